@@ -1,0 +1,153 @@
+// Helpers over async iterables, from which the pipeline is made. They know nothing of files.
+
+/** Wakes whoever waits: `wake()` resolves every `sleep()` that is under way. */
+export class Bell {
+  #ring: (() => void) | undefined;
+  #waiting: Promise<void> | undefined;
+
+  wait(): Promise<void> {
+    this.#waiting ??= new Promise((resolve) => {
+      this.#ring = resolve;
+    });
+    return this.#waiting;
+  }
+
+  ring(): void {
+    this.#ring?.();
+    this.#ring = undefined;
+    this.#waiting = undefined;
+  }
+}
+
+/**
+ * Calls `fn` on up to `limit` items at once and yields the results in the order of the items. Work on later items goes on
+ * while the consumer holds an earlier result, so `limit` is also how far this reads ahead.
+ */
+export async function* mapAhead<T, R>(
+  source: AsyncIterable<T> | Iterable<T>,
+  limit: number,
+  fn: (item: T) => Promise<R>,
+): AsyncGenerator<R, void, undefined> {
+  const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  const results: Promise<R>[] = [];
+  let isEnded = false;
+  const pull = async (): Promise<void> => {
+    const { done, value } = await iterator.next();
+    if (done) isEnded = true;
+    else {
+      const result = fn(value);
+      // A later result may fail while an earlier one is awaited; it is thrown when its turn comes.
+      result.catch(() => undefined);
+      results.push(result);
+    }
+  };
+  try {
+    for (;;) {
+      while (!isEnded && results.length < limit) await pull();
+      const next = results.shift();
+      if (next === undefined) return;
+      yield await next;
+    }
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/**
+ * Runs `source` ahead of its consumer by at most `limit` items, and tells `onHungry` whether somebody waits for an item.
+ * An error of the source is thrown when its turn comes.
+ */
+export async function* readAhead<T>(
+  source: AsyncIterable<T>,
+  limit: number,
+  onHungry: (isHungry: boolean) => void = () => undefined,
+): AsyncGenerator<T, void, undefined> {
+  const items: T[] = [];
+  const filled = new Bell();
+  const emptied = new Bell();
+  let isEnded = false;
+  let isClosed = false;
+  let failure: { readonly error: unknown } | undefined;
+  const iterator = source[Symbol.asyncIterator]();
+  const fill = async (): Promise<void> => {
+    try {
+      while (!isClosed) {
+        while (items.length >= limit && !isClosed) await emptied.wait();
+        if (isClosed) break;
+        const { done, value } = await iterator.next();
+        if (done) break;
+        items.push(value);
+        filled.ring();
+      }
+    } catch (error) {
+      failure = { error };
+    }
+    isEnded = true;
+    filled.ring();
+  };
+  const filling = fill();
+  try {
+    for (;;) {
+      const item = items.shift();
+      if (item !== undefined) {
+        emptied.ring();
+        yield item;
+      } else if (failure) throw failure.error;
+      else if (isEnded) return;
+      else {
+        onHungry(true);
+        await filled.wait();
+        onHungry(false);
+      }
+    }
+  } finally {
+    isClosed = true;
+    emptied.ring();
+    await filling;
+    await iterator.return?.();
+  }
+}
+
+/** Calls `fn` for each item as soon as it comes, without waiting for the one before, and yields results as they are ready. */
+export async function* mapUnordered<T, R>(
+  source: AsyncIterable<T>,
+  fn: (item: T) => Promise<R>,
+): AsyncGenerator<R, void, undefined> {
+  const results: R[] = [];
+  const ready = new Bell();
+  let running = 0;
+  let isEnded = false;
+  let failure: { readonly error: unknown } | undefined;
+  const fail = (error: unknown): void => {
+    failure ??= { error };
+    ready.ring();
+  };
+  const iterator = source[Symbol.asyncIterator]();
+  const drain = async (): Promise<void> => {
+    for (;;) {
+      const { done, value } = await iterator.next();
+      if (done || failure) break;
+      running += 1;
+      fn(value).then((result) => {
+        running -= 1;
+        results.push(result);
+        ready.ring();
+      }, fail);
+    }
+    isEnded = true;
+    ready.ring();
+  };
+  drain().catch(fail);
+  try {
+    for (;;) {
+      if (failure) throw failure.error;
+      const next = results.shift();
+      if (next !== undefined) yield next;
+      else if (isEnded && running === 0) return;
+      else await ready.wait();
+    }
+  } finally {
+    failure ??= { error: undefined };
+    await iterator.return?.();
+  }
+}
