@@ -140,7 +140,7 @@ const UNITS: Readonly<Record<string, number>> = {
 /** Bytes of `8MiB`, `8 MB`, `8388608` or a number; `undefined` where it is none of these or not above zero. */
 export function parseBytes(text: string | number): number | undefined {
   const match = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*$/i.exec(String(text));
-  const unit = match && UNITS[(match[2] ?? '').toLowerCase()];
+  const unit = UNITS[(match?.[2] ?? '').toLowerCase()];
   if (!match || unit === undefined) return undefined;
   const bytes = Math.floor(Number(match[1]) * unit);
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
@@ -183,7 +183,7 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     auth: oneOf('auth', input.auth, AUTH_MODES, 'auto'),
     clientId: input.clientId ?? 'secure-uploader',
     redirectUri: text(input.redirectUri),
-    responseMode: input.responseMode ? oneOf('response-mode', input.responseMode, ['query', 'fragment'], 'query') : undefined,
+    responseMode: input.responseMode ? oneOf('response-mode', input.responseMode, ['query', 'fragment'] as const, 'query') : undefined,
     silent: oneOf('silent', input.silent, ['auto', 'off'], 'auto'),
     issuer: text(input.issuer),
     idpId: text(input.idpId),

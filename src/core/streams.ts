@@ -108,15 +108,20 @@ export async function* readAhead<T>(
   }
 }
 
-/** Calls `fn` for each item as soon as it comes, without waiting for the one before, and yields results as they are ready. */
-export async function* mapUnordered<T, R>(
+/**
+ * Takes an item, waits until `admit` lets it in, and calls `fn` without waiting for the items before; yields results as
+ * they are ready, in any order. At most one item waits at the door, so `admit` is the back-pressure.
+ */
+export async function* mapUnordered<T, A, R>(
   source: AsyncIterable<T>,
-  fn: (item: T) => Promise<R>,
+  admit: (item: T) => Promise<A>,
+  fn: (item: T, admitted: A) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
   const results: R[] = [];
   const ready = new Bell();
   let running = 0;
   let isEnded = false;
+  let isClosed = false;
   let failure: { readonly error: unknown } | undefined;
   const fail = (error: unknown): void => {
     failure ??= { error };
@@ -126,28 +131,34 @@ export async function* mapUnordered<T, R>(
   const drain = async (): Promise<void> => {
     for (;;) {
       const { done, value } = await iterator.next();
-      if (done || failure) break;
+      if (done || failure || isClosed) break;
+      const admitted = await admit(value);
       running += 1;
-      fn(value).then((result) => {
-        running -= 1;
-        results.push(result);
-        ready.ring();
-      }, fail);
+      fn(value, admitted)
+        .then((result) => {
+          results.push(result);
+          ready.ring();
+        }, fail)
+        .finally(() => {
+          running -= 1;
+          ready.ring();
+        });
     }
     isEnded = true;
     ready.ring();
   };
-  drain().catch(fail);
+  const draining = drain().catch(fail);
   try {
     for (;;) {
-      if (failure) throw failure.error;
       const next = results.shift();
       if (next !== undefined) yield next;
+      else if (failure) throw failure.error;
       else if (isEnded && running === 0) return;
       else await ready.wait();
     }
   } finally {
-    failure ??= { error: undefined };
+    isClosed = true;
     await iterator.return?.();
+    await draining;
   }
 }
