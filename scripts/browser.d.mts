@@ -1,0 +1,8 @@
+// Types of browser.mjs for the tests, which are TypeScript.
+export function findChromium(): string | undefined;
+export function findFirefox(): string | undefined;
+export function findWebKit(): { driver: string; browser: string; display: string } | undefined;
+export function provideChromium(root: string): string | undefined;
+export function provideEngines(): string | undefined;
+export const chromiumArgs: string[];
+export function isSet(name: string): boolean;

@@ -1,0 +1,164 @@
+// Finds, and where it may installs, the browsers that the tests drive. Runs before any dependency is there: node: imports only.
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+
+const isExecutable = (path) => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const onPath = (names) =>
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .flatMap((folder) => names.map((name) => join(folder, name)))
+    .find(isExecutable);
+
+/**
+ * The path of a Chromium-based browser: `CHROME_PATH`, else an installed Chromium, Chrome or Edge, else Playwright's download.
+ * Answers undefined where there is none; throws where `CHROME_PATH` names nothing that can be run.
+ */
+export function findChromium() {
+  const named = process.env.CHROME_PATH;
+  if (named) {
+    if (!isExecutable(named)) throw new Error(`CHROME_PATH names no executable: ${named}`);
+    return named;
+  }
+  return installedChromium() ?? downloadedChromium();
+}
+
+function installedChromium() {
+  if (process.platform === 'darwin') {
+    const names = ['Chromium', 'Google Chrome', 'Microsoft Edge'];
+    return names.map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`).find(isExecutable);
+  }
+  if (process.platform === 'win32') {
+    const roots = ['PROGRAMFILES', 'PROGRAMFILES(X86)', 'LOCALAPPDATA'].map((key) => process.env[key]);
+    const tails = [
+      'Chromium/Application/chrome.exe',
+      'Google/Chrome/Application/chrome.exe',
+      'Microsoft/Edge/Application/msedge.exe',
+    ];
+    return tails.flatMap((tail) => roots.filter(Boolean).map((root) => join(root, tail))).find(existsSync);
+  }
+  return onPath([
+    'chromium',
+    'chromium-browser',
+    'google-chrome-stable',
+    'google-chrome',
+    'microsoft-edge-stable',
+    'microsoft-edge',
+  ]);
+}
+
+function downloadedChromium() {
+  const caches = {
+    darwin: join(homedir(), 'Library/Caches/ms-playwright'),
+    win32: join(process.env.LOCALAPPDATA ?? homedir(), 'ms-playwright'),
+  };
+  const cache =
+    process.env.PLAYWRIGHT_BROWSERS_PATH ??
+    caches[process.platform] ??
+    join(homedir(), '.cache/ms-playwright');
+  if (!existsSync(cache)) return undefined;
+  const tails = [
+    'chrome-linux64/chrome',
+    'chrome-linux/chrome',
+    'chrome-win64/chrome.exe',
+    'chrome-win/chrome.exe',
+    'chrome-mac-arm64/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing',
+    'chrome-mac-x64/Google Chrome for Testing.app/Contents/MacOS/Google Chrome for Testing',
+    'chrome-mac/Chromium.app/Contents/MacOS/Chromium',
+  ];
+  return readdirSync(cache)
+    .filter((name) => /^chromium-\d+$/.test(name))
+    .flatMap((name) => tails.map((tail) => join(cache, name, tail)))
+    .find(isExecutable);
+}
+
+/** The path of a Firefox: `FIREFOX_PATH`, else an installed one, else undefined. */
+export const findFirefox = () =>
+  process.env.FIREFOX_PATH ||
+  onPath(['firefox-esr', 'firefox']) ||
+  ['/Applications/Firefox.app/Contents/MacOS/firefox'].find(isExecutable);
+
+/** What WebKitGTK needs: `{driver, browser, display}` (three paths), or undefined where one of them is missing. */
+export function findWebKit() {
+  const driver = onPath(['WebKitWebDriver']);
+  const display = onPath(['Xvfb']);
+  const browser = ['/usr/lib', ...listed('/usr/lib', /-linux-gnu/)]
+    .flatMap((folder) =>
+      ['webkit2gtk-4.1', 'webkitgtk-6.0', 'webkit2gtk-4.0'].map((name) => join(folder, name, 'MiniBrowser')),
+    )
+    .find(isExecutable);
+  return driver && display && browser ? { driver, browser, display } : undefined;
+}
+
+const listed = (folder, pattern) =>
+  existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => pattern.test(name))
+        .map((name) => join(folder, name))
+    : [];
+
+const run = (command, args, env = {}) =>
+  spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+
+function mayUseApt() {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync('/etc/debian_version'))
+    return false;
+  const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
+  return !/^ID=ubuntu$/m.test(release); // there the packages only point at snaps
+}
+
+function aptInstall(packages) {
+  if (!mayUseApt()) return false;
+  console.log(`setup: installing ${packages.join(', ')} (apt-get)`);
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  const options = ['-o', 'DPkg::Lock::Timeout=300', '-q', '-y', '--no-install-recommends'];
+  return run('apt-get', ['update', '-q'], env) && run('apt-get', [...options, 'install', ...packages], env);
+}
+
+/** Gets a Chromium where there is none. Answers a sentence of what to do where that failed, else undefined. */
+export function provideChromium(root) {
+  if (findChromium()) return undefined;
+  aptInstall(['chromium']);
+  if (findChromium()) return undefined;
+  console.log('setup: fetching a Chromium (playwright install)');
+  run(process.execPath, [join(root, 'node_modules/playwright/cli.js'), 'install', 'chromium']);
+  if (findChromium()) return undefined;
+  return 'No Chromium, Chrome or Edge was found and none could be installed. Install one, or set CHROME_PATH to its executable.';
+}
+
+/** Gets Firefox and WebKitGTK where they are missing. Answers a sentence of what to do where that failed, else undefined. */
+export function provideEngines() {
+  if (!findFirefox()) aptInstall(['firefox-esr']);
+  if (!findWebKit()) aptInstall(['webkit2gtk-driver', 'xvfb']);
+  const missing = [
+    findFirefox() ? '' : 'Firefox (firefox-esr)',
+    findWebKit() ? '' : 'WebKitGTK (webkit2gtk-driver, xvfb)',
+  ];
+  const names = missing.filter(Boolean);
+  return names.length
+    ? `The tests of all engines need ${names.join(' and ')}: install them, or run "npm test" without CI set.`
+    : undefined;
+}
+
+/** Switches that every Chromium of the tests is started with. The sandbox is off only where it cannot work. */
+export const chromiumArgs = [
+  ...(process.getuid?.() === 0 || process.env.CI ? ['--no-sandbox'] : []),
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** True where an environment variable such as `CI` is set to something that does not say no. */
+export const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name]?.toLowerCase());

@@ -1,0 +1,59 @@
+// `npm run check`: format, lint and layers (Biome), types (tsc), template bindings (lit-analyzer), side by side. Counts one
+// passed or failed for each; the output of a tool is printed only where it failed.
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { filesUnder } from './files.mjs';
+
+const here = fileURLToPath(new URL('..', import.meta.url));
+const modules = join(here, 'node_modules');
+
+/** The checks of a project folder, as `{name, args}` for Node; a check that has nothing to look at yet is left out. */
+function checksOf(root) {
+  const sources = filesUnder(root, ['src', 'demo', 'test'], /\.ts$/);
+  const templates = filesUnder(root, ['src'], /\.ts$/);
+  return [
+    {
+      name: 'format, lint, layers',
+      args: [join(modules, '@biomejs/biome/bin/biome'), 'check', '--error-on-warnings'],
+    },
+    sources.length && {
+      name: 'types',
+      args: [join(modules, 'typescript/bin/tsc'), '--noEmit', '--pretty', 'false'],
+    },
+    templates.length && {
+      name: 'template bindings',
+      args: [join(modules, '@jackolope/lit-analyzer/cli.mjs'), '--strict', 'src/**/*.ts'],
+    },
+  ].filter(Boolean);
+}
+
+function runOne({ name, args }, cwd) {
+  return new Promise((resolve) => {
+    const started = performance.now();
+    const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (data) => (output += data));
+    child.stderr.on('data', (data) => (output += data));
+    child.on('error', (error) => (output += error.message));
+    child.on('close', (code) =>
+      resolve({ name, passed: code === 0, output, seconds: (performance.now() - started) / 1000 }),
+    );
+  });
+}
+
+/** Runs every check in `root` and prints. Answers `{passed, failed}`, one for each check. */
+export async function check(root = here) {
+  const results = await Promise.all(checksOf(root).map((one) => runOne(one, root)));
+  for (const { name, passed, output, seconds } of results) {
+    if (!passed) console.log(output.trimEnd());
+    console.log(`${passed ? 'ok  ' : 'FAIL'} ${name} (${seconds.toFixed(1)} s)`);
+  }
+  const failed = results.filter((one) => !one.passed).length;
+  return { passed: results.length - failed, failed };
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const { failed } = await check(process.argv[2]);
+  process.exitCode = failed ? 1 : 0;
+}

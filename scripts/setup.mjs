@@ -1,0 +1,56 @@
+// Prepares a fresh checkout with plain Node: dependencies, then with --browser a Chromium, with --engines (or CI) Firefox and
+// WebKit too. npm runs it before `start` and `test`, so it may import nothing that has to be installed first.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { isSet, provideChromium, provideEngines } from './browser.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const stampFile = join(root, 'node_modules/.setup-stamp');
+const has = (name) => process.argv.includes(name);
+
+function fail(sentence) {
+  console.error(`setup: ${sentence}`);
+  process.exit(1);
+}
+
+function checkNode() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major < 20 || (major === 20 && minor < 19))
+    fail(`Node 20.19 or later is needed, this is ${process.version}.`);
+}
+
+function installDependencies() {
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .update(process.version)
+    .digest('hex');
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return;
+  console.log('setup: installing dependencies (npm ci)');
+  const npmScript = process.env.npm_execpath;
+  const [command, args] = npmScript?.endsWith('js') ? [process.execPath, [npmScript]] : ['npm', []];
+  const env = { ...process.env, PUPPETEER_SKIP_DOWNLOAD: '1', PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1' };
+  const shell = process.platform === 'win32' && command === 'npm';
+  const { status } = spawnSync(command, [...args, 'ci', '--no-audit', '--no-fund'], {
+    cwd: root,
+    stdio: 'inherit',
+    env,
+    shell,
+  });
+  if (status !== 0) fail('npm ci failed; see above.');
+  writeFileSync(stampFile, wanted);
+}
+
+checkNode();
+if (!isSet('SKIP_INSTALL')) installDependencies();
+try {
+  const engines = has('--engines') || (has('--browser') && isSet('CI'));
+  const problem =
+    (has('--browser') || engines ? provideChromium(root) : undefined) ??
+    (engines ? provideEngines() : undefined);
+  if (problem) fail(problem);
+} catch (error) {
+  fail(error.message);
+}

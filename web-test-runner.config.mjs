@@ -1,0 +1,63 @@
+// The tests that run in a page: Chromium by default, `BROWSERS=chromium,firefox,webkit` names others. The reference service runs
+// beside them (test/support/service-plugin.mjs); one file alone: npx wtr --files 'test/core/**/*.test.ts'
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { esbuildPlugin } from '@web/dev-server-esbuild';
+import { defaultReporter } from '@web/test-runner';
+import { chromeLauncher } from '@web/test-runner-chrome';
+import { chromiumArgs, findChromium, findFirefox } from './scripts/browser.mjs';
+import { countReporter } from './test/support/count-reporter.mjs';
+import { servicePlugin } from './test/support/service-plugin.mjs';
+import { webkitLauncher } from './test/support/webkit-launcher.mjs';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+// A source may name its worker only as built (`./hash.worker.js`), since a compiler does not rewrite URLs.
+function jsToTs(context, next) {
+  const isSource = /^\/(src|demo|test)\/.*\.js$/.test(context.path);
+  const source = root + context.path.slice(1).replace(/\.js$/, '.ts');
+  if (isSource && existsSync(source)) context.url = context.url.replace(/\.js(?=$|\?)/, '.ts');
+  return next();
+}
+
+const launchers = {
+  // A profile of its own for each page: test files that run side by side must not share IndexedDB, locks or channels.
+  chromium: () =>
+    Object.assign(
+      chromeLauncher({
+        concurrency: 2,
+        launchOptions: { executablePath: findChromium(), args: chromiumArgs },
+        createPage: async ({ browser }) => (await browser.createBrowserContext()).newPage(),
+      }),
+      { name: 'Chromium' },
+    ),
+  firefox: () =>
+    Object.assign(
+      chromeLauncher({
+        concurrency: 1,
+        launchOptions: { browser: 'firefox', executablePath: findFirefox() },
+      }),
+      { name: 'Firefox' },
+    ),
+  webkit: () => webkitLauncher(),
+};
+
+const engines = (process.env.BROWSERS ?? 'chromium').split(',');
+
+export default {
+  rootDir: root,
+  files: 'test/{core,service,auth,store,pipeline,engine,ui}/**/*.test.ts',
+  nodeResolve: true,
+  middleware: [jsToTs],
+  plugins: [servicePlugin(), esbuildPlugin({ ts: true, tsconfig: `${root}tsconfig.json` })],
+  browsers: engines.map((name) => launchers[name]()),
+  concurrentBrowsers: 1,
+  browserStartTimeout: 60_000,
+  testsStartTimeout: 60_000,
+  testsFinishTimeout: 180_000,
+  testFramework: { config: { timeout: 20_000 } },
+  reporters: [
+    defaultReporter({ reportTestResults: true, reportTestProgress: Boolean(process.stdout.isTTY) }),
+    countReporter(),
+  ],
+};
