@@ -1,0 +1,74 @@
+// `npm run build`: the package (unbundled modules with types, by tsc), dist/cdn (one file, its worker beside it, by Vite), the
+// callback page and custom-elements.json. `--out=<folder>` puts all of it elsewhere, which the tests of the package use.
+import { spawnSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { build } from 'vite';
+import { filesUnder } from './files.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const target = resolve(root, process.argv.find((arg) => arg.startsWith('--out='))?.slice(6) ?? '.');
+const dist = join(target, 'dist');
+const bin = (name) => join(root, 'node_modules', name);
+
+function run(name, script, args) {
+  const { status } = spawnSync(process.execPath, [bin(script), ...args], { cwd: root, stdio: 'inherit' });
+  if (status !== 0) {
+    console.error(`build: ${name} failed`);
+    process.exit(1);
+  }
+}
+
+function compile() {
+  rmSync(dist, { recursive: true, force: true });
+  run('tsc', 'typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', dist]);
+}
+
+const bundle = (options = {}) =>
+  build({
+    root,
+    configFile: join(root, 'vite.config.ts'),
+    logLevel: 'warn',
+    ...options,
+    build: { outDir: join(dist, 'cdn'), ...options.build },
+  });
+
+/** The page that a sign-in window comes back to: one script, bundled, since the page has nothing that could resolve imports. */
+async function callbackPage() {
+  const name = 'secure-uploader-callback';
+  const output = { format: 'es', entryFileNames: `${name}.js`, codeSplitting: false };
+  const rollupOptions = { input: join(root, 'src/callback.ts'), output };
+  await bundle({ build: { outDir: dist, emptyOutDir: false, sourcemap: false, rollupOptions } });
+  cpSync(join(root, 'src/secure-uploader-callback.html'), join(dist, `${name}.html`));
+  for (const file of [`${name}.js`, `${name}.html`]) cpSync(join(dist, file), join(dist, 'cdn', file));
+}
+
+function manifest() {
+  mkdirSync(target, { recursive: true });
+  const outdir = relative(root, target) || '.';
+  run('cem', '@custom-elements-manifest/analyzer/cem.js', [
+    'analyze',
+    '--litelement',
+    '--quiet',
+    '--globs',
+    'src/**/*.ts',
+    '--outdir',
+    outdir,
+  ]);
+}
+
+function printSizes() {
+  for (const file of filesUnder(dist, ['.'], /\.js$/).filter((name) => /callback\.js$|^cdn\//.test(name))) {
+    const bytes = readFileSync(join(dist, file));
+    const kib = (size) => `${(size / 1024).toFixed(1)} KiB`;
+    console.log(`dist/${file}: ${kib(bytes.length)}, gzip ${kib(gzipSync(bytes).length)}`);
+  }
+}
+
+compile();
+if (existsSync(join(root, 'src/define.ts'))) await bundle();
+if (existsSync(join(root, 'src/callback.ts'))) await callbackPage();
+manifest();
+printSizes();

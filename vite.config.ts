@@ -1,0 +1,64 @@
+// Serves the demo pages from the sources (`vite`), and bundles what a page loads without a bundler (`vite build`, called by
+// scripts/build.mjs): one file that defines the element, with its worker beside it. The package itself is built by tsc.
+
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
+
+const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+const demo: UserConfig = {
+  root: path('demo'),
+  appType: 'mpa',
+  cacheDir: path('node_modules/.vite'),
+  resolve: {
+    alias: [
+      { find: /^secure-uploader\/engine$/, replacement: path('src/engine/uploader.ts') },
+      { find: /^secure-uploader\/define$/, replacement: path('src/define.ts') },
+      { find: /^secure-uploader$/, replacement: path('src/index.ts') },
+    ],
+  },
+  server: { host: '127.0.0.1', strictPort: false, fs: { allow: [path('.')] } },
+};
+
+const integrityLength = 'sha384-'.length + 64;
+const integrityMark = '#'.repeat(integrityLength); // as long as what takes its place, so that the source map stays right
+
+/** Writes the integrity hash of the worker into the bundle that fetches it (`__WORKER_INTEGRITY__` in the source). */
+const workerIntegrity: Plugin = {
+  name: 'worker-integrity',
+  enforce: 'post',
+  generateBundle(_options, bundle) {
+    const worker = bundle['hash.worker.js'];
+    if (!worker) return;
+    const text = worker.type === 'asset' ? worker.source : worker.code;
+    const integrity = `sha384-${createHash('sha384').update(text).digest('base64')}`;
+    for (const file of Object.values(bundle)) {
+      if (file.type === 'chunk') file.code = file.code.replaceAll(integrityMark, integrity);
+    }
+  },
+};
+
+const cdn: UserConfig = {
+  root: path('.'),
+  base: './', // else the worker would be looked for at the root of the page's origin
+  publicDir: false,
+  plugins: [workerIntegrity],
+  define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },
+  build: {
+    outDir: 'dist/cdn',
+    emptyOutDir: true,
+    target: 'es2022',
+    sourcemap: true,
+    modulePreload: false,
+    rollupOptions: {
+      input: path('src/define.ts'),
+      preserveEntrySignatures: 'strict',
+      output: { format: 'es', entryFileNames: 'secure-uploader.min.js', codeSplitting: false },
+    },
+  },
+  // One file too: run from a Blob of its text, it could find no second one.
+  worker: { format: 'es', rollupOptions: { output: { entryFileNames: '[name].js', codeSplitting: false } } },
+};
+
+export default defineConfig(({ command }) => (command === 'serve' ? demo : cdn));
