@@ -110,7 +110,8 @@ export async function* readAhead<T>(
 
 /**
  * Takes an item, waits until `admit` lets it in, and calls `fn` without waiting for the items before; yields results as
- * they are ready, in any order. At most one item waits at the door, so `admit` is the back-pressure.
+ * they are ready, in any order. At most one item waits at the door, so `admit` is the back-pressure. When `fn` fails, its
+ * error is thrown at once; when the source fails, what is under way is finished and yielded first.
  */
 export async function* mapUnordered<T, A, R>(
   source: AsyncIterable<T>,
@@ -123,6 +124,7 @@ export async function* mapUnordered<T, A, R>(
   let isEnded = false;
   let isClosed = false;
   let failure: { readonly error: unknown } | undefined;
+  let sourceFailure: { readonly error: unknown } | undefined;
   const fail = (error: unknown): void => {
     failure ??= { error };
     ready.ring();
@@ -147,12 +149,16 @@ export async function* mapUnordered<T, A, R>(
     isEnded = true;
     ready.ring();
   };
-  const draining = drain().catch(fail);
+  const draining = drain().catch((error: unknown) => {
+    sourceFailure = { error };
+    ready.ring();
+  });
   try {
     for (;;) {
       const next = results.shift();
       if (next !== undefined) yield next;
       else if (failure) throw failure.error;
+      else if (sourceFailure && running === 0) throw sourceFailure.error;
       else if (isEnded && running === 0) return;
       else await ready.wait();
     }

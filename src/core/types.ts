@@ -55,6 +55,8 @@ export interface TicketUpload {
   readonly headers: Readonly<Record<string, string>>;
   /** When the URL runs out, epoch milliseconds, where the URL or the entry tells. */
   readonly expiresAtMs?: number;
+  /** When the ticket came, epoch milliseconds, so that its age can be told from its life. */
+  readonly receivedAtMs?: number;
 }
 
 /** An upload session that the service opened for one file. */

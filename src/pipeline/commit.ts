@@ -1,0 +1,21 @@
+// Last verb: proves to the service that every chunk is stored, in order. Without a commit path nothing is asked.
+
+import type { Calls, Session, StoredChunk } from '../core/types.ts';
+
+export interface CommitParts {
+  readonly calls: Calls;
+  readonly signal: AbortSignal;
+  readonly retrying: <T>(call: () => Promise<T>) => Promise<T>;
+}
+
+/** What the service answered; `missing` are hashes that it wants again. */
+export async function commit(
+  session: Session,
+  chunks: readonly StoredChunk[],
+  { calls, signal, retrying }: CommitParts,
+): Promise<{ readonly missing: readonly string[]; readonly body?: unknown }> {
+  const { commit: call } = calls;
+  if (!call) return { missing: [] };
+  const proof = { hashes: chunks.map((chunk) => chunk.hash), receipts: chunks.map((chunk) => chunk.receipt) };
+  return retrying(() => call(session, proof, signal));
+}

@@ -1,0 +1,199 @@
+// The life of the hash workers: they start with the first slice, are replaced when they die or fall silent, end when
+// nothing is left to do for a while, and where none can run the page hashes with the platform's own threads.
+
+import { UploaderError } from '../core/errors.ts';
+import type { HashAlgorithm, HashSlice } from '../core/types.ts';
+import { abortable } from '../core/wait.ts';
+import { digest } from './digest.ts';
+import { startWorker } from './start-worker.ts';
+
+/** What the page asks of a worker; `id` comes back with the answer. */
+export interface HashRequest {
+  readonly id: number;
+  readonly slice: Blob;
+  readonly algorithm: HashAlgorithm;
+  readonly keepBytes: boolean;
+}
+
+/** What a worker answers; `error.isRead` tells a file that cannot be read from a hash that failed. */
+export type HashAnswer =
+  | { readonly id: number; readonly hash: string; readonly body?: Blob }
+  | { readonly id: number; readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean } };
+
+/** Sent once by a worker, when it can be asked. */
+export type Ready = 'ready';
+
+export interface HashPoolOptions {
+  readonly algorithm: HashAlgorithm;
+  readonly workerUrl?: string | undefined;
+  /** Workers at most; by the number of cores unless told. */
+  readonly size?: number;
+  /** A worker that has not said `ready` by then is given up. */
+  readonly startMs?: number;
+  /** A slice that is not answered by then is taken from its worker, which is replaced. */
+  readonly silenceMs?: number;
+  /** Idle workers end after this long. */
+  readonly idleMs?: number;
+}
+
+interface Task {
+  readonly request: HashRequest;
+  readonly signal: AbortSignal;
+  readonly resolve: (found: { hash: string; body?: Blob }) => void;
+  readonly reject: (error: unknown) => void;
+  tries: number;
+}
+
+interface Member {
+  readonly worker: Worker;
+  task: Task | undefined;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
+
+/** How many workers help: beyond three they only take cores from the sending. */
+export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurrency ?? 2): number =>
+  Math.min(4, Math.max(1, cores > 4 ? cores - 2 : 2));
+
+export class HashPool {
+  readonly #options: Required<Omit<HashPoolOptions, 'workerUrl'>> & { readonly workerUrl: string | undefined };
+  readonly #queue: Task[] = [];
+  readonly #members = new Set<Member>();
+  #starting = 0;
+  #failedStarts = 0;
+  #nextId = 0;
+  #idleTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor({ algorithm, workerUrl, size = poolSize(), startMs = 10_000, silenceMs = 60_000, idleMs = 30_000 }: HashPoolOptions) {
+    this.#options = { algorithm, workerUrl, size, startMs, silenceMs, idleMs };
+  }
+
+  get size(): number {
+    return this.#options.size;
+  }
+
+  /** Rejects with `file-unreadable`, `hash-failed`, or the signal's reason. */
+  readonly hashSlice: HashSlice = (slice, { keepBytes, signal }) => {
+    const request = { id: this.#nextId++, slice, algorithm: this.#options.algorithm, keepBytes };
+    const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
+      this.#queue.push({ request, signal, resolve, reject, tries: 0 });
+    });
+    this.#pump();
+    return abortable(found, signal);
+  };
+
+  close(): void {
+    clearTimeout(this.#idleTimer);
+    for (const member of this.#members) this.#drop(member);
+  }
+
+  #pump(): void {
+    clearTimeout(this.#idleTimer);
+    while (this.#queue[0]?.signal.aborted) this.#queue.shift();
+    const wanted = Math.min(this.#options.size, this.#queue.length + this.#busyCount);
+    while (this.#members.size + this.#starting < wanted && this.#failedStarts < 2) this.#start();
+    for (const member of this.#members) {
+      if (!member.task) this.#give(member);
+    }
+    if (this.#members.size === 0 && this.#starting === 0) this.#hashHere();
+    if (this.#queue.length === 0 && this.#busyCount === 0) {
+      this.#idleTimer = setTimeout(() => this.close(), this.#options.idleMs);
+    }
+  }
+
+  get #busyCount(): number {
+    let busy = 0;
+    for (const { task } of this.#members) busy += task ? 1 : 0;
+    return busy;
+  }
+
+  #start(): void {
+    this.#starting += 1;
+    startWorker(this.#options.workerUrl, this.#options.startMs)
+      .then((worker) => {
+        const member: Member = { worker, task: undefined, timer: undefined };
+        this.#failedStarts = 0;
+        worker.onmessage = ({ data }: MessageEvent<HashAnswer>) => this.#onAnswer(member, data);
+        worker.onerror = () => this.#onDeath(member);
+        worker.onmessageerror = () => this.#onDeath(member);
+        this.#members.add(member);
+      })
+      .catch(() => {
+        this.#failedStarts += 1;
+      })
+      .finally(() => {
+        this.#starting -= 1;
+        this.#pump();
+      });
+  }
+
+  #next(): Task | undefined {
+    for (let task = this.#queue.shift(); task; task = this.#queue.shift()) {
+      if (!task.signal.aborted) return task;
+    }
+    return undefined;
+  }
+
+  #give(member: Member): void {
+    const task = this.#next();
+    if (!task) return;
+    task.tries += 1;
+    member.task = task;
+    member.timer = setTimeout(() => this.#onDeath(member), this.#options.silenceMs);
+    member.worker.postMessage(task.request);
+  }
+
+  #onAnswer(member: Member, answer: HashAnswer): void {
+    const { task } = member;
+    if (!task || task.request.id !== answer.id) return;
+    clearTimeout(member.timer);
+    member.task = undefined;
+    settle(task, answer);
+    this.#pump();
+  }
+
+  #onDeath(member: Member): void {
+    const { task } = member;
+    this.#drop(member);
+    if (task && task.tries < 3) this.#queue.unshift(task);
+    else task?.reject(new UploaderError('hash-failed', 'The hash worker ended three times over the same slice'));
+    this.#pump();
+  }
+
+  #drop(member: Member): void {
+    clearTimeout(member.timer);
+    member.worker.terminate();
+    this.#members.delete(member);
+  }
+
+  /** No worker can run here: `crypto.subtle` works off the page's thread anyway, one slice at a time keeps memory flat. */
+  #hashHere(): void {
+    const task = this.#next();
+    if (!task) return;
+    const { id, slice, algorithm, keepBytes } = task.request;
+    this.#starting += 1;
+    slice
+      .arrayBuffer()
+      .then(
+        (bytes) =>
+          digest(bytes, algorithm).then(
+            (hash): HashAnswer => (keepBytes ? { id, hash, body: new Blob([bytes]) } : { id, hash }),
+            (error): HashAnswer => ({ id, error: { name: error.name, message: error.message, isRead: false } }),
+          ),
+        (error): HashAnswer => ({ id, error: { name: error.name, message: error.message, isRead: true } }),
+      )
+      .then((answer) => settle(task, answer))
+      .finally(() => {
+        this.#starting -= 1;
+        this.#pump();
+      });
+  }
+}
+
+function settle(task: Task, answer: HashAnswer): void {
+  if ('hash' in answer) {
+    task.resolve(answer.body ? { hash: answer.hash, body: answer.body } : { hash: answer.hash });
+    return;
+  }
+  const { name, message, isRead } = answer.error;
+  task.reject(new UploaderError(isRead ? 'file-unreadable' : 'hash-failed', `${name}: ${message}`));
+}

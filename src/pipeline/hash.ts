@@ -1,0 +1,94 @@
+// Names each chunk by its content. Bytes are read and hashed in workers; this stage only says which, and how far ahead.
+
+import { UploaderError } from '../core/errors.ts';
+import { mapAhead } from '../core/streams.ts';
+import type { Chunk, HashedChunk, HashSlice } from '../core/types.ts';
+
+/** Memory for chunk bytes that wait to be sent, shared by the whole page. Bytes on their way are a lane's, not the budget's. */
+export class ByteBudget {
+  readonly #pool: { freeBytes: number };
+  #takenBytes = 0;
+
+  constructor(pool: { freeBytes: number }) {
+    this.#pool = pool;
+  }
+
+  /** True where the bytes may be kept; whoever takes gives back. */
+  take(sizeBytes: number): boolean {
+    if (sizeBytes > this.#pool.freeBytes) return false;
+    this.#pool.freeBytes -= sizeBytes;
+    this.#takenBytes += sizeBytes;
+    return true;
+  }
+
+  give(sizeBytes: number): void {
+    const bytes = Math.min(sizeBytes, this.#takenBytes);
+    this.#pool.freeBytes += bytes;
+    this.#takenBytes -= bytes;
+  }
+
+  /** Gives back what a run that ended early had taken. */
+  close(): void {
+    this.give(this.#takenBytes);
+  }
+}
+
+export interface HashParts {
+  readonly file: Blob;
+  readonly hashSlice: HashSlice;
+  readonly budget: ByteBudget;
+  /** How many slices are read and hashed at once. */
+  readonly width: number;
+  readonly signal: AbortSignal;
+  readonly onHashed: (chunk: HashedChunk) => void;
+}
+
+/**
+ * Fills `hash`, and `body` while the budget lasts. A chunk that was recorded as stored gets its receipt back when its
+ * bytes still have the recorded hash; else it is a chunk like any other. Rejects with `file-unreadable` or `hash-failed`.
+ */
+export function hash(chunks: Iterable<Chunk>, parts: HashParts): AsyncGenerator<HashedChunk, void, undefined> {
+  return mapAhead(chunks, parts.width, (chunk) => hashChunk(chunk, parts));
+}
+
+async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
+  const { file, hashSlice, budget, signal, onHashed } = parts;
+  // Known from this very run: the session was lost and every chunk is asked for again.
+  if (chunk.hash !== undefined) return chunk as HashedChunk;
+  const keepBytes = !chunk.claim && budget.take(chunk.sizeBytes);
+  try {
+    const found = await hashSlice(sliceOf(file, chunk), { keepBytes, signal });
+    const { claim, ...plain } = chunk;
+    const isAsRecorded = claim?.hash === found.hash;
+    const hashed: HashedChunk = {
+      ...plain,
+      hash: found.hash,
+      ...(isAsRecorded && { receipt: claim.receipt, skipped: true }),
+      ...(found.body && { body: found.body }),
+    };
+    if (keepBytes && !found.body) budget.give(chunk.sizeBytes);
+    onHashed(hashed);
+    return hashed;
+  } catch (error) {
+    if (keepBytes) budget.give(chunk.sizeBytes);
+    throw error;
+  }
+}
+
+/** The bytes of a chunk whose memory was not kept: read again, and refused where they are no longer what was hashed. */
+export async function readBody(
+  chunk: HashedChunk,
+  file: Blob,
+  hashSlice: HashSlice,
+  signal: AbortSignal,
+): Promise<Blob> {
+  const found = await hashSlice(sliceOf(file, chunk), { keepBytes: true, signal });
+  if (found.hash !== chunk.hash || !found.body) {
+    throw new UploaderError('file-changed', `Chunk ${chunk.index} changed on disk after it was hashed`, {
+      chunkIndex: chunk.index,
+    });
+  }
+  return found.body;
+}
+
+const sliceOf = (file: Blob, chunk: Chunk): Blob => file.slice(chunk.start, chunk.start + chunk.sizeBytes);

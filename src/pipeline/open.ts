@@ -1,0 +1,135 @@
+// Finds out whether this very file was begun before, and opens a session on the service if not. What it finds is only a
+// claim: every chunk is hashed again before it counts.
+
+import { UploaderError } from '../core/errors.ts';
+import type { Calls, HashAlgorithm, Session, UploadRecord } from '../core/types.ts';
+
+export interface OpenFile {
+  readonly file: File;
+  readonly name: string;
+  readonly relativePath: string;
+  readonly parentId: string;
+  readonly handle?: FileSystemFileHandle;
+}
+
+/** What the store does for a run; each call rejects with `store-full` or `store-unavailable`. */
+export interface RecordKeeper {
+  find(key: string): Promise<UploadRecord | undefined>;
+  save(record: UploadRecord): Promise<void>;
+  saveChunks(
+    key: string,
+    chunks: readonly { readonly index: number; readonly hash: string; readonly receipt: string }[],
+  ): Promise<void>;
+  remove(key: string): Promise<void>;
+}
+
+export interface OpenParts {
+  readonly calls: Calls;
+  /** Absent where nothing is kept. */
+  readonly store: RecordKeeper | undefined;
+  /** The record's key and the hash of the file's first slice; rejects with `file-unreadable` or `hash-failed`. */
+  readonly identify: () => Promise<{ readonly key: string; readonly firstSliceHash: string }>;
+  readonly chunkSizeBytes: number;
+  readonly hashAlgorithm: HashAlgorithm;
+  readonly fileName: string;
+  readonly signal: AbortSignal;
+  readonly retrying: <T>(call: () => Promise<T>) => Promise<T>;
+  readonly onWarning: (error: UploaderError) => void;
+}
+
+/** How an upload begins: with a record of before, or blank. */
+export interface Opened {
+  readonly chunkSizeBytes: number;
+  readonly stored: UploadRecord['stored'];
+  /** True where the session is one of an earlier run. */
+  isResumed: boolean;
+  session: Promise<Session>;
+  /** Opens a new session in place of one that the service no longer has, and forgets what was stored under that. */
+  reopen(): void;
+  save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
+  forget(): Promise<void>;
+}
+
+export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
+  const { calls, signal, retrying } = parts;
+  // A file of one chunk has nothing to go on from: what was stored of it, the service says itself.
+  const isWorthKeeping = file.file.size > parts.chunkSizeBytes;
+  const keeper = parts.store && isWorthKeeping ? keep(parts.store, parts.onWarning) : undefined;
+  const identity = keeper ? await parts.identify() : undefined;
+  const record = identity && (await keeper?.find(identity.key));
+
+  const openSession = (): Promise<Session> => {
+    const session = retrying(() =>
+      calls.openSession({ parentId: file.parentId, fileName: parts.fileName, fileSize: file.file.size }, signal),
+    );
+    session.then(
+      (session) => identity && keeper?.save(recordOf(file, parts, identity, session)),
+      () => undefined,
+    );
+    return session;
+  };
+  return {
+    chunkSizeBytes: record?.chunkSizeBytes ?? parts.chunkSizeBytes,
+    stored: record?.stored ?? new Map(),
+    isResumed: record !== undefined,
+    session: record ? Promise.resolve(record.session) : openSession(),
+    reopen() {
+      this.isResumed = false;
+      this.session = (identity && keeper ? keeper.remove(identity.key) : Promise.resolve()).then(openSession);
+      this.session.catch(() => undefined);
+    },
+    save(chunk) {
+      if (identity) keeper?.saveChunk(identity.key, chunk);
+    },
+    async forget() {
+      if (identity) await keeper?.remove(identity.key);
+    },
+  };
+}
+
+function recordOf(
+  { file, handle, name, relativePath, parentId }: OpenFile,
+  { chunkSizeBytes, hashAlgorithm }: OpenParts,
+  { key, firstSliceHash }: { readonly key: string; readonly firstSliceHash: string },
+  session: Session,
+): UploadRecord {
+  return {
+    key,
+    name,
+    relativePath,
+    parentId,
+    firstSliceHash,
+    chunkSizeBytes,
+    hashAlgorithm,
+    session,
+    sizeBytes: file.size,
+    lastModifiedMs: file.lastModified,
+    type: file.type,
+    createdAtMs: Date.now(),
+    stored: new Map(),
+    ...(handle && { handle }),
+  };
+}
+
+/** The store as a run sees it: the first failure is told once, and from then on nothing is kept. */
+function keep(store: RecordKeeper, onWarning: (error: UploaderError) => void) {
+  let isBroken = false;
+  const guarded = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    if (isBroken) return undefined;
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBroken) onWarning(error instanceof UploaderError ? error : new UploaderError('store-unavailable', String(error)));
+      isBroken = true;
+      return undefined;
+    }
+  };
+  return {
+    find: (key: string) => guarded(() => store.find(key)),
+    save: (record: UploadRecord) => guarded(() => store.save(record)),
+    saveChunk: (key: string, chunk: { index: number; hash: string; receipt: string }) => {
+      guarded(() => store.saveChunks(key, [chunk]));
+    },
+    remove: (key: string) => guarded(() => store.remove(key)),
+  };
+}

@@ -1,0 +1,50 @@
+// How a file is cut into chunks: decided before the first byte, from its size alone, and kept with the saved record.
+
+import type { Warn } from '../core/config.ts';
+import type { Chunk, UploadRecord } from '../core/types.ts';
+
+const MIB = 2 ** 20;
+const PAGE = 4096;
+/** Stores cap the parts of one object at this. */
+export const MAX_CHUNKS = 10_000;
+const LANES = 6;
+const GRID = 8 * MIB;
+const SMALLEST = 5 * MIB;
+const ROUND = 60 * MIB;
+
+/**
+ * Bytes of every chunk but the last. `auto`: equal chunks of 5-10 MiB up to 480 MiB, so that no lane idles in the last
+ * round; above, a grid of 8 MiB. Either is doubled until the file has at most 10,000 chunks, a fixed size too.
+ */
+export function chunkSizeFor(sizeBytes: number, setting: number | 'auto', warn: Warn = () => undefined): number {
+  const wanted = setting === 'auto' ? automatic(sizeBytes) : setting;
+  let chunkBytes = wanted;
+  while (Math.ceil(sizeBytes / chunkBytes) > MAX_CHUNKS) chunkBytes *= 2;
+  if (setting !== 'auto' && chunkBytes !== wanted) {
+    warn(`chunk-size ${wanted} would cut the file into more than ${MAX_CHUNKS} chunks; ${chunkBytes} is used.`);
+  }
+  return chunkBytes;
+}
+
+function automatic(sizeBytes: number): number {
+  const rounds = Math.ceil(sizeBytes / ROUND);
+  if (rounds > 8) return GRID;
+  const count = sizeBytes < 30 * MIB ? Math.max(1, Math.floor(sizeBytes / SMALLEST)) : LANES * rounds;
+  return Math.max(PAGE, Math.ceil(sizeBytes / count / PAGE) * PAGE);
+}
+
+/**
+ * The chunks of a file, blank but for what an earlier run recorded. Those that have to be sent come first; those that are
+ * recorded as stored come after, so that they are only checked once the bytes flow.
+ */
+export function plan(sizeBytes: number, chunkSizeBytes: number, stored: UploadRecord['stored'] = new Map()): Chunk[] {
+  const fresh: Chunk[] = [];
+  const claimed: Chunk[] = [];
+  for (let index = 0, start = 0; start < sizeBytes; index += 1, start += chunkSizeBytes) {
+    const claim = stored.get(index);
+    const chunk = { index, start, sizeBytes: Math.min(chunkSizeBytes, sizeBytes - start) };
+    if (claim) claimed.push({ ...chunk, claim });
+    else fresh.push(chunk);
+  }
+  return [...fresh, ...claimed];
+}

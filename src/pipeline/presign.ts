@@ -1,0 +1,114 @@
+// Asks for tickets: one chunk first so that bytes flow at once, then twice as many each time, and the next batch while the
+// last one is being sent. It knows hashes and tickets, not who answers.
+
+import { UploaderError } from '../core/errors.ts';
+import { readAhead } from '../core/streams.ts';
+import type { HashedChunk, Ticket, TicketedChunk } from '../core/types.ts';
+
+/** Tickets for chunks, by hash; rejects with `UploaderError`. */
+export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string, Ticket>>;
+
+export interface PresignParts {
+  readonly ask: Ask;
+  /** Where bytes are wanted soon, a batch with this much goes as it is: waiting longer would mean reading them again. */
+  readonly eagerBytes: number;
+  /** True on a line so fast that reading a chunk twice would cost more than one call more. */
+  readonly isLineFast: () => boolean;
+  readonly hasIdleLane: () => boolean;
+  /** The receipt of a hash that this run has stored already under its session. */
+  readonly receiptOf: (hash: string) => string | undefined;
+  /** Remembers across rounds of a run how large a batch may be. */
+  readonly batch: { limit: number; max: number };
+}
+
+/** Fills `ticket`. Chunks that have a receipt pass; equal chunks of a batch are asked for once. */
+export async function* presign(
+  chunks: AsyncIterable<HashedChunk>,
+  parts: PresignParts,
+): AsyncGenerator<TicketedChunk, void, undefined> {
+  let isWaitedFor = false;
+  const isEager = (): boolean => parts.isLineFast() || (isWaitedFor && parts.hasIdleLane());
+  const batches = askEach(gather(chunks, parts, isEager), parts);
+  for await (const batch of readAhead(batches, 1, (hungry) => { isWaitedFor = hungry; })) {
+    for (const [at, chunk] of batch.entries()) {
+      if (isStale(chunk.ticket)) yield* await fill(batch.splice(at), parts);
+      else yield chunk;
+    }
+  }
+}
+
+/** With less than this part of its life left, or less than 30 s, an upload URL is not used. */
+const LIFE_PART = 5;
+const LIFE_LEFT_MS = 30_000;
+
+/** True where the upload URL runs out too soon to be used. */
+export function isStale(ticket: Ticket | undefined, nowMs: number = Date.now()): boolean {
+  const upload = ticket?.upload;
+  if (upload?.expiresAtMs === undefined) return false;
+  const lifeMs = upload.expiresAtMs - (upload.receivedAtMs ?? nowMs);
+  return upload.expiresAtMs - nowMs < Math.min(LIFE_LEFT_MS, lifeMs / LIFE_PART);
+}
+
+async function* gather(
+  chunks: AsyncIterable<HashedChunk>,
+  { batch, eagerBytes, receiptOf }: PresignParts,
+  isEager: () => boolean,
+): AsyncGenerator<HashedChunk[], void, undefined> {
+  let gathered: HashedChunk[] = [];
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    const receipt = chunk.receipt ?? receiptOf(chunk.hash);
+    if (receipt !== undefined) {
+      yield [{ ...chunk, receipt, skipped: true }];
+      continue;
+    }
+    gathered.push(chunk);
+    bytes += chunk.sizeBytes;
+    if (gathered.length >= batch.limit || (bytes >= eagerBytes && isEager())) {
+      yield gathered;
+      gathered = [];
+      bytes = 0;
+      batch.limit = Math.min(batch.limit * 2, batch.max);
+    }
+  }
+  if (gathered.length > 0) yield gathered;
+}
+
+async function* askEach(
+  batches: AsyncIterable<HashedChunk[]>,
+  parts: PresignParts,
+): AsyncGenerator<TicketedChunk[], void, undefined> {
+  for await (const batch of batches) yield await fill(batch, parts);
+}
+
+const hasReceipt = (chunk: HashedChunk): chunk is TicketedChunk => chunk.receipt !== undefined;
+
+async function fill(batch: readonly HashedChunk[], parts: PresignParts): Promise<TicketedChunk[]> {
+  if (batch.every(hasReceipt)) return [...batch];
+  const unique = [...new Map(batch.filter((chunk) => !hasReceipt(chunk)).map((chunk) => [chunk.hash, chunk])).values()];
+  const tickets = await askInParts(unique, parts);
+  return batch.map((chunk) => (hasReceipt(chunk) ? chunk : { ...chunk, ticket: ticketOf(tickets, chunk) }));
+}
+
+/** Halves a batch that the service finds too large, and remembers the size that it took. */
+async function askInParts(chunks: readonly HashedChunk[], parts: PresignParts): Promise<ReadonlyMap<string, Ticket>> {
+  try {
+    return await parts.ask(chunks);
+  } catch (error) {
+    if (chunks.length === 1 || !isTooMany(error)) throw error;
+    const half = Math.ceil(chunks.length / 2);
+    parts.batch.max = Math.min(parts.batch.max, half);
+    parts.batch.limit = Math.min(parts.batch.limit, half);
+    const first = await askInParts(chunks.slice(0, half), parts);
+    return new Map([...first, ...(await askInParts(chunks.slice(half), parts))]);
+  }
+}
+
+const isTooMany = (error: unknown): boolean =>
+  error instanceof UploaderError && (error.status === 413 || error.status === 400 || error.status === 422);
+
+function ticketOf(tickets: ReadonlyMap<string, Ticket>, chunk: HashedChunk): Ticket {
+  const ticket = tickets.get(chunk.hash);
+  if (ticket) return ticket;
+  throw new UploaderError('bad-response', `No ticket came for chunk ${chunk.index}`, { chunkIndex: chunk.index });
+}

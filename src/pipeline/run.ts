@@ -1,0 +1,125 @@
+// The story of one upload, to be read first: plan, open, hash, presign, upload, commit. Each stage is a verb in its own
+// file; this one only says in which order they stand and what is kept and told on the way.
+
+import { UploaderError } from '../core/errors.ts';
+import type { Chunk, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
+import { type CommitParts, commit } from './commit.ts';
+import { type HashParts, hash } from './hash.ts';
+import { type Opened, type OpenFile, type OpenParts, open } from './open.ts';
+import { plan } from './plan.ts';
+import { type PresignParts, presign } from './presign.ts';
+import { type UploadParts, upload } from './upload.ts';
+
+/** All that a run needs from outside, as functions and plain values. */
+export type RunParts = Omit<
+  OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
+  'ask' | 'renew' | 'receipts' | 'receiptOf'
+> & {
+  /** The plan, with what an earlier run recorded as stored. */
+  readonly onOpened: (chunks: readonly Chunk[]) => void;
+  readonly onStored: (chunk: StoredChunk) => void;
+  /** Every chunk is stored; the service is asked to agree. */
+  readonly onCommit: () => void;
+};
+
+export interface RunResult {
+  readonly session: Session;
+  /** In chunk order. */
+  readonly chunks: readonly StoredChunk[];
+  /** What the commit answered. */
+  readonly body?: unknown;
+}
+
+/** Uploads one file. Rejects with `UploaderError`, or with the signal's reason when it was aborted. */
+export async function run(file: OpenFile, parts: RunParts): Promise<RunResult> {
+  const opened = await open(file, parts);
+  let chunks: readonly Chunk[] = plan(file.file.size, opened.chunkSizeBytes, opened.stored);
+  parts.onOpened(chunks);
+  for (let isSecondSession = false; ; isSecondSession = true) {
+    const known = [...chunks];
+    const stop = new AbortController();
+    const signal = AbortSignal.any([parts.signal, stop.signal]);
+    try {
+      const result = await transfer(chunks, known, opened, { ...parts, signal });
+      await opened.forget();
+      return result;
+    } catch (error) {
+      if (!(error instanceof SessionLost)) throw error;
+      if (isSecondSession) throw error.cause;
+      // The hashes of this run still hold; all else is asked for again under a new session.
+      chunks = known.map(blank);
+      opened.reopen();
+    } finally {
+      stop.abort();
+      parts.budget.close();
+    }
+  }
+}
+
+async function transfer(
+  planned: readonly Chunk[],
+  known: Chunk[],
+  opened: Opened,
+  parts: RunParts,
+): Promise<Omit<RunResult, 'session'> & { session: Session }> {
+  const ask = async (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> => {
+    const session = await opened.session;
+    return parts.retrying(() => parts.calls.presign(session, chunks, parts.signal)).catch(orLost(opened));
+  };
+  const receipts = new Map<string, string>();
+  const positions = new Map(planned.map((chunk, position) => [chunk.index, position]));
+  const stages = {
+    ...parts,
+    ask,
+    receipts,
+    receiptOf: (hash: string) => receipts.get(hash),
+    renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,
+    onHashed: (chunk: HashedChunk) => {
+      known[positions.get(chunk.index) as number] = chunk;
+      parts.onHashed(chunk);
+    },
+  };
+  const stored: StoredChunk[] = [];
+  let todo = planned;
+  for (let isSecondRound = false; ; isSecondRound = true) {
+    for await (const chunk of upload(presign(hash(todo, stages), stages), stages)) {
+      stored[chunk.index] = chunk;
+      if (!isRecorded(chunk, opened)) opened.save(chunk);
+      parts.onStored(chunk);
+    }
+    const session = await opened.session;
+    parts.onCommit();
+    const { missing, body } = await commit(session, stored, parts).catch(orLost(opened));
+    if (missing.length === 0) return { session, chunks: stored, body };
+    if (isSecondRound) throw new UploaderError('service-failed', 'The service lacks chunks that it was sent twice');
+    for (const hash of missing) receipts.delete(hash);
+    todo = stored.filter((chunk) => missing.includes(chunk.hash)).map(blank);
+  }
+}
+
+/** What stays true of a chunk when its session is gone, or its bytes are wanted again: its place, and its content's name. */
+function blank({ index, start, sizeBytes, hash }: Chunk): Chunk {
+  return { index, start, sizeBytes, ...(hash !== undefined && { hash }) };
+}
+
+function isRecorded(chunk: StoredChunk, opened: Opened): boolean {
+  const record = opened.stored.get(chunk.index);
+  return record?.hash === chunk.hash && record.receipt === chunk.receipt;
+}
+
+/** The service no longer has the session; `cause` is how it said so. */
+class SessionLost extends Error {
+  override readonly cause: UploaderError;
+  constructor(cause: UploaderError) {
+    super('The upload session is gone');
+    this.cause = cause;
+  }
+}
+
+/** A second 401, a 404 or 410, and on a session of an earlier visit a 403 too, mean that the session is gone. */
+const orLost = (opened: Opened) => (error: unknown): never => {
+  const isLost =
+    error instanceof UploaderError &&
+    (error.code === 'session-expired' || error.code === 'token-rejected' || (opened.isResumed && error.code === 'forbidden'));
+  throw isLost ? new SessionLost(error) : error;
+};
