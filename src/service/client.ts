@@ -1,0 +1,172 @@
+// The calls that the rest of the project makes to the service: each one request, signed in, checked on the way out and read
+// on the way back. It does not know why they are made, nor tries anything twice.
+
+import type { Settings } from '../core/config.ts';
+import { isRetryable, UploaderError } from '../core/errors.ts';
+import type { Calls, Session, WithToken } from '../core/types.ts';
+import {
+  type Answer,
+  createSend,
+  exchange,
+  type HttpOptions,
+  isBelow,
+  isSafeUrl,
+  readDateMs,
+  readRetryAfterMs,
+  resolveUrl,
+  type ServiceRequest,
+} from './http.ts';
+import { fillProfile } from './profile.ts';
+import {
+  commitBody,
+  presignBody,
+  readMissing,
+  readRefusal,
+  readSession,
+  readTickets,
+  SESSION_HEADER,
+  sessionBody,
+} from './wire.ts';
+
+const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
+
+/**
+ * The upload operations. They reject with the signal's reason, or with `UploaderError`:
+ * - `token-rejected` (its `status` is 401; a readable `WWW-Authenticate` is in `cause`), `forbidden` (401 for want of scope, 403,
+ *   and 404 or 410 on opening),
+ * - `session-expired` (404, 410), `name-taken` (409 on opening), `file-too-large` (413 on opening),
+ * - `upload-refused` with `status`: 400, 413, 422 and every other 4xx; the same request will be refused again,
+ * - `rate-limited` (429, 503) and `service-failed` (408, 5xx), with `retryAfterMs` where it is known,
+ * - `bad-response`, `network`, `offline`, `timeout`, `bad-config`.
+ */
+export function createCalls(settings: Settings, withToken: WithToken, options: HttpOptions = {}): Calls {
+  const profile = fillProfile(settings.profile);
+  const send = createSend(settings, options);
+  const { paths } = settings;
+  const inSession = (session: Session): Record<string, string> => ({ [SESSION_HEADER]: session.header });
+
+  return {
+    openSession: (input, signal) =>
+      withToken(async (token) => {
+        const answer = await send({
+          method: 'POST',
+          path: paths.session,
+          token,
+          body: sessionBody(input),
+          signal,
+        });
+        if (!isOk(answer)) throw readRefusal(answer, 'open', profile);
+        return readSession(answer, profile);
+      }, signal),
+
+    presign: (session, chunks, signal) =>
+      withToken(async (token) => {
+        const request: ServiceRequest = {
+          method: 'POST',
+          path: paths.chunks,
+          token,
+          headers: inSession(session),
+          body: presignBody(chunks, profile),
+          // A URL with a signed security token takes some 3 KiB; a batch of many must fit all the same.
+          maxBytes: 2 ** 20 + chunks.length * 16_384,
+          signal,
+        };
+        const answer = await send(request);
+        if (!isOk(answer)) throw readRefusal(answer, 'presign', profile);
+        return readTickets(
+          answer,
+          chunks.map(({ hash }) => hash),
+          profile,
+          settings,
+        );
+      }, signal),
+
+    ...(paths.commit === undefined ? {} : { commit: createCommit(paths.commit) }),
+    ...(paths.cancel === undefined ? {} : { cancel: createCancel(paths.cancel) }),
+  };
+
+  function createCommit(path: string): NonNullable<Calls['commit']> {
+    return (session, proof, signal) =>
+      withToken(async (token) => {
+        const body = commitBody(proof, profile);
+        const answer = await send({ method: 'POST', path, token, headers: inSession(session), body, signal });
+        if (isOk(answer))
+          return answer.body === undefined ? { missing: [] } : { missing: [], body: answer.body };
+        const missing = answer.status === 409 ? readMissing(answer, proof.hashes, profile) : undefined;
+        if (missing) return { missing };
+        throw readRefusal(answer, 'commit', profile);
+      }, signal);
+  }
+
+  function createCancel(path: string): NonNullable<Calls['cancel']> {
+    return (session, signal) =>
+      withToken(async (token) => {
+        const answer = await send({ method: 'DELETE', path, token, headers: inSession(session), signal });
+        const isGone = answer.status === 404 || answer.status === 410;
+        if (!isOk(answer) && !isGone) throw readRefusal(answer, 'cancel', profile);
+      }, signal);
+  }
+}
+
+/** True where one of these calls is worth another try. Unlike a refused PUT, refused input stays refused. */
+export const isCallWorthRetrying = (error: UploaderError): boolean =>
+  isRetryable(error) && error.code !== 'upload-refused';
+
+/** What a sign-in call answered, whatever its status. */
+export interface PostAnswer {
+  readonly status: number;
+  /** Parsed JSON; `undefined` where the answer was no JSON. */
+  readonly body: unknown;
+  /** From `Retry-After` or the body, milliseconds, five minutes at most. */
+  readonly retryAfterMs?: number;
+  /** The service's clock: its `Date`, epoch milliseconds, where the page may read it. */
+  readonly dateMs?: number;
+  readonly wwwAuthenticate?: string;
+}
+
+/**
+ * Posts JSON to one of the sign-in operations. Answers of every status resolve; it rejects with the signal's reason, or with
+ * `network`, `offline`, `timeout`, `bad-response` (too big) or `bad-config` (an address that may not be called).
+ */
+export type Post = (
+  path: string,
+  body: unknown,
+  options: {
+    readonly credentials: RequestCredentials;
+    readonly signal: AbortSignal;
+    readonly headers?: Readonly<Record<string, string>>;
+  },
+) => Promise<PostAnswer>;
+
+/** The sender of the sign-in operations. It never has the bearer; with one among `headers` it goes below the base URL only. */
+export function createPost(
+  settings: Pick<Settings, 'baseUrl' | 'authHeader'>,
+  { timeoutMs = 30_000 }: HttpOptions = {},
+): Post {
+  return async (path, body, { credentials, signal, headers = {} }) => {
+    const url = resolveUrl(settings.baseUrl, path);
+    const names = Object.keys(headers).map((name) => name.toLowerCase());
+    const isPrivileged = names.includes('authorization') || names.includes(settings.authHeader.toLowerCase());
+    // A path must stay below the base URL; only a whole address, which the page wrote itself, may lead elsewhere.
+    const isFree = path.includes('://') && !isPrivileged;
+    if (!(isFree ? isSafeUrl(settings.baseUrl, url) : isBelow(settings.baseUrl, url))) {
+      throw new UploaderError(
+        'bad-config',
+        `${path} may not be called: it is neither below base-url nor https`,
+      );
+    }
+    const init = { method: 'POST', headers: new Headers(headers), credentials };
+    const answer = await exchange(url, init, { body, timeoutMs, signal });
+    const date = answer.header('Date');
+    const dateMs = readDateMs(date);
+    const retryAfterMs = readRetryAfterMs(answer.header('Retry-After'), date);
+    const wwwAuthenticate = answer.header('WWW-Authenticate');
+    return {
+      status: answer.status,
+      body: answer.body,
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(dateMs === undefined ? {} : { dateMs }),
+      ...(wwwAuthenticate === null ? {} : { wwwAuthenticate }),
+    };
+  };
+}

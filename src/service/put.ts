@@ -1,0 +1,121 @@
+// Sends one chunk's bytes to its presigned URL: an XHR, since fetch tells no progress. It carries nothing of ours, no bearer,
+// no cookie, no session. It knows neither the service nor what the bytes are.
+
+import { UploaderError } from '../core/errors.ts';
+import type { Put, TicketUpload } from '../core/types.ts';
+import { sleep } from '../core/wait.ts';
+import { isSafeUrl, networkError, readRetryAfterMs } from './http.ts';
+
+/** Where the page stands, and how patient it is. */
+export interface PutOptions {
+  readonly baseUrl: string;
+  /** Without progress for so long, milliseconds, the PUT is given up. Default 30 s. A single call may say otherwise. */
+  readonly stallMs?: number;
+}
+
+const STALL_MS = 30_000;
+const MAX_ANSWER_BYTES = 65_536;
+// A browser lets only six requests to a host out at once; the others wait without a word, and have not stalled.
+const PATIENCE_BEFORE_FIRST_BYTE = 4;
+// All bytes are with the system's network buffer or the store; neither tells how far it is.
+const PATIENCE_FOR_ANSWER = 2;
+
+/**
+ * Creates the sender of chunks. It rejects with the signal's reason, or with `UploaderError`, all worth a fresh ticket:
+ * `upload-refused` (4xx, or a redirect), `ticket-expired` (403 or 410 after the ticket's time), `hash-mismatch` (the store says
+ * so), `rate-limited` (429, 503), `service-failed` (408, 5xx), `upload-stalled`, `network` (an expired URL may look so too) and
+ * `offline`.
+ */
+export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS }: PutOptions): Put {
+  return (upload, body, { signal, onProgress, stallMs = usualStallMs }) =>
+    new Promise<void>((resolve, reject) => {
+      signal.throwIfAborted();
+      if (!isSafeUrl(baseUrl, new URL(upload.url))) {
+        throw new UploaderError('bad-response', 'an upload URL is not https');
+      }
+      const xhr = new XMLHttpRequest();
+      const settled = new AbortController();
+      let patienceMs = stallMs * PATIENCE_BEFORE_FIRST_BYTE;
+      let lastSignMs = performance.now();
+      const hasSign = (nextPatienceMs: number): void => {
+        patienceMs = nextPatienceMs;
+        lastSignMs = performance.now();
+      };
+
+      const settle = (error?: unknown): void => {
+        if (settled.signal.aborted) return;
+        settled.abort();
+        signal.removeEventListener('abort', onAbort);
+        if (error === undefined) resolve();
+        else reject(error);
+        xhr.abort();
+      };
+      const onAbort = (): void => settle(signal.reason);
+      signal.addEventListener('abort', onAbort);
+
+      xhr.upload.onprogress = ({ loaded }) => {
+        hasSign(stallMs);
+        if (!settled.signal.aborted) onProgress?.(Math.min(loaded, body.size));
+      };
+      xhr.upload.onload = () => hasSign(stallMs * PATIENCE_FOR_ANSWER);
+      xhr.onprogress = ({ loaded }) => {
+        // The status says it all; a store that tells tales must not fill the page's memory.
+        if (loaded > MAX_ANSWER_BYTES) settle(errorOf(xhr, upload));
+        else hasSign(stallMs);
+      };
+      xhr.onload = () => settle(errorOf(xhr, upload));
+      xhr.onerror = () => settle(networkError(undefined));
+      xhr.onabort = () => settle(networkError(undefined));
+
+      xhr.open(upload.method, upload.url);
+      xhr.withCredentials = false;
+      for (const [name, value] of Object.entries(upload.headers)) xhr.setRequestHeader(name, value);
+      // A Blob's type would go along as a Content-Type that nobody signed.
+      xhr.send(body.type === '' ? body : body.slice(0, body.size));
+      watch().catch(() => undefined);
+
+      async function watch(): Promise<void> {
+        for (;;) {
+          const leftMs = lastSignMs + patienceMs - performance.now();
+          if (leftMs <= 0) break;
+          await sleep(leftMs, settled.signal);
+        }
+        settle(new UploaderError('upload-stalled', `no byte moved for ${patienceMs} ms`));
+      }
+    });
+}
+
+function errorOf(xhr: XMLHttpRequest, upload: TicketUpload): UploaderError | undefined {
+  const { status } = xhr;
+  if (xhr.responseURL !== new URL(upload.url).href) {
+    return new UploaderError('upload-refused', 'the storage sent the bytes elsewhere', { status });
+  }
+  if (status >= 200 && status < 300) return undefined;
+  const says = `the storage answered ${status}`;
+  if (status === 429 || status === 503) {
+    const retryAfterMs = readRetryAfterMs(headerOf(xhr, 'retry-after'), headerOf(xhr, 'date'));
+    return new UploaderError(
+      'rate-limited',
+      says,
+      retryAfterMs === undefined ? { status } : { status, retryAfterMs },
+    );
+  }
+  if (status === 408 || status >= 500) return new UploaderError('service-failed', says, { status });
+  if ((status === 400 || status === 422) && namesHashMismatch(xhr.responseText)) {
+    return new UploaderError('hash-mismatch', says, { status });
+  }
+  const isExpired = upload.expiresAtMs !== undefined && upload.expiresAtMs <= Date.now();
+  const code = isExpired && (status === 403 || status === 410) ? 'ticket-expired' : 'upload-refused';
+  return new UploaderError(code, says, { status });
+}
+
+/** A header that the page may read. Asking for one that it may not read prints an error on the console. */
+function headerOf(xhr: XMLHttpRequest, name: string): string | null {
+  const isReadable = xhr.getAllResponseHeaders().toLowerCase().includes(`${name}:`);
+  return isReadable ? xhr.getResponseHeader(name) : null;
+}
+
+const namesHashMismatch = (text: string): boolean =>
+  /XAmzContentSHA256Mismatch|BadDigest|InvalidDigest|(?:hash|checksum|digest)\W{0,3}mismatch/i.test(
+    text.slice(0, 4096),
+  );

@@ -1,0 +1,146 @@
+// What a presigned URL and its headers must be like before bytes may go there, and how long the URL tells that it lives.
+// Tickets are data from the wire: nothing here is believed. It knows no names of the wire's own.
+
+import { UploaderError } from '../core/errors.ts';
+import { isSafeUrl } from './http.ts';
+
+const MAX_URL = 16_384;
+const MAX_HEADERS = 32;
+const MAX_VALUE = 8_192;
+
+/** What decides whether an upload URL may be used. */
+export interface TicketRules {
+  readonly baseUrl: string;
+  /** Empty allows any origin. */
+  readonly uploadOrigins: readonly string[];
+  /** The page's name for the header with the bearer; a ticket must not ask for it. */
+  readonly authHeader: string;
+}
+
+/** The URL without its fragment, if bytes may go there; else throws `bad-response`. */
+export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {
+  let url: URL;
+  try {
+    url = new URL(value.length > MAX_URL ? '' : value);
+  } catch {
+    throw new UploaderError('bad-response', 'an upload URL is no absolute URL');
+  }
+  if (!isSafeUrl(baseUrl, url))
+    throw new UploaderError('bad-response', `an upload URL is not https but ${url.protocol}`);
+  if (url.username || url.password) throw new UploaderError('bad-response', 'an upload URL has a user in it');
+  if (uploadOrigins.length > 0 && !uploadOrigins.includes(url.origin)) {
+    throw new UploaderError(
+      'bad-response',
+      `an upload URL goes to ${url.origin}, which is not in upload-origins`,
+    );
+  }
+  url.hash = '';
+  return url.href;
+}
+
+/** `PUT` or `POST`; PUT where none is told; anything else throws `bad-response`. */
+export function checkMethod(value: unknown): 'PUT' | 'POST' {
+  const method = value === undefined || value === null ? 'PUT' : String(value).toUpperCase();
+  if (method === 'PUT' || method === 'POST') return method;
+  throw new UploaderError('bad-response', 'an upload URL wants a method other than PUT and POST');
+}
+
+// The browser sends these by itself and would refuse them from us; signers list them since they signed them.
+const SENT_ANYWAY = new Set(['host', 'content-length']);
+
+const FORBIDDEN = new Set([
+  'accept-charset',
+  'accept-encoding',
+  'access-control-request-headers',
+  'access-control-request-method',
+  'access-control-request-private-network',
+  'authorization',
+  'connection',
+  'cookie',
+  'cookie2',
+  'date',
+  'dnt',
+  'expect',
+  'keep-alive',
+  'origin',
+  'referer',
+  'set-cookie',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'via',
+  'x-http-method',
+  'x-http-method-override',
+  'x-method-override',
+  'x-service-uploadsession',
+]);
+
+/** The headers that a ticket asks for, if all of them may be sent; else throws `bad-response`. */
+export function checkHeaders(value: unknown, { authHeader }: TicketRules): Record<string, string> {
+  if (value === undefined || value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new UploaderError('bad-response', 'the headers of an upload are no object');
+  }
+  const entries = Object.entries(value).filter(([name]) => !SENT_ANYWAY.has(name.toLowerCase()));
+  if (entries.length > MAX_HEADERS)
+    throw new UploaderError('bad-response', 'an upload wants too many headers');
+  return Object.fromEntries(entries.map(([name, text]) => [name, checkHeader(name, text, authHeader)]));
+}
+
+function checkHeader(name: string, value: unknown, authHeader: string): string {
+  const lower = name.toLowerCase();
+  const isToken = /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(lower);
+  if (
+    !isToken ||
+    FORBIDDEN.has(lower) ||
+    lower === authHeader.toLowerCase() ||
+    /^(?:proxy|sec)-/.test(lower)
+  ) {
+    throw new UploaderError(
+      'bad-response',
+      `an upload wants the header "${name.slice(0, 64)}", which may not be sent`,
+    );
+  }
+  // What a header may hold; above all no line end, which would begin another header.
+  if (typeof value !== 'string' || value.length > MAX_VALUE || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+    throw new UploaderError(
+      'bad-response',
+      `an upload wants the header "${lower}" with a value that no header can have`,
+    );
+  }
+  return value;
+}
+
+/**
+ * How long a presigned URL tells that it lives from `nowMs` on, in milliseconds: `X-Amz-Date` + `X-Amz-Expires`, or
+ * `Expires` (epoch seconds). `undefined` where it does not tell, or tells that it is over: a URL that was just handed out is
+ * not, so then one of the two clocks is wrong and the PUT decides.
+ */
+export function lifetimeOf(url: string, nowMs: number): number | undefined {
+  const query = new Map([...new URL(url).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
+  const amzExpires = Number(query.get('x-amz-expires') || Number.NaN);
+  const signedAtMs = parseAmzDate(query.get('x-amz-date'));
+  if (amzExpires > 0 && signedAtMs !== undefined) {
+    return positive(Math.min(signedAtMs + amzExpires * 1000 - nowMs, amzExpires * 1000));
+  }
+  const expires = query.get('expires');
+  return expires && /^\d{9,11}$/.test(expires) ? positive(Number(expires) * 1000 - nowMs) : undefined;
+}
+
+/** Milliseconds until a point in time: ISO 8601 (UTC where no zone is told) or epoch seconds or milliseconds. */
+export function lifetimeUntil(value: unknown, nowMs: number): number | undefined {
+  if (typeof value === 'number') return positive((value < 1e11 ? value * 1000 : value) - nowMs);
+  if (typeof value !== 'string') return undefined;
+  const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(value);
+  return positive(Date.parse(hasZone || !value.includes('T') ? value : `${value}Z`) - nowMs);
+}
+
+const positive = (ms: number): number | undefined => (Number.isFinite(ms) && ms > 0 ? ms : undefined);
+
+function parseAmzDate(value: string | undefined): number | undefined {
+  const match = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(value ?? '');
+  if (!match) return undefined;
+  const [, year, month, day, hour, minute, second] = match;
+  return Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) || undefined;
+}

@@ -1,0 +1,226 @@
+// The names and shapes of the service's interface, and the only place with snake_case. It turns our words into bodies, and
+// answers, which are `unknown` until here, into our words. It makes no request.
+
+import { UploaderError } from '../core/errors.ts';
+import type { Session, Ticket, TicketUpload } from '../core/types.ts';
+import { type Answer, readDateMs, readRetryAfterMs } from './http.ts';
+import { askProfile, type FullProfile, meaningOf } from './profile.ts';
+import {
+  checkHeaders,
+  checkMethod,
+  checkUploadUrl,
+  lifetimeOf,
+  lifetimeUntil,
+  type TicketRules,
+} from './ticket-checks.ts';
+
+/** The header that ties a call to its upload session (U1). */
+export const SESSION_HEADER = 'x-service-uploadsession';
+
+const MAX_TEXT = 16_384;
+const MAX_DEBUG_INFO = 500;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
+/** A field of the answer itself; never one that it inherits (`constructor`, `__proto__`). */
+const field = (value: unknown, name: string): unknown =>
+  isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+const text = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : undefined;
+
+/** Body of `POST /files/uploadsession`. The name goes in NFC, as all systems but one write it. */
+export function sessionBody(input: { parentId: string; fileName: string; fileSize: number }): unknown {
+  return { parent_id: input.parentId, file_name: input.fileName.normalize('NFC'), file_size: input.fileSize };
+}
+
+/** The session in the answer of `POST /files/uploadsession` (U1). Throws `bad-response`. */
+export function readSession(answer: Answer, profile: FullProfile): Session {
+  const { body } = answer;
+  const sessionId = text(field(body, 'session_id'));
+  if (!isFields(body) || sessionId === undefined) throw badResponse(answer, 'the answer has no session_id');
+  const header = answer.header(SESSION_HEADER);
+  const value = profile.sessionHeader
+    ? askProfile('sessionHeader', () => profile.sessionHeader?.({ body, header }))
+    : ((header || text(field(body, 'passport'))) ?? text(field(body, 'token')) ?? sessionId);
+  if (text(value) === undefined || !/^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value ?? '')) {
+    throw badResponse(answer, 'what opens the session cannot go into a header');
+  }
+  return { sessionId, header: value as string };
+}
+
+/** A hash as the service wants it written (U5); ours are lower-case hex. */
+export function encodeHash(hash: string, encoding: FullProfile['hashEncoding']): string {
+  if (encoding === 'hex') return hash;
+  const bytes = (hash.match(/../g) ?? []).map((pair) => String.fromCharCode(Number.parseInt(pair, 16)));
+  const base64 = btoa(bytes.join(''));
+  return encoding === 'base64' ? base64 : base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+}
+
+/** Body of `POST /files/uploadsession/chunks`; `sizes` only where the profile says so (U19). */
+export function presignBody(
+  chunks: readonly { hash: string; sizeBytes: number }[],
+  profile: FullProfile,
+): unknown {
+  const hashes = chunks.map(({ hash }) => encodeHash(hash, profile.hashEncoding));
+  return profile.sendSizes ? { hashes, sizes: chunks.map(({ sizeBytes }) => sizeBytes) } : { hashes };
+}
+
+/** Tickets for exactly the hashes asked, by our hash (U2-U4, U7, U8). Throws `bad-response`. */
+export function readTickets(
+  answer: Answer,
+  hashes: readonly string[],
+  profile: FullProfile,
+  rules: TicketRules,
+): ReadonlyMap<string, Ticket> {
+  const chunks = field(answer.body, 'chunks');
+  if (!isFields(chunks)) throw badResponse(answer, 'the answer has no chunks');
+  const find = entryFinder(chunks, hashes.length, profile);
+  const nowMs = readDateMs(answer.header('Date')) ?? Date.now();
+  const tickets = hashes.map((hash, position): [string, Ticket] => {
+    const name = encodeHash(hash, profile.hashEncoding);
+    const entry = find(name, position);
+    if (entry === undefined && profile.missingChunk === 'stored') return [hash, { receipt: '' }];
+    if (!isFields(entry)) throw badResponse(answer, 'a chunk has no entry in the answer');
+    return [hash, readTicket(answer, { entry, name, nowMs }, profile, rules)];
+  });
+  return new Map(tickets);
+}
+
+function entryFinder(
+  chunks: Fields,
+  count: number,
+  { chunkKey, hashEncoding }: FullProfile,
+): (name: string, position: number) => unknown {
+  if (chunkKey)
+    return (name, position) =>
+      field(
+        chunks,
+        askProfile('chunkKey', () => chunkKey(name, position)),
+      );
+  const keys = Object.keys(chunks);
+  const isPositional =
+    keys.length === count && keys.every((_, position) => Object.hasOwn(chunks, String(position)));
+  if (isPositional) return (_, position) => field(chunks, String(position));
+  if (hashEncoding !== 'hex') return (name) => field(chunks, name);
+  const byLowerCase = new Map(keys.map((key) => [key.toLowerCase(), chunks[key]]));
+  return (name) => field(chunks, name) ?? byLowerCase.get(name.toLowerCase());
+}
+
+function readTicket(
+  answer: Answer,
+  { entry, name, nowMs }: { entry: Fields; name: string; nowMs: number },
+  profile: FullProfile,
+  rules: TicketRules,
+): Ticket {
+  const receipt = text(field(entry, 'receipt'));
+  if (receipt === undefined) throw badResponse(answer, 'a chunk has no receipt');
+  const url = field(entry, 'upload_url') ?? '';
+  const isStored = profile.storedChunk
+    ? askProfile('storedChunk', () => profile.storedChunk?.(entry))
+    : url === '';
+  if (isStored) return { receipt };
+  if (typeof url !== 'string') throw badResponse(answer, 'an upload_url is no string');
+  const href = checkUploadUrl(url, rules);
+  const lifetimeMs = readLifetimeMs(href, entry, nowMs, profile);
+  const added = profile.putHeaders
+    ? askProfile('putHeaders', () => profile.putHeaders?.(name, entry))
+    : undefined;
+  const upload: TicketUpload = {
+    url: href,
+    method: checkMethod(field(entry, 'method')),
+    headers: { ...checkHeaders(field(entry, 'headers'), rules), ...checkHeaders(added, rules) },
+    ...(lifetimeMs === undefined ? {} : { expiresAtMs: Date.now() + lifetimeMs }),
+  };
+  return { receipt, upload };
+}
+
+function readLifetimeMs(
+  url: string,
+  entry: Fields,
+  nowMs: number,
+  { urlLifetime }: FullProfile,
+): number | undefined {
+  if (!urlLifetime) return lifetimeUntil(field(entry, 'expires_at'), nowMs) ?? lifetimeOf(url, nowMs);
+  const seconds = askProfile('urlLifetime', () => urlLifetime(url, entry));
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/** Body of the commit (U10): both lists in chunk order. */
+export function commitBody(
+  { hashes, receipts }: { readonly hashes: readonly string[]; readonly receipts: readonly string[] },
+  { hashEncoding }: FullProfile,
+): unknown {
+  return { hashes: hashes.map((hash) => encodeHash(hash, hashEncoding)), receipts };
+}
+
+/**
+ * The hashes that a 409 on commit says are missing, as ours; `undefined` where it names none. A hash that was not sent throws
+ * `bad-response`.
+ */
+export function readMissing(
+  answer: Answer,
+  hashes: readonly string[],
+  { hashEncoding }: FullProfile,
+): string[] | undefined {
+  const missing = field(answer.body, 'missing');
+  if (!Array.isArray(missing) || missing.length === 0) return undefined;
+  const fold = (name: string): string => (hashEncoding === 'hex' ? name.toLowerCase() : name);
+  const ours = new Map(hashes.map((hash) => [fold(encodeHash(hash, hashEncoding)), hash]));
+  const named = missing.map((name: unknown) => (typeof name === 'string' ? ours.get(fold(name)) : undefined));
+  if (named.includes(undefined))
+    throw badResponse(answer, 'the service misses a chunk that is not of this file');
+  return [...new Set(named as string[])];
+}
+
+/** Which operation an answer belongs to; some statuses mean different things. */
+export type Operation = 'open' | 'presign' | 'commit' | 'cancel';
+
+/** The error that an answer other than 2xx stands for (U12, U15). See `createCalls` for the codes. */
+export function readRefusal(answer: Answer, operation: Operation, profile: FullProfile): UploaderError {
+  const { status } = answer;
+  const retryAfter = answer.header('Retry-After') ?? field(answer.body, 'retry_after');
+  const retryAfterMs = readRetryAfterMs(
+    typeof retryAfter === 'number' ? retryAfter : text(retryAfter),
+    answer.header('Date'),
+  );
+  const debugInfo = text(field(answer.body, 'debuginfo'))?.slice(0, MAX_DEBUG_INFO);
+  const details = { status, ...(debugInfo === undefined ? {} : { debugInfo }) };
+  const waiting = retryAfterMs === undefined ? details : { ...details, retryAfterMs };
+  const says = `the service answered ${status} to ${operation}`;
+  switch (meaningOf(status, profile.statuses)) {
+    case 'token':
+      return readTokenRefusal(answer, says, details);
+    case 'forbidden':
+      return new UploaderError('forbidden', says, details);
+    case 'gone':
+      // There is no session yet that could be gone: it is the folder that this user cannot see.
+      return new UploaderError(operation === 'open' ? 'forbidden' : 'session-expired', says, details);
+    case 'too-large':
+      return operation === 'open'
+        ? new UploaderError('file-too-large', says, details)
+        : new UploaderError('upload-refused', says, { ...details, status: 413 });
+    case 'slow-down':
+      return new UploaderError('rate-limited', says, waiting);
+    case 'retry':
+      return new UploaderError('service-failed', says, waiting);
+    default:
+      return new UploaderError(
+        operation === 'open' && status === 409 ? 'name-taken' : 'upload-refused',
+        says,
+        details,
+      );
+  }
+}
+
+function readTokenRefusal(answer: Answer, says: string, details: object): UploaderError {
+  const wwwAuthenticate = answer.header('WWW-Authenticate') ?? '';
+  // A token that is good but not for this: a new one would be refused as well.
+  if (/insufficient_scope/i.test(wwwAuthenticate)) return new UploaderError('forbidden', says, details);
+  const cause = wwwAuthenticate === '' ? {} : { cause: { wwwAuthenticate } };
+  return new UploaderError('token-rejected', says, { ...details, status: 401, ...cause });
+}
+
+function badResponse(answer: Answer, why: string): UploaderError {
+  return new UploaderError('bad-response', why, { status: answer.status });
+}

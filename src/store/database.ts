@@ -1,0 +1,97 @@
+// One IndexedDB database with one object store, opened through idb-keyval: opened again when it was closed or deleted under
+// us, never waited for without end, and with errors of ours. It knows nothing of what is kept in it.
+
+import { createStore, promisifyRequest, type UseStore } from 'idb-keyval';
+import { UploaderError } from '../core/errors.ts';
+import { sleep } from '../core/wait.ts';
+
+/** A database; its functions reject with `store-full` or `store-unavailable` only. */
+export interface Database {
+  /** Runs requests in one transaction of reading. */
+  read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T>;
+  /** Runs requests in one transaction of writing; resolves when it is complete. It may run twice, if the first run was lost. */
+  write(change: (store: IDBObjectStore) => void): Promise<void>;
+}
+
+const STORE_NAME = 'entries';
+
+/** Errors after which a new connection may do what the old one could not. */
+const LOST = new Set(['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError']);
+
+/** Opens the database when it is first used. `deadlineMs` is for each use. */
+export function createDatabase(name: string, deadlineMs: number): Database {
+  let useStore: UseStore | undefined;
+
+  async function use<T>(mode: IDBTransactionMode, run: (store: IDBObjectStore) => Promise<T>): Promise<T> {
+    useStore ??= createStore(name, STORE_NAME);
+    const mine = useStore;
+    try {
+      return await mine(mode, (store) => {
+        const { db } = store.transaction;
+        // Someone wants to delete the database; holding on to it would block them, and then us.
+        db.onversionchange = () => {
+          db.close();
+          if (useStore === mine) useStore = undefined;
+        };
+        return run(store);
+      });
+    } catch (error) {
+      if (useStore === mine && isLost(error)) useStore = undefined;
+      throw error;
+    }
+  }
+
+  async function useOrReopen<T>(
+    mode: IDBTransactionMode,
+    run: (store: IDBObjectStore) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await use(mode, run);
+    } catch (error) {
+      if (!isLost(error)) throw error;
+      return use(mode, run);
+    }
+  }
+
+  return {
+    read: (ask) => guarded(useOrReopen('readonly', ask), deadlineMs),
+    write: (change) =>
+      guarded(
+        useOrReopen('readwrite', (store) => {
+          change(store);
+          // Not the request but the transaction: a full disk, and WebKit with a file, abort it after the request succeeded.
+          return promisifyRequest(store.transaction);
+        }),
+        deadlineMs,
+      ),
+  };
+}
+
+const isLost = (error: unknown): boolean =>
+  error === null || (error instanceof DOMException && LOST.has(error.name));
+
+async function guarded<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
+  const done = new AbortController();
+  const late = sleep(deadlineMs, done.signal).then(() => {
+    throw new UploaderError(
+      'store-unavailable',
+      `the browser's database did not answer within ${deadlineMs} ms`,
+    );
+  });
+  // The loser of the race must not count as unhandled.
+  late.catch(() => undefined);
+  try {
+    return await Promise.race([promise, late]);
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    done.abort();
+  }
+}
+
+function toStoreError(cause: unknown): UploaderError {
+  if (cause instanceof UploaderError) return cause;
+  return cause instanceof DOMException && cause.name === 'QuotaExceededError'
+    ? new UploaderError('store-full', 'there is no room left to save the upload', { cause })
+    : new UploaderError('store-unavailable', 'the browser does not let the page save the upload', { cause });
+}

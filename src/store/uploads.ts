@@ -1,0 +1,215 @@
+// Uploads that outlive the page. A record is written once; what was stored since is a log of small entries beside it, each
+// chunk written once, so that saving costs the same for the first chunk and for the ten-thousandth. It knows nothing of runs.
+
+import { promisifyRequest } from 'idb-keyval';
+import type { UploadRecord } from '../core/types.ts';
+import { createDatabase, type Database } from './database.ts';
+import {
+  type RecordToSave,
+  readChunks,
+  readRecord,
+  type SavedRecord,
+  type StoredState,
+  writeChunks,
+  writeRecord,
+} from './record.ts';
+
+/** Saved uploads of this origin. Every function rejects with `store-full` or `store-unavailable` only. */
+export interface UploadStore {
+  /** The upload of that key, with what is known to be stored; `undefined` where there is none, or a damaged one (then removed). */
+  find(key: string): Promise<UploadRecord | undefined>;
+  /** Saves or replaces a record. Under another session or chunk size than before, chunks saved until now no longer count. */
+  save(record: RecordToSave): Promise<void>;
+  /** Adds chunks that are stored. Calls made while one is being written share the next write. Without a record it does nothing. */
+  saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
+  remove(key: string): Promise<void>;
+  /** All uploads, the oldest first. */
+  list(): Promise<readonly UploadRecord[]>;
+  /** Removes uploads begun longer ago than that (default 7 days), and what no record belongs to any more. */
+  prune(maxAgeMs?: number): Promise<void>;
+  clear(): Promise<void>;
+}
+
+/** What a test, or a page with two kinds of uploads, sets. */
+export interface UploadStoreOptions {
+  /** Beginning of the databases' names. */
+  readonly name?: string;
+  /** How long the browser's database may take for one thing, milliseconds. Default 10 s: an upload must not hang on it. */
+  readonly deadlineMs?: number;
+}
+
+const MAX_AGE_MS = 7 * 24 * 3_600_000;
+
+/** Creates the store; nothing is opened before it is used. */
+export function createUploadStore({
+  name = 'secure-uploader',
+  deadlineMs = 10_000,
+}: UploadStoreOptions = {}): UploadStore {
+  const records = createDatabase(`${name}-uploads`, deadlineMs);
+  const chunkLog = createDatabase(`${name}-chunks`, deadlineMs);
+  const chunksIds = new Map<string, string>();
+  // Two pages that write for one upload never use the same key.
+  const writer = Date.now() + Math.random();
+  let sequence = 0;
+
+  async function load(key: string): Promise<SavedRecord | undefined> {
+    const value: unknown = await records.read((store) => promisifyRequest(store.get(key)));
+    const record = readRecord(value);
+    if (record?.key === key) {
+      chunksIds.set(key, record.chunksId);
+      return record;
+    }
+    chunksIds.delete(key);
+    if (value !== undefined) await records.write((store) => void store.delete(key));
+    return undefined;
+  }
+
+  async function withStored({ chunksId, ...record }: SavedRecord): Promise<UploadRecord> {
+    const entries: unknown[] = await chunkLog.read((store) =>
+      promisifyRequest(store.getAll(rangeOf(chunksId))),
+    );
+    return { ...record, stored: readChunks(entries, record) };
+  }
+
+  const forgetChunks = (chunksId: string): Promise<void> =>
+    chunkLog.write((store) => void store.delete(rangeOf(chunksId)));
+
+  async function remove(key: string): Promise<void> {
+    const record = await load(key);
+    chunksIds.delete(key);
+    await records.write((store) => void store.delete(key));
+    if (record) await forgetChunks(record.chunksId);
+  }
+
+  const append = groupCommit(async (batch: ReadonlyMap<string, readonly StoredState[]>) => {
+    const entries: { readonly key: IDBValidKey; readonly value: unknown }[] = [];
+    for (const [key, chunks] of batch) {
+      const chunksId = chunksIds.get(key) ?? (await load(key))?.chunksId;
+      if (chunksId === undefined) continue;
+      sequence += 1;
+      entries.push({ key: [chunksId, writer, sequence], value: writeChunks(chunks) });
+    }
+    if (entries.length === 0) return;
+    await chunkLog.write((store) => {
+      for (const { key, value } of entries) store.put(value, key);
+    });
+  });
+
+  return {
+    async find(key) {
+      const record = await load(key);
+      return record && withStored(record);
+    },
+
+    async save(record) {
+      const before = await load(record.key);
+      const goesOn = before !== undefined && isSameUpload(before, record);
+      const chunksId = goesOn ? before.chunksId : crypto.randomUUID();
+      await saveRecord(records, { ...record, chunksId });
+      chunksIds.set(record.key, chunksId);
+      if (before && !goesOn) await forgetChunks(before.chunksId);
+    },
+
+    saveChunks: (key, chunks) => (chunks.length === 0 ? Promise.resolve() : append(key, chunks)),
+
+    remove,
+
+    async list() {
+      const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
+      const saved = values.map(readRecord).filter((record) => record !== undefined);
+      saved.sort((a, b) => a.createdAtMs - b.createdAtMs);
+      return Promise.all(saved.map(withStored));
+    },
+
+    async prune(maxAgeMs = MAX_AGE_MS) {
+      // Before the records: whoever writes chunks has saved their record already.
+      const ids = await chunkLog.read(listIds);
+      const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
+      const kept = new Set<string>();
+      for (const key of keys.map(String)) {
+        const record = await load(key);
+        if (!record) continue;
+        // A date far ahead comes from a clock that was wrong, and would never grow old.
+        if (Math.abs(Date.now() - record.createdAtMs) > maxAgeMs) await remove(key);
+        else kept.add(record.chunksId);
+      }
+      for (const id of ids) if (!kept.has(id)) await forgetChunks(id);
+    },
+
+    async clear() {
+      chunksIds.clear();
+      await records.write((store) => void store.clear());
+      await chunkLog.write((store) => void store.clear());
+    },
+  };
+}
+
+/** All keys `[id, …]`: an array comes after every number. */
+const rangeOf = (chunksId: string): IDBKeyRange => IDBKeyRange.bound([chunksId], [chunksId, []]);
+
+const isSameUpload = (before: RecordToSave, after: RecordToSave): boolean =>
+  before.session.header === after.session.header &&
+  before.chunkSizeBytes === after.chunkSizeBytes &&
+  before.hashAlgorithm === after.hashAlgorithm;
+
+async function saveRecord(records: Database, record: SavedRecord): Promise<void> {
+  const save = (value: unknown): Promise<void> => records.write((store) => void store.put(value, record.key));
+  try {
+    await save(writeRecord(record));
+  } catch (error) {
+    if (!record.handle) throw error;
+    // Not every browser keeps handles. Without it the file has to be picked again; with nothing saved it starts anew.
+    const { handle: _handle, ...rest } = record;
+    await save(writeRecord(rest));
+  }
+}
+
+/** The different ids in the log, from one to the next without reading what lies between. */
+function listIds(store: IDBObjectStore): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const ids: string[] = [];
+    const request = store.openKeyCursor();
+    request.onerror = () => reject(request.error);
+    request.onsuccess = () => {
+      const cursor = request.result;
+      if (!cursor) {
+        resolve(ids);
+        return;
+      }
+      const id = Array.isArray(cursor.key) ? cursor.key[0] : undefined;
+      if (typeof id !== 'string') {
+        cursor.continue();
+        return;
+      }
+      ids.push(id);
+      cursor.continue([id, []]);
+    };
+  });
+}
+
+type Append = (key: string, chunks: readonly StoredState[]) => Promise<void>;
+
+/** Collects what comes while a write is under way into one write after it; each caller hears of the write that had its part. */
+function groupCommit(write: (batch: ReadonlyMap<string, readonly StoredState[]>) => Promise<void>): Append {
+  let writing: Promise<void> = Promise.resolve();
+  let next: { readonly batch: Map<string, StoredState[]>; readonly written: Promise<void> } | undefined;
+
+  function begin(): NonNullable<typeof next> {
+    const batch = new Map<string, StoredState[]>();
+    const written = writing.then(() => {
+      next = undefined;
+      return write(batch);
+    });
+    writing = written.catch(() => undefined);
+    return { batch, written };
+  }
+
+  return (key, chunks) => {
+    next ??= begin();
+    const { batch, written } = next;
+    const waiting = batch.get(key);
+    if (waiting) waiting.push(...chunks);
+    else batch.set(key, [...chunks]);
+    return written;
+  };
+}
