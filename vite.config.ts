@@ -18,6 +18,8 @@ const demo: UserConfig = {
       { find: /^secure-uploader$/, replacement: path('src/index.ts') },
     ],
   },
+  // All of them are modules already; bundling them on the way would reload the page under a running upload.
+  optimizeDeps: { noDiscovery: true, include: [] },
   server: { host: '127.0.0.1', strictPort: false, fs: { allow: [path('.')] } },
 };
 

@@ -23,7 +23,13 @@ function checksOf(root) {
     },
     templates.length && {
       name: 'template bindings',
-      args: [join(modules, '@jackolope/lit-analyzer/cli.mjs'), '--strict', 'src/**/*.ts'],
+      args: [
+        join(modules, '@jackolope/lit-analyzer/cli.mjs'),
+        '--strict',
+        '--maxWarnings',
+        '0',
+        'src/**/*.ts',
+      ],
     },
   ].filter(Boolean);
 }

@@ -1,0 +1,42 @@
+// Serves the demo pages by Vite, from the sources. Pages learn where the service is from GET /demo-config.json. Used by
+// `npm start` and by the journeys; knows nothing of the service itself.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createServer } from 'vite';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/**
+ * Starts the pages on `port` (0: a free one). Answers `{url, origin, setConfig, stop}`; `setConfig` takes what
+ * /demo-config.json answers from then on.
+ */
+export async function startDemoPages({ port = 0, host = '127.0.0.1', hostname = host } = {}) {
+  let config = {};
+  const demoConfig = {
+    name: 'demo-config',
+    configureServer(server) {
+      server.middlewares.use('/demo-config.json', (_request, response) => {
+        response.setHeader('content-type', 'application/json');
+        response.setHeader('cache-control', 'no-store');
+        response.end(JSON.stringify(config));
+      });
+    },
+  };
+  const server = await createServer({
+    configFile: join(root, 'vite.config.ts'),
+    logLevel: 'error',
+    clearScreen: false,
+    plugins: [demoConfig],
+    server: { host, port, hmr: port === 0 ? false : undefined, ...(port === 0 && { watch: null }) },
+  });
+  await server.listen();
+  const origin = `http://${hostname}:${server.httpServer.address().port}`;
+  return {
+    origin,
+    url: `${origin}/`,
+    setConfig(next) {
+      config = next;
+    },
+    stop: () => server.close(),
+  };
+}

@@ -1,0 +1,58 @@
+// `npm start`: the demo page, the reference service and its storage, each on an origin of its own, in one process. Prints one
+// address to open and who can sign in there. Taken ports are stepped over; Ctrl-C ends all of it.
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startService } from '../demo/server/server.ts';
+import { startDemoPages } from './demo-pages.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+const isFree = (port, host) =>
+  new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', ({ code }) => resolve(code !== 'EADDRINUSE'));
+    probe.listen(port, host, () => probe.close(() => resolve(true)));
+  });
+
+/** The first port from `port` on that nobody has, on either loopback address: a browser may try both for `localhost`. */
+async function freePort(port) {
+  for (let next = port; next < port + 500; next += 1) {
+    if ((await isFree(next, '127.0.0.1')) && (await isFree(next, '::1'))) return next;
+  }
+  throw new Error(`No free port from ${port} on.`);
+}
+
+const pages = await startDemoPages({ port: await freePort(5173), hostname: 'localhost' });
+const servicePort = await freePort(8787);
+const service = await startService({
+  dataDir: join(root, '.data'),
+  appOrigins: [pages.origin],
+  host: 'localhost',
+  servicePort,
+  storagePort: await freePort(servicePort + 1),
+}).catch(async (error) => {
+  await pages.stop();
+  throw error;
+});
+const { baseUrl, storageUrl, seed } = service;
+pages.setConfig({ baseUrl, storageUrl, seed });
+
+const rows = [
+  ['Open', pages.url],
+  ['Sign in as', seed.users.map(({ email }) => email).join(' or ')],
+  ['Password', seed.password],
+  ['Service', `${baseUrl}, storage ${storageUrl}`],
+];
+console.log(
+  `\n${rows.map(([name, value]) => `  ${name.padEnd(12)}${value}`).join('\n')}\n\n  Ctrl-C ends it.\n`,
+);
+
+let isEnding = false;
+async function end() {
+  if (isEnding) return;
+  isEnding = true;
+  await Promise.all([pages.stop(), service.close()]);
+  process.exit(0);
+}
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, end);
