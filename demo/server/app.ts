@@ -1,0 +1,75 @@
+// The service's routes put together: gate, CORS, bodies of refusals. Each operation lives in a file of its own.
+import { Hono, type MiddlewareHandler } from 'hono';
+import { authRoutes } from './auth.ts';
+import { authorizeRoutes } from './authorize.ts';
+import { downloadRoutes } from './downloads.ts';
+import type { Env, Parts } from './parts.ts';
+import { Refusal } from './refusal.ts';
+import { requestGate } from './request-gate.ts';
+import { testRoutes } from './test-routes.ts';
+import { uploadRoutes } from './uploads.ts';
+
+const EXPOSED = 'Retry-After, Date, WWW-Authenticate, x-service-uploadsession';
+
+/** The service as one Hono app. */
+export function createApp(parts: Parts): Hono<Env> {
+  const app = new Hono<Env>();
+  app.use('*', cors(parts), requestGate(parts));
+  app.options('*', (c) => {
+    const maxAge = String(parts.settings.accessControlMaxAgeS);
+    return c.body(null, 204, {
+      'access-control-allow-methods': 'GET, POST, DELETE',
+      'access-control-allow-headers': 'content-type, authorization, x-service-uploadsession',
+      'access-control-max-age': maxAge,
+    });
+  });
+  app.get('/.well-known/jwks.json', async (c) => c.json(await parts.seal.jwks()));
+  app.get('/', (c) => c.redirect('/.well-known/jwks.json', 302));
+  app.route('/', authorizeRoutes(parts));
+  app.route('/', authRoutes(parts));
+  app.route('/', uploadRoutes(parts));
+  app.route('/', downloadRoutes(parts));
+  if (parts.settings.test) app.route('/', testRoutes(parts));
+
+  app.notFound((c) => {
+    if (isFiles(c.req.path)) return c.json({ debuginfo: 'no such operation' }, 404);
+    return c.json({ error: 'not_found', error_description: 'no such operation' }, 404);
+  });
+  app.onError((error, c) => {
+    if (!(error instanceof Refusal)) {
+      if (!c.get('gone')?.aborted) console.error(`${c.req.method} ${c.req.path}:`, error);
+      if (isFiles(c.req.path)) return c.json({ debuginfo: 'internal error' }, 500);
+      return c.json({ error: 'server_error', error_description: 'internal error' }, 500);
+    }
+    const said = isFiles(c.req.path)
+      ? { debuginfo: error.message }
+      : { error: error.code, error_description: error.message };
+    return c.json({ ...said, ...error.more }, error.status, error.headers);
+  });
+  return app;
+}
+
+function isFiles(path: string): boolean {
+  return path === '/files' || path.startsWith('/files/');
+}
+
+// Exact origins only; a page of any other origin gets an answer that its browser keeps from it.
+function cors({ settings }: Parts): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    await next();
+    const origin = c.req.header('origin');
+    if (c.get('fault')?.withoutCors) {
+      for (const name of [...c.res.headers.keys()]) {
+        if (name.startsWith('access-control-')) c.res.headers.delete(name);
+      }
+      return;
+    }
+    c.res.headers.append('vary', 'Origin');
+    c.res.headers.set('x-content-type-options', 'nosniff');
+    if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
+    if (origin === undefined || !settings.appOrigins.includes(origin)) return;
+    c.res.headers.set('access-control-allow-origin', origin);
+    c.res.headers.set('access-control-expose-headers', EXPOSED);
+    if (c.req.path.startsWith('/auth/')) c.res.headers.set('access-control-allow-credentials', 'true');
+  };
+}

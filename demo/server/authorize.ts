@@ -1,0 +1,126 @@
+// `GET /authorize`: hands a code to the callback page of a signed-in browser, or shows the sign-in page, which is a
+// plain form here. It never redirects to an address that is not registered.
+import { Hono } from 'hono';
+import { checkPassword, currentLogin, limitRate, startLogin } from './accounts.ts';
+import { issueCode } from './auth.ts';
+import type { Env, Parts } from './parts.ts';
+import { Refusal, readText } from './refusal.ts';
+import { clients } from './seed.ts';
+import { errorPage, pageHeaders, signInPage, styleSheet } from './sign-in-page.ts';
+
+/** A request for a code that may be answered at `redirectUri`. */
+interface Wanted {
+  redirectUri: URL;
+  responseMode: 'query' | 'fragment';
+  state: string;
+  challenge: string;
+  prompt: string | undefined;
+}
+
+const CALLBACK = '/secure-uploader-callback.html';
+
+/** The routes of `/authorize`. */
+export function authorizeRoutes(parts: Parts): Hono<Env> {
+  const app = new Hono<Env>();
+  const { baseUrl } = parts;
+
+  app.get('/authorize', async (c) => {
+    const query = new URL(c.req.url).searchParams;
+    const wanted = readWanted(query, parts);
+    if (wanted instanceof URL) return c.redirect(wanted.href, 303);
+    if (typeof wanted === 'string') return c.html(errorPage(wanted), 400, pageHeaders("'none'"));
+    const current = wanted.prompt === 'login' ? undefined : await currentLogin(c, parts);
+    if (current) {
+      const { userId, deviceId } = current.login;
+      const grant = { userId, deviceId, loginKey: current.key, challenge: wanted.challenge };
+      const code = await issueCode(parts, grant);
+      return c.redirect(answerAt(wanted, { code, state: wanted.state, iss: baseUrl }).href, 303);
+    }
+    if (wanted.prompt === 'none') {
+      const answer = { error: 'login_required', state: wanted.state, iss: baseUrl };
+      return c.redirect(answerAt(wanted, answer).href, 303);
+    }
+    return c.html(signInPage(query.toString()), 200, pageHeaders(formTargets(wanted)));
+  });
+
+  app.post('/authorize/sign-in', async (c) => {
+    // The form may only be sent by the page above; another site's form carries its own origin.
+    if (c.req.header('origin') !== baseUrl) throw new Refusal(403, 'untrusted_origin', 'not our form');
+    const query = new URL(c.req.url).searchParams;
+    const wanted = readWanted(query, parts);
+    if (wanted instanceof URL) return c.redirect(wanted.href, 303);
+    if (typeof wanted === 'string') return c.html(errorPage(wanted), 400, pageHeaders("'none'"));
+    await limitRate(c, parts, 'login', 3);
+    const form = new URLSearchParams(await readText(c.req.raw, 16 * 1024));
+    const email = (form.get('email') ?? '').slice(0, 320);
+    const user = await checkPassword(parts, email, (form.get('password') ?? '').slice(0, 1000));
+    if (user === 'refused' || user === 'locked') {
+      return c.html(signInPage(query.toString(), user, email), 401, pageHeaders(formTargets(wanted)));
+    }
+    await startLogin(c, parts, user);
+    query.delete('prompt');
+    return c.redirect(`/authorize?${query}`, 303);
+  });
+
+  app.get('/authorize/style.css', (c) =>
+    c.body(styleSheet, 200, { 'content-type': 'text/css; charset=utf-8', 'cache-control': 'max-age=3600' }),
+  );
+
+  return app;
+}
+
+/** What is wanted; or where the error goes; or, when nothing may be redirected to, what the error page says. */
+function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string {
+  for (const name of new Set(query.keys())) {
+    if (query.getAll(name).length > 1) return `The parameter “${name.slice(0, 40)}” is there twice.`;
+  }
+  if (!clients.some(({ id }) => id === query.get('client_id'))) return 'The app is not registered.';
+  const redirectUri = readRedirectUri(query.get('redirect_uri') ?? '', parts);
+  if (!redirectUri) return 'The return address is not registered.';
+  const responseMode = query.get('response_mode') ?? 'query';
+  const state = query.get('state') ?? '';
+  const challenge = query.get('code_challenge') ?? '';
+  const wanted = {
+    redirectUri,
+    responseMode: responseMode === 'fragment' ? ('fragment' as const) : ('query' as const),
+    state: state.slice(0, 1024),
+    challenge,
+    prompt: query.get('prompt') ?? undefined,
+  };
+  const refuse = (error: string): URL =>
+    answerAt(wanted, { error, ...(state && { state: wanted.state }), iss: parts.baseUrl });
+  if (query.get('response_type') !== 'code') return refuse('unsupported_response_type');
+  if (responseMode !== 'query' && responseMode !== 'fragment') return refuse('invalid_request');
+  if (query.get('code_challenge_method') !== 'S256') return refuse('invalid_request');
+  if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) return refuse('invalid_request');
+  if (state === '' || state.length > 1024) return refuse('invalid_request');
+  return wanted;
+}
+
+/** The address, if it is registered: exactly, or as the callback page of an app origin. */
+function readRedirectUri(value: string, { settings }: Parts): URL | undefined {
+  let url: URL;
+  try {
+    url = new URL(value);
+  } catch {
+    return undefined;
+  }
+  if (settings.redirectUris) return settings.redirectUris.includes(value) ? url : undefined;
+  const isCallback = settings.appOrigins.includes(url.origin) && url.pathname.endsWith(CALLBACK);
+  return isCallback && url.href === value && `${url.origin}${url.pathname}` === value ? url : undefined;
+}
+
+function answerAt(
+  { redirectUri, responseMode }: Pick<Wanted, 'redirectUri' | 'responseMode'>,
+  answer: Record<string, string>,
+): URL {
+  const url = new URL(redirectUri);
+  if (responseMode === 'fragment') url.hash = new URLSearchParams(answer).toString();
+  else for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value);
+  return url;
+}
+
+// Browsers hold `form-action` against every redirect that follows the form, the one to the callback page too.
+function formTargets({ redirectUri }: Wanted): string {
+  return `'self' ${redirectUri.origin}`;
+}

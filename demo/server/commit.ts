@@ -1,0 +1,103 @@
+// Turns a session's chunks into a finished file: every receipt, the order, the stored bytes and the total size are
+// checked, and a repeat gives the same answer. It moves no bytes: a file is the list of its chunks.
+import { findFolder, nameKey } from './folders.ts';
+import type { Parts, StoredFile, UploadSession } from './parts.ts';
+import { Refusal } from './refusal.ts';
+import type { StoredChunk } from './storage.ts';
+
+const AT_ONCE = 64;
+
+/**
+ * Finishes the upload. `hashes` and `receipts` are in chunk order. Throws refusals: 400 for a receipt that is not of
+ * this session and chunk, 409 with `missing` for chunks that are not stored, 422 for a wrong total or order.
+ */
+export async function commitFile(
+  parts: Parts,
+  session: UploadSession,
+  hashes: string[],
+  receipts: string[],
+): Promise<StoredFile> {
+  const { tables, clock } = parts;
+  if (receipts.length !== hashes.length) {
+    throw new Refusal(400, 'invalid_request', 'there must be one receipt for each hash');
+  }
+  const finished = await tables.files.get(session.fileId);
+  if (finished) return sameAgain(finished, hashes);
+
+  await checkReceipts(parts, session, hashes, receipts);
+  const chunks = await findChunks(parts, session, hashes);
+  const total = chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (total !== session.sizeBytes) {
+    const said = `the chunks have ${total} bytes, the file was said to have ${session.sizeBytes}`;
+    throw new Refusal(422, 'wrong_size', said);
+  }
+  await claimName(parts, session);
+  const file = await tables.files.update(session.fileId, (row) =>
+    row
+      ? undefined
+      : {
+          id: session.fileId,
+          userId: session.userId,
+          folderId: session.folderId,
+          name: session.fileName,
+          sizeBytes: session.sizeBytes,
+          chunks,
+          createdAt: clock.now(),
+        },
+  );
+  await tables.sessions.update(session.id, (row) => (row ? { ...row, phase: 'finished' } : undefined));
+  if (!file) throw new Error('the file was not kept');
+  return sameAgain(file, hashes);
+}
+
+function sameAgain(file: StoredFile, hashes: string[]): StoredFile {
+  const isSame =
+    file.chunks.length === hashes.length && file.chunks.every(({ hash }, index) => hash === hashes[index]);
+  if (!isSame) throw new Refusal(422, 'finished', 'the upload was finished with other chunks');
+  return file;
+}
+
+async function checkReceipts(
+  { seal }: Parts,
+  session: UploadSession,
+  hashes: string[],
+  receipts: string[],
+): Promise<void> {
+  for (let at = 0; at < hashes.length; at += AT_ONCE) {
+    const batch = hashes.slice(at, at + AT_ONCE);
+    const checks = batch.map((hash, index) => seal.isReceipt(receipts[at + index] ?? '', session.id, hash));
+    const wrong = (await Promise.all(checks)).indexOf(false);
+    if (wrong >= 0) {
+      throw new Refusal(400, 'wrong_receipt', `receipt ${at + wrong} is not of this session and chunk`);
+    }
+  }
+}
+
+async function findChunks(
+  { storage }: Parts,
+  session: UploadSession,
+  hashes: string[],
+): Promise<StoredChunk[]> {
+  const sizes = new Map<string, number>();
+  const missing: string[] = [];
+  for (const hash of new Set(hashes)) {
+    const sizeBytes = await storage.chunkSize(session.userId, hash);
+    if (sizeBytes === undefined) missing.push(hash);
+    else sizes.set(hash, sizeBytes);
+  }
+  if (missing.length > 0) {
+    throw new Refusal(409, 'missing', `${missing.length} chunks are not stored`, { more: { missing } });
+  }
+  return hashes.map((hash) => ({ hash, sizeBytes: sizes.get(hash) ?? 0 }));
+}
+
+// Two uploads of one name can be open at once; the first that finishes has it.
+async function claimName({ tables }: Parts, session: UploadSession): Promise<void> {
+  if (findFolder(session.folderId)?.conflict !== 'fail') return;
+  const name = await tables.names.update(nameKey(session.folderId, session.fileName), (row) =>
+    row ? undefined : { fileId: session.fileId },
+  );
+  if (name?.fileId !== session.fileId) {
+    throw new Refusal(422, 'name_taken', 'another upload has taken this name meanwhile');
+  }
+}

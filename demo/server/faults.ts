@@ -1,0 +1,195 @@
+// Switchable faults, the shape of the network and the request log, for tests only. It holds them and says what
+// applies to a request; request-gate.ts and storage-server.ts carry them out.
+
+/** The operations that a fault or a log entry can name. */
+export type Operation =
+  | 'session'
+  | 'chunks'
+  | 'put'
+  | 'commit'
+  | 'cancel'
+  | 'token'
+  | 'login'
+  | 'challenge'
+  | 'logout'
+  | 'authorize'
+  | 'download'
+  | 'list'
+  | 'preflight'
+  | 'other';
+
+/** One fault. Every field but `operation` may be left out; several faults on one request add up. */
+export interface Fault {
+  operation: Operation | '*';
+  /** How many requests it strikes (default: 1). `Infinity`, or -1 in JSON, for ever. */
+  times?: number;
+  /** How many matching requests pass first. */
+  skip?: number;
+  /** Strikes only requests about this chunk, or this file name. */
+  match?: { hash?: string; fileName?: string };
+  /** Waits before the request is handled. */
+  delayMs?: number;
+  /** Answers this instead of handling the request. */
+  status?: number;
+  body?: string | object;
+  contentType?: string;
+  /** Headers added to the answer, made up or real. */
+  headers?: Record<string, string>;
+  /**
+   * Destroys the connection: before anything is handled; half-way (of the bytes that come in for `put`, of the answer
+   * for others); or after all was handled, so that only the answer is lost.
+   */
+  cut?: 'before-body' | 'mid-body' | 'after-body';
+  /** Stops half-way (where `mid-body` would cut) for so long, then goes on. */
+  stallMs?: number;
+  /** Stops half-way and never goes on. */
+  stall?: boolean;
+  /** `chunks`: hands out URLs that have already expired, and do not tell so. */
+  expireTickets?: boolean;
+  /** `chunks`: hands out URLs that were signed for another chunk. */
+  wrongTicket?: boolean;
+  /** `chunks`: leaves the first hash out of the answer. */
+  omitEntry?: boolean;
+  /** `put`: answers 200 and stores nothing. */
+  storeNothing?: boolean;
+  /** Answers 307 to this address. */
+  redirect?: string;
+  /** The answer carries no CORS headers, so that a browser sees only a network error. */
+  withoutCors?: boolean;
+}
+
+/** How the network behaves. Missing or 0: as fast as it goes. */
+export interface NetworkShape {
+  /** Wait before every request, preflights too. */
+  latencyMs?: number;
+  /** What one connection may carry. */
+  bytesPerSecond?: number;
+  /** What all connections may carry together. */
+  totalBytesPerSecond?: number;
+}
+
+/** What the log keeps of a request: never a body, a token or the query of a URL. */
+export interface LogEntry {
+  /** Arrival, ms since 1970. */
+  at: number;
+  server: 'service' | 'storage' | 'idp';
+  operation: Operation;
+  method: string;
+  path: string;
+  origin: string | undefined;
+  referer: string | undefined;
+  /** Names of the request's headers. */
+  headers: string[];
+  hasBearer: boolean;
+  hasCookie: boolean;
+  /** Names of the fields of a JSON body. */
+  fields?: string[];
+  sessionId?: string;
+  fileName?: string;
+  /** The chunk of a `put`. */
+  hash?: string;
+  /** The chunks of a `chunks` or `commit`. */
+  hashes?: string[];
+  /** The chunks of a `chunks` that got a URL (the others were there already). */
+  presigned?: string[];
+  sizeBytes?: number;
+  /** What was answered, or would have been. Missing while the request is handled. */
+  status?: number;
+  /** `put`: the chunk lies in the store, whether or not the answer arrived. */
+  stored?: boolean;
+  /** The whole answer was handed to the connection. */
+  answered: boolean;
+  /** When it was, ms since 1970. */
+  answeredAt?: number;
+  /** The connection broke before the answer was out. */
+  broken?: boolean;
+}
+
+/** Faults, network and log of one service. Switched off, it strikes nothing and keeps nothing. */
+export interface Faults {
+  readonly enabled: boolean;
+  /** Adds a fault; the answer takes it away again. Throws on anything that is not a fault. */
+  add(fault: Fault): () => void;
+  clear(): void;
+  /** The shape of the network; `shape({})` takes it away. */
+  shape(network: NetworkShape): void;
+  readonly network: Readonly<NetworkShape>;
+  /** Whether a fault waits for this operation, so that it is worth looking into the body. */
+  isWaiting(operation: Operation): boolean;
+  /** The faults that strike this request, as one; counts them down. */
+  strike(request: { operation: Operation; hashes?: string[]; fileName?: string | undefined }): Partial<Fault>;
+  /** Names of files by upload session, so that a `put` can be matched by name. */
+  readonly fileNames: Map<string, string>;
+  /** All requests since the start or the last `clearLog`, oldest first. */
+  readonly log: LogEntry[];
+  clearLog(): void;
+  record(entry: LogEntry): void;
+}
+
+interface Armed {
+  fault: Fault;
+  left: number;
+  skip: number;
+}
+
+/** Creates the fault layer. */
+export function createFaults(enabled: boolean): Faults {
+  let armed: Armed[] = [];
+  let network: NetworkShape = {};
+  const log: LogEntry[] = [];
+  return {
+    enabled,
+    log,
+    fileNames: new Map(),
+    add(fault) {
+      if (!enabled) throw new Error('faults are for test mode only');
+      if (typeof fault !== 'object' || fault === null || typeof fault.operation !== 'string') {
+        throw new TypeError('a fault names an operation');
+      }
+      const times = fault.times ?? 1;
+      const entry: Armed = { fault, left: times < 0 ? Infinity : times, skip: fault.skip ?? 0 };
+      armed.push(entry);
+      return () => {
+        armed = armed.filter((other) => other !== entry);
+      };
+    },
+    clear() {
+      armed = [];
+    },
+    shape(shape) {
+      if (!enabled) throw new Error('the network is shaped in test mode only');
+      network = { ...shape };
+    },
+    get network() {
+      return network;
+    },
+    isWaiting: (operation) => armed.some(({ fault }) => matches(fault.operation, operation)),
+    strike({ operation, hashes = [], fileName }) {
+      let result: Partial<Fault> = {};
+      for (const entry of armed) {
+        const { match } = entry.fault;
+        if (!matches(entry.fault.operation, operation)) continue;
+        if (match?.hash !== undefined && !hashes.includes(match.hash)) continue;
+        if (match?.fileName !== undefined && match.fileName !== fileName) continue;
+        if (entry.skip > 0) {
+          entry.skip -= 1;
+          continue;
+        }
+        entry.left -= 1;
+        result = { ...result, ...entry.fault };
+      }
+      armed = armed.filter((entry) => entry.left > 0);
+      return result;
+    },
+    clearLog() {
+      log.length = 0;
+    },
+    record(entry) {
+      if (enabled) log.push(entry);
+    },
+  };
+}
+
+function matches(wanted: Fault['operation'], operation: Operation): boolean {
+  return wanted === operation || (wanted === '*' && operation !== 'preflight');
+}

@@ -1,0 +1,20 @@
+// Which names a file may have. Names are only ever kept as text; the bytes on disk never lie under them.
+import { Refusal } from './refusal.ts';
+
+const MAX_BYTES = 255;
+
+/** Reads a file's name and brings it to NFC. Throws a refusal of 400 on what no file system could hold. */
+export function readFileName(value: unknown): string {
+  const refuse = (why: string): Refusal => new Refusal(400, 'invalid_request', `file_name ${why}`);
+  if (typeof value !== 'string') throw refuse('must be a string');
+  // A lone half of a surrogate pair is no character.
+  if (/\p{Surrogate}/u.test(value)) throw refuse('is not well-formed');
+  const name = value.normalize('NFC');
+  if (name.trim() === '') throw refuse('is empty');
+  if (name === '.' || name === '..') throw refuse('is a path');
+  if (/[/\\\p{Cc}]/u.test(name)) throw refuse('has a separator or control character');
+  if (new TextEncoder().encode(name).byteLength > MAX_BYTES) {
+    throw refuse(`is longer than ${MAX_BYTES} bytes`);
+  }
+  return name;
+}

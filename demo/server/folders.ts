@@ -1,0 +1,24 @@
+// Folders and who may do what in them. The folders themselves come from the seed.
+import { Refusal } from './refusal.ts';
+import { type Folder, folders, rightOf, type User } from './seed.ts';
+
+/** The folder of this id. */
+export function findFolder(id: string): Folder | undefined {
+  return folders.find((known) => known.id === id);
+}
+
+/** The folder, if the user may do this in it. Throws refusals of 404 and 403. */
+export function requireFolder(user: User, id: string, right: 'read' | 'write'): Folder {
+  const folder = findFolder(id);
+  if (!folder) throw new Refusal(404, 'not_found', 'no such folder');
+  const has = rightOf(user, folder);
+  if (has === 'none' || (right === 'write' && has !== 'write')) {
+    throw new Refusal(403, 'forbidden', `${user.id} may not ${right} in ${folder.id}`);
+  }
+  return folder;
+}
+
+/** Key of a name in a folder where each name is there once. */
+export function nameKey(folderId: string, name: string): string {
+  return `${folderId}/${name}`;
+}

@@ -1,0 +1,82 @@
+// The service from the command line: `npm run service -- --port 8787 --origin http://localhost:5173`.
+import { parseArgs } from 'node:util';
+import type { HashName, ServiceOptions } from './options.ts';
+import { type Service, startService } from './server.ts';
+
+const HELP = `The reference service.
+  --port N            port of the service (default 8787, or the next free one)
+  --storage-port N    port of the storage (default 8788, or the next free one)
+  --data PATH         where state, keys and bytes lie (default .data)
+  --origin URL        origin of a page that may use it; may be repeated (default http://localhost:5173)
+  --redirect-uri URL  exact callback address; may be repeated (default: the callback page of every origin)
+  --host NAME         localhost (default) or 127.0.0.1
+  --hash NAME         sha-256 (default) or blake3
+  --token-lifetime S  seconds a bearer token lives (default 900)
+  --cross-site        session cookie for pages of other sites (None; Secure; Partitioned)
+  --replant           sets the session cookie in the token answer too
+  --test              switches on faults, request log and /_test/*; never in production`;
+
+const { values } = parseArgs({
+  options: {
+    port: { type: 'string' },
+    'storage-port': { type: 'string' },
+    data: { type: 'string', default: '.data' },
+    origin: { type: 'string', multiple: true, default: ['http://localhost:5173'] },
+    'redirect-uri': { type: 'string', multiple: true },
+    host: { type: 'string', default: 'localhost' },
+    hash: { type: 'string', default: 'sha-256' },
+    'token-lifetime': { type: 'string', default: '900' },
+    'cross-site': { type: 'boolean', default: false },
+    replant: { type: 'boolean', default: false },
+    test: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+if (values.help) {
+  console.log(HELP);
+} else {
+  const service = await startOnFreePorts();
+  tell(service);
+  const onSignal = (): void => {
+    process.off('SIGINT', onSignal);
+    process.off('SIGTERM', onSignal);
+    void service.close();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+}
+
+// A port that was asked for must be had; a default one that is taken is stepped over.
+async function startOnFreePorts(): Promise<Service> {
+  const options: ServiceOptions = {
+    dataDir: values.data,
+    appOrigins: values.origin,
+    host: values.host,
+    hash: values.hash as HashName,
+    tokenLifetimeMs: Number(values['token-lifetime']) * 1000,
+    cookie: values['cross-site'] ? 'cross-site' : 'same-site',
+    replant: values.replant,
+    test: values.test,
+    ...(values['redirect-uri'] && { redirectUris: values['redirect-uri'] }),
+  };
+  const isFixed = values.port !== undefined || values['storage-port'] !== undefined;
+  for (let step = 0; ; step += 2) {
+    const servicePort = Number(values.port ?? 8787 + step);
+    const storagePort = Number(values['storage-port'] ?? 8788 + step);
+    try {
+      return await startService({ ...options, servicePort, storagePort });
+    } catch (error) {
+      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+      if (!isTaken || isFixed || step > 200) throw error;
+    }
+  }
+}
+
+function tell({ baseUrl, storageUrl, seed }: Service): void {
+  console.log(`Service  ${baseUrl}\nStorage  ${storageUrl}\nPages    ${values.origin.join(', ')}`);
+  console.log(`Users    ${seed.users.map(({ email }) => email).join(', ')}`);
+  console.log(`Password ${seed.password}`);
+  console.log(`Folders  ${seed.folders.map(({ id, name }) => `${id} (${name})`).join(', ')}`);
+  if (values.test) console.log('Test mode: anyone can switch on faults and get tokens.');
+}

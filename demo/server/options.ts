@@ -1,0 +1,99 @@
+// Everything that can be set when the service starts, with its production defaults. It reads no files and no
+// environment; the command line (main.ts) and the tests both fill it.
+
+/** The hash that names chunks. One per service, since the interface has no field for it. */
+export type HashName = 'sha-256' | 'blake3';
+
+/** A limit of so many requests in a window of time. */
+export interface RateLimit {
+  requests: number;
+  windowMs: number;
+}
+
+/** What `startService` takes. Only `dataDir` and `appOrigins` must be given. */
+export interface ServiceOptions {
+  /** Where state, keys and bytes lie. Started again on the same folder, everything is still there. */
+  dataDir: string;
+  /** Origins of pages that may use the service, exact (`http://127.0.0.1:5173`). */
+  appOrigins: string[];
+  /** Ports; 0 takes a free one. */
+  servicePort?: number;
+  storagePort?: number;
+  idpPort?: number;
+  /** The host in the addresses that are handed out: `127.0.0.1` (default) or `localhost`. Loopback is all that is listened on. */
+  host?: string;
+  /** Exact callback addresses. Without it: any `…/secure-uploader-callback.html` of an app origin. */
+  redirectUris?: string[];
+  /** Switches on the fault layer, the request log and `/_test/*`. Never in production. */
+  test?: boolean;
+  hash?: HashName;
+  tokenLifetimeMs?: number;
+  codeLifetimeMs?: number;
+  /** How long a browser stays signed in. */
+  loginLifetimeMs?: number;
+  urlLifetimeMs?: number;
+  /** How long an upload session lives after its last presign. */
+  uploadSessionLifetimeMs?: number;
+  /** Whether the presigned URL and its entry tell when they end (`Expires`, `expires_at`). */
+  urlTellsExpiry?: boolean;
+  maxChunkBytes?: number;
+  maxFileBytes?: number;
+  maxHashesPerBatch?: number;
+  /** Limit of `POST /auth/token`, per address and origin. */
+  rateLimit?: RateLimit;
+  /** `same-site` (`Lax`) or `cross-site` (`None; Secure; Partitioned`). */
+  cookie?: 'same-site' | 'cross-site';
+  /** Sets the partitioned session cookie in the token answer too. */
+  replant?: boolean;
+  /** Whether chunks and state are flushed to the disk before they are answered. Only benchmarks switch it off. */
+  fsync?: boolean;
+  accessControlMaxAgeS?: number;
+}
+
+/** The options with every blank filled. */
+export type Settings = Required<Omit<ServiceOptions, 'redirectUris'>> & {
+  redirectUris: string[] | undefined;
+};
+
+const MINUTE = 60_000;
+
+/** Fills the blanks. Throws on a setting that cannot be. */
+export function fillOptions(options: ServiceOptions): Settings {
+  const test = options.test ?? false;
+  const hash = options.hash ?? 'sha-256';
+  if (hash !== 'sha-256' && hash !== 'blake3') throw new Error(`unknown hash ${String(hash)}`);
+  return {
+    servicePort: 0,
+    storagePort: 0,
+    idpPort: 0,
+    host: '127.0.0.1',
+    tokenLifetimeMs: 15 * MINUTE,
+    codeLifetimeMs: MINUTE,
+    loginLifetimeMs: 8 * 60 * MINUTE,
+    urlLifetimeMs: 5 * MINUTE,
+    uploadSessionLifetimeMs: 7 * 24 * 60 * MINUTE,
+    urlTellsExpiry: true,
+    maxChunkBytes: 512 * 1024 * 1024,
+    maxFileBytes: 5 * 1024 ** 4,
+    maxHashesPerBatch: 100,
+    rateLimit: test ? { requests: 10_000, windowMs: MINUTE } : { requests: 10, windowMs: MINUTE },
+    cookie: 'same-site',
+    replant: false,
+    fsync: true,
+    accessControlMaxAgeS: 7200,
+    ...options,
+    appOrigins: options.appOrigins.map(readOrigin),
+    redirectUris: options.redirectUris,
+    hash,
+    test,
+  };
+}
+
+/** Reads an origin, or throws. `*` and `null` are never origins here. */
+export function readOrigin(value: string): string {
+  const url = new URL(value);
+  if (url.origin === 'null' || (url.origin !== value && `${url.origin}/` !== value)) {
+    throw new Error(`not an origin: ${value}`);
+  }
+  return url.origin;
+}

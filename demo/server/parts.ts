@@ -1,0 +1,129 @@
+// The parts that every route works with, and the rows that the service keeps. Only types: what fills them is put
+// together in server.ts.
+import type { HttpBindings } from '@hono/node-server';
+import type { Clock } from './clock.ts';
+import type { Fault, Faults, LogEntry } from './faults.ts';
+import type { Network } from './network.ts';
+import type { Settings } from './options.ts';
+import type { Seal } from './seal.ts';
+import type { User } from './seed.ts';
+import type { Row, State, Table } from './state.ts';
+import type { Storage, StoredChunk } from './storage.ts';
+
+/** A browser that is signed in, keyed by the fingerprint of its cookie. */
+export interface Login extends Row {
+  userId: string;
+  deviceId: string;
+  expiresAt: number;
+}
+
+/** A code, kept after its use so that a second use is noticed. Keyed by its fingerprint. */
+export interface Code extends Row {
+  userId: string;
+  deviceId: string;
+  loginKey: string;
+  challenge: string;
+  expiresAt: number;
+  /** Key of the token that it was exchanged for; empty when it was burnt by a wrong verifier. */
+  tokenKey?: string;
+  replayed?: boolean;
+}
+
+/** A bearer token, keyed by its fingerprint. */
+export interface Token extends Row {
+  userId: string;
+  loginKey: string | undefined;
+  expiresAt: number;
+}
+
+/** An upload session, keyed by its id. */
+export interface UploadSession extends Row {
+  id: string;
+  userId: string;
+  folderId: string;
+  fileName: string;
+  sizeBytes: number;
+  /** The id that the file will have. */
+  fileId: string;
+  expiresAt: number;
+  phase: 'open' | 'finished' | 'canceled';
+}
+
+/** A finished file, keyed by its id. */
+export interface StoredFile extends Row {
+  id: string;
+  userId: string;
+  folderId: string;
+  name: string;
+  sizeBytes: number;
+  chunks: StoredChunk[];
+  createdAt: number;
+}
+
+/** Who has a name in a folder where each is there once. Keyed by folder and name. */
+export interface Name extends Row {
+  fileId: string;
+}
+
+/** Hits of one key in a window. */
+export interface Rate extends Row {
+  hits: number[];
+}
+
+/** Failed sign-ins of one address. */
+export interface Lockout extends Row {
+  failures: number;
+  lockedUntil: number;
+}
+
+/** All tables. */
+export interface Tables {
+  logins: Table<Login>;
+  codes: Table<Code>;
+  tokens: Table<Token>;
+  sessions: Table<UploadSession>;
+  files: Table<StoredFile>;
+  names: Table<Name>;
+  rates: Table<Rate>;
+  lockouts: Table<Lockout>;
+}
+
+/** What the routes are made of. */
+export interface Parts {
+  settings: Settings;
+  clock: Clock;
+  tables: Tables;
+  storage: Storage;
+  seal: Seal;
+  faults: Faults;
+  network: Network;
+  /** Addresses without a slash at the end. */
+  baseUrl: string;
+  storageUrl: string;
+}
+
+/** Hono's types for our routes. */
+export interface Env {
+  Bindings: HttpBindings;
+  Variables: {
+    entry: LogEntry;
+    fault: Partial<Fault>;
+    /** Aborts when the connection is gone. */
+    gone: AbortSignal;
+    user: User;
+  };
+}
+
+/** Names the tables of an open state. */
+export function openTables(state: State): Tables {
+  return {
+    logins: state.table('logins'),
+    codes: state.table('codes'),
+    tokens: state.table('tokens'),
+    sessions: state.table('sessions'),
+    files: state.table('files'),
+    names: state.table('names'),
+    rates: state.table('rates'),
+    lockouts: state.table('lockouts'),
+  };
+}

@@ -1,0 +1,84 @@
+// How the service says no, and how it reads JSON that strangers sent. Every refusal is thrown as a `Refusal` and
+// written in one place (app.ts). It knows no operation.
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+
+/** A refusal with its status; `more` joins the answer's body, `headers` its headers. */
+export class Refusal extends Error {
+  readonly status: ContentfulStatusCode;
+  readonly code: string;
+  readonly headers: Record<string, string>;
+  readonly more: Record<string, unknown>;
+
+  constructor(
+    status: ContentfulStatusCode,
+    code: string,
+    message: string,
+    { headers = {}, more = {} }: { headers?: Record<string, string>; more?: Record<string, unknown> } = {},
+  ) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.code = code;
+    this.headers = headers;
+    this.more = more;
+  }
+}
+
+/** The body as text. Throws a refusal of 413 above `limitBytes`, of 400 if it is no UTF-8 or breaks off. */
+export async function readText(request: Request, limitBytes: number): Promise<string> {
+  const tooLarge = new Refusal(413, 'too_large', `the body is larger than ${limitBytes} bytes`);
+  if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;
+  const pieces: Uint8Array[] = [];
+  let sizeBytes = 0;
+  try {
+    for await (const piece of (request.body ?? []) as AsyncIterable<Uint8Array>) {
+      sizeBytes += piece.byteLength;
+      if (sizeBytes > limitBytes) throw tooLarge;
+      pieces.push(piece);
+    }
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces));
+  } catch (error) {
+    if (error instanceof Refusal) throw error;
+    throw new Refusal(400, 'invalid_request', 'the body cannot be read');
+  }
+}
+
+/** Throws a refusal of 415 unless the request says that it is JSON. */
+export function requireJson(request: Request): void {
+  const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/json') throw new Refusal(415, 'unsupported_type', 'the body must be JSON');
+}
+
+/** The body as a JSON object. Throws refusals of 415, 413 and 400. */
+export async function readJson(request: Request, limitBytes: number): Promise<Record<string, unknown>> {
+  requireJson(request);
+  const text = await readText(request, limitBytes);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Refusal(400, 'invalid_request', 'the body is not JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Refusal(400, 'invalid_request', 'the body is not a JSON object');
+  }
+  return value as Record<string, unknown>;
+}
+
+/** A field that must be a string of 1 to `maxLength` characters. */
+export function readString(body: Record<string, unknown>, field: string, maxLength: number): string {
+  const value = body[field];
+  if (typeof value !== 'string' || value === '' || value.length > maxLength) {
+    throw new Refusal(400, 'invalid_request', `${field} must be a string of 1 to ${maxLength} characters`);
+  }
+  return value;
+}
+
+/** A field that must be a list of strings. */
+export function readStrings(body: Record<string, unknown>, field: string): string[] {
+  const value = body[field];
+  if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string')) {
+    throw new Refusal(400, 'invalid_request', `${field} must be a list of strings`);
+  }
+  return value;
+}

@@ -1,0 +1,176 @@
+// The service's secrets and what is made with them: the passport (JWE), receipts (JWS, Ed25519), presigned URLs
+// (HMAC) and opaque tokens. Keys are random per installation and lie with the data. It knows no route and no row.
+import {
+  createHash,
+  createHmac,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CompactEncrypt, CompactSign, compactDecrypt, compactVerify, exportJWK, type JWK } from 'jose';
+
+/** What a passport seals. `expiresAt` in ms since 1970. */
+export interface Passport {
+  sessionId: string;
+  userId: string;
+  folderId: string;
+  fileName: string;
+  sizeBytes: number;
+  expiresAt: number;
+}
+
+/** What a presigned URL is bound to. `expiresAt` in ms since 1970. */
+export interface Grant {
+  sessionId: string;
+  userId: string;
+  hash: string;
+  maxBytes: number;
+  expiresAt: number;
+}
+
+/** The sealing functions over one installation's keys. */
+export interface Seal {
+  sealPassport(passport: Passport): Promise<string>;
+  /** The passport, or undefined for anything that this installation did not seal. Does not look at the expiry. */
+  openPassport(sealed: string): Promise<Passport | undefined>;
+  /** A receipt: a signature over session and hash, the same each time. */
+  signReceipt(sessionId: string, hash: string): Promise<string>;
+  isReceipt(receipt: string, sessionId: string, hash: string): Promise<boolean>;
+  /** Path and query of a presigned URL. `hideExpiry` keeps the expiry from readers who look for a well-known name. */
+  signUrl(grant: Grant, hideExpiry: boolean): string;
+  /** What a presigned URL grants, or undefined if it was not signed here. Does not look at the expiry. */
+  readUrl(path: string, query: URLSearchParams): Grant | undefined;
+  /** The published keys (RFC 7517) with which anyone can verify receipts. */
+  jwks(): Promise<{ keys: JWK[] }>;
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Whether this is a chunk's hash: 64 lower-case hex digits. */
+export function isHash(value: unknown): value is string {
+  return typeof value === 'string' && HASH.test(value);
+}
+
+/** 256 random bits, base64url (43 characters). */
+export function randomToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** A short random name for a row. */
+export function randomId(prefix: string): string {
+  return `${prefix}_${randomBytes(15).toString('base64url')}`;
+}
+
+/** What is kept in place of a token, so that the state on disk holds none that works. */
+export function fingerprint(secret: string): string {
+  return createHash('sha256').update(secret).digest('base64url');
+}
+
+/** Compares two strings in a time that does not depend on where they differ. */
+export function isSame(a: string, b: string): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
+}
+
+interface Keys {
+  passport: Uint8Array;
+  url: Uint8Array;
+  receipt: KeyObject;
+}
+
+/** Opens the keys in `dataDir`, or makes them at the first start. */
+export function openSeal(dataDir: string): Seal {
+  const keys = loadKeys(dataDir);
+  const publicKey = createPublicKey(keys.receipt);
+  const keyId = fingerprint(publicKey.export({ type: 'spki', format: 'pem' }).toString()).slice(0, 16);
+  const encode = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+
+  return {
+    sealPassport: (passport) =>
+      new CompactEncrypt(encode(passport))
+        .setProtectedHeader({ alg: 'dir', enc: 'A256GCM', typ: 'passport' })
+        .encrypt(keys.passport),
+    async openPassport(sealed) {
+      try {
+        const { plaintext, protectedHeader } = await compactDecrypt(sealed, keys.passport, {
+          keyManagementAlgorithms: ['dir'],
+          contentEncryptionAlgorithms: ['A256GCM'],
+        });
+        if (protectedHeader.typ !== 'passport') return undefined;
+        return JSON.parse(new TextDecoder().decode(plaintext)) as Passport;
+      } catch {
+        return undefined;
+      }
+    },
+    signReceipt: (sessionId, hash) =>
+      new CompactSign(encode({ session: sessionId, hash }))
+        .setProtectedHeader({ alg: 'EdDSA', kid: keyId, typ: 'receipt' })
+        .sign(keys.receipt),
+    async isReceipt(receipt, sessionId, hash) {
+      try {
+        const { payload } = await compactVerify(receipt, publicKey, { algorithms: ['EdDSA'] });
+        const said = JSON.parse(new TextDecoder().decode(payload)) as { session?: unknown; hash?: unknown };
+        return said.session === sessionId && said.hash === hash;
+      } catch {
+        return false;
+      }
+    },
+    signUrl(grant, hideExpiry) {
+      const query = new URLSearchParams({
+        session: grant.sessionId,
+        'max-length': String(grant.maxBytes),
+        [hideExpiry ? 't' : 'Expires']: (grant.expiresAt / 1000).toFixed(3),
+        signature: signGrant(keys.url, grant),
+      });
+      return `/chunks/${grant.userId}/${grant.hash}?${query}`;
+    },
+    readUrl(path, query) {
+      const [, root, userId = '', hash, ...rest] = path.split('/');
+      if (root !== 'chunks' || !/^[a-z0-9-]{1,64}$/.test(userId) || !isHash(hash) || rest.length > 0) {
+        return undefined;
+      }
+      const seconds = Number(query.get('Expires') ?? query.get('t') ?? Number.NaN);
+      const maxBytes = Number(query.get('max-length') ?? Number.NaN);
+      if (!Number.isFinite(seconds) || !Number.isSafeInteger(maxBytes)) return undefined;
+      const sessionId = query.get('session') ?? '';
+      const grant: Grant = { sessionId, userId, hash, maxBytes, expiresAt: Math.round(seconds * 1000) };
+      return isSame(query.get('signature') ?? '', signGrant(keys.url, grant)) ? grant : undefined;
+    },
+    async jwks() {
+      const key = await exportJWK(publicKey);
+      return { keys: [{ ...key, kid: keyId, alg: 'EdDSA', use: 'sig' }] };
+    },
+  };
+}
+
+function signGrant(key: Uint8Array, grant: Grant): string {
+  const said = ['PUT', grant.sessionId, grant.userId, grant.hash, grant.maxBytes, grant.expiresAt];
+  return createHmac('sha256', key).update(said.join('\n')).digest('base64url');
+}
+
+function loadKeys(dataDir: string): Keys {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const path = join(dataDir, 'keys.json');
+  let stored: { passport: string; url: string; receipt: string };
+  try {
+    stored = JSON.parse(readFileSync(path, 'utf8')) as typeof stored;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const receipt = generateKeyPairSync('ed25519').privateKey;
+    stored = {
+      passport: randomToken(),
+      url: randomToken(),
+      receipt: receipt.export({ type: 'pkcs8', format: 'pem' }).toString(),
+    };
+    writeFileSync(path, JSON.stringify(stored), { mode: 0o600, flag: 'wx', flush: true });
+  }
+  return {
+    passport: Buffer.from(stored.passport, 'base64url'),
+    url: Buffer.from(stored.url, 'base64url'),
+    receipt: createPrivateKey(stored.receipt),
+  };
+}

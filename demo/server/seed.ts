@@ -1,0 +1,82 @@
+// Who and what there is in the demonstration: users, folders with their access lists, clients and a demo file. The
+// rest of the service knows these only through the types here.
+
+/** What a user may do in a folder. Writing includes reading. */
+export type Right = 'read' | 'write';
+
+/** A user of the demonstration. */
+export interface User {
+  /** Also the name of the user's folder on disk: lower-case letters, digits, dashes. */
+  id: string;
+  email: string;
+  name: string;
+}
+
+/** A folder that files can be put in. */
+export interface Folder {
+  id: string;
+  name: string;
+  /** Rights of everyone who is not named in `except`. */
+  everyone: Right | 'none';
+  except: Record<string, Right | 'none'>;
+  /** A name that is taken: keep both files (with different ids), or refuse the second. */
+  conflict: 'keep-both' | 'fail';
+  /** The greatest file, in bytes; without it the service's own limit. */
+  maxFileBytes?: number;
+}
+
+/** A page that may ask for codes. */
+export interface Client {
+  id: string;
+  name: string;
+}
+
+/** The password of every demo user. */
+export const demoPassword = 'open sesame 42';
+
+export const users: readonly User[] = [
+  { id: 'user-alice', email: 'alice@example.com', name: 'Alice' },
+  { id: 'user-vic', email: 'vic@example.com', name: 'Vic' },
+];
+
+export const folders: readonly Folder[] = [
+  { id: 'folder-a', name: 'Inbox', everyone: 'write', except: {}, conflict: 'keep-both' },
+  {
+    id: 'folder-b',
+    name: 'Contracts',
+    everyone: 'write',
+    except: { 'user-vic': 'none' },
+    conflict: 'keep-both',
+  },
+  { id: 'folder-unique', name: 'One of each name', everyone: 'write', except: {}, conflict: 'fail' },
+  { id: 'folder-readonly', name: 'Handbook', everyone: 'read', except: {}, conflict: 'keep-both' },
+  {
+    id: 'folder-small',
+    name: 'Small files',
+    everyone: 'write',
+    except: {},
+    conflict: 'keep-both',
+    maxFileBytes: 1024 * 1024,
+  },
+];
+
+export const clients: readonly Client[] = [{ id: 'secure-uploader', name: 'Secure Uploader' }];
+
+/** A file that lies in the handbook from the start. */
+export const demoFile = {
+  userId: 'user-alice',
+  folderId: 'folder-readonly',
+  name: 'Welcome.txt',
+  text: 'Files that you upload are cut into chunks, each named by its hash.\n',
+};
+
+/** The user with this e-mail address, compared without case. */
+export function findUser(email: string): User | undefined {
+  const wanted = email.trim().toLowerCase();
+  return users.find((user) => user.email === wanted);
+}
+
+/** The user's right in the folder. */
+export function rightOf(user: User, folder: Folder): Right | 'none' {
+  return folder.except[user.id] ?? folder.everyone;
+}

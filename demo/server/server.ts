@@ -1,0 +1,154 @@
+// Starts the reference service: the API on one origin, the storage on another, over one folder of data. This is the
+// entry for tests and for main.ts.
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { issueToken } from './accounts.ts';
+import { createApp } from './app.ts';
+import { type Clock, createClock } from './clock.ts';
+import { lockData } from './data-lock.ts';
+import { createFaults, type Faults, type LogEntry } from './faults.ts';
+import { createNetwork } from './network.ts';
+import { fillOptions, readOrigin, type ServiceOptions, type Settings } from './options.ts';
+import { openTables, type Parts, type StoredFile } from './parts.ts';
+import { openSeal } from './seal.ts';
+import { demoPassword, type Folder, folders, type User, users } from './seed.ts';
+import { plantDemoFile } from './seed-file.ts';
+import { openState } from './state.ts';
+import { openStorage } from './storage.ts';
+import { createStorageHandler } from './storage-server.ts';
+import { sweepChunks } from './uploads.ts';
+
+export type { Fault, LogEntry, NetworkShape, Operation } from './faults.ts';
+export type { ServiceOptions } from './options.ts';
+
+/** A running service. */
+export interface Service {
+  /** Origin of the API and of `/authorize`, without a slash at the end. */
+  baseUrl: string;
+  /** Origin of the storage. */
+  storageUrl: string;
+  servicePort: number;
+  storagePort: number;
+  /** Faults and network shape; usable with `test: true` only. */
+  faults: Faults;
+  /** The request log, oldest first; filled with `test: true` only. */
+  log: LogEntry[];
+  clock: Clock;
+  seed: { users: readonly User[]; folders: readonly Folder[]; password: string };
+  /** Lets one more origin in, as `appOrigins` does. */
+  allowOrigin(origin: string): void;
+  /** A bearer token of a user (id, e-mail, or the name before it: `alice`). With `test: true` only. */
+  createToken(user: string, lifetimeMs?: number): Promise<{ token: string; expires_at: string }>;
+  /** Finished files, newest last. */
+  listFiles(folderId?: string): Promise<StoredFile[]>;
+  /** The bytes of a finished file, without HTTP. */
+  readFile(fileId: string): AsyncIterable<Uint8Array>;
+  /** Ends everything, open connections too. The data stays. */
+  close(): Promise<void>;
+}
+
+/** Starts the service. Rejects when a port is taken or a setting cannot be. */
+export async function startService(options: ServiceOptions): Promise<Service> {
+  const settings = fillOptions(options);
+  const { dataDir, fsync, host, hash } = settings;
+  const clock = createClock();
+  const faults = createFaults(settings.test);
+  // The addresses are known only once the ports are, so the servers listen before their handlers are made.
+  const serviceServer = createServer();
+  const storageServer = createServer();
+  const servers = [serviceServer, storageServer];
+  const endings: (() => Promise<void> | void)[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(servers.map(closeServer));
+    for (const end of endings.splice(0)) await end();
+  };
+  try {
+    const servicePort = await listen(serviceServer, settings.servicePort);
+    const storagePort = await listen(storageServer, settings.storagePort);
+    endings.push(lockData(dataDir));
+    const seal = openSeal(dataDir);
+    const storage = openStorage(dataDir, hash, fsync);
+    const state = await openState({ dataDir, now: clock.now, fsync });
+    endings.unshift(() => state.close());
+    const parts: Parts = {
+      settings,
+      clock,
+      tables: openTables(state),
+      storage,
+      seal,
+      faults,
+      network: createNetwork(faults),
+      baseUrl: `http://${host}:${servicePort}`,
+      storageUrl: `http://${host}:${storagePort}`,
+    };
+    await plantDemoFile(parts);
+    for (const user of users) await sweepChunks(parts, user.id);
+    handle(serviceServer, storageServer, parts);
+    return { ...describe(parts), servicePort, storagePort, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function handle(serviceServer: Server, storageServer: Server, parts: Parts): void {
+  const app = createApp(parts);
+  const listener = getRequestListener((request, env) => app.fetch(request, env), {
+    overrideGlobalObjects: false,
+  });
+  serviceServer.on('request', (request, response) => void listener(request, response));
+  const onStorage = createStorageHandler(parts);
+  storageServer.on('request', (request, response) => void onStorage(request, response));
+  // A chunk may take long on a slow line; silence is ended by the sockets' own timeout.
+  storageServer.requestTimeout = 0;
+  storageServer.timeout = 120_000;
+}
+
+function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | 'close'> {
+  const { settings, tables, storage, faults, clock } = parts;
+  return {
+    baseUrl: parts.baseUrl,
+    storageUrl: parts.storageUrl,
+    faults,
+    log: faults.log,
+    clock,
+    seed: { users, folders, password: demoPassword },
+    allowOrigin: (origin) => void settings.appOrigins.push(readOrigin(origin)),
+    async createToken(wanted, lifetimeMs) {
+      requireTest(settings);
+      const user = users.find(({ id, email }) => [id, email].includes(wanted) || id === `user-${wanted}`);
+      if (!user) throw new Error(`no such user: ${wanted}`);
+      const { token, expiresAt } = await issueToken(parts, user.id, undefined, lifetimeMs);
+      return { token, expires_at: expiresAt };
+    },
+    listFiles: (folderId) =>
+      tables.files.list((file) => folderId === undefined || file.folderId === folderId),
+    async *readFile(fileId) {
+      const file = await tables.files.get(fileId);
+      if (!file) throw new Error(`no such file: ${fileId}`);
+      yield* storage.read(file.userId, file.chunks, 0, file.sizeBytes);
+    },
+  };
+}
+
+function requireTest({ test }: Settings): void {
+  if (!test) throw new Error('only with `test: true`');
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,162 @@
+// What the service remembers: rows in named tables, in memory, with a journal on disk so that a restart loses
+// nothing. The functions are async and atomic per row, so that SQL can take this module's place.
+// It knows no table's meaning.
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** A row may say until when it is worth keeping (ms since 1970); later it is dropped. */
+export interface Row {
+  keepUntil?: number;
+}
+
+/** One table. Rows are handed out and taken in by value. */
+export interface Table<R extends Row> {
+  get(key: string): Promise<R | undefined>;
+  put(key: string, row: R): Promise<void>;
+  /** Removes the row and answers it, to exactly one caller. */
+  take(key: string): Promise<R | undefined>;
+  /** Changes a row in one step; `undefined` leaves it as it is. Answers the row as it stands then. */
+  update(key: string, change: (row: R | undefined) => R | undefined): Promise<R | undefined>;
+  list(filter?: (row: R, key: string) => boolean): Promise<R[]>;
+}
+
+/** The open state. */
+export interface State {
+  table<R extends Row>(name: string): Table<R>;
+  close(): Promise<void>;
+}
+
+/** How the state is opened. */
+export interface StateOptions {
+  dataDir: string;
+  now: () => number;
+  fsync: boolean;
+}
+
+const SWEEP_EVERY_WRITES = 2000;
+
+/** Opens the state in `dataDir`, rewriting its journal to the rows that still count. */
+export async function openState({ dataDir, now, fsync }: StateOptions): Promise<State> {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const path = join(dataDir, 'state.jsonl');
+  const tables = readJournal(path);
+  for (const rows of tables.values()) sweep(rows, now());
+  const compact = `${path}.new`;
+  writeFileSync(compact, [...journalLines(tables)].join(''), { mode: 0o600, flush: true });
+  renameSync(compact, path);
+  const journal = new Journal(await open(path, 'a', 0o600), fsync);
+  let writes = 0;
+
+  function table<R extends Row>(name: string): Table<R> {
+    const rows = (tables.get(name) ?? new Map<string, string>()) as Map<string, string>;
+    tables.set(name, rows);
+    const read = (text: string | undefined): R | undefined =>
+      text === undefined ? undefined : (JSON.parse(text) as R);
+    const write = (key: string, row: R | undefined): Promise<void> => {
+      if (++writes % SWEEP_EVERY_WRITES === 0) for (const all of tables.values()) sweep(all, now());
+      if (row === undefined) rows.delete(key);
+      else rows.set(key, JSON.stringify(row));
+      return journal.append(line(name, key, rows.get(key)));
+    };
+    return {
+      get: async (key) => read(rows.get(key)),
+      put: (key, row) => write(key, row),
+      async take(key) {
+        const row = read(rows.get(key));
+        if (row) await write(key, undefined);
+        return row;
+      },
+      async update(key, change) {
+        const next = change(read(rows.get(key)));
+        if (next) await write(key, next);
+        return read(rows.get(key));
+      },
+      async list(filter) {
+        const found: R[] = [];
+        for (const [key, text] of rows) {
+          const row = JSON.parse(text) as R;
+          if (!filter || filter(row, key)) found.push(row);
+        }
+        return found;
+      },
+    };
+  }
+  return { table, close: () => journal.close() };
+}
+
+type Tables = Map<string, Map<string, string>>;
+
+function line(table: string, key: string, text: string | undefined): string {
+  return `[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]\n`;
+}
+
+function* journalLines(tables: Tables): Generator<string> {
+  for (const [name, rows] of tables) for (const [key, text] of rows) yield line(name, key, text);
+}
+
+function readJournal(path: string): Tables {
+  const tables: Tables = new Map();
+  let text = '';
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  for (const entry of text.split('\n')) {
+    if (entry === '') continue;
+    let parsed: [string, string, Row | null];
+    try {
+      parsed = JSON.parse(entry) as [string, string, Row | null];
+    } catch {
+      continue; // the last line of a process that was killed while it wrote
+    }
+    const [name, key, row] = parsed;
+    const rows = tables.get(name) ?? new Map<string, string>();
+    tables.set(name, rows);
+    if (row === null) rows.delete(key);
+    else rows.set(key, JSON.stringify(row));
+  }
+  return tables;
+}
+
+function sweep(rows: Map<string, string>, now: number): void {
+  for (const [key, text] of rows) {
+    const { keepUntil } = JSON.parse(text) as Row;
+    if (keepUntil !== undefined && keepUntil < now) rows.delete(key);
+  }
+}
+
+/** Appends lines in order; all that came while a write was under way go out in the next one. */
+class Journal {
+  readonly #file: FileHandle;
+  readonly #fsync: boolean;
+  #waiting: string[] = [];
+  #next: Promise<void> | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(file: FileHandle, fsync: boolean) {
+    this.#file = file;
+    this.#fsync = fsync;
+  }
+
+  append(text: string): Promise<void> {
+    this.#waiting.push(text);
+    this.#next ??= this.#last.then(() => this.#flush());
+    this.#last = this.#next.catch(() => undefined);
+    return this.#next;
+  }
+
+  async #flush(): Promise<void> {
+    this.#next = undefined;
+    const text = this.#waiting.join('');
+    this.#waiting = [];
+    await this.#file.appendFile(text);
+    if (this.#fsync) await this.#file.datasync();
+  }
+
+  async close(): Promise<void> {
+    await this.#last;
+    await this.#file.close();
+  }
+}

@@ -1,0 +1,198 @@
+// The storage's own origin: takes `PUT` of a chunk on a presigned URL, and nothing else. Plain node HTTP, since
+// this is where the bytes flow. It knows no user but the one in the signature, and no session.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Fault, LogEntry } from './faults.ts';
+import { pause, untilAborted } from './network.ts';
+import type { Parts } from './parts.ts';
+import { makeUp, startEntry } from './request-gate.ts';
+import type { Grant } from './seal.ts';
+
+/** Handles one request of the storage. Never throws. */
+export type StorageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** A connection that a fault has cut, or that broke: there is nobody to answer. */
+class Broken extends Error {}
+
+/** Creates the handler over the service's parts. */
+export function createStorageHandler(parts: Parts): StorageHandler {
+  const { clock, faults, network } = parts;
+  return async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://storage.invalid');
+    const gone = new AbortController();
+    const names = Object.keys(request.headers);
+    const header = (name: string): string | undefined => request.headers[name]?.toString();
+    const entry = startEntry('storage', clock.now(), request.method ?? '', url.pathname, header, names);
+    if (request.method === 'PUT') {
+      entry.operation = 'put';
+      entry.sizeBytes = Number(header('content-length') ?? 0);
+    }
+    faults.record(entry);
+    response.once('finish', () => {
+      entry.answered = true;
+      entry.answeredAt = clock.now();
+    });
+    response.once('close', () => {
+      if (!entry.answered) entry.broken = true;
+      gone.abort();
+    });
+    try {
+      await network.latency(gone.signal);
+      const fault = strike(parts, url, entry);
+      await pause(fault.delayMs ?? 0, gone.signal);
+      if (fault.cut === 'before-body') throw new Broken();
+      const answer = await decide(parts, request, url, entry, fault, gone.signal);
+      entry.status = answer.status;
+      if (fault.cut === 'after-body') throw new Broken();
+      await write(parts, request, response, answer, fault);
+    } catch (error) {
+      if (!(error instanceof Broken) && !gone.signal.aborted) console.error('storage:', error);
+      if (error instanceof Broken || response.headersSent) request.socket.destroy();
+      else if (!gone.signal.aborted) {
+        entry.status = 500;
+        await write(parts, request, response, refuse(500, 'internal error'), {});
+      }
+    }
+  };
+}
+
+/** What storage answers. */
+interface Answer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+function refuse(status: number, debuginfo: string): Answer {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ debuginfo }) };
+}
+
+async function decide(
+  parts: Parts,
+  request: IncomingMessage,
+  url: URL,
+  entry: LogEntry,
+  fault: Partial<Fault>,
+  gone: AbortSignal,
+): Promise<Answer> {
+  if (request.method === 'OPTIONS') {
+    const headers = {
+      'access-control-allow-methods': 'PUT',
+      'access-control-allow-headers': 'content-type',
+      'access-control-max-age': String(parts.settings.accessControlMaxAgeS),
+    };
+    return { status: 204, headers, body: '' };
+  }
+  const made = makeUp(fault);
+  if (made) {
+    await readThrough(parts, request, fault, gone);
+    return { status: made.status, headers: Object.fromEntries(made.headers), body: await made.text() };
+  }
+  if (fault.storeNothing) {
+    await readThrough(parts, request, fault, gone);
+    return { status: 200, headers: {}, body: '' };
+  }
+  if (request.method !== 'PUT') return refuse(405, 'storage takes PUT');
+  const grant = parts.seal.readUrl(url.pathname, url.searchParams);
+  const refused = checkGrant(grant, request, parts.clock.now());
+  if (refused || !grant) return refused ?? refuse(403, 'not a URL that was signed here');
+  const bytes = incoming(parts, request, fault, gone);
+  const put = await parts.storage.putChunk(grant.userId, grant.hash, grant.maxBytes, bytes);
+  if ('refused' in put) {
+    return put.refused === 'too-large'
+      ? refuse(413, `the chunk has more than ${grant.maxBytes} bytes`)
+      : refuse(400, 'the bytes have another hash');
+  }
+  entry.stored = true;
+  return { status: 200, headers: { etag: `"${grant.hash}"` }, body: '' };
+}
+
+function checkGrant(grant: Grant | undefined, request: IncomingMessage, now: number): Answer | undefined {
+  if (!grant) return refuse(403, 'not a URL that was signed here');
+  if (grant.expiresAt <= now) return refuse(403, 'the URL has expired');
+  if (Number(request.headers['content-length'] ?? 0) > grant.maxBytes) {
+    return refuse(413, `the chunk has more than ${grant.maxBytes} bytes`);
+  }
+  return undefined;
+}
+
+/** The bytes as they come in, cut or stalled half-way if a fault says so. Throws `Broken` when they break off. */
+async function* incoming(
+  { network }: Parts,
+  request: IncomingMessage,
+  fault: Partial<Fault>,
+  gone: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const isDisturbed = fault.cut === 'mid-body' || fault.stall === true || fault.stallMs !== undefined;
+  let left = isDisturbed ? Math.floor(Number(request.headers['content-length'] ?? 0) / 2) : Infinity;
+  // Leaving early must not destroy the connection: the refusal still has to go out on it.
+  const bytes = network.throttle(request.iterator({ destroyOnReturn: false }), gone);
+  try {
+    for await (const piece of bytes) {
+      left -= piece.byteLength;
+      if (left < 0) {
+        left = Infinity;
+        if (fault.cut === 'mid-body') throw new Broken();
+        await (fault.stall ? untilAborted(gone) : pause(fault.stallMs ?? 0, gone));
+      }
+      yield piece;
+    }
+  } catch (error) {
+    throw error instanceof Broken ? error : new Broken('the connection broke', { cause: error });
+  }
+}
+
+async function readThrough(
+  parts: Parts,
+  request: IncomingMessage,
+  fault: Partial<Fault>,
+  gone: AbortSignal,
+): Promise<void> {
+  for await (const _ of incoming(parts, request, fault, gone));
+}
+
+function strike({ faults }: Parts, url: URL, entry: LogEntry): Partial<Fault> {
+  const hash = url.pathname.split('/')[3];
+  const sessionId = url.searchParams.get('session');
+  if (entry.operation === 'put') {
+    if (hash) entry.hash = hash;
+    if (sessionId) entry.sessionId = sessionId;
+    const fileName = sessionId ? faults.fileNames.get(sessionId) : undefined;
+    if (fileName !== undefined) entry.fileName = fileName;
+  }
+  return faults.strike({
+    operation: entry.operation,
+    hashes: entry.hash ? [entry.hash] : [],
+    fileName: entry.fileName,
+  });
+}
+
+async function write(
+  { settings }: Parts,
+  request: IncomingMessage,
+  response: ServerResponse,
+  answer: Answer,
+  fault: Partial<Fault>,
+): Promise<void> {
+  const { origin } = request.headers;
+  const headers: Record<string, string> = {
+    ...answer.headers,
+    'content-length': String(Buffer.byteLength(answer.body)),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...fault.headers,
+  };
+  if (answer.status === 204 || answer.status === 304) delete headers['content-length'];
+  if (fault.withoutCors) {
+    for (const name of Object.keys(headers)) if (name.startsWith('access-control-')) delete headers[name];
+  } else {
+    headers.vary = 'Origin';
+    if (origin !== undefined && settings.appOrigins.includes(origin)) {
+      headers['access-control-allow-origin'] = origin;
+    }
+  }
+  response.writeHead(answer.status, headers);
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.end(answer.body, () => resolve());
+  });
+}

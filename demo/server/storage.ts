@@ -1,0 +1,188 @@
+// Chunks on disk: `<data>/users/<user>/chunks/<hash>`. A chunk is written to a temporary file, checked against its
+// hash while it streams, flushed, then renamed: a half-written one is never visible. An object store can take this
+// module's place. It knows no HTTP, no session and no rights.
+import { createHash } from 'node:crypto';
+import { mkdirSync, rmSync } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createBLAKE3 } from 'hash-wasm';
+import type { HashName } from './options.ts';
+import { isHash, randomId } from './seal.ts';
+
+/** Why a chunk was not taken. */
+export type PutRefusal = 'too-large' | 'hash-mismatch';
+
+/** The store of chunks. `userId` is one of ours, `hash` 64 hex digits; anything else throws. */
+export interface Storage {
+  /** Takes a chunk. Throws what `bytes` throws, and keeps nothing then. Safe to run twice at once. */
+  putChunk(
+    userId: string,
+    hash: string,
+    maxBytes: number,
+    bytes: AsyncIterable<Uint8Array>,
+  ): Promise<{ sizeBytes: number } | { refused: PutRefusal }>;
+  /** Length of a stored chunk in bytes, or undefined if this user has stored none of that hash. */
+  chunkSize(userId: string, hash: string): Promise<number | undefined>;
+  /** Bytes of stored chunks one after the other, from byte `start` up to and without `end` of the whole. */
+  read(userId: string, chunks: StoredChunk[], start: number, end: number): AsyncGenerator<Uint8Array>;
+  /** Removes the chunks of a user for which `keep` says no. Answers how many went. */
+  sweep(userId: string, keep: (hash: string) => boolean): Promise<number>;
+}
+
+/** A chunk of a finished file. */
+export interface StoredChunk {
+  hash: string;
+  sizeBytes: number;
+}
+
+const WRITE_BYTES = 1024 * 1024;
+const READ_BYTES = 1024 * 1024;
+
+/** Opens the store below `dataDir`. What a killed process left half-written is removed. */
+export function openStorage(dataDir: string, hashName: HashName, fsync: boolean): Storage {
+  const temporary = join(dataDir, 'incoming');
+  rmSync(temporary, { recursive: true, force: true });
+  mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  const folderOf = (userId: string): string => {
+    if (!/^[a-z0-9-]{1,64}$/.test(userId)) throw new Error('not a user of ours');
+    return join(dataDir, 'users', userId, 'chunks');
+  };
+  const pathOf = (userId: string, hash: string): string => {
+    if (!isHash(hash)) throw new Error('not a hash');
+    return join(folderOf(userId), hash);
+  };
+
+  return {
+    async putChunk(userId, hash, maxBytes, bytes) {
+      const path = pathOf(userId, hash);
+      const draft = join(temporary, randomId('chunk'));
+      const file = await open(draft, 'wx', 0o600);
+      try {
+        const taken = await writeAll(file, bytes, maxBytes, await startHash(hashName));
+        if (taken === 'too-large') return { refused: taken };
+        if (taken.hash !== hash) return { refused: 'hash-mismatch' };
+        if (fsync) await file.datasync();
+        await file.close();
+        await mkdir(folderOf(userId), { recursive: true, mode: 0o700 });
+        await rename(draft, path);
+        if (fsync) await syncFolder(folderOf(userId));
+        return { sizeBytes: taken.sizeBytes };
+      } finally {
+        await file.close().catch(() => undefined);
+        await rm(draft, { force: true });
+      }
+    },
+    async chunkSize(userId, hash) {
+      try {
+        return (await stat(pathOf(userId, hash))).size;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+        throw error;
+      }
+    },
+    async *read(userId, chunks, start, end) {
+      let at = 0;
+      for (const { hash, sizeBytes } of chunks) {
+        const from = Math.max(start - at, 0);
+        const to = Math.min(end - at, sizeBytes);
+        at += sizeBytes;
+        if (from >= to) continue;
+        const file = await open(pathOf(userId, hash), 'r');
+        try {
+          yield* readRange(file, from, to);
+        } finally {
+          await file.close();
+        }
+      }
+    },
+    async sweep(userId, keep) {
+      const names = await readdir(folderOf(userId)).catch(() => []);
+      let removed = 0;
+      for (const name of names) {
+        if (keep(name)) continue;
+        await rm(join(folderOf(userId), name), { force: true });
+        removed += 1;
+      }
+      return removed;
+    },
+  };
+}
+
+interface Hasher {
+  update(bytes: Uint8Array): void;
+  digest(): string;
+}
+
+async function startHash(name: HashName): Promise<Hasher> {
+  if (name === 'sha-256') {
+    const hash = createHash('sha256');
+    return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest('hex') };
+  }
+  const hash = await createBLAKE3();
+  hash.init();
+  return { update: (bytes) => void hash.update(bytes), digest: () => hash.digest('hex') };
+}
+
+async function writeAll(
+  file: FileHandle,
+  bytes: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+  hash: Hasher,
+): Promise<'too-large' | { hash: string; sizeBytes: number }> {
+  let sizeBytes = 0;
+  let waiting: Uint8Array[] = [];
+  let waitingBytes = 0;
+  // One write is under way while the next bytes arrive and are hashed.
+  let writing: Promise<unknown> = Promise.resolve();
+  const flush = async (): Promise<void> => {
+    await writing;
+    const batch = waiting;
+    waiting = [];
+    waitingBytes = 0;
+    if (batch.length > 0) writing = writeFully(file, batch);
+    writing.catch(() => undefined);
+  };
+  try {
+    for await (const piece of bytes) {
+      sizeBytes += piece.byteLength;
+      if (sizeBytes > maxBytes) return 'too-large';
+      hash.update(piece);
+      waiting.push(piece);
+      waitingBytes += piece.byteLength;
+      if (waitingBytes >= WRITE_BYTES) await flush();
+    }
+    await flush();
+  } finally {
+    await writing.catch(() => undefined);
+  }
+  await writing;
+  return { hash: hash.digest(), sizeBytes };
+}
+
+async function writeFully(file: FileHandle, batch: Uint8Array[]): Promise<void> {
+  const wanted = batch.reduce((sum, piece) => sum + piece.byteLength, 0);
+  const { bytesWritten } = await file.writev(batch);
+  if (bytesWritten === wanted) return;
+  // A short write: rare (a disk that is nearly full), so the copy does not matter.
+  const rest = Buffer.concat(batch).subarray(bytesWritten);
+  for (let at = 0; at < rest.byteLength; ) at += (await file.write(rest, at)).bytesWritten;
+}
+
+async function* readRange(file: FileHandle, from: number, to: number): AsyncGenerator<Uint8Array> {
+  for (let at = from; at < to; ) {
+    const buffer = Buffer.allocUnsafeSlow(Math.min(READ_BYTES, to - at));
+    const { bytesRead } = await file.read(buffer, 0, buffer.byteLength, at);
+    if (bytesRead === 0) throw new Error('a stored chunk is shorter than it was');
+    at += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

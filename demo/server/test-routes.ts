@@ -1,0 +1,55 @@
+// What tests may ask over HTTP, in test mode only: faults, the shape of the network, the log, tokens, the clock.
+import { Hono } from 'hono';
+import { issueToken } from './accounts.ts';
+import type { Fault, NetworkShape } from './faults.ts';
+import type { Env, Parts } from './parts.ts';
+import { Refusal, readJson, readString } from './refusal.ts';
+import { users } from './seed.ts';
+
+const BODY_BYTES = 1024 * 1024;
+
+/** The routes below `/_test`. */
+export function testRoutes(parts: Parts): Hono<Env> {
+  const app = new Hono<Env>();
+  const { faults, clock, settings } = parts;
+
+  app.post('/_test/faults', async (c) => {
+    const fault = (await readJson(c.req.raw, BODY_BYTES)) as unknown as Fault;
+    try {
+      faults.add(fault);
+    } catch (error) {
+      throw new Refusal(400, 'invalid_request', (error as Error).message);
+    }
+    return c.body(null, 204);
+  });
+  app.delete('/_test/faults', (c) => {
+    faults.clear();
+    faults.shape({});
+    return c.body(null, 204);
+  });
+  app.post('/_test/network', async (c) => {
+    faults.shape((await readJson(c.req.raw, BODY_BYTES)) as NetworkShape);
+    return c.body(null, 204);
+  });
+  app.get('/_test/log', (c) => c.json(faults.log));
+  app.delete('/_test/log', (c) => {
+    faults.clearLog();
+    return c.body(null, 204);
+  });
+  app.post('/_test/token', async (c) => {
+    const body = await readJson(c.req.raw, BODY_BYTES);
+    const wanted = readString(body, 'user', 100);
+    const user = users.find(({ id, email }) => id === wanted || email === wanted || id === `user-${wanted}`);
+    if (!user) throw new Refusal(404, 'not_found', 'no such user');
+    const lifetimeMs = typeof body.lifetimeMs === 'number' ? body.lifetimeMs : settings.tokenLifetimeMs;
+    const { token, expiresAt } = await issueToken(parts, user.id, undefined, lifetimeMs);
+    return c.json({ token, expires_at: expiresAt });
+  });
+  app.post('/_test/clock', async (c) => {
+    const { shiftMs } = await readJson(c.req.raw, BODY_BYTES);
+    if (typeof shiftMs !== 'number') throw new Refusal(400, 'invalid_request', 'shiftMs must be a number');
+    clock.shift(shiftMs);
+    return c.json({ now: clock.now() });
+  });
+  return app;
+}

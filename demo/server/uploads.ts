@@ -1,0 +1,180 @@
+// The upload operations: open a session, presign chunks, commit, cancel. Bytes never pass here; they go to the
+// storage's own origin (storage-server.ts). Each operation checks the bearer, the passport, and that both are the
+// same user's.
+import { type Context, Hono } from 'hono';
+import { requireUser } from './accounts.ts';
+import { commitFile } from './commit.ts';
+import { readFileName } from './file-name.ts';
+import { nameKey, requireFolder } from './folders.ts';
+import type { Env, Parts, UploadSession } from './parts.ts';
+import { Refusal, readJson, readString, readStrings } from './refusal.ts';
+import { isHash, randomId } from './seal.ts';
+import type { User } from './seed.ts';
+
+const KIB = 1024;
+const HEADER = 'x-service-uploadsession';
+const MAX_CHUNKS = 20_000;
+
+/** The routes below `/files/uploadsession`. */
+export function uploadRoutes(parts: Parts): Hono<Env> {
+  const app = new Hono<Env>();
+  const { tables, seal, storage, clock, settings } = parts;
+
+  app.post('/files/uploadsession', async (c) => {
+    const user = await requireUser(c, parts);
+    const body = await readJson(c.req.raw, 16 * KIB);
+    const folder = requireFolder(user, readString(body, 'parent_id', 200), 'write');
+    const fileName = readFileName(body.file_name);
+    const sizeBytes = readSize(body.file_size, folder.maxFileBytes ?? settings.maxFileBytes);
+    if (folder.conflict === 'fail' && (await tables.names.get(nameKey(folder.id, fileName)))) {
+      throw new Refusal(409, 'name_taken', 'the folder has a file of this name');
+    }
+    const now = clock.now();
+    const session: UploadSession = {
+      id: randomId('session'),
+      userId: user.id,
+      folderId: folder.id,
+      fileName,
+      sizeBytes,
+      fileId: randomId('file'),
+      expiresAt: now + settings.uploadSessionLifetimeMs,
+      phase: 'open',
+      keepUntil: now + 2 * settings.uploadSessionLifetimeMs,
+    };
+    await tables.sessions.put(session.id, session);
+    const passport = await seal.sealPassport({
+      sessionId: session.id,
+      userId: user.id,
+      folderId: folder.id,
+      fileName,
+      sizeBytes,
+      expiresAt: session.expiresAt,
+    });
+    c.get('entry').sessionId = session.id;
+    c.header(HEADER, passport);
+    return c.json({ session_id: session.id, passport }, 201);
+  });
+
+  app.post('/files/uploadsession/chunks', async (c) => {
+    const { user, session } = await requireSession(c, parts);
+    requireOpen(session);
+    const body = await readJson(c.req.raw, 64 * KIB);
+    const hashes = readHashes(body, settings.maxHashesPerBatch);
+    if (hashes.length === 0) throw new Refusal(400, 'invalid_request', 'hashes is empty');
+    return c.json({ chunks: await presign(c, parts, user, session, hashes) });
+  });
+
+  app.post('/files/uploadsession/commit', async (c) => {
+    const { session } = await requireSession(c, parts);
+    if (session.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
+    const body = await readJson(c.req.raw, 16 * KIB * KIB);
+    const hashes = readHashes(body, MAX_CHUNKS);
+    const file = await commitFile(parts, session, hashes, readStrings(body, 'receipts'));
+    return c.json({
+      file_id: file.id,
+      parent_id: file.folderId,
+      file_name: file.name,
+      file_size: file.sizeBytes,
+      created_at: new Date(file.createdAt).toISOString(),
+    });
+  });
+
+  app.delete('/files/uploadsession', async (c) => {
+    const { user, session } = await requireSession(c, parts);
+    if (session.phase === 'finished') throw new Refusal(409, 'finished', 'the upload is finished');
+    await tables.sessions.update(session.id, (row) =>
+      row?.phase === 'open' ? { ...row, phase: 'canceled' } : undefined,
+    );
+    await sweepChunks(parts, user.id);
+    return c.body(null, 204);
+  });
+
+  async function presign(
+    c: Context<Env>,
+    { faults }: Parts,
+    user: User,
+    session: UploadSession,
+    hashes: string[],
+  ): Promise<Record<string, { upload_url?: string; receipt: string; expires_at?: string }>> {
+    const fault = c.get('fault');
+    const presigned: string[] = [];
+    const entries = hashes.map(async (hash, index) => {
+      const receipt = await seal.signReceipt(session.id, hash);
+      if ((await storage.chunkSize(user.id, hash)) !== undefined) return [hash, { receipt }] as const;
+      presigned.push(hash);
+      const expiresAt = clock.now() + (fault.expireTickets ? -1000 : settings.urlLifetimeMs);
+      const signedFor = fault.wrongTicket ? (hashes[(index + 1) % hashes.length] ?? hash) : hash;
+      const path = seal.signUrl(
+        {
+          sessionId: session.id,
+          userId: user.id,
+          hash: fault.wrongTicket && hashes.length === 1 ? '0'.repeat(64) : signedFor,
+          maxBytes: Math.min(session.sizeBytes, settings.maxChunkBytes),
+          expiresAt,
+        },
+        !settings.urlTellsExpiry || fault.expireTickets === true,
+      );
+      const told = settings.urlTellsExpiry && !fault.expireTickets;
+      const ticket = { upload_url: `${parts.storageUrl}${path}`, receipt };
+      return [hash, told ? { ...ticket, expires_at: new Date(expiresAt).toISOString() } : ticket] as const;
+    });
+    const chunks = Object.fromEntries(await Promise.all(entries));
+    if (fault.omitEntry && hashes[0] !== undefined) delete chunks[hashes[0]];
+    if (faults.enabled) c.get('entry').presigned = presigned;
+    return chunks;
+  }
+
+  return app;
+}
+
+/**
+ * Removes the chunks of a user that no finished file has; but none at all while an upload is open, since it may
+ * count on them.
+ */
+export async function sweepChunks({ tables, storage, clock }: Parts, userId: string): Promise<void> {
+  const isOpen = (row: UploadSession): boolean =>
+    row.userId === userId && row.phase === 'open' && row.expiresAt > clock.now();
+  if ((await tables.sessions.list(isOpen)).length > 0) return;
+  const files = await tables.files.list((file) => file.userId === userId);
+  const kept = new Set(files.flatMap((file) => file.chunks.map(({ hash }) => hash)));
+  await storage.sweep(userId, (hash) => kept.has(hash));
+}
+
+async function requireSession(
+  c: Context<Env>,
+  parts: Parts,
+): Promise<{ user: User; session: UploadSession }> {
+  const { seal, tables, clock } = parts;
+  const user = await requireUser(c, parts);
+  const sealed = c.req.header(HEADER);
+  if (!sealed) throw new Refusal(400, 'invalid_request', `the header ${HEADER} is missing`);
+  const passport = await seal.openPassport(sealed);
+  if (!passport) throw new Refusal(404, 'not_found', 'not a passport of this service');
+  if (passport.userId !== user.id) throw new Refusal(403, 'forbidden', 'the passport is not this user’s');
+  const session = await tables.sessions.get(passport.sessionId);
+  if (!session) throw new Refusal(404, 'not_found', 'no such upload session');
+  if (Math.min(passport.expiresAt, session.expiresAt) <= clock.now()) {
+    throw new Refusal(410, 'gone', 'the upload session has expired');
+  }
+  requireFolder(user, session.folderId, 'write');
+  return { user, session };
+}
+
+function requireOpen(session: UploadSession): void {
+  if (session.phase !== 'open') throw new Refusal(410, 'gone', `the upload is ${session.phase}`);
+}
+
+function readHashes(body: Record<string, unknown>, limit: number): string[] {
+  const hashes = readStrings(body, 'hashes');
+  if (hashes.length > limit) throw new Refusal(413, 'too_many', `more than ${limit} hashes`);
+  if (!hashes.every(isHash)) throw new Refusal(400, 'invalid_request', 'a hash is 64 lower-case hex digits');
+  return hashes;
+}
+
+function readSize(value: unknown, limit: number): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    throw new Refusal(400, 'invalid_request', 'file_size must be an integer of 0 or more');
+  }
+  if (value > limit) throw new Refusal(413, 'too_large', `a file here has at most ${limit} bytes`);
+  return value;
+}

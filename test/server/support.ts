@@ -1,0 +1,168 @@
+// Starts a real service on free ports over a folder of its own, and speaks to it the way a page would. It knows the
+// interface and nothing behind it.
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Service, type ServiceOptions, startService } from '../../demo/server/server.ts';
+
+/** The origin of the page that all tests pretend to be. */
+export const page = 'http://app.test:5173';
+/** Its callback page. */
+export const callback = `${page}/demo/secure-uploader-callback.html`;
+
+/** A service that lives for one test, and its folder. */
+export interface Rig {
+  service: Service;
+  dataDir: string;
+  /** Ends the service and starts it again on the same ports and folder. */
+  restart(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** Starts a service in test mode. */
+export async function startRig(options: Partial<ServiceOptions> = {}): Promise<Rig> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-'));
+  const settings = { dataDir, appOrigins: [page], test: true, fsync: false, ...options };
+  const rig: Rig = {
+    service: await startService(settings),
+    dataDir,
+    async restart() {
+      const { servicePort, storagePort } = rig.service;
+      await rig.service.close();
+      rig.service = await startService({ ...settings, servicePort, storagePort });
+    },
+    async end() {
+      await rig.service.close();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+  return rig;
+}
+
+/** An answer, read whole. */
+export interface Answer {
+  status: number;
+  headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: what comes from the wire is looked at by the test
+  body: any;
+}
+
+/** Asks the service as the page would; `body` goes as JSON unless it is a string. */
+export async function ask(
+  service: Service,
+  method: string,
+  path: string,
+  { headers = {}, body }: { headers?: Record<string, string>; body?: unknown } = {},
+): Promise<Answer> {
+  const answer = await fetch(`${service.baseUrl}${path}`, {
+    method,
+    redirect: 'manual',
+    headers: {
+      origin: page,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  const isJson = answer.headers.get('content-type')?.includes('json');
+  return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** SHA-256, lower-case hex. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** A user at work: bearer and shortcuts for the upload operations. */
+export interface Person {
+  token: string;
+  open(file: { name?: string; size: number; folder?: string }): Promise<Answer>;
+  presign(passport: string, hashes: unknown): Promise<Answer>;
+  commit(passport: string, hashes: string[], receipts: string[]): Promise<Answer>;
+  get(path: string): Promise<Answer>;
+}
+
+/** Signs a user in by a test token. */
+export async function actAs(service: Service, user: string, lifetimeMs?: number): Promise<Person> {
+  const { token } = await service.createToken(user, lifetimeMs);
+  const bearer = { authorization: `Bearer ${token}` };
+  const withPassport = (passport: string): Record<string, string> => ({
+    ...bearer,
+    'x-service-uploadsession': passport,
+  });
+  return {
+    token,
+    open: ({ name = 'a.bin', size, folder = 'folder-a' }) =>
+      ask(service, 'POST', '/files/uploadsession', {
+        headers: bearer,
+        body: { parent_id: folder, file_name: name, file_size: size },
+      }),
+    presign: (passport, hashes) =>
+      ask(service, 'POST', '/files/uploadsession/chunks', {
+        headers: withPassport(passport),
+        body: { hashes },
+      }),
+    commit: (passport, hashes, receipts) =>
+      ask(service, 'POST', '/files/uploadsession/commit', {
+        headers: withPassport(passport),
+        body: { hashes, receipts },
+      }),
+    get: (path) => ask(service, 'GET', path, { headers: bearer }),
+  };
+}
+
+/** Sends bytes to a presigned URL. */
+export function put(url: string, bytes: Uint8Array): Promise<Response> {
+  return fetch(url, { method: 'PUT', body: bytes as BodyInit, headers: { origin: page } });
+}
+
+/** A session with its chunks presigned. */
+export interface Begun {
+  passport: string;
+  sessionId: string;
+  chunks: Uint8Array[];
+  hashes: string[];
+  receipts: string[];
+  urls: (string | undefined)[];
+}
+
+/** Random bytes in chunks of the given lengths. */
+export function randomChunks(...sizes: number[]): Uint8Array[] {
+  return sizes.map((size) => randomBytes(size));
+}
+
+/** Opens a session for these chunks and presigns them all. */
+export async function begin(
+  person: Person,
+  chunks: Uint8Array[],
+  file: { name?: string; folder?: string } = {},
+): Promise<Begun> {
+  const size = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
+  const opened = await person.open({ ...file, size });
+  const passport = opened.headers.get('x-service-uploadsession') ?? '';
+  const hashes = chunks.map(hashOf);
+  const entries = hashes.length > 0 ? (await person.presign(passport, hashes)).body.chunks : {};
+  return {
+    passport,
+    sessionId: opened.body.session_id,
+    chunks,
+    hashes,
+    receipts: hashes.map((hash) => entries[hash].receipt),
+    urls: hashes.map((hash) => entries[hash].upload_url),
+  };
+}
+
+/** Uploads these chunks whole and commits; answers the commit. */
+export async function upload(
+  person: Person,
+  chunks: Uint8Array[],
+  file: { name?: string; folder?: string } = {},
+): Promise<Answer> {
+  const { passport, hashes, receipts, urls } = await begin(person, chunks, file);
+  for (const [index, url] of urls.entries()) {
+    if (url) await put(url, chunks[index] ?? new Uint8Array());
+  }
+  return person.commit(passport, hashes, receipts);
+}
