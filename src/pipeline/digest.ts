@@ -9,6 +9,6 @@ export async function digest(bytes: ArrayBuffer, algorithm: HashAlgorithm): Prom
   if (algorithm === 'sha-256' && globalThis.crypto?.subtle) {
     return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
   }
-  const { blake3, sha256 } = await import('hash-wasm');
+  const { blake3, sha256 } = await import('./wasm-hashes.ts');
   return algorithm === 'blake3' ? blake3(new Uint8Array(bytes)) : sha256(new Uint8Array(bytes));
 }
