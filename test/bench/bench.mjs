@@ -1,0 +1,186 @@
+// The runs: for each profile a sink, for each round every client in a browser of its own, in turn; then medians, a table, JSON.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startBrowser } from './browser.mjs';
+import { makeFiles } from './files.mjs';
+import { servePage } from './page-server.mjs';
+import { chooseProfiles, parseSize } from './profiles.mjs';
+import { figuresOf, legend, rowsOf, tableOf } from './report.mjs';
+import { findService, startService } from './service.mjs';
+import { startSink } from './sink.mjs';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const RUN_LIMIT_MS = 15 * 60_000;
+const WITH_SERVICE = '@service';
+
+/** Runs what the command line asked for. Answers the status to exit with: 1 where the widget failed once, 2 for a wrong option. */
+export async function bench(options) {
+  let plans;
+  try {
+    plans = plan(options);
+  } catch (error) {
+    console.error(error.message);
+    return 2;
+  }
+  const page = await servePage({ dist: options.dist });
+  const results = [];
+  try {
+    for (const profile of plans) results.push(await runProfile(profile, page));
+  } finally {
+    await page.stop();
+  }
+  console.log(`\n${legend}`);
+  const path = options.json ?? join(here, 'results/latest.json');
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(
+    path,
+    `${JSON.stringify({ ...describeMachine(results), profiles: results }, undefined, 2)}\n`,
+  );
+  console.log(`\nAs JSON: ${path}`);
+  const isOurs = ({ client }) => client.startsWith('secure-uploader');
+  return results.some(({ rows }) => rows.some((row) => isOurs(row) && row.failed)) ? 1 : 0;
+}
+
+function plan({ profiles, rounds, clients, size, files, quick }) {
+  const wanted = clients?.split(',').map((name) => name.trim());
+  const count = Number(rounds ?? (quick ? 1 : 3));
+  if (!Number.isInteger(count) || count < 1) throw new Error(`--rounds=${rounds} is no whole number above 0`);
+  return chooseProfiles(profiles).map((profile) => {
+    const sizeBytes = size
+      ? parseSize(size)
+      : Math.min(profile.files.sizeBytes, quick ? 128e6 : Number.POSITIVE_INFINITY);
+    const fileCount = Number(files ?? Math.min(profile.files.count, quick ? 60 : Number.POSITIVE_INFINITY));
+    const unknown = wanted?.filter((name) => !profile.clients.includes(name)) ?? [];
+    if (unknown.length) {
+      throw new Error(
+        `${profile.name} has no client ${unknown.join(', ')}; it has ${profile.clients.join(', ')}`,
+      );
+    }
+    return {
+      ...profile,
+      rounds: count,
+      clients: wanted ?? profile.clients,
+      files: { ...profile.files, count: fileCount, sizeBytes },
+    };
+  });
+}
+
+async function runProfile(profile, page) {
+  const { count, sizeBytes } = profile.files;
+  const clients = profile.clients.filter((name) => canRun(name, page));
+  console.log(
+    `\n${profile.name}: ${profile.about} (${count} x ${sizeBytes / 1e6} MB, ${profile.rounds} rounds)`,
+  );
+  const paths = makeFiles(profile.files);
+  const runs = new Map(clients.map((client) => [client, []]));
+  let browserVersion;
+  const sink = await startSink(profile);
+  try {
+    for (let round = 0; round < profile.rounds; round += 1) {
+      // Another one begins each round: what the first meets (a cold disk, a warm processor) is not always the same client's.
+      const order = [...clients.slice(round % clients.length), ...clients.slice(0, round % clients.length)];
+      for (const client of order) {
+        const run = await runOnce(client, { profile, page, paths, sink });
+        runs.get(client).push({ round, ...run });
+        browserVersion = run.browserVersion ?? browserVersion;
+        const said = run.error ? `FAILED: ${run.error}` : `${run.MBps.toFixed(1)} MB/s`;
+        console.log(`  round ${round + 1}  ${client.padEnd(24)}${said}`);
+      }
+    }
+  } finally {
+    await sink.stop();
+  }
+  const rows = rowsOf(runs);
+  console.log(`\n${tableOf(rows)}`);
+  const { name, about, files, line, rounds } = profile;
+  return { name, about, files, line, rounds, browserVersion, rows };
+}
+
+function canRun(client, page) {
+  if (!client.startsWith('secure-uploader')) return true;
+  const missing = !page.widgetScript
+    ? 'src/define.ts'
+    : client.endsWith(WITH_SERVICE) && !findService()
+      ? 'demo/server/start.ts'
+      : '';
+  if (missing) console.log(`${client} is left out: there is no ${missing}`);
+  return !missing;
+}
+
+// One client in a browser of its own. A failure is a result too.
+async function runOnce(client, { profile, page, paths, sink }) {
+  const isService = client.endsWith(WITH_SERVICE);
+  const target = isService
+    ? await startService(page.origin)
+    : { ...sink, token: 'a-token', folder: 'folder-a' };
+  const browser = await startBrowser();
+  const place = {
+    service: target.service,
+    storage: target.storage,
+    token: target.token,
+    folder: target.folder,
+    sign: profile.sign,
+    widgetScript: page.widgetScript,
+  };
+  try {
+    if (!isService) await sink.reset();
+    if (profile.twice) {
+      await upload({ browser, page, paths, client, place, profile });
+      await sink.reset({ keepMemory: true });
+    }
+    const { timed, usage } = await upload({ browser, page, paths, client, place, profile });
+    const counts = isService ? undefined : await sink.counts();
+    const sizeBytes = profile.files.count * profile.files.sizeBytes;
+    const stopped = profile.stopAfterMs !== undefined && timed.durationMs >= profile.stopAfterMs;
+    if (counts && !stopped && !profile.twice && counts.bytes < sizeBytes) {
+      throw new Error(`said to be done, but only ${counts.bytes} of ${sizeBytes} bytes came`);
+    }
+    return {
+      browserVersion: browser.version,
+      ...figuresOf({ page: timed, usage, counts, sizeBytes, line: profile.line, stopped }),
+    };
+  } catch (error) {
+    return { error: String(error.message).split('\n')[0] };
+  } finally {
+    await browser.close();
+    if (isService) await target.stop();
+  }
+}
+
+async function upload({ browser, page, paths, client, place, profile: { stopAfterMs } }) {
+  const tab = await browser.openPage(page.origin, paths);
+  await tab.evaluate(([name, where]) => window.bench.prepare(name, where), [client, place]);
+  const watching = await browser.watch(tab);
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`not done after ${RUN_LIMIT_MS / 60_000} minutes`)),
+      RUN_LIMIT_MS,
+    );
+  });
+  try {
+    const timed = await Promise.race([tab.evaluate((how) => window.bench.run(how), { stopAfterMs }), late]);
+    return { timed, usage: await watching.stop() };
+  } finally {
+    clearTimeout(timer);
+    watching.cancel();
+    await tab.close();
+  }
+}
+
+function describeMachine(results) {
+  const processors = cpus();
+  return {
+    measuredAt: new Date().toISOString(),
+    machine: {
+      processors: processors.length,
+      model: processors[0]?.model,
+      memoryGB: Math.round(totalmem() / 1e9),
+      platform: process.platform,
+    },
+    node: process.version,
+    browser: results.find(({ browserVersion }) => browserVersion)?.browserVersion,
+  };
+}

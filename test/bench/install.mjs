@@ -1,0 +1,35 @@
+// Brings the bench's own dependencies (the peers and a bundler) here, and the project's where there are none yet.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Installs what `folder` (this one) and the project above it need. Ends the process with a sentence where that fails. */
+export function install(folder) {
+  const root = join(folder, '../..');
+  if (!existsSync(join(root, 'node_modules/playwright'))) {
+    const { status } = spawnSync(process.execPath, [join(root, 'scripts/setup.mjs'), '--browser'], {
+      stdio: 'inherit',
+    });
+    if (status !== 0) process.exit(status ?? 1);
+  }
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(folder, 'package-lock.json')))
+    .update(process.version)
+    .digest('hex');
+  const stamp = join(folder, 'node_modules/.bench-stamp');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  console.log('bench: installing the peers (npm ci)');
+  const npmScript = process.env.npm_execpath;
+  const [command, args] = npmScript?.endsWith('js') ? [process.execPath, [npmScript]] : ['npm', []];
+  const { status } = spawnSync(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: folder,
+    stdio: 'inherit',
+    shell: process.platform === 'win32' && command === 'npm',
+  });
+  if (status !== 0) {
+    console.error('bench: npm ci failed; see above.');
+    process.exit(1);
+  }
+  writeFileSync(stamp, wanted);
+}

@@ -1,0 +1,85 @@
+// Serves the page that clients run in, on an origin of its own, and bundles what it loads: the clients, and the widget as a user
+// would get it.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const here = fileURLToPath(new URL('.', import.meta.url));
+const root = join(here, '../..');
+const html =
+  '<!doctype html><meta charset="utf-8"><title>bench</title><input type="file" multiple><script type="module" src="/clients.js"></script>';
+
+/** Serves on a free port. Answers `{origin, widgetScript, stop()}`; `widgetScript` is undefined where there is no widget yet. */
+export async function servePage({ dist }) {
+  const [clients, widget] = await Promise.all([bundleClients(), dist ? readDist() : bundleWidget()]);
+  const files = new Map([['/', { type: 'text/html', bytes: html }]]);
+  for (const [name, bytes] of [...clients, ...(widget?.files ?? [])]) {
+    files.set(`/${name}`, {
+      type: name.endsWith('.js') ? 'text/javascript' : 'application/octet-stream',
+      bytes,
+    });
+  }
+  const server = createServer((request, response) => {
+    const file = files.get(new URL(request.url, 'http://page').pathname);
+    response.writeHead(file ? 200 : 404, file && { 'content-type': file.type });
+    response.end(file?.bytes);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    origin: `http://127.0.0.1:${server.address().port}`,
+    widgetScript: widget && `/${widget.entry}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(resolve);
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const common = {
+  bundle: true,
+  format: 'esm',
+  platform: 'browser',
+  target: 'es2022',
+  minify: true,
+  write: false,
+};
+const named = ({ outputFiles }, folder) =>
+  outputFiles.map(({ path, contents }) => [path.slice(folder.length), contents]);
+
+async function bundleClients() {
+  const entryPoints = { clients: join(here, 'page/main.js') };
+  return named(await build({ ...common, entryPoints, outdir: here }), here);
+}
+
+// All files lie in one folder, as in the built package: the widget looks for its worker beside itself.
+async function bundleWidget() {
+  const define = join(root, 'src/define.ts');
+  if (!existsSync(define)) return undefined;
+  const entryPoints = {
+    'widget/define': define,
+    'widget/hash.worker': join(root, 'src/pipeline/hash.worker.ts'),
+  };
+  const result = await build({
+    ...common,
+    entryPoints,
+    outdir: here,
+    splitting: true,
+    chunkNames: 'widget/[name]-[hash]',
+  });
+  return { entry: 'widget/define.js', files: named(result, here) };
+}
+
+function readDist() {
+  const folder = join(root, 'dist/cdn');
+  if (!existsSync(folder)) throw new Error('there is no dist/cdn: run "npm run build" first');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.js'));
+  const entry = names.find((name) => /^secure-uploader(\.min)?\.js$/.test(name));
+  if (!entry) throw new Error(`dist/cdn has no secure-uploader.js, only ${names.join(', ')}`);
+  return {
+    entry: `widget/${entry}`,
+    files: names.map((name) => [`widget/${name}`, readFileSync(join(folder, name))]),
+  };
+}

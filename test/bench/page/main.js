@@ -1,0 +1,79 @@
+// The page that a client runs in. `prepare` sets one up, `run` times it; the driver calls them, once each in a fresh page.
+import { tusJs, upchunk, uppyS3, uppyTus } from './peers.js';
+import { pipeMem, rawBalanced, rawParallel } from './raw.js';
+import { widget } from './widget.js';
+
+const clients = {
+  'secure-uploader': widget,
+  'secure-uploader@service': widget,
+  'raw-parallel': rawParallel,
+  'pipe-mem': pipeMem,
+  'raw-balanced': rawBalanced,
+  'uppy-s3': uppyS3,
+  'uppy-tus': uppyTus,
+  'tus-js': tusJs,
+  upchunk,
+};
+
+// An address on the storage: asked for with a real call where the profile wants that, else known to the client.
+const createAddress = ({ service, storage, token, sign }) => {
+  if (sign !== 'call') return (path) => storage + path;
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
+  return async (path) => {
+    const answer = await fetch(`${service}/sign`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ path }),
+    });
+    if (!answer.ok) throw new Error(`signing: status ${answer.status}`);
+    return (await answer.json()).url;
+  };
+};
+
+// How long the page's thread was away: tasks as the browser reports them (over 50 ms only), and gaps between frames, which see
+// shorter ones too but also what other processes took from this one.
+function watchThread() {
+  let longestTaskMs = 0;
+  let blockedMs = 0;
+  let longestGapMs = 0;
+  const take = (entries) => {
+    for (const { duration } of entries) {
+      longestTaskMs = Math.max(longestTaskMs, duration);
+      blockedMs += duration - 50;
+    }
+  };
+  const observer = new PerformanceObserver((list) => take(list.getEntries()));
+  observer.observe({ type: 'longtask' });
+  let lastFrame = performance.now();
+  let frame = requestAnimationFrame(function onFrame(now) {
+    longestGapMs = Math.max(longestGapMs, now - lastFrame);
+    lastFrame = now;
+    frame = requestAnimationFrame(onFrame);
+  });
+  return () => {
+    cancelAnimationFrame(frame);
+    take(observer.takeRecords());
+    observer.disconnect();
+    return { longestTaskMs, blockedMs, longestGapMs };
+  };
+}
+
+let upload;
+
+window.bench = {
+  names: Object.keys(clients),
+  async prepare(name, place) {
+    upload = await clients[name]({ ...place, address: createAddress(place) });
+  },
+  async run({ stopAfterMs }) {
+    const files = [...document.querySelector('input').files];
+    const stopped = stopAfterMs ? new Promise((resolve) => setTimeout(resolve, stopAfterMs)) : undefined;
+    const stopWatching = watchThread();
+    const start = performance.now();
+    await Promise.race([upload(files), stopped].filter(Boolean));
+    const durationMs = performance.now() - start;
+    // A task is reported when it has ended and the next one has begun.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    return { durationMs, startedAt: performance.timeOrigin + start, ...stopWatching() };
+  },
+};

@@ -1,0 +1,27 @@
+// The widget, with the settings that a user gets: only where the service is and a token. The page serves its bundle beside.
+
+/** <secure-uploader> on the page, ready for files. */
+export const widget = async ({ service, token, folder, widgetScript }) => {
+  await import(widgetScript);
+  await customElements.whenDefined('secure-uploader');
+  const element = document.createElement('secure-uploader');
+  element.setAttribute('base-url', service);
+  element.setAttribute('parent-id', folder);
+  element.setAttribute('commit-path', '/files/uploadsession/commit');
+  element.setAttribute('multiple', '');
+  element.getToken = () => token;
+  document.body.append(element);
+  await element.updateComplete;
+  return (files) =>
+    new Promise((resolve, reject) => {
+      const fail = ({ type, detail }) =>
+        reject(new Error(`${type} ${detail.code ?? ''} ${detail.message ?? ''}`));
+      for (const name of ['file-rejected', 'upload-failed', 'auth-failed'])
+        element.addEventListener(name, fail);
+      element.addEventListener('uploads-finished', ({ detail }) => {
+        if (detail.doneCount === files.length) resolve();
+        else reject(new Error(`${detail.doneCount} of ${files.length} files done`));
+      });
+      element.addFiles(files).catch(reject);
+    });
+};

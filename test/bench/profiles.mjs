@@ -1,0 +1,104 @@
+// The situations that clients are timed in: which files, over what line, and who takes part. The line's limits are kept by the
+// sink (sink/line.mjs), not by the browser, so that every client meets the same ones.
+
+const MB = 1e6;
+const KB = 1e3;
+
+/** Everyone, in the order of the table. */
+const everyone = [
+  'secure-uploader',
+  'raw-parallel',
+  'pipe-mem',
+  'raw-balanced',
+  'uppy-s3',
+  'uppy-tus',
+  'tus-js',
+  'upchunk',
+];
+
+/**
+ * Profiles by name. `files`: how many, of how many bytes. `line`: `totalBytesPerSecond` for all connections together,
+ * `connectionBytesPerSecond` for each, `latencyMs` that every request waits (preflights too), `cutEveryBytes` (a connection is cut
+ * after about so many received bytes), `refuseEvery` (each so many-th request gets a 429), `http2`. `sign: 'call'`: clients that
+ * can sign by themselves ask the service for each address. `twice`: each client uploads once before the upload that is timed.
+ * `stopAfterMs`: what was reached by then is what counts.
+ */
+export const profiles = {
+  loopback: {
+    about: 'one file, no limit: processor and disk decide',
+    files: { count: 1, sizeBytes: 512 * MB },
+    line: {},
+    clients: [...everyone, 'secure-uploader@service'],
+  },
+  gbit: {
+    about: 'one file, 125 MB/s for all connections together',
+    files: { count: 1, sizeBytes: 512 * MB },
+    line: { totalBytesPerSecond: 125 * MB },
+    clients: everyone,
+  },
+  wan: {
+    about: 'one file, 40 ms a request, 4 MB/s a connection',
+    files: { count: 1, sizeBytes: 128 * MB },
+    line: { latencyMs: 40, connectionBytesPerSecond: 4 * MB },
+    clients: everyone,
+  },
+  small: {
+    about: 'many small files, 40 ms a request, every client signs with a real call',
+    files: { count: 1000, sizeBytes: 10 * KB },
+    line: { latencyMs: 40 },
+    sign: 'call',
+    clients: everyone,
+  },
+  again: {
+    about: 'the same file a second time',
+    files: { count: 1, sizeBytes: 512 * MB },
+    line: { totalBytesPerSecond: 125 * MB },
+    twice: true,
+    clients: ['secure-uploader', 'raw-parallel', 'uppy-s3', 'tus-js'],
+  },
+  lossy: {
+    about: 'one file, 40 ms a request, a connection cut every 50 MB or so, every 50th request answered 429',
+    files: { count: 1, sizeBytes: 512 * MB },
+    line: { latencyMs: 40, totalBytesPerSecond: 50 * MB, cutEveryBytes: 50 * MB, refuseEvery: 50 },
+    clients: ['secure-uploader', 'uppy-s3', 'uppy-tus', 'tus-js', 'upchunk'],
+  },
+  h2: {
+    about: 'one file over TLS and HTTP/2, 40 ms a request, 125 MB/s together',
+    files: { count: 1, sizeBytes: 512 * MB },
+    line: { http2: true, latencyMs: 40, totalBytesPerSecond: 125 * MB },
+    clients: everyone,
+  },
+  huge: {
+    about: 'one file of 2 GiB, no limit: what memory does',
+    files: { count: 1, sizeBytes: 2 * 2 ** 30 },
+    line: {},
+    clients: ['secure-uploader', 'raw-parallel', 'uppy-s3', 'tus-js'],
+  },
+  endless: {
+    about: 'the first two minutes of a sparse file of 20 GiB: what memory does',
+    files: { count: 1, sizeBytes: 20 * 2 ** 30, sparse: true },
+    line: { totalBytesPerSecond: 125 * MB },
+    stopAfterMs: 120_000,
+    clients: ['secure-uploader', 'raw-parallel'],
+  },
+};
+
+/** The profiles named; none named means the three that the project is judged by. Throws on a name that is none. */
+export function chooseProfiles(names) {
+  const chosen = names.length === 0 ? ['loopback', 'gbit', 'wan'] : names;
+  const all = chosen.includes('all') ? Object.keys(profiles) : chosen;
+  return all.map((name) => {
+    if (!Object.hasOwn(profiles, name)) {
+      throw new Error(`no profile "${name}"; there are ${Object.keys(profiles).join(', ')}`);
+    }
+    return { name, ...profiles[name] };
+  });
+}
+
+/** Bytes of `512MB`, `8 MiB` or `1000`; throws on anything else. */
+export function parseSize(text) {
+  const match = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([kmg]?)(i?)b?\s*$/i.exec(text);
+  if (!match) throw new Error(`"${text}" is no size such as 512MB or 8MiB`);
+  const step = match[3] ? 1024 : 1000;
+  return Math.round(Number(match[1]) * step ** ['', 'k', 'm', 'g'].indexOf(match[2].toLowerCase()));
+}

@@ -1,0 +1,154 @@
+// Makes figures of runs: medians for each client, what they are against the bare ones, a table to read. It measures nothing.
+const GB = 1e9;
+const CONNECTIONS = 6;
+
+/** The middle of some numbers (of two middles the mean), leaving out what is undefined; undefined where nothing is left. */
+export function median(values) {
+  const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
+  if (sorted.length === 0) return undefined;
+  const half = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+
+/**
+ * The least time in milliseconds that the line lets these requests and bytes take: all connections together, and six connections to each
+ * origin, each with its own limit. Undefined for a line without limits.
+ */
+export function boundMs(line, counts) {
+  const { totalBytesPerSecond, connectionBytesPerSecond, latencyMs = 0, http2 } = line;
+  const bounds = totalBytesPerSecond ? [(counts.bytes / totalBytesPerSecond) * 1000] : [];
+  if (!http2 && (latencyMs || connectionBytesPerSecond)) {
+    for (const { requests, bytes } of Object.values(counts.perOrigin)) {
+      const carryingMs = connectionBytesPerSecond ? (bytes / connectionBytesPerSecond) * 1000 : 0;
+      bounds.push((requests * latencyMs + carryingMs) / CONNECTIONS);
+    }
+  }
+  return bounds.length ? Math.max(...bounds) : undefined;
+}
+
+/** The figures of one run, from what the page, the browser and the sink (none for the whole service) say. */
+export function figuresOf({ page, usage, counts, sizeBytes, line, stopped }) {
+  const bytes = stopped && counts ? counts.bytes : sizeBytes;
+  const bound = counts && boundMs(line, counts);
+  return {
+    seconds: page.durationMs / 1000,
+    MBps: bytes / 1e6 / (page.durationMs / 1000),
+    ofLine: bound && bound / page.durationMs,
+    firstByteMs: counts?.firstByteAt && counts.firstByteAt - page.startedAt,
+    longestTaskMs: page.longestTaskMs,
+    blockedMs: page.blockedMs,
+    longestGapMs: page.longestGapMs,
+    pagePeakMB: usage.pagePeakMB,
+    browserPeakMB: usage.browserPeakMB,
+    cpuPerGB: bytes ? usage.cpuTotalSeconds / (bytes / GB) : undefined,
+    cpuSeconds: usage.cpuSeconds,
+    requests: counts?.requests,
+    preflights: counts?.preflights,
+    receivedBytes: counts?.bytes,
+    receivedRatio: counts && counts.bytes / sizeBytes,
+    cuts: counts?.cuts,
+    refusals: counts?.refusals,
+  };
+}
+
+const medianNames = [
+  'seconds',
+  'MBps',
+  'ofLine',
+  'firstByteMs',
+  'longestGapMs',
+  'pagePeakMB',
+  'browserPeakMB',
+  'cpuPerGB',
+];
+const countNames = ['requests', 'preflights', 'receivedBytes', 'receivedRatio', 'cuts', 'refusals'];
+
+/**
+ * One row a client: medians of its runs that went well, the longest task of all of them, and the speed against `raw-parallel` and
+ * `pipe-mem`: the median over the rounds of what both did in the same round.
+ */
+export function rowsOf(runsByClient) {
+  const rows = [...runsByClient].map(([client, runs]) => {
+    const good = runs.filter((run) => !run.error);
+    const row = { client, good: good.length, failed: runs.length - good.length, runs };
+    for (const name of [...medianNames, ...countNames]) row[name] = median(good.map((run) => run[name]));
+    if (good.length) {
+      row.minMBps = Math.min(...good.map((run) => run.MBps));
+      row.maxMBps = Math.max(...good.map((run) => run.MBps));
+      row.longestTaskMs = Math.max(...good.map((run) => run.longestTaskMs));
+    }
+    row.error = runs.find((run) => run.error)?.error;
+    return row;
+  });
+  for (const row of rows) {
+    for (const [name, other] of [
+      ['ofRaw', 'raw-parallel'],
+      ['ofPipe', 'pipe-mem'],
+    ]) {
+      row[name] = ratio(row.runs, rows.find(({ client }) => client === other)?.runs);
+    }
+  }
+  return rows;
+}
+
+function ratio(runs, others) {
+  return (
+    others &&
+    median(
+      runs.map(({ round, MBps }) => {
+        const other = others.find((one) => one.round === round)?.MBps;
+        return MBps && other ? MBps / other : undefined;
+      }),
+    )
+  );
+}
+
+const fixed = (digits) => (value) => value.toFixed(digits);
+const columns = [
+  ['MB/s', 'MBps', fixed(1)],
+  ['min', 'minMBps', fixed(1)],
+  ['max', 'maxMBps', fixed(1)],
+  ['s', 'seconds', fixed(2)],
+  ['of raw', 'ofRaw', fixed(2)],
+  ['of pipe', 'ofPipe', fixed(2)],
+  ['of line', 'ofLine', fixed(2)],
+  ['1st byte ms', 'firstByteMs', fixed(0)],
+  ['task ms', 'longestTaskMs', (value) => (value ? value.toFixed(0) : '<50')],
+  ['gap ms', 'longestGapMs', fixed(0)],
+  ['page MB', 'pagePeakMB', fixed(0)],
+  ['all MB', 'browserPeakMB', fixed(0)],
+  ['CPU s/GB', 'cpuPerGB', fixed(1)],
+  ['requests', 'requests', fixed(0)],
+  ['preflights', 'preflights', fixed(0)],
+  ['received', 'receivedRatio', (value) => `${value.toFixed(3)}x`],
+  ['failed', 'failed', (value) => (value ? String(value) : '')],
+];
+
+/** The rows as text, a column for each figure; a column that nobody has a figure for is left out. */
+export function tableOf(rows) {
+  const used = columns.filter(
+    ([, name]) => rows.some((row) => row[name] !== undefined && row[name] !== 0) || name === 'longestTaskMs',
+  );
+  const cells = [
+    ['client', ...used.map(([title]) => title)],
+    ...rows.map((row) => [
+      row.client,
+      ...used.map(([, name, show]) => (row[name] === undefined ? '-' : show(row[name]))),
+    ]),
+  ];
+  const widths = cells[0].map((_, column) => Math.max(...cells.map((line) => line[column].length)));
+  return cells
+    .map((line) =>
+      line
+        .map((cell, column) => (column ? cell.padStart(widths[column]) : cell.padEnd(widths[column])))
+        .join('  '),
+    )
+    .join('\n');
+}
+
+/** What the columns mean, for whoever reads the table. */
+export const legend = `MB/s: file bytes a second, median of the rounds (min, max). of raw, of pipe: speed against raw-parallel and pipe-mem of the
+same round. of line: least time that the line allows for this client's own requests and bytes, against the time it took. 1st byte:
+from the start until storage got a byte. task: longest task on the page's thread in all rounds (browsers report those over 50 ms);
+gap: longest between two frames (other processes count into it). page MB, all MB: peak above idle of the page's process, of the
+whole browser. CPU: seconds of the whole browser. received: bytes that came, against the files' size.`;

@@ -1,0 +1,46 @@
+// `npm run bench [profile ...]`: the widget and its peers on the same files against the same sink, in turn, medians of rounds.
+// This file reads the command line and installs what is missing; bench.mjs does the work. Nothing but node: may be imported here.
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { install } from './install.mjs';
+
+const usage = `npm run bench -- [profile ...] [options]
+
+  profiles            loopback, gbit, wan (these three by default), small, again, lossy, h2, huge, endless; or all
+  --rounds=3          rounds; each runs every client once, the median counts
+  --clients=a,b       only these clients (--clients=list names them)
+  --size=512MB        another size for each file than the profile's (KB, MB, GB of a thousand; KiB, MiB, GiB)
+  --files=1000        another number of files than the profile's
+  --json=path         where the figures go as JSON (default: test/bench/results/latest.json)
+  --dist              time the built package (dist/cdn) instead of a bundle made from src
+  --quick             one round of a small file, to see that everything runs`;
+
+function readCommandLine() {
+  const text = { type: 'string' };
+  const flag = { type: 'boolean', default: false };
+  const options = {
+    rounds: text,
+    clients: text,
+    size: text,
+    files: text,
+    json: text,
+    dist: flag,
+    quick: flag,
+    help: flag,
+  };
+  try {
+    return parseArgs({ options, allowPositionals: true });
+  } catch (error) {
+    console.error(`${error.message}\n\n${usage}`);
+    return process.exit(2);
+  }
+}
+
+const { values, positionals } = readCommandLine();
+if (values.help) {
+  console.log(usage);
+} else {
+  install(fileURLToPath(new URL('.', import.meta.url)));
+  const { bench } = await import('./bench.mjs');
+  process.exitCode = await bench({ ...values, profiles: positionals });
+}

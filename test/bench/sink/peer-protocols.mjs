@@ -1,0 +1,126 @@
+// What the peers speak, as far as an upload that goes well (or is resumed after a cut) needs it: plain PUT, S3 multipart, tus with
+// its extensions creation and concatenation, and a call that hands out addresses. Bytes are dropped.
+import { randomUUID } from 'node:crypto';
+
+const xml = (root, fields) => ({
+  status: 200,
+  headers: { 'content-type': 'application/xml' },
+  body: `<?xml version="1.0"?><${root}>${Object.entries(fields)
+    .map(([name, value]) => `<${name}>${value}</${name}>`)
+    .join('')}</${root}>`,
+});
+
+/** Hands out an address on the storage: `POST /sign {path}` answers `{url}`. A stand-in for whatever signs. */
+export class SigningProtocol {
+  #storageUrl;
+
+  constructor({ storageUrl }) {
+    this.#storageUrl = storageUrl;
+  }
+
+  async service({ method, path, json }) {
+    if (method !== 'POST' || path !== '/sign') return undefined;
+    const { path: wanted } = await json();
+    return { status: 200, body: { url: `${this.#storageUrl}${wanted}` } };
+  }
+}
+
+/** `PUT /put/…`: takes bytes and gives an ETag. */
+export class PutProtocol {
+  async storage({ method, path, receive }) {
+    if (method !== 'PUT' || !path.startsWith('/put/')) return undefined;
+    await receive();
+    return { status: 200, headers: { etag: `"${randomUUID()}"` } };
+  }
+}
+
+/** `/s3/<key>`: multipart uploads and plain objects. */
+export class S3Protocol {
+  #uploads = new Map();
+
+  async storage({ method, path, query, receive }) {
+    if (!path.startsWith('/s3/')) return undefined;
+    const key = path.slice('/s3/'.length);
+    await receive();
+    if (method === 'PUT') return this.#put(query);
+    if (method === 'POST' && query.has('uploads')) {
+      const UploadId = randomUUID();
+      this.#uploads.set(UploadId, new Map());
+      return xml('InitiateMultipartUploadResult', { Bucket: 'b', Key: key, UploadId });
+    }
+    if (method === 'POST') {
+      return xml('CompleteMultipartUploadResult', {
+        Location: `http://b/${key}`,
+        Bucket: 'b',
+        Key: key,
+        ETag: '"x"',
+      });
+    }
+    if (method === 'GET') return this.#list(query);
+    return { status: 204 };
+  }
+
+  #put(query) {
+    const etag = `"${randomUUID()}"`;
+    this.#uploads.get(query.get('uploadId'))?.set(query.get('partNumber'), etag);
+    return { status: 200, headers: { etag } };
+  }
+
+  #list(query) {
+    const parts = [...(this.#uploads.get(query.get('uploadId')) ?? [])];
+    const body = parts.map(
+      ([number, etag]) => `<Part><PartNumber>${number}</PartNumber><ETag>${etag}</ETag></Part>`,
+    );
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/xml' },
+      body: `<?xml version="1.0"?><ListPartsResult><IsTruncated>false</IsTruncated>${body.join('')}</ListPartsResult>`,
+    };
+  }
+}
+
+/** `/tus`: creation, PATCH, HEAD, concatenation. What a cut PATCH brought is kept, as tus servers do. */
+export class TusProtocol {
+  #storageUrl;
+  #uploads = new Map();
+
+  constructor({ storageUrl }) {
+    this.#storageUrl = storageUrl;
+  }
+
+  async storage({ method, path, headers, receive }) {
+    if (path === '/tus' && method === 'POST') return this.#create(headers, receive);
+    if (!path.startsWith('/tus/')) return undefined;
+    const upload = this.#uploads.get(path.slice('/tus/'.length));
+    if (method === 'PATCH' && upload) {
+      await receive((piece) => {
+        upload.offset += piece.length;
+      });
+    } else {
+      await receive();
+    }
+    if (!upload) return { status: 404 };
+    const said = {
+      'tus-resumable': '1.0.0',
+      'upload-offset': String(upload.offset),
+      'cache-control': 'no-store',
+    };
+    if (method === 'PATCH') return { status: 204, headers: said };
+    return { status: 200, headers: { ...said, 'upload-length': String(upload.sizeBytes) } };
+  }
+
+  async #create(headers, receive) {
+    const id = randomUUID();
+    const upload = { sizeBytes: Number(headers['upload-length'] ?? 0), offset: 0 };
+    this.#uploads.set(id, upload);
+    await receive((piece) => {
+      upload.offset += piece.length;
+    });
+    const said = {
+      'tus-resumable': '1.0.0',
+      location: `${this.#storageUrl}/tus/${id}`,
+      'upload-offset': String(upload.offset),
+    };
+    return { status: 201, headers: said };
+  }
+}
