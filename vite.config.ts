@@ -2,13 +2,30 @@
 // scripts/build.mjs): one file that defines the element, with its worker beside it. The package itself is built by tsc.
 
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
+/** The page that a sign-in window comes back to, beside every demo page, as the package ships it. */
+const callbackPage: Plugin = {
+  name: 'callback-page',
+  configureServer(server) {
+    server.middlewares.use((request, response, next) => {
+      const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+      if (pathname.endsWith('/secure-uploader-callback.js'))
+        request.url = `/@fs/${path('src/auth/callback.ts')}`;
+      if (!pathname.endsWith('/secure-uploader-callback.html')) return next();
+      response.setHeader('content-type', 'text/html; charset=utf-8');
+      response.end(readFileSync(path('src/auth/secure-uploader-callback.html')));
+    });
+  },
+};
+
 const demo: UserConfig = {
   root: path('demo'),
+  plugins: [callbackPage],
   appType: 'mpa',
   cacheDir: path('node_modules/.vite'),
   resolve: {

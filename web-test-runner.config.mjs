@@ -12,8 +12,12 @@ import { webkitLauncher } from './test/support/webkit-launcher.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
-// A source may name its worker only as built (`./hash.worker.js`), since a compiler does not rewrite URLs.
-function jsToTs(context, next) {
+// The callback page lies beside every page, its script beside it, as the package ships them. And a source may name its worker
+// only as built (`./hash.worker.js`), since a compiler does not rewrite URLs.
+function asBuilt(context, next) {
+  context.url = context.url
+    .replace(/^\/secure-uploader-callback\.html/, '/src/auth/secure-uploader-callback.html')
+    .replace(/^\/(src\/auth\/)?secure-uploader-callback\.js/, '/src/auth/callback.ts');
   const isSource = /^\/(src|demo|test)\/.*\.js$/.test(context.path);
   const source = root + context.path.slice(1).replace(/\.js$/, '.ts');
   if (isSource && existsSync(source)) context.url = context.url.replace(/\.js(?=$|\?)/, '.ts');
@@ -48,7 +52,7 @@ export default {
   rootDir: root,
   files: 'test/{core,service,auth,store,pipeline,engine,ui}/**/*.test.ts',
   nodeResolve: true,
-  middleware: [jsToTs],
+  middleware: [asBuilt],
   plugins: [servicePlugin(), esbuildPlugin({ ts: true, tsconfig: `${root}tsconfig.json` })],
   browsers: engines.map((name) => launchers[name]()),
   concurrentBrowsers: 1,

@@ -39,9 +39,9 @@ const bundle = (options = {}) =>
 async function callbackPage() {
   const name = 'secure-uploader-callback';
   const output = { format: 'es', entryFileNames: `${name}.js`, codeSplitting: false };
-  const rollupOptions = { input: join(root, 'src/callback.ts'), output };
+  const rollupOptions = { input: join(root, 'src/auth/callback.ts'), output };
   await bundle({ build: { outDir: dist, emptyOutDir: false, sourcemap: false, rollupOptions } });
-  cpSync(join(root, 'src/secure-uploader-callback.html'), join(dist, `${name}.html`));
+  cpSync(join(root, 'src/auth/secure-uploader-callback.html'), join(dist, `${name}.html`));
   for (const file of [`${name}.js`, `${name}.html`]) cpSync(join(dist, file), join(dist, 'cdn', file));
 }
 
@@ -69,6 +69,6 @@ function printSizes() {
 
 compile();
 if (existsSync(join(root, 'src/define.ts'))) await bundle();
-if (existsSync(join(root, 'src/callback.ts'))) await callbackPage();
+if (existsSync(join(root, 'src/auth/callback.ts'))) await callbackPage();
 manifest();
 printSizes();

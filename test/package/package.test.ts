@@ -1,0 +1,181 @@
+// What an app gets that installs the package: files, entries, types, the manifest of the elements, sizes, and nothing that leaks.
+
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+import { type PackedApp, packApp } from './packed.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Declaration {
+  readonly tagName?: string;
+  readonly attributes?: readonly { readonly name: string; readonly description?: string }[];
+  readonly events?: readonly { readonly name: string; readonly description?: string }[];
+}
+
+describe('The package', () => {
+  let app: PackedApp;
+  before(async () => {
+    app = await packApp();
+  });
+  after(() => app.remove());
+  const text = (file: string): Promise<string> => readFile(join(app.packageFolder, file), 'utf8');
+
+  test('has every file that its entries name', () => {
+    const targets = Object.values(app.manifest.exports).flatMap((entry) =>
+      typeof entry === 'string' ? [entry] : Object.values(entry),
+    );
+    const missing = targets.map((target) => target.slice(2)).filter((file) => !app.files.includes(file));
+    assert.deepEqual(missing, []);
+  });
+
+  test('has the callback page, the worker and the one-file bundle', () => {
+    const promised = [
+      'dist/secure-uploader-callback.html',
+      'dist/secure-uploader-callback.js',
+      'dist/pipeline/hash.worker.js',
+      'dist/cdn/secure-uploader.min.js',
+      'dist/cdn/hash.worker.js',
+      'dist/cdn/secure-uploader-callback.html',
+      'dist/cdn/secure-uploader-callback.js',
+      'LICENSE',
+    ];
+    assert.deepEqual(
+      promised.filter((file) => !app.files.includes(file)),
+      [],
+    );
+  });
+
+  test('has nothing but the build, the sources and the papers', () => {
+    const known = /^(dist|src)\/|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
+    assert.deepEqual(
+      app.files.filter((file) => !known.test(file)),
+      [],
+    );
+  });
+
+  test('is found without fault by publint', async () => {
+    const { messages, pkg } = await publint({ pkgDir: app.packageFolder, strict: true });
+    assert.deepEqual(
+      messages.map((message) => formatMessage(message, pkg)),
+      [],
+    );
+  });
+
+  test('can be imported where there is no page, and defines no element there', async () => {
+    const script = `
+      const all = await import('secure-uploader');
+      const engine = await import('secure-uploader/engine');
+      console.log(JSON.stringify([Object.keys(all).length > 0, Object.keys(engine).length > 0, typeof customElements?.get?.('secure-uploader')]));`;
+    const printed = await app.node(
+      '--input-type=module',
+      '--eval',
+      `globalThis.customElements ??= undefined;${script}`,
+    );
+    assert.deepEqual(JSON.parse(printed), [true, true, 'undefined']);
+  });
+
+  test('has types that an app can use, as bundlers and as Node resolve modules', async () => {
+    await app.write(
+      'app.ts',
+      `import { SecureUploader } from 'secure-uploader';
+import * as engine from 'secure-uploader/engine';
+import 'secure-uploader/define';
+
+const element: SecureUploader = document.createElement('secure-uploader');
+element.addEventListener('upload-completed', (event) => {
+  const receipts: readonly string[] = event.detail.chunks.map((chunk) => chunk.receipt);
+  console.log(receipts.length, event.detail.sentBytes.toFixed());
+});
+// @ts-expect-error there is no such event
+element.addEventListener('upload-complete', (event) => console.log(event.detail));
+console.log(Object.keys(engine));
+`,
+    );
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const common = [
+      '--noEmit',
+      '--strict',
+      '--target',
+      'es2022',
+      '--lib',
+      'es2023,dom,dom.iterable',
+      '--types',
+      '',
+    ];
+    for (const resolution of [
+      ['--module', 'esnext', '--moduleResolution', 'bundler'],
+      ['--module', 'nodenext', '--moduleResolution', 'nodenext'],
+    ]) {
+      await app.node(tsc, ...common, ...resolution, 'app.ts').catch((error: { stdout: string }) => {
+        assert.fail(`${resolution.join(' ')}\n${error.stdout}`);
+      });
+    }
+  });
+
+  test('describes the element with its attributes and events for editors', async () => {
+    const manifest = JSON.parse(await text('custom-elements.json')) as {
+      modules: { declarations?: Declaration[] }[];
+    };
+    const declarations = manifest.modules.flatMap((module) => module.declarations ?? []);
+    const element = declarations.find((declaration) => declaration.tagName === 'secure-uploader');
+    assert.ok(element, 'secure-uploader is not listed');
+    const attributes = element.attributes?.map((attribute) => attribute.name) ?? [];
+    const events = element.events?.map((event) => event.name) ?? [];
+    for (const name of ['base-url', 'parent-id', 'accept', 'max-file-size'])
+      assert.ok(attributes.includes(name), name);
+    for (const name of ['file-added', 'upload-progress', 'upload-completed', 'upload-failed']) {
+      assert.ok(events.includes(name), name);
+    }
+    const silent = [...(element.attributes ?? []), ...(element.events ?? [])].filter(
+      (each) => !each.description,
+    );
+    assert.deepEqual(
+      silent.map((each) => each.name),
+      [],
+    );
+  });
+
+  test('holds no path of the machine it was built on and nothing left from development', async () => {
+    const built = app.files.filter((file) => /^dist\/.*\.(js|ts|map|html)$/.test(file));
+    const forbidden = [
+      root,
+      '/node_modules/',
+      'file://',
+      'console.log(',
+      'debugger;',
+      'process.env',
+      '__WORKER_INTEGRITY__',
+    ];
+    const found: string[] = [];
+    for (const file of built.filter((name) => !name.endsWith('.map'))) {
+      const content = await text(file);
+      found.push(...forbidden.filter((each) => content.includes(each)).map((each) => `${file}: ${each}`));
+    }
+    for (const file of built.filter((name) => name.endsWith('.map'))) {
+      const { sources } = JSON.parse(await text(file)) as { sources: string[] };
+      found.push(...sources.filter((source) => source.startsWith('/') || source.includes(':')));
+    }
+    assert.deepEqual(
+      found.filter((each) => !each.startsWith('dist/pipeline/start-worker.js: __WORKER_INTEGRITY__')),
+      [],
+    );
+  });
+
+  test('stays within its budget of bytes', async (t) => {
+    const budget = JSON.parse(await readFile(new URL('budget.json', import.meta.url), 'utf8')) as Record<
+      string,
+      number
+    >;
+    for (const [file, greatest] of Object.entries(budget)) {
+      const sizeBytes = gzipSync(await readFile(join(app.packageFolder, file))).length;
+      t.diagnostic(`${file}: ${sizeBytes} bytes with gzip, ${greatest} at most`);
+      assert.ok(sizeBytes <= greatest, `${file}: ${sizeBytes} bytes with gzip, ${greatest} at most`);
+    }
+  });
+});

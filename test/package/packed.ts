@@ -1,0 +1,80 @@
+// Builds the project into a folder of its own, packs it as npm would publish it, and puts the result into an empty app.
+
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const exec = promisify(execFile);
+
+/** What `package.json` says, as far as the tests look at it. */
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly files: readonly string[];
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+/** An app that has the packed package installed, and nothing else of the project. */
+export interface PackedApp {
+  /** The folder of the app. */
+  readonly folder: string;
+  /** The package inside it, as unpacked. */
+  readonly packageFolder: string;
+  /** Paths of all packed files, from the package's folder. */
+  readonly files: readonly string[];
+  readonly manifest: Manifest;
+  /** Runs Node in the app; answers what it printed, rejects where it failed. */
+  node(...args: string[]): Promise<string>;
+  write(name: string, text: string): Promise<void>;
+  remove(): Promise<void>;
+}
+
+const npm = (...args: string[]): [string, string[]] => {
+  const script = process.env.npm_execpath;
+  return script?.endsWith('js') ? [process.execPath, [script, ...args]] : ['npm', args];
+};
+
+/** Builds, packs and unpacks. Takes some seconds; call it once for a file of tests, and `remove()` after them. */
+export async function packApp(): Promise<PackedApp> {
+  const scratch = await mkdtemp(join(tmpdir(), 'secure-uploader-package-'));
+  const stage = join(scratch, 'stage');
+  const folder = join(scratch, 'app');
+  const packageFolder = join(folder, 'node_modules/secure-uploader');
+  const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
+  await mkdir(stage);
+  await mkdir(packageFolder, { recursive: true });
+  await exec(process.execPath, [join(root, 'scripts/build.mjs'), `--out=${stage}`], { cwd: root });
+  const given = ['package.json', 'README.md', 'LICENSE', ...manifest.files];
+  for (const name of given.filter((each) => existsSync(join(root, each)) && !existsSync(join(stage, each)))) {
+    await cp(join(root, name), join(stage, name), { recursive: true });
+  }
+  const { stdout } = await exec(...npm('pack', '--ignore-scripts', '--json', '--pack-destination', scratch), {
+    cwd: stage,
+    maxBuffer: 2 ** 24,
+  });
+  const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+  await exec('tar', ['-xzf', join(scratch, packed.filename), '--strip-components=1', '-C', packageFolder]);
+  for (const name of Object.keys(manifest.dependencies)) {
+    await mkdir(join(folder, 'node_modules', name, '..'), { recursive: true });
+    await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  await writeFile(
+    join(folder, 'package.json'),
+    JSON.stringify({ name: 'app', private: true, type: 'module' }),
+  );
+  return {
+    folder,
+    packageFolder,
+    files: packed.files.map((file) => file.path).sort(),
+    manifest,
+    node: async (...args) => (await exec(process.execPath, args, { cwd: folder })).stdout,
+    write: (name, text) => writeFile(join(folder, name), text),
+    remove: () => rm(scratch, { recursive: true, force: true }),
+  };
+}
