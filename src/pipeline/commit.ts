@@ -5,7 +5,7 @@ import type { Calls, Session, StoredChunk } from '../core/types.ts';
 export interface CommitParts {
   readonly calls: Calls;
   readonly signal: AbortSignal;
-  readonly retrying: <T>(call: () => Promise<T>) => Promise<T>;
+  readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 }
 
 /** What the service answered; `missing` are hashes that it wants again. */
@@ -17,5 +17,5 @@ export async function commit(
   const { commit: call } = calls;
   if (!call) return { missing: [] };
   const proof = { hashes: chunks.map((chunk) => chunk.hash), receipts: chunks.map((chunk) => chunk.receipt) };
-  return retrying(() => call(session, proof, signal));
+  return retrying(() => call(session, proof, signal), signal);
 }

@@ -33,8 +33,9 @@ export interface OpenParts {
   readonly hashAlgorithm: HashAlgorithm;
   readonly fileName: string;
   readonly signal: AbortSignal;
-  readonly retrying: <T>(call: () => Promise<T>) => Promise<T>;
+  readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   readonly onWarning: (error: UploaderError) => void;
+  readonly onSession: (session: Session) => void;
 }
 
 /** How an upload begins: with a record of before, or blank. */
@@ -59,24 +60,27 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const record = identity && (await keeper?.find(identity.key));
 
   const openSession = (): Promise<Session> => {
-    const session = retrying(() =>
-      calls.openSession({ parentId: file.parentId, fileName: parts.fileName, fileSize: file.file.size }, signal),
+    const session = retrying(
+      () => calls.openSession({ parentId: file.parentId, fileName: parts.fileName, fileSize: file.file.size }, signal),
+      signal,
     );
     session.then(
-      (session) => identity && keeper?.save(recordOf(file, parts, identity, session)),
+      (session) => {
+        if (identity) keeper?.save(recordOf(file, parts, identity, session));
+      },
       () => undefined,
     );
     return session;
   };
-  return {
+  const opened: Opened = {
     chunkSizeBytes: record?.chunkSizeBytes ?? parts.chunkSizeBytes,
     stored: record?.stored ?? new Map(),
     isResumed: record !== undefined,
     session: record ? Promise.resolve(record.session) : openSession(),
     reopen() {
-      this.isResumed = false;
-      this.session = (identity && keeper ? keeper.remove(identity.key) : Promise.resolve()).then(openSession);
-      this.session.catch(() => undefined);
+      opened.isResumed = false;
+      opened.session = (identity && keeper ? keeper.remove(identity.key) : Promise.resolve()).then(openSession);
+      opened.session.then(parts.onSession, () => undefined);
     },
     save(chunk) {
       if (identity) keeper?.saveChunk(identity.key, chunk);
@@ -85,6 +89,8 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
       if (identity) await keeper?.remove(identity.key);
     },
   };
+  opened.session.then(parts.onSession, () => undefined);
+  return opened;
 }
 
 function recordOf(

@@ -64,7 +64,9 @@ async function transfer(
 ): Promise<Omit<RunResult, 'session'> & { session: Session }> {
   const ask = async (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> => {
     const session = await opened.session;
-    return parts.retrying(() => parts.calls.presign(session, chunks, parts.signal)).catch(orLost(opened));
+    return parts
+      .retrying(() => parts.calls.presign(session, chunks, parts.signal), parts.signal)
+      .catch(orLost(opened));
   };
   const receipts = new Map<string, string>();
   const positions = new Map(planned.map((chunk, position) => [chunk.index, position]));

@@ -36,7 +36,7 @@ export interface UploadParts {
   readonly file: Blob;
   readonly hashSlice: HashSlice;
   readonly budget: ByteBudget;
-  readonly acquireLane: () => Promise<Lane>;
+  readonly acquireLane: (signal: AbortSignal) => Promise<Lane>;
   readonly claims: Claims;
   readonly put: Put;
   /** A fresh ticket for a chunk, under the run's session. */
@@ -59,7 +59,7 @@ export function upload(
   parts: UploadParts,
 ): AsyncGenerator<StoredChunk, void, undefined> {
   const admit = (chunk: TicketedChunk): Promise<Lane | undefined> =>
-    needsLane(chunk, parts) ? parts.acquireLane() : Promise.resolve(undefined);
+    needsLane(chunk, parts) ? parts.acquireLane(parts.signal) : Promise.resolve(undefined);
   return mapUnordered(chunks, admit, (chunk, lane) => store(chunk, lane, parts));
 }
 
@@ -77,7 +77,7 @@ async function store(chunk: TicketedChunk, given: Lane | undefined, parts: Uploa
       if (receipt !== undefined) return storedChunk(chunk, receipt, true, parts);
       const other = claims.held(chunk.hash);
       if (!other) {
-        lane ??= await parts.acquireLane();
+        lane ??= await parts.acquireLane(parts.signal);
         if (!claims.held(chunk.hash)) break;
         continue;
       }
@@ -124,8 +124,9 @@ async function send(
       if (!ticket || isStale(ticket)) ticket = await parts.renew(chunk);
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
       body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
-      lane ??= await parts.acquireLane();
+      lane ??= await parts.acquireLane(parts.signal);
       try {
+        await gate.pass(signal);
         onPut(chunk);
         await put(ticket.upload, body, { signal, onProgress: (sentBytes) => onSent(chunk, sentBytes) });
         return { receipt: ticket.receipt, isSkipped: false };

@@ -1,0 +1,52 @@
+// Everything that belongs to one set of settings: the service's calls, sign-in, the sender, the hash workers. Rows that
+// were added under the same settings share it.
+
+import type { Report } from '../core/changes.ts';
+import type { Settings } from '../core/config.ts';
+import type { Calls, Put } from '../core/types.ts';
+import { Gate } from '../core/wait.ts';
+import { type AuthOptions, type AuthSession, openAuthSession } from '../auth/session.ts';
+import { HashPool } from '../pipeline/hash-pool.ts';
+import { createCalls, createPost } from '../service/client.ts';
+import { createPut } from '../service/put.ts';
+
+export interface Connection {
+  readonly settings: Settings;
+  readonly auth: AuthSession;
+  readonly calls: Calls;
+  readonly put: Put;
+  readonly pool: HashPool;
+  /** Shut while the service, or the storage, asks for patience. */
+  readonly gates: { readonly service: Gate; readonly storage: Gate };
+  close(): void;
+}
+
+/** Times that tests make small; milliseconds. */
+export interface Times {
+  /** A call to the service is given up after this long. */
+  readonly callTimeoutMs?: number;
+  /** A PUT without progress is given up after this long. */
+  readonly stallMs?: number;
+  readonly auth?: AuthOptions;
+}
+
+export function connect(settings: Settings, report: Report, times: Times = {}): Connection {
+  const auth = openAuthSession(settings, {
+    post: createPost(settings, times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs }),
+    report,
+    ...(times.auth && { options: times.auth }),
+  });
+  const pool = new HashPool({ algorithm: settings.hash, workerUrl: settings.workerUrl });
+  return {
+    settings,
+    auth,
+    pool,
+    calls: createCalls(settings, auth.withToken, times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs }),
+    put: createPut({ baseUrl: settings.baseUrl, ...(times.stallMs !== undefined && { stallMs: times.stallMs }) }),
+    gates: { service: new Gate(), storage: new Gate() },
+    close() {
+      pool.close();
+      auth.close();
+    },
+  };
+}

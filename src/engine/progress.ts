@@ -1,0 +1,133 @@
+// Honest numbers of one file: what is hashed, stored and on its way. The bar never goes back, and is never full before the
+// service said so. It knows chunks, not phases.
+
+import type { Chunk, StoredChunk } from '../core/types.ts';
+
+/** Bytes a second, smoothed over the last few seconds so that it can be read. */
+export class Rate {
+  readonly #windowMs: number;
+  #lastMs: number | undefined;
+  #lastBytes = 0;
+  #perSecond: number | undefined;
+
+  constructor(windowMs = 3000) {
+    this.#windowMs = windowMs;
+  }
+
+  /** Tells how many bytes have gone in all. A total that shrank begins anew. */
+  add(totalBytes: number, nowMs: number): void {
+    if (this.#lastMs === undefined || totalBytes < this.#lastBytes) {
+      this.#lastMs = nowMs;
+      this.#lastBytes = totalBytes;
+      return;
+    }
+    const elapsedMs = nowMs - this.#lastMs;
+    if (elapsedMs < 50) return;
+    const now = ((totalBytes - this.#lastBytes) / elapsedMs) * 1000;
+    const weight = 1 - Math.exp(-elapsedMs / this.#windowMs);
+    this.#perSecond = this.#perSecond === undefined ? now : this.#perSecond + (now - this.#perSecond) * weight;
+    this.#lastMs = nowMs;
+    this.#lastBytes = totalBytes;
+  }
+
+  get perSecond(): number | undefined {
+    return this.#perSecond;
+  }
+
+  stop(): void {
+    this.#lastMs = undefined;
+    this.#perSecond = undefined;
+  }
+}
+
+export interface ProgressNumbers {
+  readonly hashedBytes: number;
+  readonly sentBytes: number;
+  readonly storedBytes: number;
+  readonly skippedBytes: number;
+  readonly bytesPerSecond?: number;
+  readonly remainingMs?: number;
+}
+
+export class Progress {
+  readonly #sizeBytes: number;
+  readonly #rate = new Rate();
+  readonly #stored = new Map<number, number>();
+  readonly #inFlight = new Map<number, number>();
+  #storedBytes = 0;
+  #skippedBytes = 0;
+  #hashedBytes = 0;
+  #shownBytes = 0;
+  /** Bytes that really went over the wire and were stored, since the file was added. */
+  putBytes = 0;
+
+  constructor(sizeBytes: number) {
+    this.#sizeBytes = sizeBytes;
+  }
+
+  /** A run begins: what its plan claims as stored counts until the bytes say otherwise. */
+  begin(chunks: readonly Chunk[]): number {
+    this.#stored.clear();
+    this.#inFlight.clear();
+    this.#storedBytes = 0;
+    this.#skippedBytes = 0;
+    this.#hashedBytes = 0;
+    this.#rate.stop();
+    for (const chunk of chunks) if (chunk.claim) this.#add(chunk);
+    return this.#storedBytes;
+  }
+
+  onHashed(chunk: Chunk): void {
+    this.#hashedBytes += chunk.sizeBytes;
+    const claimedBytes = this.#stored.get(chunk.index);
+    if (claimedBytes !== undefined && chunk.receipt === undefined) {
+      this.#stored.delete(chunk.index);
+      this.#storedBytes -= claimedBytes;
+    }
+  }
+
+  onSent(chunk: Chunk, sentBytes: number): void {
+    if (sentBytes > 0) this.#inFlight.set(chunk.index, Math.min(sentBytes, chunk.sizeBytes));
+    else this.#inFlight.delete(chunk.index);
+  }
+
+  onStored(chunk: StoredChunk): void {
+    this.#inFlight.delete(chunk.index);
+    this.#add(chunk);
+    if (chunk.skipped) this.#skippedBytes += chunk.sizeBytes;
+    else this.putBytes += chunk.sizeBytes;
+  }
+
+  /** A run ended early: nothing is on its way any more. */
+  halt(): void {
+    this.#inFlight.clear();
+    this.#rate.stop();
+  }
+
+  /** The file is done, and only now the bar may be full. */
+  finish(): void {
+    this.#shownBytes = this.#sizeBytes;
+  }
+
+  numbers(nowMs: number): ProgressNumbers {
+    let movedBytes = this.#storedBytes;
+    for (const bytes of this.#inFlight.values()) movedBytes += bytes;
+    this.#rate.add(movedBytes, nowMs);
+    this.#shownBytes = Math.max(this.#shownBytes, Math.min(movedBytes, this.#sizeBytes));
+    const bytesPerSecond = this.#rate.perSecond;
+    return {
+      hashedBytes: Math.min(this.#hashedBytes, this.#sizeBytes),
+      sentBytes: this.#shownBytes,
+      storedBytes: this.#storedBytes,
+      skippedBytes: this.#skippedBytes,
+      ...(bytesPerSecond !== undefined && { bytesPerSecond }),
+      ...(bytesPerSecond && { remainingMs: ((this.#sizeBytes - movedBytes) / bytesPerSecond) * 1000 }),
+    };
+  }
+
+  #add({ index, sizeBytes }: Chunk): void {
+    if (this.#stored.has(index)) return;
+    this.#stored.set(index, sizeBytes);
+    this.#storedBytes += sizeBytes;
+  }
+}

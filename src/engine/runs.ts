@@ -1,0 +1,268 @@
+// Which rows run, wait or end: the queue, in fair order, and the commands that a person gives. It moves a row's phase
+// first and stops its run after, so that nothing is ever told twice.
+
+import type { Change } from '../core/changes.ts';
+import { canRetry, toUploaderError } from '../core/errors.ts';
+import { canMove, isActive, isSettled, type Phase } from '../core/phases.ts';
+import type { ErrorSnapshot, FileId } from '../core/types.ts';
+import type { RunResult } from '../pipeline/run.ts';
+import type { Connection } from './connection.ts';
+import type { Lanes } from './lanes.ts';
+import type { SnapshotKeeper } from './reducer.ts';
+import type { Row } from './row.ts';
+
+/** Progress of a row is told this often at most. */
+const PROGRESS_MS = 100;
+
+export class Runs {
+  readonly #keeper: SnapshotKeeper;
+  readonly #lanes: Lanes;
+  readonly #report: (change: Change) => void;
+  readonly #rows = new Map<FileId, Row>();
+  #queue: Row[] = [];
+  readonly #running = new Set<Row>();
+  readonly #touched = new Set<Row>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Something ran since the last `uploads-finished`. */
+  #isBusy = false;
+  #isClosed = false;
+
+  constructor(keeper: SnapshotKeeper, lanes: Lanes, report: (change: Change) => void) {
+    this.#keeper = keeper;
+    this.#lanes = lanes;
+    this.#report = report;
+  }
+
+  get(id: FileId): Row | undefined {
+    return this.#rows.get(id);
+  }
+
+  add(row: Row): void {
+    this.#rows.set(row.id, row);
+    this.#queue.push(row);
+  }
+
+  /** Starts whatever there is room for. */
+  pump(): void {
+    if (this.#isClosed) return;
+    let at = 0;
+    while (at < this.#queue.length && this.#hasRoom()) {
+      const row = this.#queue[at] as Row;
+      if (this.#phase(row) !== 'queued' || row.isRunning) this.#queue.splice(at, 1);
+      else if (row.isHeld) at += 1;
+      else {
+        this.#queue.splice(at, 1);
+        this.#begin(row);
+      }
+    }
+    this.#tellFinished();
+  }
+
+  /** Rows that wait for it begin. */
+  start(id?: FileId): void {
+    for (const row of this.#chosen(id)) row.isHeld = false;
+    this.pump();
+  }
+
+  async pause(id?: FileId): Promise<void> {
+    const rows = this.#chosen(id).filter((row) => this.#isOpen(row) && !this.#isPausedByUser(row));
+    for (const row of rows) this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
+    await this.#stop(rows);
+  }
+
+  resume(id?: FileId): void {
+    for (const row of this.#chosen(id).filter((row) => this.#isPausedByUser(row))) this.#requeue(row);
+    this.pump();
+  }
+
+  /** Fails, and cancels too: whoever asks for a canceled file wants it after all. */
+  retry(id?: FileId): void {
+    const isWanted = (row: Row): boolean => {
+      const phase = this.#phase(row);
+      return phase === 'failed' ? canRetry(this.#keeper.file(row.id)?.error?.code ?? 'network') : phase === 'canceled' && id !== undefined;
+    };
+    for (const row of this.#chosen(id).filter(isWanted)) this.#requeue(row);
+    this.pump();
+  }
+
+  async cancel(id?: FileId): Promise<void> {
+    const rows = this.#chosen(id).filter((row) => canMove(this.#phase(row) ?? 'done', 'canceled'));
+    for (const row of rows) this.#report({ name: 'upload-canceled', detail: { id: row.id, name: row.name } });
+    await this.#stop(rows);
+    await Promise.all(rows.map((row) => this.#forget(row)));
+  }
+
+  async remove(id: FileId): Promise<void> {
+    const row = this.#rows.get(id);
+    if (!row) return;
+    if (this.#isOpen(row) || this.#phase(row) === 'failed') await this.cancel(id);
+    this.#rows.delete(id);
+    row.records.leave();
+    this.#report({ name: 'file-removed', detail: { id, name: row.name } });
+  }
+
+  /** The rows that nothing will happen to any more leave the list. */
+  async clear(): Promise<void> {
+    const settled = [...this.#rows.values()].filter((row) => isSettled(this.#phase(row) ?? 'done'));
+    await Promise.all(settled.map((row) => this.remove(row.id)));
+  }
+
+  prioritize(id: FileId): void {
+    const row = this.#rows.get(id);
+    if (!row) return;
+    row.order = Math.min(0, ...[...this.#rows.values()].map((other) => other.order)) - 1;
+    this.#queue.sort((one, other) => one.order - other.order);
+    this.pump();
+  }
+
+  /** Sign-in of a connection moved: its rows wait for the person, or go on. */
+  onAuth(connection: Connection): void {
+    const { required, state } = connection.auth.snapshot;
+    const reason = state === 'prompt' || state === 'popup' || state === 'popup-lost' ? 'signed-out' : 'challenge';
+    for (const row of this.#running) {
+      if (row.connection !== connection) continue;
+      if (required) row.wait(reason);
+      else row.proceed();
+    }
+  }
+
+  /** Ends every run and keeps every record: the page, or the element, is going. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
+    await this.#stop([...this.#running]);
+    for (const row of this.#rows.values()) row.records.leave();
+  }
+
+  /** A row's numbers moved. */
+  readonly touch = (row: Row): void => {
+    this.#touched.add(row);
+    this.#timer ??= setTimeout(() => this.#flush(), PROGRESS_MS);
+  };
+
+  #flush(): void {
+    this.#timer = undefined;
+    for (const row of this.#touched) {
+      if (this.#running.has(row)) row.tellProgress();
+    }
+    this.#touched.clear();
+  }
+
+  #chosen(id: FileId | undefined): Row[] {
+    if (id === undefined) return [...this.#rows.values()];
+    const row = this.#rows.get(id);
+    return row ? [row] : [];
+  }
+
+  #phase(row: Row): Phase | undefined {
+    return this.#keeper.file(row.id)?.phase;
+  }
+
+  #isOpen(row: Row): boolean {
+    const phase = this.#phase(row);
+    return phase === 'queued' || phase === 'paused' || (phase !== undefined && isActive(phase));
+  }
+
+  #isPausedByUser(row: Row): boolean {
+    const file = this.#keeper.file(row.id);
+    return file?.phase === 'paused' && file.pauseReason === 'user';
+  }
+
+  /** Enough rows run that every lane has something to do next; one large file is enough, small ones go side by side. */
+  #hasRoom(): boolean {
+    const wanted = 2 * this.#lanes.limit;
+    if (this.#running.size === 0) return true;
+    if (this.#running.size >= wanted) return false;
+    let unsent = 0;
+    for (const row of this.#running) unsent += Math.max(1, row.unsentCount);
+    return unsent < wanted;
+  }
+
+  #begin(row: Row): void {
+    this.#isBusy = true;
+    this.#running.add(row);
+    row
+      .start(
+        (result) => this.#onDone(row, result),
+        (error) => this.#onFailed(row, error),
+      )
+      .finally(() => {
+        if (!row.isRunning) this.#running.delete(row);
+        this.pump();
+      });
+  }
+
+  #onDone(row: Row, { session, chunks, body }: RunResult): void {
+    row.proceed();
+    row.progress.finish();
+    row.tellProgress();
+    row.records.leave();
+    this.#report({
+      name: 'upload-completed',
+      detail: {
+        id: row.id,
+        name: row.name,
+        relativePath: row.picked.relativePath,
+        sizeBytes: row.picked.file.size,
+        chunks: Object.freeze(chunks.map(({ index, hash, receipt }) => Object.freeze({ index, hash, receipt }))),
+        sentBytes: row.progress.putBytes,
+        skippedBytes: Math.max(0, row.picked.file.size - row.progress.putBytes),
+        durationMs: Date.now() - row.startedAtMs,
+        ...(session.sessionId !== session.header && { sessionId: session.sessionId }),
+        ...(body !== undefined && { commit: body }),
+      },
+    });
+  }
+
+  #onFailed(row: Row, error: unknown): void {
+    const { code, retryable, status } = describe(error);
+    this.#report({
+      name: 'upload-failed',
+      detail: { id: row.id, name: row.name, code, retryable, ...(status !== undefined && { status }) },
+    });
+  }
+
+  #requeue(row: Row): void {
+    this.#report({ name: 'upload-resumed', detail: { id: row.id, phase: 'queued' } });
+    row.isHeld = false;
+    this.#queue.push(row);
+    this.#queue.sort((one, other) => one.order - other.order);
+  }
+
+  async #stop(rows: readonly Row[]): Promise<void> {
+    const stopped = rows.map((row) => row.stop());
+    for (const row of rows) this.#running.delete(row);
+    this.pump();
+    await Promise.all(stopped);
+  }
+
+  /** The person gave it up: nothing of it is kept here, and the service is told where it wants to be. */
+  async #forget(row: Row): Promise<void> {
+    const { calls } = row.connection;
+    const { session } = row;
+    row.session = undefined;
+    await row.records.forget().catch(() => undefined);
+    // Best effort: a session that is not canceled runs out by itself.
+    if (session && calls.cancel) await calls.cancel(session, AbortSignal.timeout(10_000)).catch(() => undefined);
+  }
+
+  #tellFinished(): void {
+    if (!this.#isBusy || this.#running.size > 0) return;
+    const counts = { doneCount: 0, failedCount: 0, canceledCount: 0 };
+    for (const file of this.#keeper.files) {
+      if (file.phase === 'queued' && !this.#rows.get(file.id)?.isHeld) return;
+      if (file.phase === 'done') counts.doneCount += 1;
+      if (file.phase === 'failed') counts.failedCount += 1;
+      if (file.phase === 'canceled') counts.canceledCount += 1;
+    }
+    this.#isBusy = false;
+    this.#report({ name: 'uploads-finished', detail: counts });
+  }
+}
+
+/** An error as the page may see it. What is none of ours is a defect: it is put on the console as one. */
+function describe(error: unknown): ErrorSnapshot {
+  const known = toUploaderError(error, 'service-failed', 'The upload ended by a defect');
+  if (known !== error) globalThis.reportError?.(error);
+  return { code: known.code, retryable: canRetry(known.code), ...(known.status !== undefined && { status: known.status }) };
+}

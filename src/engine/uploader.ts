@@ -1,0 +1,278 @@
+// The engine's face: a list of files, commands, and changes. It has no screen; the element is its first user, a page with
+// a screen of its own the second.
+
+import type { Change, ChangeMap, ChangeName } from '../core/changes.ts';
+import { createSettings, type SettingsInput, type Warn } from '../core/config.ts';
+import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
+import { nextTask, type RetryPolicy } from '../core/wait.ts';
+import { refusal } from '../pipeline/pick.ts';
+import { Claims } from '../pipeline/upload.ts';
+import { createUploadStore, type UploadStore } from '../store/uploads.ts';
+import { type Connection, connect, type Times } from './connection.ts';
+import { Lanes } from './lanes.ts';
+import { RowRecords, type Taken } from './records.ts';
+import { SnapshotKeeper } from './reducer.ts';
+import { Row, type Shared } from './row.ts';
+import { Runs } from './runs.ts';
+
+/** What is not a setting of the page: times that tests make small, and where uploads are kept. */
+export interface UploaderOptions {
+  readonly times?: Times;
+  readonly policy?: RetryPolicy;
+  readonly store?: UploadStore;
+  /** Hears of settings that are not understood; the console's `warn` unless told. */
+  readonly warn?: Warn;
+}
+
+/** A file before it is taken, as `mayAdd` is asked about it. */
+export type Candidate = Pick<ChangeMap['file-added'], 'name' | 'relativePath' | 'sizeBytes' | 'type'>;
+
+/** Files are taken in slices of this length, so that ten thousand of them never hold up the page. */
+const SLICE_MS = 8;
+
+/**
+ * Uploads files to the service that its settings name. Commands resolve when what they say is so. Throws
+ * `UploaderError` `bad-config` when `baseUrl` cannot be used.
+ */
+export class Uploader {
+  /** Asked before a file is taken; `false` refuses it without a word. */
+  mayAdd: ((file: Candidate) => boolean) | undefined;
+  readonly #options: UploaderOptions;
+  readonly #store: UploadStore;
+  readonly #taken: Taken = new Map();
+  readonly #listeners = new Set<() => void>();
+  readonly #changeListeners = new Set<(change: Change) => void>();
+  readonly #connections = new Set<Connection>();
+  readonly #warned = new Set<string>();
+  readonly #keeper: SnapshotKeeper;
+  readonly #lanes: Lanes;
+  readonly #runs: Runs;
+  readonly #shared: Shared;
+  #connection: Connection;
+  #order = 0;
+  #isTold = true;
+
+  constructor(settings: SettingsInput, options: UploaderOptions = {}) {
+    this.#options = options;
+    this.#store = options.store ?? createUploadStore();
+    const checked = createSettings(settings, this.#warn);
+    this.#connection = this.#connect(checked);
+    this.#keeper = new SnapshotKeeper(this.#connection.auth.snapshot);
+    this.#lanes = new Lanes(checked.concurrency);
+    this.#runs = new Runs(this.#keeper, this.#lanes, this.#report);
+    this.#shared = {
+      lanes: this.#lanes,
+      claims: new Claims(),
+      phaseOf: (id) => this.#keeper.file(id)?.phase,
+      report: this.#report,
+      touch: this.#runs.touch,
+      warn: this.#warn,
+      bytesPerSecond: () => this.#keeper.bytesPerSecond,
+      ...(options.policy && { policy: options.policy }),
+    };
+    this.#store.prune().catch(() => undefined);
+  }
+
+  /** Everything that a view needs, frozen; the same object until something changes. */
+  get snapshot(): Snapshot {
+    return this.#keeper.snapshot;
+  }
+
+  /** Calls `listener` after changes, once for all changes of a task. Returns how to stop it. */
+  subscribe(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Calls `listener` with every change as it happens. Returns how to stop it. */
+  onChange(listener: (change: Change) => void): () => void {
+    this.#changeListeners.add(listener);
+    return () => this.#changeListeners.delete(listener);
+  }
+
+  /** Calls `listener` with the detail of every change of one name. Returns how to stop it. */
+  on<K extends ChangeName>(name: K, listener: (detail: ChangeMap[K]) => void): () => void {
+    return this.onChange((change) => {
+      if (change.name === name) listener(change.detail as ChangeMap[K]);
+    });
+  }
+
+  /** New settings, for files that are added from now on. */
+  configure(settings: SettingsInput): void {
+    const before = this.#connection;
+    this.#connection = this.#connect(createSettings(settings, this.#warn));
+    this.#keeper.setAuth(this.#connection.auth.snapshot);
+    this.#closeUnused(before);
+    this.#tell();
+  }
+
+  /** Takes files into the list, or refuses each with its reason; they start by themselves unless `manual`. */
+  async addFiles(files: Iterable<PickedFile | File>): Promise<void> {
+    const connection = this.#connection;
+    const { settings } = connection;
+    const limits = {
+      accept: settings.accept,
+      maxFiles: settings.multiple ? settings.maxFiles : 1,
+      maxFileSizeBytes: settings.maxFileSizeBytes,
+      refuseEmpty: settings.profile.emptyFile === 'refuse',
+    };
+    let takenCount = this.#countTaken(settings.multiple);
+    let sliceEndsMs = performance.now() + SLICE_MS;
+    for (const item of files) {
+      const picked = item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;
+      const refused = refusal(picked, limits, takenCount);
+      const { name, size: sizeBytes, type } = picked.file;
+      const candidate = { name, relativePath: picked.relativePath, sizeBytes, type };
+      if (refused) {
+        this.#report({ name: 'file-rejected', detail: { id: createId(), name, relativePath: picked.relativePath, sizeBytes, ...refused } });
+      } else if (this.mayAdd?.(candidate) ?? true) {
+        takenCount += 1;
+        this.#add(picked, candidate, connection);
+      }
+      if (performance.now() > sliceEndsMs) {
+        this.#runs.pump();
+        await nextTask();
+        takenCount = this.#countTaken(settings.multiple);
+        sliceEndsMs = performance.now() + SLICE_MS;
+      }
+    }
+    this.#runs.pump();
+  }
+
+  /** Starts files that wait for it (`manual`), one or all. */
+  async start(id?: FileId): Promise<void> {
+    this.#runs.start(id);
+  }
+
+  pause(id?: FileId): Promise<void> {
+    return this.#runs.pause(id);
+  }
+
+  async resume(id?: FileId): Promise<void> {
+    this.#runs.resume(id);
+  }
+
+  /** Gives up one or all files that are not done, and forgets what was kept of them. */
+  cancel(id?: FileId): Promise<void> {
+    return this.#runs.cancel(id);
+  }
+
+  /** Begins failed files anew, where they stopped; a canceled one only by its id. */
+  async retry(id?: FileId): Promise<void> {
+    this.#runs.retry(id);
+  }
+
+  /** Takes a file off the list; one that is not done is canceled first. */
+  remove(id: FileId): Promise<void> {
+    return this.#runs.remove(id);
+  }
+
+  /** Takes everything that is settled off the list, refusals too. */
+  async clear(): Promise<void> {
+    this.dismissRejections();
+    await this.#runs.clear();
+  }
+
+  /** Puts a file before all others. */
+  async prioritize(id: FileId): Promise<void> {
+    this.#runs.prioritize(id);
+  }
+
+  dismissRejections(ids: readonly string[] = this.snapshot.rejections.map(({ id }) => id)): void {
+    if (ids.length > 0) this.#report({ name: 'rejections-dismissed', detail: { ids } });
+  }
+
+  /** Asks the person to sign in. Call it in the click itself, or the window is blocked. */
+  signIn(): void {
+    this.#connection.auth.signIn();
+  }
+
+  cancelSignIn(): void {
+    this.#connection.auth.cancel();
+  }
+
+  /** Forgets the token and everything that was kept of this origin's uploads; files that are not done are canceled. */
+  async signOut(): Promise<void> {
+    await this.#runs.cancel();
+    await Promise.all([...this.#connections].map(({ auth }) => auth.signOut('user')));
+    await this.#store.clear().catch(() => undefined);
+  }
+
+  /** Ends all work and keeps what is saved. The engine cannot be used after. */
+  async close(): Promise<void> {
+    await this.#runs.close();
+    for (const connection of this.#connections) connection.close();
+    this.#connections.clear();
+  }
+
+  readonly #warn: Warn = (message) => {
+    if (this.#warned.has(message)) return;
+    this.#warned.add(message);
+    (this.#options.warn ?? ((text) => console.warn(`secure-uploader: ${text}`)))(message);
+  };
+
+  readonly #report = (change: Change): void => {
+    this.#keeper.apply(change);
+    const frozen = Object.freeze({ name: change.name, detail: Object.freeze(change.detail) }) as Change;
+    for (const listener of this.#changeListeners) listener(frozen);
+    this.#tell();
+  };
+
+  #tell(): void {
+    if (!this.#isTold) return;
+    this.#isTold = false;
+    queueMicrotask(() => {
+      this.#isTold = true;
+      for (const listener of this.#listeners) listener();
+    });
+  }
+
+  #connect(settings: Connection['settings']): Connection {
+    const connection = connect(settings, this.#report, this.#options.times);
+    connection.auth.subscribe(() => {
+      if (connection === this.#connection) this.#keeper.setAuth(connection.auth.snapshot);
+      this.#runs.onAuth(connection);
+      this.#tell();
+    });
+    this.#connections.add(connection);
+    return connection;
+  }
+
+  #closeUnused(connection: Connection): void {
+    for (const { id } of this.#keeper.files) if (this.#runs.get(id)?.connection === connection) return;
+    this.#connections.delete(connection);
+    connection.close();
+  }
+
+  #countTaken(isMultiple: boolean): number {
+    let count = 0;
+    for (const { phase } of this.#keeper.files) {
+      if (phase === 'failed' || phase === 'canceled' || (!isMultiple && phase === 'done')) continue;
+      count += 1;
+    }
+    return count;
+  }
+
+  #add(picked: PickedFile, candidate: Candidate, connection: Connection): void {
+    const id = createId();
+    const { settings } = connection;
+    const parentId = settings.parentFor?.(picked.relativePath) ?? settings.parentId;
+    this.#order += 1;
+    const place = { name: candidate.name, parentId, order: this.#order };
+    const records = new RowRecords(settings.noResume ? undefined : this.#store, this.#taken);
+    this.#runs.add(new Row(id, picked, place, connection, records, this.#shared));
+    this.#report({ name: 'file-added', detail: { id, parentId, ...candidate } });
+  }
+}
+
+/** Random, and also where `crypto.randomUUID` is not to be had (no secure context). */
+function createId(): string {
+  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
+  return `f${high.toString(36)}${low.toString(36)}`;
+}
+
+export type { Change, ChangeMap, ChangeName, CompletedDetail, ProgressDetail, TokenInput } from '../core/changes.ts';
+export { createSettings, type GetToken, type Profile, type Settings, type SettingsInput } from '../core/config.ts';
+export { ERROR_CODES, type ErrorCode, UploaderError } from '../core/errors.ts';
+export type { PauseReason, Phase } from '../core/phases.ts';
+export type * from '../core/types.ts';
