@@ -15,7 +15,12 @@ function checksOf(root) {
   return [
     {
       name: 'format, lint, layers',
-      args: [join(modules, '@biomejs/biome/bin/biome'), 'check', '--error-on-warnings'],
+      args: [
+        join(modules, '@biomejs/biome/bin/biome'),
+        'check',
+        '--error-on-warnings',
+        '--max-diagnostics=200',
+      ],
     },
     sources.length && {
       name: 'types',

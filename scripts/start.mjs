@@ -1,5 +1,6 @@
 // `npm start`: the demo page, the reference service and its storage, each on an origin of its own, in one process. Prints one
-// address to open and who can sign in there. Taken ports are stepped over; Ctrl-C ends all of it.
+// address to open and who can sign in there. Taken ports are stepped over; Ctrl-C ends all of it. `--data=<folder>` keeps what
+// is uploaded elsewhere than in .data.
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,6 +8,7 @@ import { startService } from '../demo/server/server.ts';
 import { startDemoPages } from './demo-pages.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
+const dataDir = process.argv.find((arg) => arg.startsWith('--data='))?.slice(7) ?? join(root, '.data');
 
 const isFree = (port, host) =>
   new Promise((resolve) => {
@@ -26,7 +28,7 @@ async function freePort(port) {
 const pages = await startDemoPages({ port: await freePort(5173), hostname: 'localhost' });
 const servicePort = await freePort(8787);
 const service = await startService({
-  dataDir: join(root, '.data'),
+  dataDir,
   appOrigins: [pages.origin],
   host: 'localhost',
   servicePort,

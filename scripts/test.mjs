@@ -27,6 +27,12 @@ const picked = (folders) =>
       paths.length === 0 || paths.some((path) => file === path || file.startsWith(path.replace(/\/?$/, '/'))),
   );
 
+let running;
+process.once('SIGTERM', () => {
+  running?.kill();
+  process.exit(143);
+});
+
 /** Runs Node with `nodeArgs`, its output straight through. Answers what it counted; a suite that dies counts as a failure. */
 function run(name, nodeArgs, env) {
   const countFile = join(scratch, `${name}.json`);
@@ -37,6 +43,7 @@ function run(name, nodeArgs, env) {
       env: { ...process.env, ...env, COUNT_FILE: countFile },
     };
     const child = spawn(process.execPath, nodeArgs, options);
+    running = child;
     child.on('error', () => resolve({ passed: 0, failed: 1 }));
     child.on('close', (code) => resolve(countOf(name, code, countFile)));
   });

@@ -1,0 +1,87 @@
+// Shows that `npm start` does what it says: one address that works, ports that are taken stepped over, all of it ended at once.
+
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const usualPort = 5173;
+
+describe('npm start', () => {
+  let child: ChildProcess;
+  let blocker: Server;
+  let dataDir: string;
+  let printed = '';
+  let address = '';
+  before(async () => {
+    dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-start-'));
+    blocker = createServer();
+    // Whoever has the usual port already serves as well.
+    await new Promise<void>((resolve) => {
+      blocker.once('error', () => resolve());
+      blocker.listen(usualPort, '127.0.0.1', resolve);
+    });
+    child = spawn(process.execPath, ['--import', 'tsx', 'scripts/start.mjs', `--data=${dataDir}`], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    child.stdout?.setEncoding('utf8');
+    for await (const text of child.stdout ?? []) {
+      printed += text;
+      if (printed.includes('Ctrl-C')) break;
+    }
+    address = /http:\S+/.exec(printed)?.[0] ?? '';
+  });
+  after(async () => {
+    child.kill();
+    blocker.close();
+    await rm(dataDir, { recursive: true, force: true });
+  });
+
+  test('prints one address to open, and who can sign in there', () => {
+    assert.match(printed, /^ {2}Open +http:\/\/localhost:\d+\/$/m);
+    assert.match(printed, /^ {2}Sign in as +\S+@\S+/m);
+    assert.match(printed, /^ {2}Password +\S+/m);
+  });
+
+  test('steps over a port that is taken', () => {
+    assert.notEqual(Number(new URL(address).port), usualPort);
+  });
+
+  test('serves the page, which finds the service and its storage on origins of their own', async () => {
+    const page = await fetch(address);
+    assert.match(await page.text(), /<script type="module"/);
+    const config = await (await fetch(new URL('demo-config.json', address))).json();
+    const origins = [address, config.baseUrl, config.storageUrl].map((url) => new URL(url).origin);
+    assert.equal(new Set(origins).size, 3);
+    const preflight = await fetch(`${config.baseUrl}/files/uploadsession`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: new URL(address).origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type',
+      },
+    });
+    assert.equal(preflight.headers.get('access-control-allow-origin'), new URL(address).origin);
+  });
+
+  test('serves the callback page beside the demo page', async () => {
+    const page = await fetch(new URL('secure-uploader-callback.html', address));
+    assert.match(await page.text(), /secure-uploader-callback\.js/);
+    const script = await fetch(new URL('secure-uploader-callback.js', address));
+    assert.equal(script.headers.get('content-type'), 'text/javascript');
+  });
+
+  test('ends all of it on Ctrl-C', async () => {
+    child.kill('SIGINT');
+    const [status] = await once(child, 'exit');
+    assert.equal(status, 0);
+    await assert.rejects(fetch(address));
+  });
+});
