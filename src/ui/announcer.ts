@@ -1,0 +1,148 @@
+// What a screen reader is told: sums now and then, and what matters at once. It turns changes into two texts, one polite
+// and one assertive, and never says the same of each of many files.
+
+import type { Change } from '../core/changes.ts';
+import type { ErrorCode } from '../core/errors.ts';
+import { isActive } from '../core/phases.ts';
+import type { Snapshot } from '../core/types.ts';
+import { sleep } from '../core/wait.ts';
+import { type Format, shownName } from './format.ts';
+import type { Messages } from './messages.ts';
+import { leftOf } from './views/file-row.ts';
+import { refusalOf } from './views/rejections.ts';
+
+/** What the announcer asks its host for, at the moment of speaking. */
+export interface AnnouncerHost {
+  readonly snapshot: Snapshot;
+  readonly texts: Messages;
+  readonly format: Format;
+  /** The texts changed and should be rendered. */
+  requestUpdate(): void;
+}
+
+/** Times in milliseconds: how often sums are told, and how long troubles are gathered before they are told together. */
+export interface AnnouncerOptions {
+  readonly sumsEveryMs: number;
+  readonly gatherMs: number;
+}
+
+interface Trouble {
+  readonly name: string;
+  readonly sentence: string;
+}
+
+/** Keeps the texts of the two live regions. */
+export class Announcer {
+  spoken = { polite: '', alert: '' };
+  readonly #host: AnnouncerHost;
+  readonly #options: AnnouncerOptions;
+  #failed: Trouble[] = [];
+  #rejected: Trouble[] = [];
+  #isGathering = false;
+  #isRunning = false;
+  #stop = new AbortController();
+
+  constructor(host: AnnouncerHost, options: AnnouncerOptions = { sumsEveryMs: 10_000, gatherMs: 300 }) {
+    this.#host = host;
+    this.#options = options;
+  }
+
+  /** Hears of every change. */
+  onChange(change: Change): void {
+    const { texts, snapshot } = this.#host;
+    switch (change.name) {
+      case 'upload-started':
+        if (!this.#isRunning) this.#begin();
+        break;
+      case 'uploads-finished': {
+        const { doneCount, failedCount, canceledCount } = change.detail;
+        this.#end();
+        this.#say(texts.announceFinished(doneCount, failedCount, canceledCount));
+        break;
+      }
+      case 'auth-changed':
+        if (change.detail.state === 'prompt' && snapshot.auth.required) this.#say(texts.signInTitle);
+        break;
+      case 'auth-failed':
+        this.#shout(texts[change.detail.code]);
+        break;
+      case 'upload-failed':
+        this.#failed.push({ name: shownName(change.detail.name), sentence: texts[change.detail.code] });
+        this.#gather();
+        break;
+      case 'file-rejected': {
+        const { name, code } = change.detail as { name: string; code: ErrorCode };
+        const sentence = refusalOf(
+          { ...change.detail, code },
+          { messages: texts, format: this.#host.format },
+        );
+        this.#rejected.push({ name: shownName(name), sentence });
+        this.#gather();
+        break;
+      }
+    }
+  }
+
+  /** Ends the telling of sums. */
+  stop(): void {
+    this.#end();
+  }
+
+  #begin(): void {
+    this.#isRunning = true;
+    this.#stop = new AbortController();
+    const { signal } = this.#stop;
+    const begun = sleep(this.#options.gatherMs, signal).then(() => {
+      const { openCount } = this.#host.snapshot.totals;
+      if (openCount > 0) this.#say(this.#host.texts.announceStarted(openCount));
+    });
+    void begun.then(() => this.#tellSums(signal)).catch(() => undefined);
+  }
+
+  #end(): void {
+    this.#isRunning = false;
+    this.#stop.abort();
+  }
+
+  async #tellSums(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await sleep(this.#options.sumsEveryMs, signal);
+      const { snapshot, texts, format } = this.#host;
+      const { totals, files } = snapshot;
+      if (!files.some((file) => isActive(file.phase))) continue;
+      const percent = format.percent(totals.sizeBytes === 0 ? 0 : totals.sentBytes / totals.sizeBytes);
+      const left = totals.remainingMs === undefined ? undefined : leftOf(totals.remainingMs, texts, format);
+      this.#say(texts.announceSums(percent, totals.doneCount, totals.fileCount, left));
+    }
+  }
+
+  /** Troubles come in swarms; one sentence tells how many and the first. */
+  #gather(): void {
+    if (this.#isGathering) return;
+    this.#isGathering = true;
+    void sleep(this.#options.gatherMs, new AbortController().signal).then(() => {
+      this.#isGathering = false;
+      const { texts } = this.#host;
+      const told = [
+        [this.#rejected, texts.announceRejected] as const,
+        [this.#failed, texts.announceFailed] as const,
+      ].flatMap(([troubles, tell]) => {
+        const [first] = troubles;
+        return first ? [tell(troubles.length, first.name, first.sentence)] : [];
+      });
+      this.#failed = [];
+      this.#rejected = [];
+      this.#shout(told.join(' '));
+    });
+  }
+
+  #say(text: string): void {
+    this.spoken = { ...this.spoken, polite: text };
+    this.#host.requestUpdate();
+  }
+
+  #shout(text: string): void {
+    this.spoken = { ...this.spoken, alert: text };
+    this.#host.requestUpdate();
+  }
+}

@@ -1,0 +1,36 @@
+// What the buttons call: the element's own methods, and the few commands that a page has no use for.
+
+import type { Commands } from './views/state.ts';
+
+/** What the commands need of the element, promises and all. */
+export type CommandHost = {
+  readonly [K in Exclude<keyof Commands, 'dismiss' | 'cancelSignIn'>]: (
+    ...args: Parameters<Commands[K]>
+  ) => Promise<void>;
+};
+
+/** The engine's part. */
+export interface CommandEngine {
+  readonly uploader: { dismissRejections(): unknown; cancelSignIn(): unknown };
+}
+
+/** Commands for the views. A command that fails has told so through a change, so its promise is let go. */
+export function createCommands(host: CommandHost, engine: CommandEngine): Commands {
+  const run = (promise: Promise<void>): void => {
+    promise.catch((error: unknown) => console.error(error));
+  };
+  return {
+    addFiles: (files) => run(host.addFiles(files)),
+    browse: (kind) => run(host.browse(kind)),
+    start: () => run(host.start()),
+    pause: (id) => run(host.pause(id)),
+    resume: (id) => run(host.resume(id)),
+    cancel: (id) => run(host.cancel(id)),
+    retry: (id) => run(host.retry(id)),
+    remove: (id) => run(host.remove(id)),
+    clear: () => run(host.clear()),
+    signIn: () => run(host.signIn()),
+    dismiss: () => void engine.uploader.dismissRejections(),
+    cancelSignIn: () => void engine.uploader.cancelSignIn(),
+  };
+}

@@ -1,0 +1,107 @@
+// Files that come by dragging or pasting. It also keeps a drop beside the zone from leaving the page, which would end every
+// upload. It knows its host as a place on the page, and what to call with what was found.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { PickedFile } from '../core/types.ts';
+import { readDrop } from './read-drop.ts';
+import type { Intake } from './views/state.ts';
+
+export interface DropHost extends ReactiveControllerHost, HTMLElement {
+  readonly disabled: boolean;
+}
+
+const NOTHING: Intake = { dragging: false, readingCount: undefined, emptyFolderCount: 0, unreadableCount: 0 };
+
+/** Watches the page for as long as its host is on it. */
+export class DropController implements ReactiveController {
+  /** What is coming in, for the views. */
+  intake: Intake = NOTHING;
+  readonly #host: DropHost;
+  readonly #onFiles: (files: readonly PickedFile[]) => void;
+  #connection = new AbortController();
+
+  constructor(host: DropHost, onFiles: (files: readonly PickedFile[]) => void) {
+    this.#host = host;
+    this.#onFiles = onFiles;
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    this.#connection = new AbortController();
+    const options = { signal: this.#connection.signal };
+    this.#host.addEventListener('dragenter', this.#onDragOver, options);
+    this.#host.addEventListener('dragover', this.#onDragOver, options);
+    this.#host.addEventListener('dragleave', this.#onDragLeave, options);
+    this.#host.addEventListener('drop', this.#onDrop, options);
+    globalThis.addEventListener('dragover', this.#onStray, options);
+    globalThis.addEventListener('drop', this.#onStray, options);
+    document.addEventListener('paste', this.#onPaste, options);
+  }
+
+  hostDisconnected(): void {
+    this.#connection.abort();
+    this.#setDragging(false);
+  }
+
+  #setDragging(dragging: boolean): void {
+    if (dragging !== this.intake.dragging) this.#set({ ...this.intake, dragging });
+  }
+
+  readonly #onDragOver = (event: DragEvent): void => {
+    if (!holdsFiles(event.dataTransfer) || this.#host.disabled) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = 'copy';
+    this.#setDragging(true);
+  };
+
+  readonly #onDragLeave = (event: DragEvent): void => {
+    // Moving between inner elements leaves one and enters another; only leaving the host counts.
+    const isInside = event.relatedTarget instanceof Node && this.#host.contains(event.relatedTarget);
+    if (!isInside) this.#setDragging(false);
+  };
+
+  readonly #onDrop = (event: DragEvent): void => {
+    if (!holdsFiles(event.dataTransfer) || this.#host.disabled) return;
+    event.preventDefault();
+    this.#setDragging(false);
+    this.#read(event.dataTransfer);
+  };
+
+  /** A file dropped anywhere else would be opened by the browser in place of the page. */
+  readonly #onStray = (event: DragEvent): void => {
+    this.#setDragging(this.intake.dragging && event.composedPath().includes(this.#host));
+    const [target] = event.composedPath();
+    const isForInput = target instanceof HTMLInputElement && target.type === 'file';
+    if (event.defaultPrevented || isForInput || !holdsFiles(event.dataTransfer)) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = 'none';
+  };
+
+  readonly #onPaste = (event: ClipboardEvent): void => {
+    const data = event.clipboardData;
+    if (event.defaultPrevented || this.#host.disabled || !holdsFiles(data) || data.files.length === 0) return;
+    const [target] = event.composedPath();
+    const isText =
+      target instanceof HTMLElement &&
+      (target.isContentEditable || /^(INPUT|TEXTAREA)$/.test(target.tagName));
+    if (isText) return;
+    event.preventDefault();
+    this.#read(data);
+  };
+
+  #read(data: DataTransfer): void {
+    const reading = readDrop(data, (readingCount) => this.#set({ ...this.intake, readingCount }));
+    void reading.then(({ files, emptyFolderCount, unreadableCount }) => {
+      this.#set({ ...NOTHING, emptyFolderCount, unreadableCount });
+      this.#onFiles(files);
+    });
+  }
+
+  #set(intake: Intake): void {
+    this.intake = intake;
+    this.#host.requestUpdate();
+  }
+}
+
+const holdsFiles = (data: DataTransfer | null): data is DataTransfer =>
+  data?.types.includes('Files') ?? false;

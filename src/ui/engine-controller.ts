@@ -1,0 +1,119 @@
+// The bridge between the element and the engine: makes the engine when it is first needed, hands it settings, dispatches its
+// changes as events, and asks the element to render at most once a frame. It knows nothing of views.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { Change } from '../core/changes.ts';
+import { toUploaderError } from '../core/errors.ts';
+import { isActive } from '../core/phases.ts';
+import type { FileId, Snapshot } from '../core/types.ts';
+import { sleep } from '../core/wait.ts';
+import { Uploader } from '../engine/uploader.ts';
+import { readSettings, type SettingsHost } from './read-settings.ts';
+
+export interface EngineHost extends ReactiveControllerHost, HTMLElement, SettingsHost {
+  readonly chunkEvents: boolean;
+}
+
+const EMPTY: Snapshot = Object.freeze<Snapshot>({
+  files: [],
+  rejections: [],
+  totals: {
+    fileCount: 0,
+    doneCount: 0,
+    failedCount: 0,
+    openCount: 0,
+    sizeBytes: 0,
+    sentBytes: 0,
+    storedBytes: 0,
+  },
+  auth: { state: 'signed-out', mode: 'auto', required: false },
+});
+
+/** Owns the engine of one element. `onChange` hears of every change before its event is dispatched. */
+export class EngineController implements ReactiveController {
+  /** True while the settings do not allow an engine. */
+  isMisconfigured = false;
+  readonly #host: EngineHost;
+  readonly #onChange: (change: Change) => void;
+  #uploader: Uploader | undefined;
+  #frame = 0;
+  #told = '';
+  #removal = new AbortController();
+  /** What the removal from the page paused, and the return to it takes up again. */
+  #interrupted: readonly FileId[] = [];
+
+  constructor(host: EngineHost, onChange: (change: Change) => void) {
+    this.#host = host;
+    this.#onChange = onChange;
+    host.addController(this);
+  }
+
+  /** The engine. Throws `bad-config` as long as it cannot be made. */
+  get uploader(): Uploader {
+    if (this.#uploader) return this.#uploader;
+    const uploader = new Uploader(readSettings(this.#host));
+    uploader.mayAdd = (file) => this.#dispatch('file-add', file, true);
+    uploader.onChange((change) => {
+      this.#onChange(change);
+      const isDispatched = this.#host.chunkEvents || !change.name.startsWith('chunk-');
+      if (isDispatched) this.#dispatch(change.name, change.detail);
+    });
+    uploader.subscribe(() => this.#render());
+    this.#uploader = uploader;
+    return uploader;
+  }
+
+  get snapshot(): Snapshot {
+    return this.#uploader?.snapshot ?? EMPTY;
+  }
+
+  /** Hands changed settings over; they count for files added afterwards. What is wrong with them is told once. */
+  configure(): void {
+    try {
+      if (this.#uploader) this.#uploader.configure(readSettings(this.#host));
+      else void this.uploader;
+      this.isMisconfigured = false;
+    } catch (error) {
+      const { message } = toUploaderError(error, 'bad-config', 'The settings cannot be read');
+      this.isMisconfigured = true;
+      if (message !== this.#told) console.error(`<${this.#host.localName}>: ${message}`);
+      this.#told = message;
+    }
+  }
+
+  hostConnected(): void {
+    this.#removal.abort();
+    for (const id of this.#interrupted) void this.#uploader?.resume(id);
+    this.#interrupted = [];
+  }
+
+  /** An element that is only moved is connected again before the next task, and nothing happens. */
+  hostDisconnected(): void {
+    this.#removal = new AbortController();
+    sleep(0, this.#removal.signal).then(
+      () => this.#interrupt(),
+      () => undefined,
+    );
+  }
+
+  #interrupt(): void {
+    const open = this.snapshot.files.filter((file) => isActive(file.phase) || file.phase === 'queued');
+    this.#interrupted = open.map((file) => file.id);
+    for (const id of this.#interrupted) void this.#uploader?.pause(id);
+  }
+
+  /** False where the page prevented it. */
+  #dispatch(name: string, detail: object, cancelable = false): boolean {
+    Object.freeze(detail);
+    return this.#host.dispatchEvent(
+      new CustomEvent(name, { detail, cancelable, bubbles: true, composed: true }),
+    );
+  }
+
+  #render(): void {
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#host.requestUpdate();
+    });
+  }
+}

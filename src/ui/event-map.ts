@@ -1,0 +1,21 @@
+// The element's events by name, for `addEventListener`. They are the engine's changes and two questions; nothing else is
+// dispatched.
+
+import type { ChangeMap } from '../core/changes.ts';
+
+/** A file that is about to be added; preventing the event refuses it. */
+export interface FileAddDetail {
+  readonly name: string;
+  readonly relativePath: string;
+  readonly sizeBytes: number;
+  readonly type: string;
+}
+
+/** The events of `<secure-uploader>` beside those of every HTML element. All bubble, are composed, and have a frozen detail. */
+export type SecureUploaderEvents = { readonly [K in keyof ChangeMap]: CustomEvent<ChangeMap[K]> } & {
+  /** Cancelable: asked before a file is added. */
+  readonly 'file-add': CustomEvent<FileAddDetail>;
+};
+
+/** All events that `addEventListener` of the element knows. */
+export type SecureUploaderEventMap = HTMLElementEventMap & SecureUploaderEvents;

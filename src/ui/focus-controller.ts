@@ -1,0 +1,53 @@
+// Keeps the keyboard where it was: when the button that had the focus goes away with its row or its meaning, the nearest
+// one that is left takes it. It knows the list only as items with buttons in them.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+
+export type FocusHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
+
+/** Watches the focus over each rendering of its host. */
+export class FocusController implements ReactiveController {
+  readonly #host: FocusHost;
+  #focused: HTMLElement | undefined;
+  /** Where to look for another button, nearest first. */
+  #places: readonly Element[] = [];
+
+  constructor(host: FocusHost) {
+    this.#host = host;
+    host.addController(this);
+  }
+
+  hostUpdate(): void {
+    const root = this.#host.renderRoot as Partial<ShadowRoot> | undefined;
+    const focused = root?.activeElement;
+    this.#focused = focused instanceof HTMLElement ? focused : undefined;
+    if (!this.#focused) return;
+    const row = this.#focused.closest('li');
+    const group = this.#focused.closest('.actions, .bulk, .panel');
+    this.#places = [group, row, ...(row ? siblingsOf(row) : [])].filter((place) => place !== null);
+  }
+
+  hostUpdated(): void {
+    const focused = this.#focused;
+    this.#focused = undefined;
+    if (!focused || focused.isConnected) return;
+    const action = focused.dataset.action ?? '';
+    for (const place of this.#places) {
+      if (!place.isConnected) continue;
+      const next =
+        place.querySelector<HTMLElement>(`[data-action="${action}"]`) ?? place.querySelector('button');
+      if (next) {
+        next.focus();
+        return;
+      }
+    }
+    this.#host.renderRoot.querySelector<HTMLElement>('[data-action="browse"]')?.focus();
+  }
+}
+
+/** The rows after this one, then those before it, nearest first. */
+function siblingsOf(row: Element): Element[] {
+  const all = [...(row.parentElement?.children ?? [])];
+  const index = all.indexOf(row);
+  return [...all.slice(index + 1), ...all.slice(0, index).reverse()];
+}

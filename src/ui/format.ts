@@ -1,0 +1,73 @@
+// Numbers as people read them: sizes, speed, time left, names. It knows locales through `Intl`, and no words of ours.
+
+const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+
+/** Formats for one locale. */
+export interface Format {
+  /** `12.4 MB`, in powers of 1,000 as operating systems show them. */
+  size(bytes: number): string;
+  /** `8.2 MB/s`. */
+  speed(bytesPerSecond: number): string;
+  /** `25 sec`, `4 min`, `2 hr`; `undefined` below ten seconds, where a number would only flicker. */
+  duration(ms: number): string | undefined;
+  /** `26%`, rounded down, so that 100 is only shown when all is there. */
+  percent(share: number): string;
+}
+
+const formats = new Map<string, Format>();
+
+/** The formats of a locale; a tag that the browser does not understand falls back to English. */
+export function createFormat(locale: string): Format {
+  const known = formats.get(locale);
+  if (known) return known;
+  const number = (options: Intl.NumberFormatOptions): Intl.NumberFormat => {
+    try {
+      return new Intl.NumberFormat(locale, options);
+    } catch {
+      return new Intl.NumberFormat('en', options);
+    }
+  };
+  const cache = new Map<string, Intl.NumberFormat>();
+  const unit = (name: string, digits: number): Intl.NumberFormat => {
+    const key = name + digits;
+    const made =
+      cache.get(key) ??
+      number({ style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits });
+    cache.set(key, made);
+    return made;
+  };
+  const sized = (bytes: number, suffix: string): string => {
+    const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
+    const value = bytes / 1000 ** power;
+    return unit(SIZE_UNITS[power] + suffix, power > 0 && value < 100 ? 1 : 0).format(value);
+  };
+  const share = number({ style: 'percent' });
+  const format: Format = {
+    size: (bytes) => sized(bytes, ''),
+    speed: (bytesPerSecond) => sized(bytesPerSecond, '-per-second'),
+    duration: (ms) => {
+      const seconds = ms / 1000;
+      if (seconds < 10) return undefined;
+      if (seconds < 58) return unit('second', 0).format(Math.ceil(seconds / 5) * 5);
+      if (seconds < 3570) return unit('minute', 0).format(Math.round(seconds / 60));
+      return unit('hour', seconds < 36_000 ? 1 : 0).format(seconds / 3600);
+    },
+    percent: (value) => share.format(Math.floor(Math.min(1, value) * 100) / 100),
+  };
+  formats.set(locale, format);
+  return format;
+}
+
+/**
+ * A name as it may be shown: without the invisible characters that turn the direction of text, since they make
+ * `gpj.exe` look like `exe.jpg`.
+ */
+export const shownName = (name: string): string =>
+  name.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
+
+/** A name cut before its ending, so that a long one can lose its middle and keep what tells its kind. */
+export function splitName(name: string): readonly [stem: string, ending: string] {
+  const dot = name.lastIndexOf('.');
+  const isEnding = dot > 0 && name.length - dot <= 12;
+  return isEnding ? [name.slice(0, dot), name.slice(dot)] : [name, ''];
+}

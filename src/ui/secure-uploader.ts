@@ -1,0 +1,336 @@
+// The element: attributes in, events out, and one shadow root. It joins the controllers and the views; what happens to
+// files is the engine's.
+
+import { LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import { property } from 'lit/decorators.js';
+import type { TokenInput } from '../core/changes.ts';
+import type { GetToken, Profile } from '../core/config.ts';
+import { isActive } from '../core/phases.ts';
+import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
+import { Announcer } from './announcer.ts';
+import { createCommands } from './commands.ts';
+import { DropController } from './drop-controller.ts';
+import { EngineController } from './engine-controller.ts';
+import type { SecureUploaderEventMap } from './event-map.ts';
+import { FocusController } from './focus-controller.ts';
+import { createFormat, type Format } from './format.ts';
+import { showState } from './host-states.ts';
+import { ENGLISH, type Messages } from './messages.ts';
+import { areSettings } from './read-settings.ts';
+import { controls } from './styles/controls.ts';
+import { layout } from './styles/layout.ts';
+import { tokens } from './styles/tokens.ts';
+import { createTokenSource } from './token-source.ts';
+import { rulesOf, type WidgetState } from './views/state.ts';
+import { widget } from './views/widget.ts';
+import { WindowController } from './window-controller.ts';
+
+/**
+ * Uploads files to a service: picks them, signs in, hashes, sends in resumable chunks, and shows how far it is.
+ *
+ * @summary Signs in, hashes, and uploads files in resumable chunks.
+ * @tag secure-uploader
+ * @tagname secure-uploader
+ *
+ * @slot hint - What may be picked, below the invitation. By default the rules in a line.
+ *
+ * @fires {CustomEvent} file-add - Cancelable: a file is about to be added. Preventing it refuses the file.
+ * @fires {CustomEvent} file-added - A file has a row now.
+ * @fires {CustomEvent} file-rejected - A file was refused; `code` says why.
+ * @fires {CustomEvent} rejections-dismissed - Refusals were taken off the screen.
+ * @fires {CustomEvent} file-removed - A row is gone.
+ * @fires {CustomEvent} upload-started - The session of a file is open.
+ * @fires {CustomEvent} upload-progress - At most ten times a second for each file.
+ * @fires {CustomEvent} upload-paused - A file rests; `reason` says why.
+ * @fires {CustomEvent} upload-resumed - A file goes on.
+ * @fires {CustomEvent} upload-completed - All chunks are stored and committed; hashes and receipts are in the detail.
+ * @fires {CustomEvent} upload-failed - A file has failed; `code` says why, `retryable` whether a retry may help.
+ * @fires {CustomEvent} upload-canceled - A file was given up and forgotten.
+ * @fires {CustomEvent} uploads-finished - Nothing is left that will go on by itself.
+ * @fires {CustomEvent} chunk-hashed - With `chunk-events` only.
+ * @fires {CustomEvent} chunk-uploaded - With `chunk-events` only.
+ * @fires {CustomEvent} auth-required - A token is needed; `respondWith(promise)` supplies one.
+ * @fires {CustomEvent} auth-challenged - Sign-in asks for one more proof.
+ * @fires {CustomEvent} auth-changed - Sign-in went from one state to another.
+ * @fires {CustomEvent} auth-failed - Sign-in failed; `code` says why.
+ * @fires {CustomEvent} signed-in - There is a token.
+ * @fires {CustomEvent} signed-out - The token is forgotten.
+ *
+ * @csspart base - The frame around everything.
+ * @csspart drop-zone - Where files are dropped; also `dragging` while files are over it.
+ * @csspart notice - What the last drop left out.
+ * @csspart rejections - The panel of refused files; each is a `rejection`.
+ * @csspart rejection - One refused file.
+ * @csspart sign-in - The sign-in panel; also the name of the state, such as `prompt` or `popup`.
+ * @csspart sign-in-text - Its explanation.
+ * @csspart list-scroller - The scrolling frame of the list.
+ * @csspart list - The list of files.
+ * @csspart file - A row; also the name of its phase, such as `uploading` or `failed`.
+ * @csspart file-icon - The icon of a row.
+ * @csspart file-name - The name of a file.
+ * @csspart file-percent - How far a file is, in percent.
+ * @csspart file-status - Phase, size, speed and time left of a file.
+ * @csspart progress - A progress bar; the one of all files is also `total-progress`.
+ * @csspart total-progress - The progress bar of all files.
+ * @csspart error - A sentence about an error.
+ * @csspart warning - A sentence about something that does not stop the upload.
+ * @csspart totals - The foot with the sums.
+ * @csspart button - A button with words; also its own name, such as `browse-button` or `pause-all-button`.
+ * @csspart icon-button - A button with an icon.
+ *
+ * @cssproperty [--secure-uploader-accent=#1b55c9] - Colour of progress, focus and the main button.
+ * @cssproperty [--secure-uploader-on-accent=#fff] - Colour of text on the accent.
+ * @cssproperty [--secure-uploader-surface=#fff] - Background.
+ * @cssproperty [--secure-uploader-text=#14171c] - Colour of text.
+ * @cssproperty [--secure-uploader-muted=#596170] - Colour of secondary text.
+ * @cssproperty [--secure-uploader-line=#e2e5ea] - Colour of hairlines.
+ * @cssproperty [--secure-uploader-danger=#b3261e] - Colour of errors.
+ * @cssproperty [--secure-uploader-success=#15734a] - Colour of what is done.
+ * @cssproperty [--secure-uploader-radius=12px] - Roundness of the frame; that of inner things follows.
+ * @cssproperty [--secure-uploader-font=inherit] - Font family.
+ * @cssproperty [--secure-uploader-font-size=0.9375em] - Font size; all measures follow.
+ * @cssproperty [--secure-uploader-list-height=26em] - Greatest height of the list; `none` lets the page scroll.
+ *
+ * @cssstate uploading - At least one file is being checked, sent or finished.
+ * @cssstate dragging - Files are held over the element.
+ */
+export class SecureUploader extends LitElement {
+  static override styles = [tokens, controls, layout];
+
+  /** Address of the service. Must be set; a change counts for files added afterwards. */
+  @property({ attribute: 'base-url' }) baseUrl?: string;
+  /** Folder that files are put in. Must be set; a change counts for files added afterwards. */
+  @property({ attribute: 'parent-id' }) parentId?: string;
+  /** How to sign in: `auto`, `token`, `popup`, `redirect`, `local` or `none`. */
+  @property() auth?: string;
+  /** Name of this application at the service. */
+  @property({ attribute: 'client-id' }) clientId?: string;
+  /** Address of the callback page; by default `secure-uploader-callback.html` beside the page. */
+  @property({ attribute: 'redirect-uri' }) redirectUri?: string;
+  /** How the code comes back: `query` or `fragment`. */
+  @property({ attribute: 'response-mode' }) responseMode?: string;
+  /** Whether signing in is tried without asking first: `auto` or `off`. */
+  @property() silent?: string;
+  /** Issuer that answers of sign-in must name. */
+  @property() issuer?: string;
+  /** Identity provider to sign in with. */
+  @property({ attribute: 'idp-id' }) idpId?: string;
+  /** Scope to ask for. */
+  @property() scope?: string;
+  /** Header that carries the token. */
+  @property({ attribute: 'auth-header' }) authHeader?: string;
+  /** Word before the token in its header. */
+  @property({ attribute: 'auth-scheme' }) authScheme?: string;
+  /** Origins that files may be sent to, separated by spaces; without it any https origin. */
+  @property({ attribute: 'upload-origins' }) uploadOrigins?: string;
+  /** Whose browser this is, so that people who share one do not resume each other's uploads. */
+  @property() owner?: string;
+  /** Types that may be picked, as in `<input accept>`. */
+  @property() accept?: string;
+  /** More than one file may be picked. */
+  @property({ type: Boolean }) multiple = false;
+  /** Offers a button for folders. */
+  @property({ type: Boolean }) directory = false;
+  /** Greatest number of files. */
+  @property({ attribute: 'max-files' }) maxFiles?: string;
+  /** Greatest size of a file, such as `500MB`. */
+  @property({ attribute: 'max-file-size' }) maxFileSize?: string;
+  /** Size of a chunk, such as `8MiB`; by default it follows from the size of the file. */
+  @property({ attribute: 'chunk-size' }) chunkSize?: string;
+  /** Chunks sent at the same time, or `auto`. */
+  @property() concurrency?: string;
+  /** Greatest number of chunks in one request for tickets. */
+  @property({ attribute: 'batch-size' }) batchSize?: string;
+  /** Hash that names chunks: `sha-256` or `blake3`. */
+  @property() hash?: string;
+  /** Waits for `start()`. */
+  @property({ type: Boolean }) manual = false;
+  /** Keeps nothing that would let an upload be resumed after a reload. */
+  @property({ type: Boolean, attribute: 'no-resume' }) noResume = false;
+  /** Nothing can be added. What is under way goes on. */
+  @property({ type: Boolean, reflect: true }) disabled = false;
+  /** Address of the hash worker, for pages whose policy asks for it. */
+  @property({ attribute: 'worker-url' }) workerUrl?: string;
+  /** Also dispatches `chunk-hashed` and `chunk-uploaded`. */
+  @property({ type: Boolean, attribute: 'chunk-events' }) chunkEvents = false;
+  /** Tells the console more. Never secrets. */
+  @property({ type: Boolean }) debug = false;
+  /** Path that completes an upload; without it done means that every chunk is stored. */
+  @property({ attribute: 'commit-path' }) commitPath?: string;
+  /** Path that drops an upload; without it the service is not told. */
+  @property({ attribute: 'cancel-path' }) cancelPath?: string;
+  /** Path of the sign-in page. */
+  @property({ attribute: 'authorize-path' }) authorizePath?: string;
+  /** Path that gives a token for a code. */
+  @property({ attribute: 'token-path' }) tokenPath?: string;
+  /** Path that opens an upload session. */
+  @property({ attribute: 'session-path' }) sessionPath?: string;
+  /** Path that gives tickets for chunks. */
+  @property({ attribute: 'chunks-path' }) chunksPath?: string;
+  /** Supplies a token when one is needed. */
+  @property({ attribute: false }) getToken?: GetToken;
+  /** Answers the folder of a file from its relative path. */
+  @property({ attribute: false }) parentFor?: (relativePath: string) => string;
+  /** How the service fills what its interface leaves open. */
+  @property({ attribute: false }) profile?: Profile;
+  /** Rare settings of sign-in. */
+  @property({ attribute: false }) authOptions?: Readonly<Record<string, unknown>>;
+  /** Texts that replace the English ones. */
+  @property({ attribute: false }) messages: Partial<Messages> = {};
+
+  /** The texts in use: the English ones with those of `messages` in their place. */
+  texts: Messages = ENGLISH;
+
+  readonly #announcer = new Announcer(this);
+  readonly #engine = new EngineController(this, (change) => this.#announcer.onChange(change));
+  readonly #commands = createCommands(this, this.#engine);
+  readonly #drop = new DropController(this, (files) => this.#commands.addFiles(files));
+  readonly #rows = new WindowController(this);
+  readonly #tokens = createTokenSource();
+  readonly #internals = this.attachInternals();
+
+  constructor() {
+    super();
+    new FocusController(this);
+  }
+
+  /** All that is known of files and sign-in, frozen; a new object for each change. */
+  get snapshot(): Snapshot {
+    return this.#engine.snapshot;
+  }
+
+  /** Formats for the locale of the texts. */
+  get format(): Format {
+    return createFormat(this.texts.locale);
+  }
+
+  /** A token for the service, for pages that have one. Write-only; set it again when `auth-required` asks. */
+  set token(token: TokenInput) {
+    this.#tokens.set(token);
+    this.getToken = this.#tokens.getToken;
+  }
+
+  /** Adds files, each with the path it should have, or just its name. Rejects with `bad-config` where settings are wrong. */
+  async addFiles(files: Iterable<PickedFile | File>): Promise<void> {
+    await this.#engine.uploader.addFiles(files);
+  }
+
+  /** Opens the browser's picker. Works only in a click or a key press. */
+  async browse(kind: 'files' | 'folder' = 'files'): Promise<void> {
+    if (!this.hasUpdated) await this.updateComplete;
+    if (!this.disabled) this.renderRoot.querySelector<HTMLInputElement>(`#${kind}`)?.click();
+  }
+
+  /** Starts what waits, with `manual`. */
+  async start(): Promise<void> {
+    await this.#engine.uploader.start();
+  }
+
+  /** Pauses one file or all. */
+  async pause(id?: FileId): Promise<void> {
+    await this.#engine.uploader.pause(id);
+  }
+
+  /** Goes on with one file or all. */
+  async resume(id?: FileId): Promise<void> {
+    await this.#engine.uploader.resume(id);
+  }
+
+  /** Gives up one file or all, and forgets what was saved of them. */
+  async cancel(id?: FileId): Promise<void> {
+    await this.#engine.uploader.cancel(id);
+  }
+
+  /** Tries one failed file again, or all. */
+  async retry(id?: FileId): Promise<void> {
+    await this.#engine.uploader.retry(id);
+  }
+
+  /** Takes a file off the list; one that is under way is canceled. Without an id, the element off the page, as any other. */
+  override remove(): void;
+  override remove(id: FileId): Promise<void>;
+  override remove(id?: FileId): Promise<void> | void {
+    return id === undefined ? super.remove() : this.#engine.uploader.remove(id);
+  }
+
+  /** Takes all files off the list that nothing happens to any more. */
+  async clear(): Promise<void> {
+    await this.#engine.uploader.clear();
+  }
+
+  /** Signs in. Call it in a click or a key press, else the browser blocks the window. */
+  async signIn(): Promise<void> {
+    await this.#engine.uploader.signIn();
+  }
+
+  /** Signs out, and forgets what was saved of uploads. */
+  async signOut(): Promise<void> {
+    await this.#engine.uploader.signOut();
+  }
+
+  override addEventListener<K extends keyof SecureUploaderEventMap>(
+    type: K,
+    listener: (this: SecureUploader, event: SecureUploaderEventMap[K]) => unknown,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  override addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | AddEventListenerOptions,
+  ): void;
+  override addEventListener(
+    ...args: [string, EventListenerOrEventListenerObject, (boolean | AddEventListenerOptions)?]
+  ): void {
+    super.addEventListener(...args);
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    if (this.hasAttribute('token')) {
+      console.warn(
+        `<${this.localName}>: the token attribute is ignored, since HTML is no place for secrets. Set the property.`,
+      );
+    }
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#announcer.stop();
+  }
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (areSettings(changed) || !this.hasUpdated) this.#engine.configure();
+    if (changed.has('messages')) this.texts = { ...ENGLISH, ...this.messages };
+  }
+
+  protected override render(): TemplateResult {
+    const { snapshot } = this;
+    const { isMisconfigured } = this.#engine;
+    const state: WidgetState = {
+      snapshot,
+      isMisconfigured,
+      messages: this.texts,
+      format: this.format,
+      rules: rulesOf(this),
+      intake: this.#drop.intake,
+      spoken: this.#announcer.spoken,
+      rows: this.#rows.rangeOf(snapshot.files.map((file) => file.id)),
+    };
+    return widget(state, this.#commands);
+  }
+
+  protected override updated(): void {
+    showState(
+      this.#internals,
+      'uploading',
+      this.snapshot.files.some((file) => isActive(file.phase)),
+    );
+    showState(this.#internals, 'dragging', this.#drop.intake.dragging);
+  }
+}
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'secure-uploader': SecureUploader;
+  }
+}

@@ -1,0 +1,176 @@
+// Buttons, badges and bars: the small things that stand in several views.
+
+import { css } from 'lit';
+
+export const controls = css`
+  button {
+    min-block-size: 2.4em;
+    padding: 0.35em 0.95em;
+    font: inherit;
+    font-weight: 500;
+    color: inherit;
+    background: var(--_surface);
+    border: 1px solid var(--_edge);
+    border-radius: var(--_inner);
+    cursor: pointer;
+    transition: background-color 0.12s, border-color 0.12s;
+  }
+
+  button:hover {
+    background: color-mix(in srgb, var(--_text) 5%, var(--_surface));
+    border-color: color-mix(in srgb, var(--_text) 45%, var(--_line));
+  }
+
+  button:focus-visible,
+  [tabindex]:focus-visible {
+    outline: 2px solid var(--_accent);
+    outline-offset: 2px;
+  }
+
+  button:disabled {
+    opacity: 0.5;
+    cursor: default;
+  }
+
+  .primary,
+  .primary:hover {
+    color: var(--_on-accent);
+    background: var(--_accent);
+    border-color: var(--_accent);
+  }
+
+  .primary:hover {
+    background: color-mix(in srgb, var(--_accent) 88%, var(--_text));
+  }
+
+  .plain {
+    padding-inline: 0.65em;
+    color: var(--_muted);
+    background: none;
+    border-color: transparent;
+  }
+
+  .plain:hover,
+  .icon-button:hover {
+    color: var(--_text);
+    background: var(--_hover);
+    border-color: transparent;
+  }
+
+  .icon-button {
+    display: grid;
+    place-items: center;
+    inline-size: 2.4em;
+    padding: 0;
+    color: var(--_muted);
+    background: none;
+    border-color: transparent;
+  }
+
+  .icon {
+    display: block;
+    inline-size: 1.25em;
+    block-size: 1.25em;
+    fill: none;
+    stroke: currentColor;
+    stroke-width: 1.5;
+    stroke-linecap: round;
+    stroke-linejoin: round;
+  }
+
+  .badge {
+    display: grid;
+    flex: none;
+    place-items: center;
+    inline-size: 2.5em;
+    block-size: 2.5em;
+    color: var(--_muted);
+    background: color-mix(in srgb, currentColor 9%, transparent);
+    border-radius: var(--_inner);
+  }
+
+  .bar {
+    position: relative;
+    block-size: 4px;
+    overflow: clip;
+    background: color-mix(in srgb, var(--_text) 10%, var(--_surface));
+    border-radius: 2px;
+    contain: strict;
+  }
+
+  .sent,
+  .stored {
+    position: absolute;
+    inset-block: 0;
+    inset-inline-start: 0;
+    background: var(--_accent);
+    border-radius: inherit;
+    transition: inline-size 0.25s linear;
+  }
+
+  .sent {
+    opacity: 0.4;
+  }
+
+  .checking::after {
+    position: absolute;
+    inset: 0;
+    content: '';
+    background: linear-gradient(90deg, transparent 20%, var(--_muted), transparent 80%) 0 0 / 50% 100% no-repeat;
+    opacity: 0.55;
+    animation: sweep 1.6s ease-in-out infinite;
+  }
+
+  @keyframes sweep {
+    from {
+      transform: translateX(-50%);
+    }
+    to {
+      transform: translateX(100%);
+    }
+  }
+
+  .busy {
+    animation: breathe 1.8s ease-in-out infinite;
+  }
+
+  @keyframes breathe {
+    50% {
+      opacity: 0.45;
+    }
+  }
+
+  @media (prefers-reduced-motion: reduce) {
+    *,
+    ::after {
+      animation: none !important;
+      transition: none !important;
+    }
+
+    .checking::after {
+      background: repeating-linear-gradient(90deg, var(--_muted) 0 6px, transparent 6px 12px);
+    }
+  }
+
+  @media (forced-colors: active) {
+    .bar {
+      border: 1px solid CanvasText;
+      block-size: 6px;
+    }
+
+    .stored,
+    .sent {
+      forced-color-adjust: none;
+      background: Highlight;
+    }
+
+    .badge {
+      border: 1px solid;
+    }
+
+    .plain,
+    .icon-button {
+      border-color: ButtonText;
+    }
+  }
+`;

@@ -1,0 +1,310 @@
+// Where things stand: the zone, the panels, the rows and the foot, wide and narrow.
+
+import { css } from 'lit';
+
+export const layout = css`
+  .zone {
+    position: relative;
+    display: flex;
+    flex-direction: column;
+    gap: 1.1em;
+    align-items: center;
+    padding: 2.75em 1.5em;
+    text-align: center;
+    cursor: pointer;
+    transition: background-color 0.15s;
+  }
+
+  .zone::before {
+    position: absolute;
+    inset: 0.6em;
+    pointer-events: none;
+    content: '';
+    border: 1px dashed var(--_edge);
+    border-radius: var(--_inner);
+  }
+
+  .zone:hover {
+    background: color-mix(in srgb, var(--_text) 1.5%, var(--_surface));
+  }
+
+  .zone.dragging {
+    background: var(--_tint);
+  }
+
+  .zone.dragging::before {
+    border: 2px solid var(--_accent);
+  }
+
+  .zone > .badge {
+    inline-size: 3.2em;
+    block-size: 3.2em;
+    color: var(--_accent);
+    border-radius: 50%;
+  }
+
+  .zone > .badge .icon {
+    inline-size: 1.5em;
+    block-size: 1.5em;
+  }
+
+  .invitation > .title {
+    display: block;
+    font-size: 1.1em;
+  }
+
+  .hint,
+  .text,
+  .status,
+  .notice {
+    color: var(--_muted);
+    font-size: 0.9em;
+  }
+
+  .choices,
+  .bulk {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.5em;
+  }
+
+  .compact {
+    flex-direction: row;
+    gap: 0.85em;
+    padding: 0.75em 1em;
+    text-align: start;
+    border-block-end: 1px solid var(--_line);
+  }
+
+  .compact::before {
+    inset: 4px;
+    border-color: transparent;
+  }
+
+  .compact > .badge {
+    inline-size: 2.5em;
+    block-size: 2.5em;
+  }
+
+  .compact > .badge .icon {
+    inline-size: 1.25em;
+    block-size: 1.25em;
+  }
+
+  .compact > .invitation {
+    flex: 1;
+    min-inline-size: 0;
+  }
+
+  .compact .title {
+    font-size: 1em;
+    font-weight: 500;
+  }
+
+  .notice,
+  .fault {
+    padding: 0.65em 1em;
+    border-block-end: 1px solid var(--_line);
+  }
+
+  .fault,
+  .problem {
+    color: var(--_danger);
+  }
+
+  .panel {
+    display: flex;
+    gap: 0.85em;
+    padding: 1em;
+    border-block-end: 1px solid var(--_line);
+  }
+
+  .base > :last-child {
+    border-block-end: 0;
+  }
+
+  .sign-in {
+    flex-wrap: wrap;
+    align-items: center;
+    background: var(--_tint);
+    outline-offset: -2px;
+  }
+
+  .sign-in .badge {
+    color: var(--_accent);
+  }
+
+  .danger .badge,
+  .failed .badge,
+  .sign-in.danger .text {
+    color: var(--_danger);
+  }
+
+  .done .badge {
+    color: var(--_success);
+  }
+
+  .body {
+    flex: 1;
+    min-inline-size: 0;
+  }
+
+  .sign-in .body {
+    flex-basis: 14em;
+  }
+
+  .refusals {
+    max-block-size: 12em;
+    margin-block-start: 0.35em;
+    overflow: auto;
+    font-size: 0.9em;
+  }
+
+  .refusals li {
+    padding-block: 0.2em;
+    color: var(--_muted);
+    overflow-wrap: anywhere;
+  }
+
+  .refused {
+    margin-inline-end: 0.35em;
+    color: var(--_text);
+    font-weight: 500;
+  }
+
+  .scroller {
+    max-block-size: var(--secure-uploader-list-height, 26em);
+    overflow: auto;
+    overscroll-behavior: auto;
+    scrollbar-width: thin;
+  }
+
+  .row {
+    display: flex;
+    gap: 0.85em;
+    padding-block: 0.85em;
+    padding-inline: 1em 0.6em;
+  }
+
+  .row + .row {
+    border-block-start: 1px solid var(--_line);
+  }
+
+  .head {
+    display: flex;
+    gap: 0.75em;
+    align-items: baseline;
+  }
+
+  .name {
+    display: flex;
+    min-inline-size: 0;
+    margin-inline-end: auto;
+    font-weight: 500;
+    white-space: pre;
+  }
+
+  .stem {
+    overflow: hidden;
+    text-overflow: ellipsis;
+  }
+
+  .percent {
+    color: var(--_muted);
+    font-size: 0.9em;
+  }
+
+  .row .bar {
+    margin-block: 0.45em;
+  }
+
+  .status {
+    display: flex;
+    flex-wrap: wrap;
+    column-gap: 0.45em;
+  }
+
+  .status > :not(:first-child)::before {
+    margin-inline-end: 0.45em;
+    content: '·';
+  }
+
+  .path {
+    min-inline-size: 0;
+    overflow-wrap: anywhere;
+  }
+
+  .problem {
+    margin-block-start: 0.2em;
+    font-size: 0.9em;
+    overflow-wrap: anywhere;
+  }
+
+  .canceled .name {
+    color: var(--_muted);
+  }
+
+  .paused .sent,
+  .paused .stored {
+    background: var(--_muted);
+  }
+
+  .actions {
+    display: flex;
+    flex: none;
+    justify-content: end;
+    min-inline-size: 4.8em;
+  }
+
+  .totals {
+    display: flex;
+    flex-wrap: wrap;
+    gap: 0.35em 1em;
+    align-items: center;
+    padding-block: 0.6em;
+    padding-inline: 1em 0.6em;
+    border-block-start: 1px solid var(--_line);
+  }
+
+  .totals .bar {
+    flex-basis: 100%;
+    margin-block-start: 0.3em;
+    margin-inline-end: 0.4em;
+  }
+
+  .sums {
+    flex: 1 1 16em;
+  }
+
+  .bulk {
+    gap: 0;
+    font-size: 0.95em;
+  }
+
+  @container (inline-size < 26em) {
+    .compact > .badge {
+      display: none;
+    }
+
+    .compact {
+      flex-wrap: wrap;
+    }
+
+    .row {
+      flex-wrap: wrap;
+      row-gap: 0;
+    }
+
+    .row > .badge {
+      display: none;
+    }
+
+    .row > .body {
+      flex-basis: calc(100% - 5.65em);
+    }
+
+    .bulk {
+      margin-inline-start: -0.65em;
+    }
+  }
+`;

@@ -1,0 +1,69 @@
+// Where files come in: wide and inviting while the list is empty, one line above the list afterwards.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Format } from '../format.ts';
+import type { Messages } from '../messages.ts';
+import { uploadIcon } from './icons.ts';
+import type { Commands, Rules, WidgetState } from './state.ts';
+
+/** The drop zone with its buttons, and below it what the last drop left out. */
+export function dropZone(state: WidgetState, commands: Commands): TemplateResult {
+  const { messages, rules, snapshot, intake, format } = state;
+  const { dragging, readingCount, emptyFolderCount, unreadableCount } = intake;
+  const isCompact = snapshot.files.length > 0;
+  const hint = isCompact ? '' : hintOf(rules, messages, format);
+  const title = dragging ? messages.dropNow : rules.multiple ? messages.dropFiles : messages.dropFile;
+  const onClick = (event: MouseEvent): void => {
+    const isOnButton = (event.target as Element).closest('button') !== null;
+    if (!isOnButton && !rules.disabled) commands.browse('files');
+  };
+  return html`<div
+      class="zone ${isCompact ? 'compact' : ''} ${dragging ? 'dragging' : ''}"
+      part="drop-zone ${dragging ? 'dragging' : ''}"
+      @click=${onClick}
+    >
+      <span class="badge">${uploadIcon}</span>
+      <p class="invitation">
+        <span class="title">${title}</span>
+        <slot name="hint">${hint ? html`<span class="hint">${hint}</span>` : nothing}</slot>
+      </p>
+      <div class="choices">
+        <button type="button" part="button browse-button" data-action="browse" ?disabled=${rules.disabled} @click=${() => commands.browse('files')}>
+          ${rules.multiple ? messages.chooseFiles : messages.chooseFile}
+        </button>
+        ${
+          rules.directory
+            ? html`<button type="button" part="button folder-button" data-action="folder" ?disabled=${rules.disabled} @click=${() => commands.browse('folder')}>
+                ${messages.chooseFolder}
+              </button>`
+            : nothing
+        }
+      </div>
+    </div>
+    ${notice(readingCount !== undefined && messages.reading(readingCount))}
+    ${notice(emptyFolderCount > 0 && messages.emptyFolders(emptyFolderCount))}
+    ${notice(unreadableCount > 0 && messages.unreadable(unreadableCount))}`;
+}
+
+const notice = (text: string | false): TemplateResult | typeof nothing =>
+  text === false ? nothing : html`<p class="notice" part="notice" role="status">${text}</p>`;
+
+/** The rules in a line: what, how large, how many. */
+function hintOf(rules: Rules, messages: Messages, format: Format): string {
+  return [
+    shownTypes(rules.accept),
+    Number.isFinite(rules.maxFileSizeBytes) ? messages.upTo(format.size(rules.maxFileSizeBytes)) : '',
+    rules.multiple && Number.isFinite(rules.maxFiles) ? messages.atMost(rules.maxFiles) : '',
+  ]
+    .filter(Boolean)
+    .join(' · ');
+}
+
+/** `image/*,.pdf` as people write it: `image, PDF`. */
+export const shownTypes = (accept: string): string =>
+  accept
+    .split(',')
+    .map((type) => type.trim())
+    .filter(Boolean)
+    .map((type) => (type.startsWith('.') ? type.slice(1).toUpperCase() : type.replace('/*', '')))
+    .join(', ');

@@ -1,0 +1,124 @@
+// One file of the list: what it is, how far it is, what is wrong with it, and what can be done.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import { canRetry } from '../../core/errors.ts';
+import { isActive } from '../../core/phases.ts';
+import type { FileSnapshot } from '../../core/types.ts';
+import { type Format, shownName, splitName } from '../format.ts';
+import type { Messages } from '../messages.ts';
+import { alertIcon, closeIcon, doneIcon, fileIcon, pauseIcon, resumeIcon, retryIcon } from './icons.ts';
+import { progressBar, shareOf } from './progress-bar.ts';
+import type { Commands, WidgetState } from './state.ts';
+
+const GLYPHS = { done: doneIcon, failed: alertIcon } as const;
+
+/** A row; `position` counts from 1. */
+export function fileRow(
+  file: FileSnapshot,
+  position: number,
+  { messages, format, snapshot }: WidgetState,
+  commands: Commands,
+): TemplateResult {
+  const name = shownName(file.name);
+  const [stem, ending] = splitName(name);
+  const { phase } = file;
+  const isMoving = isActive(phase) || phase === 'paused';
+  const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
+  const path = shownName(file.relativePath.slice(0, -file.name.length));
+  const problem = file.error?.code ?? file.warning;
+  return html`<li
+    class="row ${phase}"
+    part="file ${phase}"
+    data-id=${file.id}
+    aria-setsize=${snapshot.files.length}
+    aria-posinset=${position}
+  >
+    <span class="badge" part="file-icon">${phase === 'done' || phase === 'failed' ? GLYPHS[phase] : fileIcon}</span>
+    <div class="body">
+      <div class="head">
+        <bdi class="name" part="file-name" title=${path + name}><span class="stem">${stem}</span><span>${ending}</span></bdi>
+        ${isMoving ? html`<span class="percent" part="file-percent">${format.percent(sent)}</span>` : nothing}
+      </div>
+      ${
+        isMoving
+          ? progressBar({
+              label: messages.progressOf(name),
+              shown: format.percent(sent),
+              sent,
+              stored: shareOf(file.storedBytes, file.sizeBytes, false),
+              checking: phase === 'hashing',
+              part: 'progress',
+            })
+          : nothing
+      }
+      <p class="status" part="file-status">${statusOf(file, path, messages, format)}</p>
+      ${problem === undefined ? nothing : html`<p class="problem" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
+    </div>
+    <div class="actions">${actionsOf(file, name, messages, commands)}</div>
+  </li>`;
+}
+
+/** The line below the name: phase first, then what is known. */
+function statusOf(file: FileSnapshot, path: string, messages: Messages, format: Format): TemplateResult {
+  const { phase } = file;
+  const word =
+    file.retryAt !== undefined
+      ? messages.retrying
+      : phase === 'paused'
+        ? messages.pauseReasons[file.pauseReason ?? 'user']
+        : messages.phases[phase];
+  const total = format.size(file.sizeBytes);
+  const isSending = phase === 'uploading' && file.retryAt === undefined;
+  const parts = [
+    isActive(phase) || phase === 'paused' ? messages.sizeOf(format.size(file.sentBytes), total) : total,
+    isSending && file.bytesPerSecond !== undefined ? format.speed(file.bytesPerSecond) : '',
+    isSending && file.remainingMs !== undefined ? leftOf(file.remainingMs, messages, format) : '',
+  ].filter(Boolean);
+  return html`<span class="phase">${word}</span>${parts.map((part) => html`<span>${part}</span>`)}${
+    path && !isActive(phase) ? html`<bdi class="path">${path.replace(/\/$/, '')}</bdi>` : nothing
+  }`;
+}
+
+/** Time left in words. */
+export function leftOf(remainingMs: number, messages: Messages, format: Format): string {
+  const duration = format.duration(remainingMs);
+  return duration === undefined ? messages.soon : messages.left(duration);
+}
+
+/**
+ * Two places for buttons: what goes on or comes to rest, and what ends. The same place keeps the same button, so that the
+ * focus stays on it while its meaning changes.
+ */
+function actionsOf(file: FileSnapshot, name: string, messages: Messages, commands: Commands): TemplateResult {
+  const { id, phase } = file;
+  const isOpen = isActive(phase) || phase === 'queued';
+  const [label, icon, run] = isOpen
+    ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
+    : phase === 'paused'
+      ? ([messages.resume, resumeIcon, () => commands.resume(id)] as const)
+      : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
+  const canGoOn =
+    isOpen ||
+    (phase === 'paused' && (file.pauseReason ?? 'user') === 'user') ||
+    (phase === 'failed' && canRetry(file.error?.code ?? 'network')) ||
+    phase === 'canceled';
+  const isEnded = phase === 'done' || phase === 'failed' || phase === 'canceled';
+  const end = isEnded ? messages.remove : messages.cancel;
+  return html`${
+    canGoOn
+      ? html`<button type="button" class="icon-button" part="icon-button" data-action="go" title=${label} aria-label=${messages.actionOn(label, name)} @click=${run}>
+          ${icon}
+        </button>`
+      : nothing
+  }<button
+      type="button"
+      class="icon-button"
+      part="icon-button"
+      data-action="end"
+      title=${end}
+      aria-label=${messages.actionOn(end, name)}
+      @click=${() => (isEnded ? commands.remove(id) : commands.cancel(id))}
+    >
+      ${closeIcon}
+    </button>`;
+}

@@ -1,0 +1,55 @@
+// The files that were refused, each with its reason, until they are dismissed.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Rejection } from '../../core/types.ts';
+import { shownName } from '../format.ts';
+import type { Messages } from '../messages.ts';
+import { shownTypes } from './drop-zone.ts';
+import { alertIcon, closeIcon } from './icons.ts';
+import type { Commands, WidgetState } from './state.ts';
+
+/** More than these would only push the list away. */
+const SHOWN = 100;
+
+/** The refusals, or nothing where there are none. */
+export function rejectionsPanel(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
+  const { messages, snapshot } = state;
+  const { rejections } = snapshot;
+  if (rejections.length === 0) return nothing;
+  const rest = rejections.length - SHOWN;
+  return html`<div class="panel danger" part="rejections" role="group" aria-label=${messages.rejected(rejections.length)}>
+    <span class="badge">${alertIcon}</span>
+    <div class="body">
+      <p class="title">${messages.rejected(rejections.length)}</p>
+      <ul class="refusals" tabindex=${rejections.length > 4 ? 0 : nothing}>
+        ${rejections.slice(0, SHOWN).map(
+          (rejection) =>
+            html`<li part="rejection">
+              <bdi class="refused">${shownName(rejection.relativePath)}</bdi>
+              <span>${refusalOf(rejection, state)}</span>
+            </li>`,
+        )}
+        ${rest > 0 ? html`<li>${messages.more(rest)}</li>` : nothing}
+      </ul>
+    </div>
+    <button type="button" class="icon-button" part="icon-button" data-action="dismiss" title=${messages.dismiss} aria-label=${messages.dismiss} @click=${() => commands.dismiss()}>
+      ${closeIcon}
+    </button>
+  </div>`;
+}
+
+/** The sentence for a refusal, with the limit that was passed where there is one. */
+export function refusalOf(
+  { code, limit }: Pick<Rejection, 'code' | 'limit'>,
+  { messages, format }: { readonly messages: Messages; readonly format: WidgetState['format'] },
+): string {
+  const sentence = messages[code];
+  if (limit === undefined || limit === '') return sentence;
+  const shown =
+    typeof limit === 'string'
+      ? shownTypes(limit)
+      : code === 'file-too-large'
+        ? messages.upTo(format.size(limit))
+        : messages.atMost(limit);
+  return `${sentence} ${messages.limit(shown)}`;
+}

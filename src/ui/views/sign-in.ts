@@ -1,0 +1,90 @@
+// What a user sees of signing in by a window: the question, the waiting, and the way back. It knows where sign-in stands,
+// and nothing of how it works.
+
+import { html, nothing, type TemplateResult } from 'lit';
+import type { AuthSnapshot, AuthState } from '../../core/types.ts';
+import type { Format } from '../format.ts';
+import type { Messages } from '../messages.ts';
+import { lockIcon } from './icons.ts';
+import type { Commands, WidgetState } from './state.ts';
+
+/** States in which the panel is shown though nothing is asked: something was begun, and must be seen to go on. */
+const UNDER_WAY: ReadonlySet<AuthState> = new Set([
+  'popup',
+  'popup-lost',
+  'exchange',
+  'cooling',
+  'redirecting',
+  'verify',
+  'wait',
+]);
+
+/** True where the panel has something to say. A page that hands over tokens never sees it unless that fails. */
+export const needsPanel = (auth: AuthSnapshot): boolean =>
+  (UNDER_WAY.has(auth.state) && auth.mode !== 'token') ||
+  (auth.state === 'prompt' && (auth.required || auth.error !== undefined));
+
+/** The panel, or nothing. */
+export function signInPanel(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
+  const { auth } = state.snapshot;
+  if (!needsPanel(auth)) return nothing;
+  const { messages } = state;
+  const { title, text } = wordsOf(auth, messages, state.format);
+  const isWaiting = auth.state === 'popup' || auth.state === 'popup-lost';
+  const label = isWaiting
+    ? messages.openAgain
+    : auth.error?.code === 'host-token-failed'
+      ? messages.tryAgain
+      : messages.signIn;
+  const canSignIn = isWaiting || auth.state === 'prompt';
+  return html`<div class="panel sign-in ${auth.error ? 'danger' : ''}" part="sign-in ${auth.state}" role="group" aria-label=${title} tabindex="-1" data-state=${auth.state}>
+    <span class="badge ${canSignIn && !isWaiting ? '' : 'busy'}">${lockIcon}</span>
+    <div class="body">
+      <p class="title">${title}</p>
+      ${text ? html`<p class="text" part=${auth.error ? 'error' : 'sign-in-text'}>${text}</p>` : nothing}
+    </div>
+    <div class="choices">
+      ${
+        canSignIn
+          ? html`<button type="button" class=${isWaiting ? 'plain' : 'primary'} part="button sign-in-button" data-action="sign-in" @click=${() => commands.signIn()}>
+              ${label}
+            </button>`
+          : nothing
+      }
+      ${
+        auth.state === 'prompt'
+          ? nothing
+          : html`<button type="button" class="plain" part="button cancel-sign-in-button" data-action="cancel-sign-in" @click=${() => commands.cancelSignIn()}>
+              ${messages.cancel}
+            </button>`
+      }
+    </div>
+  </div>`;
+}
+
+function wordsOf(
+  auth: AuthSnapshot,
+  messages: Messages,
+  format: Format,
+): { readonly title: string; readonly text: string } {
+  switch (auth.state) {
+    case 'popup':
+      return { title: messages.popupTitle, text: messages.popupText };
+    case 'popup-lost':
+      return { title: messages.popupLostTitle, text: messages.popupLostText };
+    case 'cooling': {
+      const waitMs = auth.error?.retryAfterMs;
+      return {
+        title: messages.coolingTitle,
+        text: messages.coolingText(waitMs === undefined ? undefined : format.duration(waitMs)),
+      };
+    }
+    case 'prompt':
+      return {
+        title: messages.signInTitle,
+        text: auth.error ? messages[auth.error.code] : messages.signInText,
+      };
+    default:
+      return { title: messages.signingIn, text: '' };
+  }
+}

@@ -1,0 +1,88 @@
+// What every view is given: the state to show and the commands to call. Views are functions of these and nothing else.
+
+import { parseBytes } from '../../core/config.ts';
+import type { FileId, PickedFile, Snapshot } from '../../core/types.ts';
+import type { Format } from '../format.ts';
+import type { Messages } from '../messages.ts';
+
+/** All that decides what is on the screen. */
+export interface WidgetState {
+  readonly snapshot: Snapshot;
+  readonly messages: Messages;
+  readonly format: Format;
+  readonly rules: Rules;
+  readonly intake: Intake;
+  /** The settings are wrong, so nothing can be done. */
+  readonly isMisconfigured: boolean;
+  /** Texts of the live regions. */
+  readonly spoken: { readonly polite: string; readonly alert: string };
+  /** The rows that are rendered; the space of the others stands before and after them, in pixels. */
+  readonly rows: RowRange;
+}
+
+/** What is being dragged or read, and what the last drop left out. */
+export interface Intake {
+  /** Files are held over the widget. */
+  readonly dragging: boolean;
+  /** Files found so far while dropped folders are being read. */
+  readonly readingCount: number | undefined;
+  readonly emptyFolderCount: number;
+  readonly unreadableCount: number;
+}
+
+/** What may be picked, as the drop zone tells it. */
+export interface Rules {
+  readonly accept: string;
+  readonly maxFileSizeBytes: number;
+  readonly maxFiles: number;
+  readonly multiple: boolean;
+  readonly directory: boolean;
+  readonly disabled: boolean;
+  readonly manual: boolean;
+}
+
+/** The element's properties that rules come from, as HTML gives them. */
+export interface RuleSource {
+  readonly accept?: string | undefined;
+  readonly maxFileSize?: string | undefined;
+  readonly maxFiles?: string | undefined;
+  readonly multiple: boolean;
+  readonly directory: boolean;
+  readonly disabled: boolean;
+  readonly manual: boolean;
+}
+
+/** The rules as views show them. What cannot be understood is no rule, as for the engine. */
+export const rulesOf = ({ multiple, directory, disabled, manual, ...source }: RuleSource): Rules => ({
+  accept: source.accept ?? '',
+  maxFileSizeBytes: parseBytes(source.maxFileSize ?? '') ?? Number.POSITIVE_INFINITY,
+  maxFiles: Number(source.maxFiles ?? Number.NaN) || Number.POSITIVE_INFINITY,
+  multiple,
+  directory,
+  disabled,
+  manual,
+});
+
+/** `first` is included, `last` is not. */
+export interface RowRange {
+  readonly first: number;
+  readonly last: number;
+  readonly before: number;
+  readonly after: number;
+}
+
+/** What a user can do. Without an id a command is for all files. */
+export interface Commands {
+  addFiles(files: Iterable<PickedFile | File>): void;
+  browse(kind?: 'files' | 'folder'): void;
+  start(): void;
+  pause(id?: FileId): void;
+  resume(id?: FileId): void;
+  cancel(id?: FileId): void;
+  retry(id?: FileId): void;
+  remove(id: FileId): void;
+  clear(): void;
+  dismiss(): void;
+  signIn(): void;
+  cancelSignIn(): void;
+}

@@ -1,0 +1,113 @@
+// Decides which rows of a long list are rendered: those in sight and a few around them. It measures rows as they are
+// rendered, so that they may be of any height, and works whether the list or the page scrolls. It knows no files, only ids.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { RowRange } from './views/state.ts';
+
+/** Up to so many rows all are rendered: they cost less than the bookkeeping. */
+const SHORT = 60;
+/** Rendered beyond the visible part, at both ends, in pixels. */
+const MARGIN = 600;
+/** Until a row was measured. */
+const GUESS = 72;
+
+export type WindowHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
+
+/** Answers `rangeOf` in each rendering, and asks for another one when scrolling needs other rows. */
+export class WindowController implements ReactiveController {
+  readonly #host: WindowHost;
+  readonly #heights = new Map<string, number>();
+  #average = GUESS;
+  #ids: readonly string[] = [];
+  #range: RowRange = { first: 0, last: 0, before: 0, after: 0 };
+  #frame = 0;
+  #connection = new AbortController();
+
+  constructor(host: WindowHost) {
+    this.#host = host;
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    this.#connection = new AbortController();
+    const options = { capture: true, passive: true, signal: this.#connection.signal };
+    const onMove = (): void => {
+      if (this.#ids.length > SHORT) this.#frame ||= requestAnimationFrame(() => this.#onFrame());
+    };
+    globalThis.addEventListener('scroll', onMove, options);
+    globalThis.addEventListener('resize', onMove, options);
+  }
+
+  hostDisconnected(): void {
+    this.#connection.abort();
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+  }
+
+  /** The rows to render now. */
+  rangeOf(ids: readonly string[]): RowRange {
+    this.#ids = ids;
+    this.#range = ids.length <= SHORT ? { first: 0, last: ids.length, before: 0, after: 0 } : this.#compute();
+    return this.#range;
+  }
+
+  hostUpdated(): void {
+    if (this.#ids.length <= SHORT) return;
+    const rows = this.#host.renderRoot.querySelectorAll<HTMLElement>('li[data-id]');
+    let sum = 0;
+    for (const row of rows) {
+      const height = row.offsetHeight;
+      sum += height;
+      this.#heights.set(row.dataset.id ?? '', height);
+    }
+    if (sum > 0) this.#average = sum / rows.length;
+    if (this.#heights.size > this.#ids.length * 2) this.#heights.clear();
+    this.#askAgain();
+  }
+
+  #onFrame(): void {
+    this.#frame = 0;
+    this.#askAgain();
+  }
+
+  #askAgain(): void {
+    const next = this.#compute();
+    if (next.first !== this.#range.first || next.last !== this.#range.last) this.#host.requestUpdate();
+  }
+
+  #compute(): RowRange {
+    const [top, bottom] = this.#visible();
+    const count = this.#ids.length;
+    let offset = 0;
+    let first = -1;
+    let before = 0;
+    let last = count;
+    let end = 0;
+    for (let index = 0; index < count; index++) {
+      const next = offset + (this.#heights.get(this.#ids[index] as string) ?? this.#average);
+      if (first < 0 && next > top - MARGIN) {
+        first = index;
+        before = offset;
+      }
+      if (last === count && offset > bottom + MARGIN) {
+        last = index;
+        end = offset;
+      }
+      offset = next;
+    }
+    // A list that has just become shorter may be scrolled beyond its end for one frame.
+    if (first < 0)
+      return { first: Math.max(0, count - 10), last: count, before: offset - 10 * this.#average, after: 0 };
+    return { first, last, before, after: last === count ? 0 : offset - end };
+  }
+
+  /** The visible part of the list, in pixels from its start. */
+  #visible(): readonly [top: number, bottom: number] {
+    const root = this.#host.renderRoot;
+    const list = root.querySelector('.list')?.getBoundingClientRect();
+    const scroller = root.querySelector('.scroller')?.getBoundingClientRect();
+    if (!list || !scroller) return [0, 0];
+    const top = Math.max(scroller.top, 0) - list.top;
+    return [top, Math.max(top, Math.min(scroller.bottom, globalThis.innerHeight) - list.top)];
+  }
+}
