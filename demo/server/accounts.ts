@@ -54,7 +54,7 @@ export async function startLogin(c: Context<Env>, parts: Parts, user: User): Pro
   return key;
 }
 
-/** Ends this browser's login, if it has one. Tokens that came from it live on until `dropTokens`. */
+/** Ends this browser's login, if it has one, and answers its key. Tokens that came from it live on. */
 export async function endLogin(c: Context<Env>, { tables }: Parts): Promise<string | undefined> {
   const old = getCookie(c, COOKIE);
   if (old === undefined) return undefined;

@@ -36,7 +36,10 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(HELP);
 } else {
-  const service = await startOnFreePorts();
+  const service = await startOnFreePorts().catch((error: Error) => {
+    console.error(error.message);
+    process.exit(1);
+  });
   tell(service);
   const onSignal = (): void => {
     process.off('SIGINT', onSignal);

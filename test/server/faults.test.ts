@@ -1,0 +1,242 @@
+// The fault layer and the request log: what tests switch on really happens, and only to the requests it names.
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+import type { Fault, LogEntry } from '../../demo/server/server.ts';
+import {
+  actAs,
+  ask,
+  begin,
+  hashOf,
+  type Person,
+  page,
+  put,
+  type Rig,
+  randomChunks,
+  startRig,
+  upload,
+} from './support.ts';
+
+const rig: Rig = await startRig();
+let alice: Person;
+beforeEach(async () => {
+  rig.service.faults.clear();
+  rig.service.faults.shape({});
+  alice = await actAs(rig.service, 'alice');
+});
+after(() => rig.end());
+
+const add = (fault: Fault): (() => void) => rig.service.faults.add(fault);
+const last = (operation: LogEntry['operation']): LogEntry | undefined =>
+  rig.service.log.findLast((entry) => entry.operation === operation);
+
+test('a status, headers and body are answered in place of the operation, so many times', async () => {
+  add({ operation: 'session', status: 503, headers: { 'retry-after': '7' }, times: 2 });
+  for (let count = 0; count < 2; count += 1) {
+    const { status, headers, body } = await alice.open({ size: 1 });
+    assert.equal(status, 503);
+    assert.equal(headers.get('retry-after'), '7');
+    assert.equal(headers.get('access-control-allow-origin'), page);
+    assert.equal(typeof body.debuginfo, 'string');
+  }
+  assert.equal((await alice.open({ size: 1 })).status, 201);
+});
+
+test('a fault can let some requests pass, name a file, and be taken away', async () => {
+  add({ operation: 'session', status: 500, skip: 1 });
+  assert.equal((await alice.open({ size: 1 })).status, 201);
+  assert.equal((await alice.open({ size: 1 })).status, 500);
+  const remove = add({ operation: '*', status: 500, times: Infinity, match: { fileName: 'bad' } });
+  assert.equal((await alice.open({ name: 'good', size: 1 })).status, 201);
+  assert.equal((await alice.open({ name: 'bad', size: 1 })).status, 500);
+  remove();
+  const { urls, chunks } = await begin(alice, randomChunks(9), { name: 'bad' });
+  add({ operation: 'put', status: 500, match: { fileName: 'bad' } });
+  assert.equal((await put(urls[0] ?? '', chunks[0] ?? new Uint8Array())).status, 500);
+});
+
+test('junk can be answered as HTML or as JSON', async () => {
+  add({ operation: 'session', body: '<html>' });
+  const html = await alice.open({ size: 1 });
+  assert.equal(html.status, 200);
+  assert.match(html.headers.get('content-type') ?? '', /html/);
+  add({ operation: 'session', body: { session_id: 5 } });
+  assert.equal((await alice.open({ size: 1 })).body.session_id, 5);
+});
+
+test('a cut before the body handles nothing; one after it loses only the answer', async () => {
+  const files = (await rig.service.listFiles()).length;
+  const { passport, hashes, receipts, urls, chunks } = await begin(alice, randomChunks(10));
+  const [url = '', chunk = new Uint8Array()] = [urls[0], chunks[0]];
+  add({ operation: 'put', cut: 'before-body' });
+  await assert.rejects(put(url, chunk));
+  assert.equal(last('put')?.stored, undefined);
+  add({ operation: 'put', cut: 'after-body' });
+  await assert.rejects(put(url, chunk));
+  assert.equal(last('put')?.stored, true);
+  assert.equal(last('put')?.answered, false);
+  add({ operation: 'commit', cut: 'before-body' });
+  await assert.rejects(alice.commit(passport, hashes, receipts));
+  assert.equal((await rig.service.listFiles()).length, files);
+  add({ operation: 'commit', cut: 'after-body' });
+  await assert.rejects(alice.commit(passport, hashes, receipts));
+  assert.equal((await rig.service.listFiles()).length, files + 1);
+  assert.equal((await alice.commit(passport, hashes, receipts)).status, 200);
+});
+
+test('a cut in the middle breaks the bytes of a PUT, and the answer of anything else', async () => {
+  const { urls, chunks } = await begin(alice, randomChunks(500_000));
+  add({ operation: 'put', cut: 'mid-body' });
+  await assert.rejects(put(urls[0] ?? '', chunks[0] ?? new Uint8Array()));
+  assert.equal(last('put')?.stored, undefined);
+  add({ operation: 'session', cut: 'mid-body' });
+  await assert.rejects(alice.open({ size: 1 }));
+  const { body } = await upload(alice, randomChunks(400_000));
+  add({ operation: 'download', cut: 'mid-body' });
+  await assert.rejects(alice.get(`/files/${body.file_id}`));
+  const whole = await alice.get(`/files/${body.file_id}`);
+  assert.equal(whole.headers.get('content-length'), '400000');
+});
+
+test('a stall stops half-way: for a while, or until the caller leaves', async () => {
+  const { urls, chunks } = await begin(alice, randomChunks(500_000, 500_000));
+  add({ operation: 'put', stallMs: 30 });
+  assert.equal((await put(urls[0] ?? '', chunks[0] ?? new Uint8Array())).status, 200);
+  add({ operation: 'put', stall: true });
+  const caller = new AbortController();
+  const stalled = fetch(urls[1] ?? '', {
+    method: 'PUT',
+    body: chunks[1] as BodyInit,
+    signal: caller.signal,
+  });
+  setTimeout(() => caller.abort(), 50);
+  await assert.rejects(stalled, { name: 'AbortError' });
+  assert.equal(last('put')?.stored, undefined);
+});
+
+test('tickets can be expired, of another chunk, or missing', async () => {
+  const { passport } = await begin(alice, []);
+  const chunks = randomChunks(10, 10);
+  const hashes = chunks.map(hashOf);
+  const [hash = '', second = ''] = hashes;
+  const { body: opened } = await alice.open({ size: 20 });
+  assert.ok(passport);
+  add({ operation: 'chunks', expireTickets: true });
+  const expired = (await alice.presign(opened.passport, hashes)).body.chunks;
+  assert.equal(expired[hash].expires_at, undefined);
+  assert.equal(new URL(expired[hash].upload_url).searchParams.get('Expires'), null);
+  assert.equal((await put(expired[hash].upload_url, chunks[0] ?? new Uint8Array())).status, 403);
+  add({ operation: 'chunks', wrongTicket: true });
+  const wrong = (await alice.presign(opened.passport, hashes)).body.chunks;
+  assert.equal((await put(wrong[hash].upload_url, chunks[0] ?? new Uint8Array())).status, 400);
+  add({ operation: 'chunks', omitEntry: true });
+  const fewer = (await alice.presign(opened.passport, hashes)).body.chunks;
+  assert.deepEqual(Object.keys(fewer), [second]);
+});
+
+test('storage can say that it stored what it did not', async () => {
+  const { passport, hashes, receipts, urls, chunks } = await begin(alice, randomChunks(10));
+  add({ operation: 'put', storeNothing: true });
+  assert.equal((await put(urls[0] ?? '', chunks[0] ?? new Uint8Array())).status, 200);
+  assert.equal((await alice.commit(passport, hashes, receipts)).status, 409);
+});
+
+test('an answer can redirect, or come without CORS headers', async () => {
+  const { urls, chunks } = await begin(alice, randomChunks(10));
+  const [url = '', chunk = new Uint8Array()] = [urls[0], chunks[0]];
+  add({ operation: 'put', status: 403, withoutCors: true });
+  const bare = await put(url, chunk);
+  assert.equal(bare.status, 403);
+  assert.equal(bare.headers.get('access-control-allow-origin'), null);
+  add({ operation: 'session', withoutCors: true });
+  assert.equal((await alice.open({ size: 1 })).headers.get('access-control-allow-origin'), null);
+  add({ operation: 'session', redirect: 'http://evil.test/' });
+  const { status, headers } = await alice.open({ size: 1 });
+  assert.equal(status, 307);
+  assert.equal(headers.get('location'), 'http://evil.test/');
+});
+
+test('latency holds every request back, preflights too, and bandwidth every connection', async () => {
+  const { urls, chunks } = await begin(alice, randomChunks(200_000));
+  const time = async (work: () => Promise<unknown>): Promise<number> => {
+    const from = performance.now();
+    await work();
+    return performance.now() - from;
+  };
+  rig.service.faults.shape({ latencyMs: 40 });
+  assert.ok((await time(() => ask(rig.service, 'OPTIONS', '/files/uploadsession'))) >= 39);
+  assert.ok((await time(() => fetch(urls[0] ?? '', { method: 'OPTIONS' }))) >= 39);
+  rig.service.faults.shape({ bytesPerSecond: 2_000_000 });
+  assert.ok((await time(() => put(urls[0] ?? '', chunks[0] ?? new Uint8Array()))) >= 60);
+  rig.service.faults.shape({ totalBytesPerSecond: 4_000_000 });
+  const both = (): Promise<unknown> =>
+    Promise.all([1, 2].map(() => put(urls[0] ?? '', chunks[0] ?? new Uint8Array())));
+  assert.ok((await time(both)) >= 60);
+});
+
+test('the log tells who asked what, and keeps no secret', async () => {
+  rig.service.faults.clearLog();
+  const begun = await begin(alice, randomChunks(1234), { name: 'logged' });
+  await put(begun.urls[0] ?? '', begun.chunks[0] ?? new Uint8Array());
+  await alice.commit(begun.passport, begun.hashes, begun.receipts);
+  const [session, chunks, stored, commit] = rig.service.log;
+  assert.deepEqual(
+    rig.service.log.map(({ operation, status }) => [operation, status]),
+    [
+      ['session', 201],
+      ['chunks', 200],
+      ['put', 200],
+      ['commit', 200],
+    ],
+  );
+  assert.equal(session?.origin, page);
+  assert.equal(session?.hasBearer, true);
+  assert.equal(session?.hasCookie, false);
+  assert.deepEqual(session?.fields, ['parent_id', 'file_name', 'file_size']);
+  assert.deepEqual(chunks?.hashes, begun.hashes);
+  assert.deepEqual(chunks?.presigned, begun.hashes);
+  assert.equal(stored?.server, 'storage');
+  assert.equal(stored?.hash, begun.hashes[0]);
+  assert.equal(stored?.sizeBytes, 1234);
+  assert.equal(stored?.answered, true);
+  assert.equal(stored?.hasBearer, false);
+  for (const entry of rig.service.log) {
+    assert.equal(entry.sessionId, begun.sessionId);
+    assert.equal(entry.fileName, 'logged');
+  }
+  assert.equal(commit?.answered, true);
+  const text = JSON.stringify(rig.service.log);
+  for (const secret of [alice.token, begun.passport, 'signature', begun.receipts[0] ?? '']) {
+    assert.ok(!text.includes(secret));
+  }
+});
+
+test('a page of a listed origin can do all this over HTTP', async () => {
+  const test = (method: string, path: string, body?: unknown): ReturnType<typeof ask> =>
+    ask(rig.service, method, `/_test/${path}`, body === undefined ? {} : { body });
+  assert.equal((await test('POST', 'faults', { operation: 'session', status: 500, times: -1 })).status, 204);
+  assert.equal((await alice.open({ size: 1 })).status, 500);
+  assert.equal((await test('DELETE', 'faults')).status, 204);
+  assert.equal((await alice.open({ size: 1 })).status, 201);
+  const { body: log, headers } = await test('GET', 'log');
+  assert.equal(headers.get('access-control-allow-origin'), page);
+  assert.equal(log.at(-1).operation, 'session');
+  await test('DELETE', 'log');
+  assert.deepEqual((await test('GET', 'log')).body, []);
+  const { body } = await test('POST', 'token', { user: 'vic', lifetimeMs: 5000 });
+  const list = await ask(rig.service, 'GET', '/files?parent_id=folder-b', {
+    headers: { authorization: `Bearer ${body.token}` },
+  });
+  assert.equal(list.status, 403);
+  assert.equal((await test('POST', 'faults', { operation: 5 })).status, 400);
+  assert.equal((await test('POST', 'network', { latencyMs: 0 })).status, 204);
+});
+
+test('closing the service ends connections that hang', async () => {
+  const other = await startRig();
+  const person = await actAs(other.service, 'alice');
+  other.service.faults.add({ operation: 'session', stall: true });
+  const hanging = assert.rejects(person.open({ size: 1 }));
+  while (other.service.log.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  await other.end();
+  await hanging;
+});

@@ -1,0 +1,51 @@
+// The service from the command line.
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../../demo/server/main.ts', import.meta.url));
+
+async function start(...flags: string[]): Promise<{ process: ChildProcess; said: string; dataDir: string }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'service-'));
+  const child = spawn(process.execPath, ['--import', 'tsx', main, '--data', dataDir, ...flags]);
+  let said = '';
+  for await (const text of child.stdout) {
+    said += String(text);
+    if (said.includes('Folders')) break;
+  }
+  return { process: child, said, dataDir };
+}
+
+test('it prints its addresses and users, answers, and ends on Ctrl-C', async () => {
+  const { process: child, said, dataDir } = await start('--host', '127.0.0.1', '--origin', 'http://app.test');
+  const baseUrl = /Service +(\S+)/.exec(said)?.[1] ?? '';
+  assert.match(said, /Storage +http:\/\/127\.0\.0\.1:\d+/);
+  assert.match(said, /alice@example\.com/);
+  const answer = await fetch(`${baseUrl}/.well-known/jwks.json`, { headers: { origin: 'http://app.test' } });
+  assert.equal(answer.headers.get('access-control-allow-origin'), 'http://app.test');
+  child.kill('SIGINT');
+  const [code] = await once(child, 'exit');
+  assert.equal(code, 0);
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test('a default port that is taken is stepped over', async () => {
+  const blocker = createServer();
+  await new Promise<void>((resolve) => {
+    blocker.once('error', () => resolve()); // somebody else has it, which is as good
+    blocker.listen(8787, '127.0.0.1', resolve);
+  });
+  const { process: child, said, dataDir } = await start();
+  assert.match(said, /Service +http:\/\/localhost:\d+/);
+  assert.doesNotMatch(said, /Service +http:\/\/localhost:8787\s/);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  blocker.close();
+  await rm(dataDir, { recursive: true, force: true });
+});

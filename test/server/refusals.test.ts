@@ -1,0 +1,256 @@
+// Everything that the upload operations refuse: with a status, a body of the interface's form, and never a 500.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import fc from 'fast-check';
+import { type Answer, actAs, ask, begin, type Person, page, type Rig, startRig, upload } from './support.ts';
+
+let rig: Rig;
+let alice: Person;
+before(async () => {
+  rig = await startRig();
+  alice = await actAs(rig.service, 'alice');
+});
+after(() => rig.end());
+
+const paths = ['/files/uploadsession', '/files/uploadsession/chunks', '/files/uploadsession/commit'];
+const bearer = (): Record<string, string> => ({ authorization: `Bearer ${alice.token}` });
+
+function assertRefused(answer: Answer, status: number): void {
+  assert.equal(answer.status, status);
+  assert.equal(typeof answer.body.debuginfo, 'string');
+}
+
+test('every upload operation asks for a bearer and says so', async () => {
+  const expired = await actAs(rig.service, 'alice', -1);
+  const tokens = [
+    undefined,
+    'Bearer nonsense',
+    `Bearer ${'A'.repeat(43)}`,
+    `Bearer ${expired.token}`,
+    'Basic YTpi',
+  ];
+  for (const path of [...paths, '/files', '/files/x']) {
+    for (const authorization of tokens) {
+      const isRead = !path.includes('session');
+      const answer = await ask(rig.service, isRead ? 'GET' : 'POST', path, {
+        headers: authorization ? { authorization } : {},
+        ...(isRead ? {} : { body: {} }),
+      });
+      assertRefused(answer, 401);
+      assert.equal(answer.headers.get('www-authenticate'), 'Bearer error="invalid_token"');
+    }
+  }
+});
+
+test('a token ends when it says', async () => {
+  const person = await actAs(rig.service, 'alice', 5000);
+  assert.equal((await person.open({ size: 1 })).status, 201);
+  rig.service.clock.shift(5001);
+  assert.equal((await person.open({ size: 1 })).status, 401);
+  rig.service.clock.shift(-5001);
+});
+
+test('a user without rights in the folder gets 403, in a read-only one too', async () => {
+  const vic = await actAs(rig.service, 'vic');
+  assertRefused(await vic.open({ size: 1, folder: 'folder-b' }), 403);
+  assertRefused(await vic.get('/files?parent_id=folder-b'), 403);
+  assertRefused(await alice.open({ size: 1, folder: 'folder-readonly' }), 403);
+  assert.equal((await alice.get('/files?parent_id=folder-readonly')).status, 200);
+  assert.equal((await vic.open({ size: 1, folder: 'folder-a' })).status, 201);
+});
+
+test('a file of a folder that one may not read is not handed out', async () => {
+  const vic = await actAs(rig.service, 'vic');
+  const { body } = await upload(alice, [new Uint8Array([1, 2, 3])], { folder: 'folder-b' });
+  assertRefused(await vic.get(`/files/${body.file_id}`), 403);
+  assertRefused(await alice.get('/files/file_nowhere'), 404);
+  assertRefused(await alice.get('/files/..%2f..%2fkeys.json'), 404);
+});
+
+test('a passport alone is worthless, and so is another user’s bearer with it', async () => {
+  const { passport, hashes } = await begin(alice, [new Uint8Array([1])]);
+  const vic = await actAs(rig.service, 'vic');
+  assertRefused(await vic.presign(passport, hashes), 403);
+  assertRefused(await vic.commit(passport, hashes, ['x']), 403);
+  const alone = await ask(rig.service, 'POST', '/files/uploadsession/chunks', {
+    headers: { 'x-service-uploadsession': passport },
+    body: { hashes },
+  });
+  assertRefused(alone, 401);
+});
+
+test('a passport that was not sealed here, was changed, or is another thing, opens nothing', async () => {
+  const { passport, sessionId, hashes, receipts } = await begin(alice, [new Uint8Array([2])]);
+  const other = await startRig();
+  const strange = (await (await actAs(other.service, 'alice')).open({ size: 1 })).body.passport;
+  await other.end();
+  const parts = passport.split('.');
+  const changed = [
+    ...parts.slice(0, 3),
+    `${parts[3]?.startsWith('A') ? 'B' : 'A'}${parts[3]?.slice(1)}`,
+    parts[4],
+  ];
+  for (const wrong of [strange, changed.join('.'), sessionId, receipts[0] ?? '', 'x', '....']) {
+    assertRefused(await alice.presign(wrong, hashes), 404);
+  }
+  assertRefused(await alice.presign('', hashes), 400);
+});
+
+test('an upload session ends when its time is over', async () => {
+  const { passport, hashes } = await begin(alice, [new Uint8Array([3])]);
+  rig.service.clock.shift(8 * 24 * 3600_000);
+  const later = await actAs(rig.service, 'alice');
+  assertRefused(await later.presign(passport, hashes), 410);
+  rig.service.clock.shift(-8 * 24 * 3600_000);
+});
+
+test('names that no folder could hold are refused; others are brought to NFC', async () => {
+  const wrong = [
+    '',
+    ' ',
+    '.',
+    '..',
+    'a/b',
+    'a\\b',
+    'a\0b',
+    'a\nb',
+    '\uD800',
+    'é'.repeat(128),
+    null,
+    7,
+    ['a'],
+  ];
+  for (const name of wrong) {
+    const answer = await ask(rig.service, 'POST', '/files/uploadsession', {
+      headers: bearer(),
+      body: { parent_id: 'folder-a', file_name: name, file_size: 1 },
+    });
+    assertRefused(answer, 400);
+  }
+  assert.equal((await alice.open({ name: 'é'.repeat(127), size: 1 })).status, 201);
+  const { body } = await upload(alice, [], { name: 'e\u0301.txt' });
+  assert.equal(body.file_name, '\u00e9.txt');
+});
+
+test('sizes that no file has are refused, too large ones with 413', async () => {
+  for (const size of [-1, 0.5, 1e300, '5', null, true]) {
+    const answer = await ask(rig.service, 'POST', '/files/uploadsession', {
+      headers: bearer(),
+      body: { parent_id: 'folder-a', file_name: 'a', file_size: size },
+    });
+    assertRefused(answer, 400);
+  }
+  assertRefused(await alice.open({ size: 6 * 1024 ** 4 }), 413);
+  assertRefused(await alice.open({ size: 1024 * 1024 + 1, folder: 'folder-small' }), 413);
+  assertRefused(await alice.open({ size: 1, folder: 'folder-nowhere' }), 404);
+});
+
+test('a batch of hashes has its limits', async () => {
+  const { passport } = await begin(alice, []);
+  const hash = 'a'.repeat(64);
+  for (const wrong of [[], ['x'], ['A'.repeat(64)], [hash, 5], 'x', null, {}]) {
+    assertRefused(await alice.presign(passport, wrong), 400);
+  }
+  assert.equal((await alice.presign(passport, Array(100).fill(hash))).status, 200);
+  assertRefused(await alice.presign(passport, Array(101).fill(hash)), 413);
+});
+
+test('a body that is no JSON object is refused, by its type and by its text', async () => {
+  const { passport } = await begin(alice, []);
+  const headers = { ...bearer(), 'x-service-uploadsession': passport };
+  for (const path of paths) {
+    for (const body of ['', '{', 'null', '[]', '"x"', '5', '{"a":1}garbage', '\uFEFF']) {
+      assertRefused(await ask(rig.service, 'POST', path, { headers, body }), 400);
+    }
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', '']) {
+      const plain = { headers: { ...headers, 'content-type': type }, body: '{}' };
+      assertRefused(await ask(rig.service, 'POST', path, plain), 415);
+    }
+  }
+});
+
+test('a body larger than its operation needs is refused with 413', async () => {
+  const { passport } = await begin(alice, []);
+  const headers = { ...bearer(), 'x-service-uploadsession': passport };
+  const sizes = [20 * 1024, 70 * 1024, 17 * 1024 * 1024];
+  for (const [index, path] of paths.entries()) {
+    const body = JSON.stringify({ hashes: ['x'.repeat(sizes[index] ?? 0)] });
+    assertRefused(await ask(rig.service, 'POST', path, { headers, body }), 413);
+  }
+});
+
+test('whatever JSON comes, the answer is a refusal of the interface’s form', async () => {
+  const { passport } = await begin(alice, []);
+  const headers = { ...bearer(), 'x-service-uploadsession': passport };
+  const junk = fc.record(
+    {
+      parent_id: fc.jsonValue(),
+      file_name: fc.jsonValue(),
+      file_size: fc.jsonValue(),
+      hashes: fc.jsonValue(),
+      receipts: fc.jsonValue(),
+      __proto__: fc.jsonValue(),
+    },
+    { requiredKeys: [] },
+  );
+  const property = fc.asyncProperty(fc.constantFrom(...paths), junk, async (path, body) => {
+    const answer = await ask(rig.service, 'POST', path, { headers, body });
+    assert.ok([400, 404, 413, 422].includes(answer.status), `${answer.status} for ${JSON.stringify(body)}`);
+    assert.equal(typeof answer.body.debuginfo, 'string');
+  });
+  await fc.assert(property, { numRuns: 150 });
+});
+
+test('an operation that is not there is refused like the others', async () => {
+  assertRefused(await ask(rig.service, 'PUT', '/files/uploadsession', { body: {} }), 404);
+  const elsewhere = await ask(rig.service, 'GET', '/nothing');
+  assert.equal(elsewhere.status, 404);
+  assert.equal(elsewhere.body.error, 'not_found');
+});
+
+test('listed pages may read answers and the headers that they need; others may not', async () => {
+  const ours = await alice.open({ size: 1 });
+  assert.equal(ours.headers.get('access-control-allow-origin'), page);
+  assert.equal(
+    ours.headers.get('access-control-expose-headers'),
+    'Retry-After, Date, WWW-Authenticate, x-service-uploadsession',
+  );
+  assert.equal(ours.headers.get('access-control-allow-credentials'), null);
+  assert.match(ours.headers.get('vary') ?? '', /Origin/);
+  for (const origin of ['http://evil.test', 'null', `${page}.evil.test`, page.replace('http', 'https')]) {
+    const theirs = await ask(rig.service, 'GET', '/files?parent_id=folder-a', {
+      headers: { origin, ...bearer() },
+    });
+    assert.equal(theirs.headers.get('access-control-allow-origin'), null);
+  }
+});
+
+test('a preflight is answered with what is allowed, and may be kept', async () => {
+  const preflight = (path: string): Promise<Answer> =>
+    ask(rig.service, 'OPTIONS', path, { headers: { 'access-control-request-method': 'POST' } });
+  const files = await preflight('/files/uploadsession/chunks');
+  assert.equal(files.status, 204);
+  assert.equal(files.headers.get('access-control-allow-origin'), page);
+  assert.equal(
+    files.headers.get('access-control-allow-headers'),
+    'content-type, authorization, x-service-uploadsession',
+  );
+  assert.ok(Number(files.headers.get('access-control-max-age')) > 0);
+  for (const path of ['/auth/token', '/auth/login']) {
+    assert.equal((await preflight(path)).headers.get('access-control-allow-credentials'), 'true');
+  }
+});
+
+test('outside test mode there are no faults, no log and no tokens to be had', async () => {
+  const other = await startRig({ test: false });
+  for (const path of ['/_test/log', '/_test/faults', '/_test/token']) {
+    const answer = await ask(other.service, path.endsWith('log') ? 'GET' : 'POST', path, {
+      ...(path.endsWith('log') ? {} : { body: { user: 'alice', operation: 'put' } }),
+    });
+    assert.equal(answer.status, 404);
+  }
+  assert.throws(() => other.service.faults.add({ operation: 'put' }));
+  await assert.rejects(other.service.createToken('alice'));
+  assert.equal(other.service.log.length, 0);
+  await other.end();
+});

@@ -1,0 +1,83 @@
+// What the service remembers, across restarts and crashes.
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startService } from '../../demo/server/server.ts';
+import { openState, type Row, type State } from '../../demo/server/state.ts';
+
+interface Count extends Row {
+  count: number;
+}
+
+let dataDir: string;
+let now = 1000;
+const open = (): Promise<State> => openState({ dataDir, now: () => now, fsync: true });
+before(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'state-'));
+});
+after(() => rm(dataDir, { recursive: true, force: true }));
+
+test('rows are there again after a restart, in their last form', async () => {
+  let state = await open();
+  const rows = state.table<Count>('rows');
+  await rows.put('a', { count: 1 });
+  await rows.put('b', { count: 2 });
+  await rows.update('a', (row) => ({ count: (row?.count ?? 0) + 10 }));
+  await rows.take('b');
+  await state.close();
+  state = await open();
+  const again = state.table<Count>('rows');
+  assert.deepEqual(await again.get('a'), { count: 11 });
+  assert.equal(await again.get('b'), undefined);
+  assert.deepEqual(await again.list(), [{ count: 11 }]);
+  await state.close();
+});
+
+test('many changes of one row at once all count, and one taker gets it', async () => {
+  const state = await open();
+  const rows = state.table<Count>('race');
+  const add = (): Promise<unknown> => rows.update('x', (row) => ({ count: (row?.count ?? 0) + 1 }));
+  await Promise.all(Array.from({ length: 200 }, add));
+  assert.deepEqual(await rows.get('x'), { count: 200 });
+  const taken = await Promise.all([rows.take('x'), rows.take('x'), rows.take('x')]);
+  assert.equal(taken.filter((row) => row !== undefined).length, 1);
+  await state.close();
+});
+
+test('a line that a crash cut off is dropped, and the rest is kept', async () => {
+  let state = await open();
+  await state.table<Count>('crash').put('a', { count: 1 });
+  await state.close();
+  await appendFile(join(dataDir, 'state.jsonl'), '["crash","b",{"cou');
+  state = await open();
+  const rows = state.table<Count>('crash');
+  assert.deepEqual(await rows.get('a'), { count: 1 });
+  assert.equal(await rows.get('b'), undefined);
+  await rows.put('c', { count: 3 });
+  await state.close();
+  state = await open();
+  assert.deepEqual(await state.table<Count>('crash').get('c'), { count: 3 });
+  await state.close();
+});
+
+test('rows that are not worth keeping are gone from the disk after a restart', async () => {
+  let state = await open();
+  await state.table<Count>('old').put('a', { count: 77_777, keepUntil: now + 10 });
+  await state.close();
+  now += 20;
+  state = await open();
+  await state.close();
+  assert.ok(!(await readFile(join(dataDir, 'state.jsonl'), 'utf8')).includes('77777'));
+});
+
+test('two services cannot have one folder at the same time', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'service-'));
+  const first = await startService({ dataDir: folder, appOrigins: [] });
+  await assert.rejects(startService({ dataDir: folder, appOrigins: [] }), /in use/);
+  await first.close();
+  const second = await startService({ dataDir: folder, appOrigins: [] });
+  await second.close();
+  await rm(folder, { recursive: true, force: true });
+});
