@@ -116,6 +116,6 @@ function headerOf(xhr: XMLHttpRequest, name: string): string | null {
 }
 
 const namesHashMismatch = (text: string): boolean =>
-  /XAmzContentSHA256Mismatch|BadDigest|InvalidDigest|(?:hash|checksum|digest)\W{0,3}mismatch/i.test(
+  /SHA256Mismatch|BadDigest|(?:another|other|wrong) (?:hash|checksum)|(?:hash|checksum|digest)\W{0,3}(?:mismatch|does not match)/i.test(
     text.slice(0, 4096),
   );

@@ -76,7 +76,7 @@ const FORBIDDEN = new Set([
   'x-service-uploadsession',
 ]);
 
-/** The headers that a ticket asks for, if all of them may be sent; else throws `bad-response`. */
+/** The headers that a ticket asks for, names in lower case, if all of them may be sent; else throws `bad-response`. */
 export function checkHeaders(value: unknown, { authHeader }: TicketRules): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -85,7 +85,9 @@ export function checkHeaders(value: unknown, { authHeader }: TicketRules): Recor
   const entries = Object.entries(value).filter(([name]) => !SENT_ANYWAY.has(name.toLowerCase()));
   if (entries.length > MAX_HEADERS)
     throw new UploaderError('bad-response', 'an upload wants too many headers');
-  return Object.fromEntries(entries.map(([name, text]) => [name, checkHeader(name, text, authHeader)]));
+  return Object.fromEntries(
+    entries.map(([name, text]) => [name.toLowerCase(), checkHeader(name, text, authHeader)]),
+  );
 }
 
 function checkHeader(name: string, value: unknown, authHeader: string): string {

@@ -126,11 +126,13 @@ function readTicket(
   const added = profile.putHeaders
     ? askProfile('putHeaders', () => profile.putHeaders?.(name, entry))
     : undefined;
+  const receivedAtMs = Date.now();
   const upload: TicketUpload = {
     url: href,
     method: checkMethod(field(entry, 'method')),
     headers: { ...checkHeaders(field(entry, 'headers'), rules), ...checkHeaders(added, rules) },
-    ...(lifetimeMs === undefined ? {} : { expiresAtMs: Date.now() + lifetimeMs }),
+    receivedAtMs,
+    ...(lifetimeMs === undefined ? {} : { expiresAtMs: receivedAtMs + lifetimeMs }),
   };
   return { receipt, upload };
 }

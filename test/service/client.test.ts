@@ -1,0 +1,279 @@
+// The calls to the service, against the reference service on another origin.
+
+import { expect } from '@open-wc/testing';
+import type { SettingsInput } from '../../src/core/config.ts';
+import type { UploaderError } from '../../src/core/errors.ts';
+import type { Calls, Session } from '../../src/core/types.ts';
+import { createCalls, isCallWorthRetrying } from '../../src/service/client.ts';
+import type { HttpOptions } from '../../src/service/http.ts';
+import { createPut } from '../../src/service/put.ts';
+import {
+  addFault,
+  forever,
+  logOf,
+  randomChunk,
+  referenceSettings,
+  rejection,
+  tokenOf,
+  uniqueName,
+  withToken,
+} from './reference.ts';
+
+async function callsOf(user = 'alice', input: SettingsInput = {}, options: HttpOptions = {}): Promise<Calls> {
+  return createCalls(await referenceSettings(input), withToken(await tokenOf(user)), options);
+}
+
+const open = (
+  calls: Calls,
+  fileName: string,
+  { parentId = 'folder-a', fileSize = 1000 } = {},
+): Promise<Session> => calls.openSession({ parentId, fileName, fileSize }, forever);
+
+async function refusalOf(
+  fault: Readonly<Record<string, unknown>>,
+  options: HttpOptions = {},
+): Promise<UploaderError> {
+  const fileName = uniqueName();
+  await addFault({ operation: 'session', match: { fileName }, times: -1, ...fault });
+  return rejection(open(await callsOf('alice', {}, options), fileName));
+}
+
+describe('a file on its way', () => {
+  it('is opened, presigned, sent and committed, and committing it again gives the same answer', async () => {
+    const calls = await callsOf();
+    const settings = await referenceSettings();
+    const chunk = await randomChunk();
+    const fileName = uniqueName();
+    const session = await open(calls, fileName);
+    const ticket = (await calls.presign(session, [chunk], forever)).get(chunk.hash);
+    expect(new URL(ticket?.upload?.url ?? '').origin).not.to.equal(settings.baseUrl);
+    expect(ticket?.upload?.expiresAtMs).to.be.greaterThan(Date.now());
+    if (!ticket?.upload) throw new Error('a new chunk has a URL');
+    await createPut(settings)(ticket.upload, chunk.body, { signal: forever });
+    const proof = { hashes: [chunk.hash], receipts: [ticket.receipt] };
+    const first = await calls.commit?.(session, proof, forever);
+    expect(first?.missing).to.deep.equal([]);
+    expect(first?.body).to.include({ file_name: fileName, file_size: 1000 });
+    expect(await calls.commit?.(session, proof, forever)).to.deep.equal(first);
+  });
+
+  it('needs no second upload of a chunk that the same user has stored', async () => {
+    const calls = await callsOf();
+    const chunk = await randomChunk();
+    const session = await open(calls, uniqueName());
+    const ticket = (await calls.presign(session, [chunk], forever)).get(chunk.hash);
+    if (!ticket?.upload) throw new Error('a new chunk has a URL');
+    await createPut(await referenceSettings())(ticket.upload, chunk.body, { signal: forever });
+    const again = await calls.presign(session, [chunk], forever);
+    expect(again.get(chunk.hash)).to.have.all.keys('receipt');
+  });
+
+  it('hears on commit which chunks the service lacks', async () => {
+    const calls = await callsOf();
+    const chunk = await randomChunk();
+    const session = await open(calls, uniqueName());
+    const ticket = (await calls.presign(session, [chunk], forever)).get(chunk.hash);
+    const proof = { hashes: [chunk.hash], receipts: [ticket?.receipt ?? ''] };
+    expect(await calls.commit?.(session, proof, forever)).to.deep.equal({ missing: [chunk.hash] });
+  });
+
+  it('sends exactly the fields of the interface, the bearer and the session header, and no cookie', async () => {
+    const calls = await callsOf();
+    const fileName = uniqueName();
+    const session = await open(calls, fileName);
+    await calls.presign(session, [await randomChunk()], forever);
+    const [opened, presigned] = await logOf({ fileName });
+    expect(opened?.fields).to.deep.equal(['parent_id', 'file_name', 'file_size']);
+    expect(presigned?.fields).to.deep.equal(['hashes']);
+    expect(presigned?.headers).to.include('x-service-uploadsession');
+    expect([opened?.hasBearer, presigned?.hasBearer]).to.deep.equal([true, true]);
+    expect([opened?.hasCookie, presigned?.hasCookie]).to.deep.equal([false, false]);
+    expect(presigned?.headers).not.to.include('referer');
+  });
+
+  it('gives its name in composed form', async () => {
+    const calls = await callsOf();
+    const fileName = uniqueName();
+    await open(calls, `u\u0308${fileName}`);
+    expect(await logOf({ fileName: `ü${fileName}` })).to.have.length(1);
+  });
+
+  it('can be canceled, after which its session is gone', async () => {
+    const calls = await callsOf();
+    const session = await open(calls, uniqueName());
+    await calls.cancel?.(session, forever);
+    await calls.cancel?.(session, forever);
+    const error = await rejection<UploaderError>(calls.presign(session, [await randomChunk()], forever));
+    expect(error).to.include({ code: 'session-expired', status: 410 });
+  });
+
+  it('is neither committed nor canceled where the page sets no path for it', async () => {
+    const calls = await callsOf('alice', { commitPath: '', cancelPath: '' });
+    expect(calls).to.have.all.keys('openSession', 'presign');
+  });
+});
+
+describe('a refusal of the service', () => {
+  it('of a token is told apart by its status, so that the token can be renewed', async () => {
+    const calls = createCalls(await referenceSettings(), withToken('not-a-token'));
+    const error = await rejection<UploaderError>(open(calls, uniqueName()));
+    expect(error).to.include({ code: 'token-rejected', status: 401 });
+    expect(JSON.stringify(error)).not.to.include('not-a-token');
+  });
+
+  it('without any token is the same, and sends no header for one', async () => {
+    const calls = createCalls(await referenceSettings(), withToken(undefined));
+    const fileName = uniqueName();
+    expect(await rejection(open(calls, fileName))).to.include({ code: 'token-rejected', status: 401 });
+    expect((await logOf({ fileName }))[0]?.hasBearer).to.equal(false);
+  });
+
+  it('of a folder is final, whether the folder is closed to the user or not there', async () => {
+    const closed = await rejection<UploaderError>(
+      open(await callsOf('vic'), uniqueName(), { parentId: 'folder-b' }),
+    );
+    expect(closed).to.include({ code: 'forbidden', status: 403 });
+    expect(closed.debugInfo).to.be.a('string');
+    expect(isCallWorthRetrying(closed)).to.equal(false);
+    const absent = await rejection(open(await callsOf(), uniqueName(), { parentId: 'folder-none' }));
+    expect(absent).to.include({ code: 'forbidden', status: 404 });
+  });
+
+  it('of a file that is too large says so', async () => {
+    const request = open(await callsOf(), uniqueName(), { parentId: 'folder-small', fileSize: 2 ** 21 });
+    expect(await rejection(request)).to.include({ code: 'file-too-large', status: 413 });
+  });
+
+  it('of a name that is taken says so', async () => {
+    const error = await refusalOf({ status: 409 });
+    expect(error).to.include({ code: 'name-taken', status: 409 });
+  });
+
+  it('of a batch that is too large or wrong is not worth the same try again', async () => {
+    const calls = await callsOf();
+    const session = await open(calls, uniqueName());
+    const many = Array.from({ length: 101 }, (_, at) => ({
+      hash: at.toString(16).padStart(64, '0'),
+      sizeBytes: 1,
+    }));
+    const tooMany = await rejection<UploaderError>(calls.presign(session, many, forever));
+    expect(tooMany).to.include({ code: 'upload-refused', status: 413 });
+    const wrong = await rejection<UploaderError>(
+      calls.presign(session, [{ hash: 'x', sizeBytes: 1 }], forever),
+    );
+    expect(wrong).to.include({ code: 'upload-refused', status: 400 });
+    expect([tooMany, wrong].some(isCallWorthRetrying)).to.equal(false);
+  });
+
+  it('of a session that is none, or another user’s, is told apart', async () => {
+    const chunk = await randomChunk();
+    const made = { sessionId: 's', header: 'not-a-passport' };
+    const none = await rejection((await callsOf()).presign(made, [chunk], forever));
+    expect(none).to.include({ code: 'session-expired', status: 404 });
+    const session = await open(await callsOf('alice'), uniqueName());
+    const stolen = await rejection((await callsOf('vic')).presign(session, [chunk], forever));
+    expect(stolen).to.include({ code: 'forbidden', status: 403 });
+  });
+
+  it('keeps what it tells developers, cut short', async () => {
+    const error = await refusalOf({ status: 422, body: { debuginfo: 'x'.repeat(2000) } });
+    expect(error).to.include({ code: 'upload-refused', status: 422 });
+    expect(error.debugInfo).to.have.length(500);
+    expect(error.message).not.to.include('xxx');
+  });
+
+  it('with a wait tells how long, in seconds, as a date or in the body, and five minutes at most', async () => {
+    const waitOf = async (fault: Readonly<Record<string, unknown>>): Promise<number | undefined> => {
+      const error = await refusalOf(fault);
+      expect(error.code).to.equal('rate-limited');
+      return error.retryAfterMs;
+    };
+    expect(await waitOf({ status: 429, headers: { 'retry-after': '3' } })).to.equal(3000);
+    expect(await waitOf({ status: 503, headers: { 'retry-after': '86400' } })).to.equal(300_000);
+    expect(await waitOf({ status: 429, body: { retry_after: 2 } })).to.equal(2000);
+    expect(await waitOf({ status: 429 })).to.equal(undefined);
+    expect(await waitOf({ status: 429, headers: { 'retry-after': 'soon' } })).to.equal(undefined);
+    const headers = { date: 'Tue, 03 Feb 2026 10:00:00 GMT', 'retry-after': 'Tue, 03 Feb 2026 10:00:20 GMT' };
+    expect(await waitOf({ status: 503, headers })).to.equal(20_000);
+  });
+
+  it('by a fault of its own is worth another try', async () => {
+    const error = await refusalOf({ status: 500 });
+    expect(error).to.include({ code: 'service-failed', status: 500 });
+    expect(isCallWorthRetrying(error)).to.equal(true);
+    expect(await refusalOf({ status: 408 })).to.include({ code: 'service-failed', status: 408 });
+  });
+
+  it('means what the profile says, where the service uses statuses in its own way', async () => {
+    const fileName = uniqueName();
+    await addFault({ operation: 'session', match: { fileName }, times: -1, status: 419 });
+    const profile = { statuses: { 419: 'token' } } as const;
+    expect(await rejection(open(await callsOf('alice', { profile }), fileName))).to.include({
+      code: 'token-rejected',
+      status: 401,
+    });
+  });
+
+  it('of a token for want of scope does not ask for a new one', async () => {
+    const headers = { 'www-authenticate': 'Bearer error="insufficient_scope"' };
+    expect(await refusalOf({ status: 401, headers })).to.include({ code: 'forbidden', status: 401 });
+  });
+});
+
+describe('an answer that cannot be used', () => {
+  it('is a bad response where it is a page, broken JSON or lacks its fields', async () => {
+    for (const body of [
+      '<!doctype html><p>Welcome',
+      '{"session_id": "s',
+      {},
+      { session_id: '' },
+      { session_id: 7 },
+    ]) {
+      expect(await refusalOf({ status: 200, body })).to.include({ code: 'bad-response', status: 200 });
+    }
+  });
+
+  it('is a bad response where a chunk was left out: a gap is never taken for stored', async () => {
+    const calls = await callsOf();
+    const fileName = uniqueName();
+    const session = await open(calls, fileName);
+    const chunks = [await randomChunk(), await randomChunk()];
+    await addFault({ operation: 'chunks', match: { fileName }, omitEntry: true });
+    expect(await rejection(calls.presign(session, chunks, forever))).to.include({ code: 'bad-response' });
+    expect(await calls.presign(session, chunks, forever)).to.have.all.keys(chunks.map(({ hash }) => hash));
+  });
+
+  it('is a network error where the line is cut, or the page may not read it', async () => {
+    expect(await refusalOf({ cut: 'before-body' })).to.include({ code: 'network' });
+    expect(await refusalOf({ cut: 'mid-body' })).to.include({ code: 'network' });
+    expect(await refusalOf({ withoutCors: true })).to.include({ code: 'network' });
+  });
+
+  it('is not followed where it leads elsewhere', async () => {
+    const { baseUrl } = await referenceSettings();
+    const fileName = uniqueName();
+    const redirect = `${baseUrl}/files/uploadsession?elsewhere`;
+    await addFault({ operation: 'session', match: { fileName }, redirect });
+    expect(await rejection(open(await callsOf(), fileName))).to.include({ code: 'network' });
+    expect(await logOf({ fileName })).to.have.length(1);
+  });
+
+  it('is a timeout where it does not come, or stops on the way', async () => {
+    expect(await refusalOf({ delayMs: 5000 }, { timeoutMs: 100 })).to.include({ code: 'timeout' });
+    expect(await refusalOf({ stall: true }, { timeoutMs: 300 })).to.include({ code: 'timeout' });
+  });
+
+  it('is no error at all where it is no longer wanted', async () => {
+    const fileName = uniqueName();
+    await addFault({ operation: 'session', match: { fileName }, delayMs: 5000 });
+    const calls = await callsOf();
+    const stop = new AbortController();
+    const reason = new Error('paused');
+    const request = calls.openSession({ parentId: 'folder-a', fileName, fileSize: 1 }, stop.signal);
+    stop.abort(reason);
+    expect(await rejection(request)).to.equal(reason);
+    expect(
+      await rejection(calls.openSession({ parentId: 'folder-a', fileName, fileSize: 1 }, stop.signal)),
+    ).to.equal(reason);
+  });
+});

@@ -1,0 +1,101 @@
+// Where a request with the bearer may go, and how much of an answer is read.
+
+import { expect } from '@open-wc/testing';
+import { createSend, isBelow, isSafeUrl, resolveUrl } from '../../src/service/http.ts';
+import { findReference, forever, logOf, rejection, tokenOf, uniqueName } from './reference.ts';
+
+const base = 'https://s.example/api';
+
+describe('a privileged request', () => {
+  it('stays below the base URL', () => {
+    for (const path of [
+      '/files',
+      'files',
+      '/files/x?y=1',
+      '//evil.example/x',
+      `${base}/files`,
+      '/a/b.c/..d/',
+      '/\\evil',
+    ]) {
+      expect(isBelow(base, resolveUrl(base, path)), path).to.equal(true);
+    }
+  });
+
+  it('goes to no other host, path or scheme, however it is written', () => {
+    for (const path of [
+      'https://s.example.evil/',
+      'https://s.example.evil/api/files',
+      'https://s.example/other',
+      'https://s.example/api-evil',
+      'https://s.example/',
+      'https://s.example:8443/api/files',
+      'http://s.example/api/files',
+      'https://user@s.example/api/files',
+      'https://user:word@s.example/api/files',
+      'https://s.example/API/files',
+      '/../other',
+      '/%2e%2e/other',
+      '/..%2fother',
+      '/%2e%2e%2fother',
+      '/%252e%252e%252fother',
+      '/x/..%5c..%5cother',
+      '/.%2E;/other',
+      '/%2e%2e',
+      '/x\\..\\..\\..\\other',
+      '/%',
+    ]) {
+      expect(isBelow(base, resolveUrl(base, path)), path).to.equal(false);
+    }
+  });
+
+  it('is refused before anything is sent', async () => {
+    const { baseUrl } = await findReference();
+    const settings = { baseUrl: `${baseUrl}/api`, authHeader: 'Authorization', authScheme: 'Bearer' };
+    const fileName = uniqueName();
+    const body = { parent_id: 'folder-a', file_name: fileName, file_size: 1 };
+    const token = await tokenOf('alice');
+    for (const path of ['/../files/uploadsession', `${baseUrl}/files/uploadsession`]) {
+      const request = createSend(settings)({ method: 'POST', path, token, body, signal: forever });
+      expect(await rejection(request)).to.include({ code: 'bad-config' });
+    }
+    expect(await logOf({ fileName })).to.deep.equal([]);
+  });
+
+  it('says nothing of the token where it cannot go into a header', async () => {
+    const { baseUrl } = await findReference();
+    const send = createSend({ baseUrl, authHeader: 'Authorization', authScheme: 'Bearer' });
+    const request = send({ method: 'POST', path: '/files', token: 'se\ncret', signal: forever });
+    const error = await rejection(request);
+    expect(error).to.include({ code: 'bad-config' });
+    expect(`${error.message} ${String(error.cause)}`).not.to.include('cret');
+  });
+
+  it('reads no more of an answer than it was told to', async () => {
+    const { baseUrl } = await findReference();
+    const send = createSend({ baseUrl, authHeader: 'Authorization', authScheme: 'Bearer' });
+    const request = {
+      method: 'POST',
+      path: '/auth/token',
+      token: undefined,
+      body: {},
+      signal: forever,
+    } as const;
+    expect((await send(request)).status).to.equal(400);
+    expect(await rejection(send({ ...request, maxBytes: 10 }))).to.include({ code: 'bad-response' });
+  });
+});
+
+describe('an address for bytes', () => {
+  it('is https, or http on this machine while the service is on this machine', () => {
+    const cases: [string, string, boolean][] = [
+      ['https://s.example', 'https://storage.example/x', true],
+      ['https://s.example', 'http://storage.example/x', false],
+      ['https://s.example', 'http://127.0.0.1/x', false],
+      ['http://localhost:1', 'http://127.0.0.1:2/x', true],
+      ['http://localhost:1', 'http://storage.example/x', false],
+      ['http://localhost:1', 'ftp://localhost/x', false],
+    ];
+    for (const [baseUrl, url, isSafe] of cases)
+      expect(isSafeUrl(baseUrl, new URL(url)), url).to.equal(isSafe);
+  });
+});

@@ -1,0 +1,37 @@
+// The sender of the sign-in calls, against the reference service.
+
+import { expect } from '@open-wc/testing';
+import { createPost } from '../../src/service/client.ts';
+import { forever, referenceSettings, rejection } from './reference.ts';
+
+describe('a sign-in call', () => {
+  const options = { credentials: 'same-origin', signal: forever } as const;
+
+  it('answers whatever the status is, with what the service says', async () => {
+    const post = createPost(await referenceSettings());
+    const answer = await post('/auth/token', { code: 'made-up', code_verifier: 'x'.repeat(43) }, options);
+    expect(answer.status).to.be.within(400, 401);
+    expect(answer.body).to.be.an('object');
+    expect(answer.dateMs).to.be.a('number');
+  });
+
+  it('goes below the base URL, or to a whole address that the page set, but never there with the bearer', async () => {
+    const { baseUrl } = await referenceSettings();
+    const post = createPost({ baseUrl: `${baseUrl}/api`, authHeader: 'Authorization' });
+    const whole = await post(`${baseUrl}/auth/token`, {}, options);
+    expect(whole.status).to.equal(400);
+    const headers = { authorization: 'Bearer secret' };
+    for (const request of [
+      post(`${baseUrl}/auth/token`, {}, { ...options, headers }),
+      post('/../auth/token', {}, options),
+      post('http://elsewhere.example/token', {}, options),
+    ]) {
+      expect(await rejection(request)).to.include({ code: 'bad-config' });
+    }
+  });
+
+  it('rejects where no answer came', async () => {
+    const post = createPost({ baseUrl: 'http://localhost:1', authHeader: 'Authorization' });
+    expect(await rejection(post('/auth/token', {}, options))).to.include({ code: 'network' });
+  });
+});

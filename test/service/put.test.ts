@@ -1,0 +1,182 @@
+// Chunks on their way to a storage on another origin: what goes along, what comes back, what goes wrong.
+
+import { expect } from '@open-wc/testing';
+import type { UploaderError } from '../../src/core/errors.ts';
+import type { TicketUpload } from '../../src/core/types.ts';
+import { createCalls } from '../../src/service/client.ts';
+import { createPut } from '../../src/service/put.ts';
+import {
+  addFault,
+  findReference,
+  forever,
+  logOf,
+  randomChunk,
+  referenceSettings,
+  rejection,
+  tokenOf,
+  uniqueName,
+  withToken,
+} from './reference.ts';
+
+interface Sendable {
+  readonly body: Blob;
+  readonly hash: string;
+  readonly upload: TicketUpload;
+}
+
+/** A chunk with a ticket; `fault` is of the presign call. */
+async function sendable(sizeBytes = 1000, fault?: Readonly<Record<string, unknown>>): Promise<Sendable> {
+  const calls = createCalls(await referenceSettings(), withToken(await tokenOf('alice')));
+  const chunk = await randomChunk(sizeBytes);
+  const fileName = uniqueName();
+  const session = await calls.openSession({ parentId: 'folder-a', fileName, fileSize: sizeBytes }, forever);
+  if (fault) await addFault({ operation: 'chunks', match: { fileName }, ...fault });
+  const upload = (await calls.presign(session, [chunk], forever)).get(chunk.hash)?.upload;
+  if (!upload) throw new Error('a new chunk has a URL');
+  return { ...chunk, upload };
+}
+
+async function send(
+  { upload, body }: Sendable,
+  options: { signal?: AbortSignal; onProgress?: (sentBytes: number) => void; stallMs?: number } = {},
+): Promise<void> {
+  const put = createPut({ baseUrl: (await findReference()).baseUrl });
+  return put(upload, body, { signal: forever, ...options });
+}
+
+async function refusalOf(fault: Readonly<Record<string, unknown>>, stallMs = 30_000): Promise<UploaderError> {
+  const chunk = await sendable();
+  // Until the end of the test: a browser may try a cut request again by itself.
+  await addFault({ operation: 'put', match: { hash: chunk.hash }, times: -1, ...fault });
+  return rejection(send(chunk, { stallMs }));
+}
+
+const isStored = async ({ hash }: Sendable): Promise<boolean> =>
+  (await logOf({ hash })).some(({ stored }) => stored === true);
+
+describe('a chunk that is sent', () => {
+  it('is stored, and tells its progress up to its last byte', async () => {
+    const chunk = await sendable(2 ** 21);
+    const progress: number[] = [];
+    await send(chunk, { onProgress: (sentBytes) => progress.push(sentBytes) });
+    expect(progress.at(-1)).to.equal(2 ** 21);
+    expect(progress).to.deep.equal([...progress].sort((a, b) => a - b));
+    expect(await isStored(chunk)).to.equal(true);
+  });
+
+  it('carries no bearer, no cookie, no session and no type of its own', async () => {
+    const chunk = await sendable();
+    await send({ ...chunk, body: new Blob([chunk.body], { type: 'text/x-secret' }) });
+    const [entry] = await logOf({ hash: chunk.hash });
+    expect(entry).to.include({ hasBearer: false, hasCookie: false, stored: true });
+    expect(entry?.headers).not.to.include.members(['x-service-uploadsession']);
+    expect(entry?.headers).not.to.include.members(['content-type']);
+  });
+
+  it('carries the headers that its ticket asks for', async () => {
+    const chunk = await sendable();
+    const upload = { ...chunk.upload, headers: { 'Content-Type': 'application/octet-stream' } };
+    await send({ ...chunk, upload });
+    expect((await logOf({ hash: chunk.hash }))[0]?.headers).to.include('content-type');
+  });
+
+  it('goes to no address that is neither https nor on this machine', async () => {
+    const chunk = await sendable();
+    const put = createPut({ baseUrl: 'https://service.example' });
+    expect(await rejection(put(chunk.upload, chunk.body, { signal: forever }))).to.include({
+      code: 'bad-response',
+    });
+    expect(await logOf({ hash: chunk.hash })).to.deep.equal([]);
+  });
+});
+
+describe('a chunk that is no longer wanted', () => {
+  it('stops on the way with the reason that was given, and nothing is stored', async () => {
+    const chunk = await sendable(2 ** 20);
+    await addFault({ operation: 'put', match: { hash: chunk.hash }, times: -1, stall: true });
+    const stop = new AbortController();
+    const reason = new Error('paused');
+    const sent = send(chunk, { signal: stop.signal, onProgress: () => stop.abort(reason) });
+    expect(await rejection(sent)).to.equal(reason);
+    expect(await isStored(chunk)).to.equal(false);
+  });
+
+  it('is not begun', async () => {
+    const chunk = await sendable();
+    const reason = new Error('paused');
+    expect(await rejection(send(chunk, { signal: AbortSignal.abort(reason) }))).to.equal(reason);
+    expect(await logOf({ hash: chunk.hash })).to.deep.equal([]);
+  });
+});
+
+describe('a chunk that fails', () => {
+  it('because its URL ran out says so where the ticket tells its time, and is refused where not', async () => {
+    const silent = await sendable(1000, { expireTickets: true });
+    expect(silent.upload.expiresAtMs).to.equal(undefined);
+    expect(await rejection(send(silent))).to.include({ code: 'upload-refused', status: 403 });
+    const upload = { ...silent.upload, expiresAtMs: Date.now() - 1 };
+    expect(await rejection(send({ ...silent, upload }))).to.include({ code: 'ticket-expired', status: 403 });
+  });
+
+  it('because the storage has other bytes says so', async () => {
+    const chunk = await sendable(1000, { wrongTicket: true });
+    expect(await rejection(send(chunk))).to.include({ code: 'hash-mismatch', status: 400 });
+    expect(await isStored(chunk)).to.equal(false);
+  });
+
+  it('by a refusal or a fault of the storage has its status', async () => {
+    expect(await refusalOf({ status: 400 })).to.include({ code: 'upload-refused', status: 400 });
+    expect(await refusalOf({ status: 401 })).to.include({ code: 'upload-refused', status: 401 });
+    expect(await refusalOf({ status: 404 })).to.include({ code: 'upload-refused', status: 404 });
+    expect(await refusalOf({ status: 412 })).to.include({ code: 'upload-refused', status: 412 });
+    expect(await refusalOf({ status: 408 })).to.include({ code: 'service-failed', status: 408 });
+    expect(await refusalOf({ status: 500 })).to.include({ code: 'service-failed', status: 500 });
+  });
+
+  it('because the storage is busy waits as long as it is told, where that may be read', async () => {
+    const headers = { 'retry-after': '2' };
+    const hidden = await refusalOf({ status: 429, headers });
+    expect(hidden).to.include({ code: 'rate-limited', status: 429 });
+    expect(hidden.retryAfterMs).to.equal(undefined);
+    const exposed = { ...headers, 'access-control-expose-headers': 'Retry-After' };
+    expect(await refusalOf({ status: 503, headers: exposed })).to.include({
+      code: 'rate-limited',
+      retryAfterMs: 2000,
+    });
+  });
+
+  it('because the line is cut, or the answer may not be read, is a network error', async () => {
+    expect(await refusalOf({ cut: 'before-body' })).to.include({ code: 'network' });
+    expect(await refusalOf({ cut: 'mid-body' })).to.include({ code: 'network' });
+    expect(await refusalOf({ cut: 'after-body' })).to.include({ code: 'network' });
+    expect(await refusalOf({ status: 403, withoutCors: true })).to.include({ code: 'network' });
+  });
+
+  it('because it was sent elsewhere is refused, even where elsewhere says yes', async () => {
+    const elsewhere = await sendable();
+    const chunk = await sendable();
+    await addFault({ operation: 'put', match: { hash: elsewhere.hash }, times: -1, storeNothing: true });
+    await addFault({
+      operation: 'put',
+      match: { hash: chunk.hash },
+      times: -1,
+      redirect: elsewhere.upload.url,
+    });
+    expect(await rejection(send(chunk))).to.include({ code: 'upload-refused', status: 200 });
+  });
+
+  it('because nothing moves any more has stalled', async () => {
+    expect(await refusalOf({ stall: true }, 50)).to.include({ code: 'upload-stalled' });
+    expect(await refusalOf({ delayMs: 5000 }, 50)).to.include({ code: 'upload-stalled' });
+  });
+
+  it('with a long tale as the answer still has its status', async () => {
+    expect(await refusalOf({ status: 500, body: 'x'.repeat(500_000) })).to.include({ status: 500 });
+  });
+
+  it('never names its URL in the error', async () => {
+    const chunk = await sendable(1000, { wrongTicket: true });
+    const error = await rejection<UploaderError>(send(chunk));
+    expect(`${error.message} ${JSON.stringify(error)}`).not.to.match(/https?:/);
+  });
+});

@@ -1,0 +1,201 @@
+// The browser's database at its worst: damaged, deleted, full, closed to the page, silent. An upload must go on in spite of it.
+
+import { expect } from '@open-wc/testing';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { rawDatabase, recordOf, statesOf } from './saved.ts';
+
+let name = '';
+let store: UploadStore;
+
+beforeEach(() => {
+  name = `test-${crypto.randomUUID()}`;
+  store = createUploadStore({ name });
+});
+
+async function rejection(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it was expected to reject');
+}
+
+describe('a damaged record', () => {
+  it('counts as none, and is removed', async () => {
+    const record = recordOf();
+    const uploads = rawDatabase(`${name}-uploads`);
+    await store.save(record);
+    const [saved] = (await uploads.values()) as Record<string, unknown>[];
+    const damages: unknown[] = [
+      7,
+      null,
+      'text',
+      [],
+      {},
+      { ...saved, version: 99 },
+      { ...saved, key: 'another' },
+      { ...saved, sessionHeader: '' },
+      { ...saved, sizeBytes: -1 },
+      { ...saved, sizeBytes: '10' },
+      { ...saved, chunkSizeBytes: 0 },
+      { ...saved, hashAlgorithm: 'md5' },
+      { ...saved, lastModifiedMs: Number.NaN },
+      { ...saved, chunksId: undefined },
+    ];
+    for (const damaged of damages) {
+      await uploads.put(record.key, damaged);
+      expect(await store.find(record.key), JSON.stringify(damaged)).to.equal(undefined);
+      expect(await uploads.keys()).to.deep.equal([]);
+      await store.saveChunks(record.key, statesOf(0, 1));
+    }
+    await uploads.put(record.key, saved);
+    expect(await store.find(record.key)).to.deep.include(record);
+  });
+
+  it('does not hide the others, and is swept out', async () => {
+    await store.save(recordOf());
+    const uploads = rawDatabase(`${name}-uploads`);
+    await uploads.put('other', { sizeBytes: 'many' });
+    expect(await store.list()).to.have.length(1);
+    await store.prune();
+    expect(await uploads.keys()).to.deep.equal(['key']);
+  });
+});
+
+describe('damaged chunk states', () => {
+  it('are left out, so that those chunks are asked for again', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(3, 4));
+    const chunks = rawDatabase(`${name}-chunks`);
+    const [key] = (await chunks.keys()) as [[string, number, number]];
+    const damages: unknown[] = [
+      7,
+      null,
+      { 0: [1, 'hash', 'receipt'] },
+      [7, null, []],
+      [
+        [100, 'hash', 'receipt'],
+        [-1, 'hash', 'receipt'],
+        [1.5, 'hash', 'receipt'],
+        ['1', 'hash', 'receipt'],
+      ],
+      [
+        [1, '', 'receipt'],
+        [1, 7, 'receipt'],
+        [1, 'hash'],
+      ],
+    ];
+    for (const [at, damaged] of damages.entries()) await chunks.put([key[0], key[1], 1000 + at], damaged);
+    expect([...((await store.find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
+  });
+});
+
+describe('a page that ends while it saves', () => {
+  it('leaves a state that can be read, whichever of the two databases is ahead', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 2));
+    const uploads = rawDatabase(`${name}-uploads`);
+    const [saved] = await uploads.values();
+    // Ended after the record was removed, before its chunks were; then the same file is added again.
+    await store.saveChunks(record.key, statesOf(2, 3));
+    const next = createUploadStore({ name });
+    await rawDatabase(`${name}-uploads`).remove();
+    await next.save({ ...record, session: { sessionId: 's2', header: 'h2' } });
+    expect((await next.find(record.key))?.stored.size).to.equal(0);
+    // Ended before the new session was saved.
+    await uploads.put(record.key, saved);
+    expect((await createUploadStore({ name }).find(record.key))?.stored.size).to.equal(3);
+  });
+
+  it('loses at most what was being written', async () => {
+    const { put } = IDBObjectStore.prototype;
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 2));
+    IDBObjectStore.prototype.put = function aborted(this: IDBObjectStore, value: unknown, key?: IDBValidKey) {
+      const request = put.call(this, value, key);
+      this.transaction.abort();
+      return request;
+    };
+    try {
+      const error = await rejection(store.saveChunks(record.key, statesOf(2, 4)));
+      expect(error).to.include({ code: 'store-unavailable' });
+    } finally {
+      IDBObjectStore.prototype.put = put;
+    }
+    expect((await createUploadStore({ name }).find(record.key))?.stored.size).to.equal(2);
+    await store.saveChunks(record.key, statesOf(2, 4));
+    expect((await store.find(record.key))?.stored.size).to.equal(4);
+  });
+});
+
+describe('a database that is gone', () => {
+  it('can be deleted while the store has it open, and is made anew', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 1));
+    await rawDatabase(`${name}-uploads`).remove();
+    await rawDatabase(`${name}-chunks`).remove();
+    expect(await store.find(record.key)).to.equal(undefined);
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 1));
+    expect((await store.find(record.key))?.stored.size).to.equal(1);
+  });
+
+  it('is a warning and no hang where the browser has none for the page, or does not answer', async () => {
+    const { open } = IDBFactory.prototype;
+    try {
+      IDBFactory.prototype.open = () => {
+        throw new DOMException('no', 'SecurityError');
+      };
+      expect(await rejection(store.save(recordOf()))).to.include({ code: 'store-unavailable' });
+      IDBFactory.prototype.open = () => Object.create(IDBOpenDBRequest.prototype) as IDBOpenDBRequest;
+      const hasty = createUploadStore({ name, deadlineMs: 50 });
+      expect(await rejection(hasty.find('key'))).to.include({ code: 'store-unavailable' });
+    } finally {
+      IDBFactory.prototype.open = open;
+    }
+    await store.save(recordOf());
+    expect(await store.find('key')).not.to.equal(undefined);
+  });
+});
+
+describe('a disk that is full', () => {
+  it('is told apart', async () => {
+    const { put } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException('full', 'QuotaExceededError');
+    };
+    try {
+      expect(await rejection(store.save(recordOf()))).to.include({ code: 'store-full' });
+    } finally {
+      IDBObjectStore.prototype.put = put;
+    }
+  });
+});
+
+describe('a handle that the browser does not keep', () => {
+  it('is left out, and the rest is saved', async () => {
+    const handle = { getFile: () => undefined } as unknown as FileSystemFileHandle;
+    const record = recordOf();
+    await store.save({ ...record, handle });
+    const found = await store.find(record.key);
+    expect(found).to.deep.include(record);
+    expect(found?.handle).to.equal(undefined);
+  });
+
+  it('comes back where the browser keeps it', async () => {
+    const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
+    const handle = await folder?.getFileHandle(name, { create: true });
+    const canKeep = handle !== undefined;
+    await store.save(recordOf(handle ? { handle } : {}));
+    const found = await store.find('key');
+    expect(found?.handle !== undefined).to.equal(canKeep);
+    expect(await handle?.isSameEntry(found?.handle as FileSystemFileHandle)).to.equal(
+      canKeep ? true : undefined,
+    );
+  });
+});

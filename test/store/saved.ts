@@ -1,0 +1,57 @@
+// Records to save, and the databases seen from behind the store's back.
+
+import type { RecordToSave, StoredState } from '../../src/store/record.ts';
+
+/** A record of a file of 100 chunks of 100 bytes. */
+export const recordOf = (more: Partial<RecordToSave> = {}): RecordToSave => ({
+  key: 'key',
+  name: 'a.txt',
+  relativePath: 'folder/a.txt',
+  sizeBytes: 10_000,
+  lastModifiedMs: 1_700_000_000_000,
+  type: 'text/plain',
+  parentId: 'folder-a',
+  firstSliceHash: 'f'.repeat(64),
+  chunkSizeBytes: 100,
+  hashAlgorithm: 'sha-256',
+  session: { sessionId: 's', header: 'h' },
+  createdAtMs: Date.now(),
+  ...more,
+});
+
+/** What is stored of the chunks `from` up to and without `to`. */
+export const statesOf = (from: number, to: number): StoredState[] =>
+  Array.from({ length: to - from }, (_, at) => ({
+    index: from + at,
+    hash: `hash-${from + at}`,
+    receipt: `receipt-${from + at}`,
+  }));
+
+const settled = <T>(request: IDBRequest<T>): Promise<T> =>
+  new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+
+/** One of the store's databases, which must be there already. */
+export function rawDatabase(name: string): {
+  keys(): Promise<IDBValidKey[]>;
+  values(): Promise<unknown[]>;
+  put(key: IDBValidKey, value: unknown): Promise<unknown>;
+  remove(): Promise<unknown>;
+} {
+  async function use<T>(run: (store: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+    const db = await settled(indexedDB.open(name));
+    try {
+      return await settled(run(db.transaction('entries', 'readwrite').objectStore('entries')));
+    } finally {
+      db.close();
+    }
+  }
+  return {
+    keys: () => use((store) => store.getAllKeys()),
+    values: () => use<unknown[]>((store) => store.getAll()),
+    put: (key, value) => use((store) => store.put(value, key)),
+    remove: () => settled(indexedDB.deleteDatabase(name)),
+  };
+}

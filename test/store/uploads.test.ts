@@ -1,0 +1,181 @@
+// Saved uploads, in the browser's own database: what comes back after a reload, what saving costs, what is left out.
+
+import { expect } from '@open-wc/testing';
+import type { RecordToSave } from '../../src/store/record.ts';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { rawDatabase, recordOf, statesOf } from './saved.ts';
+
+let name = '';
+let store: UploadStore;
+/** The same databases as a page sees them that was loaded anew. */
+const reload = (): UploadStore => createUploadStore({ name });
+
+beforeEach(() => {
+  name = `test-${crypto.randomUUID()}`;
+  store = reload();
+});
+
+describe('a saved upload', () => {
+  it('is found after a reload, with what was stored', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 2));
+    await store.saveChunks(record.key, statesOf(5, 6));
+    const found = await reload().find(record.key);
+    expect(found).to.deep.include(record);
+    expect([...(found?.stored ?? [])]).to.deep.equal([
+      [0, { hash: 'hash-0', receipt: 'receipt-0' }],
+      [1, { hash: 'hash-1', receipt: 'receipt-1' }],
+      [5, { hash: 'hash-5', receipt: 'receipt-5' }],
+    ]);
+  });
+
+  it('is not found under another key, nor after it was removed', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 3));
+    expect(await store.find(`${record.key} `)).to.equal(undefined);
+    await store.remove(record.key);
+    expect(await reload().find(record.key)).to.equal(undefined);
+    expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
+  });
+
+  it('goes on under the same session, and begins anew under another', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 3));
+    await store.save({ ...record, type: 'a/b' });
+    expect((await store.find(record.key))?.stored.size).to.equal(3);
+    await store.save({ ...record, session: { sessionId: 's2', header: 'h2' } });
+    expect((await reload().find(record.key))?.stored.size).to.equal(0);
+    await store.saveChunks(record.key, statesOf(3, 4));
+    expect([...((await reload().find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
+  });
+
+  it('gets no chunks back that were stored for a removed one', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.remove(record.key);
+    await store.saveChunks(record.key, statesOf(0, 3));
+    await store.save(record);
+    expect((await store.find(record.key))?.stored.size).to.equal(0);
+  });
+
+  it('goes on in another page, where the last word about a chunk counts', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 2));
+    const other = reload();
+    await other.saveChunks(record.key, [{ index: 1, hash: 'hash-1', receipt: 'newer' }]);
+    await other.saveChunks(record.key, statesOf(2, 3));
+    const found = await store.find(record.key);
+    expect(found?.stored.get(1)?.receipt).to.equal('newer');
+    expect(found?.stored.size).to.equal(3);
+  });
+
+  it('holds no field that the record does not have', async () => {
+    const record = recordOf();
+    await store.save({ ...record, token: 'secret' } as RecordToSave);
+    expect(JSON.stringify(await rawDatabase(`${name}-uploads`).values())).not.to.include('secret');
+  });
+});
+
+describe('all saved uploads', () => {
+  it('are listed from the oldest on, each with what was stored', async () => {
+    for (const [key, createdAtMs] of [
+      ['b', 2],
+      ['a', 1],
+      ['c', 3],
+    ] as const) {
+      await store.save(recordOf({ key, createdAtMs }));
+    }
+    await store.saveChunks('a', statesOf(0, 1));
+    const listed = await store.list();
+    expect(listed.map(({ key, stored }) => [key, stored.size])).to.deep.equal([
+      ['a', 1],
+      ['b', 0],
+      ['c', 0],
+    ]);
+  });
+
+  it('age out, and so does what belongs to none of them', async () => {
+    const day = 24 * 3_600_000;
+    await store.save(recordOf({ key: 'old', createdAtMs: Date.now() - 8 * day }));
+    await store.save(recordOf({ key: 'ahead', createdAtMs: Date.now() + 8 * day }));
+    await store.save(recordOf({ key: 'young', createdAtMs: Date.now() - 6 * day }));
+    await store.saveChunks('old', statesOf(0, 1));
+    await store.saveChunks('young', statesOf(0, 1));
+    await rawDatabase(`${name}-chunks`).put(['nobody', 1, 1], []);
+    await store.prune();
+    expect((await reload().list()).map(({ key }) => key)).to.deep.equal(['young']);
+    expect(await rawDatabase(`${name}-chunks`).keys()).to.have.length(1);
+    await store.prune(day);
+    expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
+  });
+
+  it('are gone when everything is forgotten', async () => {
+    await store.save(recordOf());
+    await store.saveChunks(recordOf().key, statesOf(0, 1));
+    await store.clear();
+    expect(await reload().list()).to.deep.equal([]);
+    expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
+  });
+});
+
+describe('the cost of saving', () => {
+  const { put } = IDBObjectStore.prototype;
+  let writtenBytes = 0;
+  let writes = 0;
+
+  beforeEach(() => {
+    writtenBytes = 0;
+    writes = 0;
+    IDBObjectStore.prototype.put = function counted(this: IDBObjectStore, value: unknown, key?: IDBValidKey) {
+      writtenBytes += JSON.stringify([key, value]).length;
+      writes += 1;
+      return put.call(this, value, key);
+    };
+  });
+  afterEach(() => {
+    IDBObjectStore.prototype.put = put;
+  });
+
+  async function costOf(chunkCount: number): Promise<{ bytes: number; puts: number }> {
+    const record = recordOf({ sizeBytes: chunkCount * 100, key: `of ${chunkCount}` });
+    await store.save(record);
+    writtenBytes = 0;
+    writes = 0;
+    for (let index = 0; index < chunkCount; index += 1) {
+      await store.saveChunks(record.key, [{ index, hash: 'a'.repeat(64), receipt: 'r'.repeat(200) }]);
+    }
+    const cost = { bytes: writtenBytes, puts: writes };
+    expect((await reload().find(record.key))?.stored.size).to.equal(chunkCount);
+    return cost;
+  }
+
+  it('is the same for the ten-thousandth chunk as for the first', async function () {
+    this.timeout(120_000);
+    const thousand = await costOf(1000);
+    const tenThousand = await costOf(10_000);
+    expect(thousand.puts).to.equal(1000);
+    expect(tenThousand.puts).to.equal(10_000);
+    expect(tenThousand.bytes / thousand.bytes).to.be.within(10 / 1.15, 10 * 1.15);
+    expect(thousand.bytes / 1000).to.be.below(2 * (64 + 200));
+  });
+
+  it('is shared by what comes while something is being written', async () => {
+    const record = recordOf({ sizeBytes: 10_000 });
+    await store.save(record);
+    writes = 0;
+    await Promise.all(
+      Array.from({ length: 100 }, (_, at) => store.saveChunks(record.key, statesOf(at, at + 1))),
+    );
+    expect(writes).to.be.below(5);
+    expect((await reload().find(record.key))?.stored.size).to.equal(100);
+  });
+
+  it('is nothing where nothing was stored', async () => {
+    await store.saveChunks('none', []);
+    expect(writes).to.equal(0);
+  });
+});
