@@ -34,7 +34,12 @@ export interface ChangeMap {
     readonly failedCount: number;
     readonly canceledCount: number;
   };
-  'chunk-hashed': { readonly id: FileId; readonly index: number; readonly hash: string; readonly sizeBytes: number };
+  'chunk-hashed': {
+    readonly id: FileId;
+    readonly index: number;
+    readonly hash: string;
+    readonly sizeBytes: number;
+  };
   'chunk-uploaded': {
     readonly id: FileId;
     readonly index: number;

@@ -28,7 +28,9 @@ export interface Profile {
   /** Adds `sizes` (bytes, in the order of `hashes`) to the presign request (U19). */
   sendSizes?: boolean;
   /** Overrides of what a status of an upload operation means (U12), by status. */
-  statuses?: Readonly<Record<number, 'retry' | 'slow-down' | 'token' | 'forbidden' | 'gone' | 'refused' | 'too-large'>>;
+  statuses?: Readonly<
+    Record<number, 'retry' | 'slow-down' | 'token' | 'forbidden' | 'gone' | 'refused' | 'too-large'>
+  >;
 }
 
 /** Called when a token is needed; `signal` aborts when the answer is no longer wanted. */
@@ -131,10 +133,20 @@ export interface Settings {
 }
 
 const UNITS: Readonly<Record<string, number>> = {
-  '': 1, b: 1,
-  kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12,
-  kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30, tib: 2 ** 40,
-  k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40,
+  '': 1,
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  tb: 1e12,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+  tib: 2 ** 40,
+  k: 2 ** 10,
+  m: 2 ** 20,
+  g: 2 ** 30,
+  t: 2 ** 40,
 };
 
 /** Bytes of `8MiB`, `8 MB`, `8388608` or a number; `undefined` where it is none of these or not above zero. */
@@ -156,7 +168,12 @@ export type Warn = (message: string) => void;
  * missing or cannot be one throws `bad-config`, since nothing can be done without it.
  */
 export function createSettings(input: SettingsInput, warn: Warn = () => undefined): Settings {
-  const oneOf = <T extends string>(name: string, value: string | undefined, allowed: readonly T[], fallback: T): T => {
+  const oneOf = <T extends string>(
+    name: string,
+    value: string | undefined,
+    allowed: readonly T[],
+    fallback: T,
+  ): T => {
     if (value === undefined || value === '') return fallback;
     if ((allowed as readonly string[]).includes(value)) return value as T;
     warn(`${name}="${value}" is not one of ${allowed.join(', ')}; ${fallback} is used.`);
@@ -168,7 +185,12 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     if (parsed === undefined) warn(`${name}="${value}" is no size such as 8MiB or 500MB; it is ignored.`);
     return parsed ?? fallback;
   };
-  const count = <T>(name: string, value: string | number | undefined, max: number, fallback: T): number | T => {
+  const count = <T>(
+    name: string,
+    value: string | number | undefined,
+    max: number,
+    fallback: T,
+  ): number | T => {
     if (value === undefined || value === '' || value === 'auto') return fallback;
     const parsed = Number(value);
     if (Number.isInteger(parsed) && parsed >= 1 && parsed <= max) return parsed;
@@ -176,14 +198,19 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     return fallback;
   };
   const text = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
-  const origins = typeof input.uploadOrigins === 'string' ? input.uploadOrigins.split(/[\s,]+/) : (input.uploadOrigins ?? []);
+  const origins =
+    typeof input.uploadOrigins === 'string'
+      ? input.uploadOrigins.split(/[\s,]+/)
+      : (input.uploadOrigins ?? []);
   return Object.freeze<Settings>({
     baseUrl: readBaseUrl(input.baseUrl),
     parentId: input.parentId ?? '',
     auth: oneOf('auth', input.auth, AUTH_MODES, 'auto'),
     clientId: input.clientId ?? 'secure-uploader',
     redirectUri: text(input.redirectUri),
-    responseMode: input.responseMode ? oneOf('response-mode', input.responseMode, ['query', 'fragment'] as const, 'query') : undefined,
+    responseMode: input.responseMode
+      ? oneOf('response-mode', input.responseMode, ['query', 'fragment'] as const, 'query')
+      : undefined,
     silent: oneOf('silent', input.silent, ['auto', 'off'], 'auto'),
     issuer: text(input.issuer),
     idpId: text(input.idpId),
@@ -225,11 +252,17 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
 
 /** True for `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`. */
 export function isLoopback(hostname: string): boolean {
-  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(?:\.\d{1,3}){3}$/.test(hostname)
+  );
 }
 
 function readBaseUrl(value: string | undefined): string {
-  if (!value) throw new UploaderError('bad-config', 'base-url is not set: it is the address of the upload service');
+  if (!value)
+    throw new UploaderError('bad-config', 'base-url is not set: it is the address of the upload service');
   let url: URL;
   try {
     url = new URL(value, globalThis.document?.baseURI);
@@ -237,7 +270,11 @@ function readBaseUrl(value: string | undefined): string {
     throw new UploaderError('bad-config', `base-url "${value}" is no URL`, { cause });
   }
   const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-  if (!isAllowed) throw new UploaderError('bad-config', `base-url must be https (http on loopback only), not ${url.protocol}`);
+  if (!isAllowed)
+    throw new UploaderError(
+      'bad-config',
+      `base-url must be https (http on loopback only), not ${url.protocol}`,
+    );
   if (url.username || url.password || url.search || url.hash) {
     throw new UploaderError('bad-config', 'base-url must have no user, query or fragment');
   }

@@ -123,5 +123,7 @@ export function toUploaderError(error: unknown, code: ErrorCode, message: string
 
 /** True for the rejection of an aborted signal, which is never reported as an error. */
 export function isAbort(error: unknown, signal: AbortSignal): boolean {
-  return signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'));
+  return (
+    signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'))
+  );
 }

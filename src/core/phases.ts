@@ -1,7 +1,15 @@
 // The one state of a file, and the moves between states. Whoever moves a phase does it through `move`.
 
 /** `hashing` lasts until the first PUT; waiting to retry is `uploading` with `retryAt`. */
-export type Phase = 'queued' | 'hashing' | 'uploading' | 'committing' | 'done' | 'paused' | 'failed' | 'canceled';
+export type Phase =
+  | 'queued'
+  | 'hashing'
+  | 'uploading'
+  | 'committing'
+  | 'done'
+  | 'paused'
+  | 'failed'
+  | 'canceled';
 
 /** Why a file is paused; only `user` needs a click to go on. */
 export type PauseReason =
@@ -38,4 +46,5 @@ export const isActive = (phase: Phase): boolean =>
   phase === 'hashing' || phase === 'uploading' || phase === 'committing';
 
 /** Phases from which nothing happens any more unless somebody asks for it. */
-export const isSettled = (phase: Phase): boolean => phase === 'done' || phase === 'failed' || phase === 'canceled';
+export const isSettled = (phase: Phase): boolean =>
+  phase === 'done' || phase === 'failed' || phase === 'canceled';

@@ -28,7 +28,8 @@ export async function* mapAhead<T, R>(
   limit: number,
   fn: (item: T) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
-  const iterator = Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  const iterator =
+    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
   const results: Promise<R>[] = [];
   let isEnded = false;
   const pull = async (): Promise<void> => {

@@ -101,11 +101,18 @@ export interface Calls {
 export type Put = (
   upload: TicketUpload,
   body: Blob,
-  options: { readonly signal: AbortSignal; readonly onProgress?: (sentBytes: number) => void; readonly stallMs?: number },
+  options: {
+    readonly signal: AbortSignal;
+    readonly onProgress?: (sentBytes: number) => void;
+    readonly stallMs?: number;
+  },
 ) => Promise<void>;
 
 /** Runs a privileged call with a valid token (none in mode `none`), waiting for sign-in and renewing on 401. */
-export type WithToken = <T>(call: (token: string | undefined) => Promise<T>, signal: AbortSignal) => Promise<T>;
+export type WithToken = <T>(
+  call: (token: string | undefined) => Promise<T>,
+  signal: AbortSignal,
+) => Promise<T>;
 
 /** Hashes the bytes of a slice away from the page's thread. With `keepBytes` the bytes come back as a Blob in memory. */
 export type HashSlice = (

@@ -52,9 +52,26 @@ export function online(signal: AbortSignal): Promise<void> {
   if (globalThis.navigator?.onLine !== false) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
-    globalThis.addEventListener('online', () => { stop.abort(); resolve(); }, { signal: stop.signal });
-    signal.addEventListener('abort', () => { stop.abort(); reject(signal.reason); }, { signal: stop.signal });
-    if (signal.aborted) { stop.abort(); reject(signal.reason); }
+    globalThis.addEventListener(
+      'online',
+      () => {
+        stop.abort();
+        resolve();
+      },
+      { signal: stop.signal },
+    );
+    signal.addEventListener(
+      'abort',
+      () => {
+        stop.abort();
+        reject(signal.reason);
+      },
+      { signal: stop.signal },
+    );
+    if (signal.aborted) {
+      stop.abort();
+      reject(signal.reason);
+    }
   });
 }
 

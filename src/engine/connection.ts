@@ -1,11 +1,12 @@
 // Everything that belongs to one set of settings: the service's calls, sign-in, the sender, the hash workers. Rows that
 // were added under the same settings share it.
 
+import { type AuthSession, openAuthSession } from '../auth/session.ts';
+import type { AuthTimes } from '../auth/times.ts';
 import type { Report } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
 import type { Calls, Put } from '../core/types.ts';
 import { Gate } from '../core/wait.ts';
-import { type AuthOptions, type AuthSession, openAuthSession } from '../auth/session.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
 import { createCalls, createPost } from '../service/client.ts';
 import { createPut } from '../service/put.ts';
@@ -27,7 +28,7 @@ export interface Times {
   readonly callTimeoutMs?: number;
   /** A PUT without progress is given up after this long. */
   readonly stallMs?: number;
-  readonly auth?: AuthOptions;
+  readonly auth?: Partial<AuthTimes>;
 }
 
 export function connect(settings: Settings, report: Report, times: Times = {}): Connection {
@@ -41,8 +42,15 @@ export function connect(settings: Settings, report: Report, times: Times = {}): 
     settings,
     auth,
     pool,
-    calls: createCalls(settings, auth.withToken, times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs }),
-    put: createPut({ baseUrl: settings.baseUrl, ...(times.stallMs !== undefined && { stallMs: times.stallMs }) }),
+    calls: createCalls(
+      settings,
+      auth.withToken,
+      times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs },
+    ),
+    put: createPut({
+      baseUrl: settings.baseUrl,
+      ...(times.stallMs !== undefined && { stallMs: times.stallMs }),
+    }),
     gates: { service: new Gate(), storage: new Gate() },
     close() {
       pool.close();

@@ -25,7 +25,8 @@ export class Rate {
     if (elapsedMs < 50) return;
     const now = ((totalBytes - this.#lastBytes) / elapsedMs) * 1000;
     const weight = 1 - Math.exp(-elapsedMs / this.#windowMs);
-    this.#perSecond = this.#perSecond === undefined ? now : this.#perSecond + (now - this.#perSecond) * weight;
+    this.#perSecond =
+      this.#perSecond === undefined ? now : this.#perSecond + (now - this.#perSecond) * weight;
     this.#lastMs = nowMs;
     this.#lastBytes = totalBytes;
   }

@@ -1,8 +1,8 @@
 // What is remembered of the uploads of this page: in memory for as long as a file is in the list, so that pausing loses
 // nothing, and in the store behind it. The same upload is never run twice at once.
 
-import type { RecordKeeper } from '../pipeline/open.ts';
 import type { UploadRecord } from '../core/types.ts';
+import type { RecordKeeper } from '../pipeline/open.ts';
 
 /** Uploads that a row of this page has taken, by record key. */
 export type Taken = Map<string, object>;

@@ -8,10 +8,23 @@ import { Rate } from './progress.ts';
 /** The row after a change; `undefined` where it is gone. Throws `TypeError` on a move that the phase table refuses. */
 export function reduceFile(file: FileSnapshot | undefined, change: Change): FileSnapshot | undefined {
   if (change.name === 'file-added') {
-    return { ...change.detail, phase: 'queued', hashedBytes: 0, sentBytes: 0, storedBytes: 0, skippedBytes: 0 };
+    return {
+      ...change.detail,
+      phase: 'queued',
+      hashedBytes: 0,
+      sentBytes: 0,
+      storedBytes: 0,
+      skippedBytes: 0,
+    };
   }
   if (!file) return undefined;
-  const { pauseReason: _reason, retryAt: _retryAt, bytesPerSecond: _rate, remainingMs: _left, ...kept } = file;
+  const {
+    pauseReason: _reason,
+    retryAt: _retryAt,
+    bytesPerSecond: _rate,
+    remainingMs: _left,
+    ...kept
+  } = file;
   switch (change.name) {
     case 'file-removed':
       return undefined;
@@ -19,16 +32,30 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
       return { ...kept, phase: move(file.phase, 'hashing') };
     case 'upload-progress': {
       const phase = change.detail.phase === file.phase ? file.phase : move(file.phase, change.detail.phase);
-      return { ...kept, ...(file.pauseReason && phase === 'paused' && { pauseReason: file.pauseReason }), ...change.detail, phase };
+      return {
+        ...kept,
+        ...(file.pauseReason && phase === 'paused' && { pauseReason: file.pauseReason }),
+        ...change.detail,
+        phase,
+      };
     }
     case 'upload-paused':
-      return { ...kept, phase: file.phase === 'paused' ? 'paused' : move(file.phase, 'paused'), pauseReason: change.detail.reason };
+      return {
+        ...kept,
+        phase: file.phase === 'paused' ? 'paused' : move(file.phase, 'paused'),
+        pauseReason: change.detail.reason,
+      };
     case 'upload-resumed': {
       const { error: _error, ...rest } = kept;
       return { ...rest, phase: move(file.phase, change.detail.phase) };
     }
     case 'upload-completed':
-      return { ...kept, phase: move(file.phase, 'done'), sentBytes: file.sizeBytes, storedBytes: file.sizeBytes };
+      return {
+        ...kept,
+        phase: move(file.phase, 'done'),
+        sentBytes: file.sizeBytes,
+        storedBytes: file.sizeBytes,
+      };
     case 'upload-failed': {
       const { id: _id, name: _name, ...error } = change.detail;
       return { ...kept, phase: move(file.phase, 'failed'), error };

@@ -90,7 +90,10 @@ export class Row {
     const controller = new AbortController();
     this.#controller = controller;
     this.startedAtMs ||= Date.now();
-    this.#ended = run({ ...this.picked, name: this.name, parentId: this.parentId }, this.#parts(controller.signal))
+    this.#ended = run(
+      { ...this.picked, name: this.name, parentId: this.parentId },
+      this.#parts(controller.signal),
+    )
       .then(
         (result) => {
           if (!controller.signal.aborted) onDone(result);
@@ -186,14 +189,21 @@ export class Row {
       fileName: settings.profile.fileName === 'path' ? picked.relativePath : this.name,
       batch: { limit: 1, max: settings.batchSize },
       eagerBytes: EAGER_BYTES,
-      isLineFast: () => (this.#shared.bytesPerSecond() ?? Number.POSITIVE_INFINITY) > FAST_LINE_BYTES_PER_SECOND,
+      isLineFast: () =>
+        (this.#shared.bytesPerSecond() ?? Number.POSITIVE_INFINITY) > FAST_LINE_BYTES_PER_SECOND,
       hasIdleLane: () => lanes.hasIdle,
       gate: gates.storage,
       acquireLane: (laneSignal) => lanes.acquire(() => this.order, laneSignal),
       identify: async () => {
         const identity = await identify(picked.file, pool.hashSlice, signal);
         const { baseUrl, clientId, owner } = settings;
-        const place = { baseUrl, clientId, owner, parentId: this.parentId, relativePath: picked.relativePath };
+        const place = {
+          baseUrl,
+          clientId,
+          owner,
+          parentId: this.parentId,
+          relativePath: picked.relativePath,
+        };
         return { key: recordKey({ ...place, ...identity }), firstSliceHash: identity.firstSliceHash };
       },
       retrying: (call, callSignal) =>
@@ -226,7 +236,10 @@ export class Row {
       },
       onHashed: (chunk) => {
         progress.onHashed(chunk);
-        report({ name: 'chunk-hashed', detail: { id: this.id, index: chunk.index, hash: chunk.hash, sizeBytes: chunk.sizeBytes } });
+        report({
+          name: 'chunk-hashed',
+          detail: { id: this.id, index: chunk.index, hash: chunk.hash, sizeBytes: chunk.sizeBytes },
+        });
         touch(this);
       },
       onPut: () => this.#moveTo('uploading'),

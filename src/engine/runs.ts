@@ -79,7 +79,9 @@ export class Runs {
   retry(id?: FileId): void {
     const isWanted = (row: Row): boolean => {
       const phase = this.#phase(row);
-      return phase === 'failed' ? canRetry(this.#keeper.file(row.id)?.error?.code ?? 'network') : phase === 'canceled' && id !== undefined;
+      return phase === 'failed'
+        ? canRetry(this.#keeper.file(row.id)?.error?.code ?? 'network')
+        : phase === 'canceled' && id !== undefined;
     };
     for (const row of this.#chosen(id).filter(isWanted)) this.#requeue(row);
     this.pump();
@@ -118,7 +120,8 @@ export class Runs {
   /** Sign-in of a connection moved: its rows wait for the person, or go on. */
   onAuth(connection: Connection): void {
     const { required, state } = connection.auth.snapshot;
-    const reason = state === 'prompt' || state === 'popup' || state === 'popup-lost' ? 'signed-out' : 'challenge';
+    const reason =
+      state === 'prompt' || state === 'popup' || state === 'popup-lost' ? 'signed-out' : 'challenge';
     for (const row of this.#running) {
       if (row.connection !== connection) continue;
       if (required) row.wait(reason);
@@ -204,7 +207,9 @@ export class Runs {
         name: row.name,
         relativePath: row.picked.relativePath,
         sizeBytes: row.picked.file.size,
-        chunks: Object.freeze(chunks.map(({ index, hash, receipt }) => Object.freeze({ index, hash, receipt }))),
+        chunks: Object.freeze(
+          chunks.map(({ index, hash, receipt }) => Object.freeze({ index, hash, receipt })),
+        ),
         sentBytes: row.progress.putBytes,
         skippedBytes: Math.max(0, row.picked.file.size - row.progress.putBytes),
         durationMs: Date.now() - row.startedAtMs,
@@ -243,7 +248,8 @@ export class Runs {
     row.session = undefined;
     await row.records.forget().catch(() => undefined);
     // Best effort: a session that is not canceled runs out by itself.
-    if (session && calls.cancel) await calls.cancel(session, AbortSignal.timeout(10_000)).catch(() => undefined);
+    if (session && calls.cancel)
+      await calls.cancel(session, AbortSignal.timeout(10_000)).catch(() => undefined);
   }
 
   #tellFinished(): void {
@@ -264,5 +270,9 @@ export class Runs {
 function describe(error: unknown): ErrorSnapshot {
   const known = toUploaderError(error, 'service-failed', 'The upload ended by a defect');
   if (known !== error) globalThis.reportError?.(error);
-  return { code: known.code, retryable: canRetry(known.code), ...(known.status !== undefined && { status: known.status }) };
+  return {
+    code: known.code,
+    retryable: canRetry(known.code),
+    ...(known.status !== undefined && { status: known.status }),
+  };
 }

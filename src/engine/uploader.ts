@@ -119,12 +119,16 @@ export class Uploader {
     let takenCount = this.#countTaken(settings.multiple);
     let sliceEndsMs = performance.now() + SLICE_MS;
     for (const item of files) {
-      const picked = item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;
+      const picked =
+        item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;
       const refused = refusal(picked, limits, takenCount);
       const { name, size: sizeBytes, type } = picked.file;
       const candidate = { name, relativePath: picked.relativePath, sizeBytes, type };
       if (refused) {
-        this.#report({ name: 'file-rejected', detail: { id: createId(), name, relativePath: picked.relativePath, sizeBytes, ...refused } });
+        this.#report({
+          name: 'file-rejected',
+          detail: { id: createId(), name, relativePath: picked.relativePath, sizeBytes, ...refused },
+        });
       } else if (this.mayAdd?.(candidate) ?? true) {
         takenCount += 1;
         this.#add(picked, candidate, connection);
@@ -194,7 +198,7 @@ export class Uploader {
   /** Forgets the token and everything that was kept of this origin's uploads; files that are not done are canceled. */
   async signOut(): Promise<void> {
     await this.#runs.cancel();
-    await Promise.all([...this.#connections].map(({ auth }) => auth.signOut('user')));
+    await Promise.all([...this.#connections].map(({ auth }) => auth.signOut()));
     await this.#store.clear().catch(() => undefined);
   }
 
@@ -271,8 +275,21 @@ function createId(): string {
   return `f${high.toString(36)}${low.toString(36)}`;
 }
 
-export type { Change, ChangeMap, ChangeName, CompletedDetail, ProgressDetail, TokenInput } from '../core/changes.ts';
-export { createSettings, type GetToken, type Profile, type Settings, type SettingsInput } from '../core/config.ts';
+export type {
+  Change,
+  ChangeMap,
+  ChangeName,
+  CompletedDetail,
+  ProgressDetail,
+  TokenInput,
+} from '../core/changes.ts';
+export {
+  createSettings,
+  type GetToken,
+  type Profile,
+  type Settings,
+  type SettingsInput,
+} from '../core/config.ts';
 export { ERROR_CODES, type ErrorCode, UploaderError } from '../core/errors.ts';
 export type { PauseReason, Phase } from '../core/phases.ts';
 export type * from '../core/types.ts';

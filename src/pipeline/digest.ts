@@ -2,7 +2,8 @@
 
 import type { HashAlgorithm } from '../core/types.ts';
 
-const hex = (bytes: Uint8Array): string => Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+const hex = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** The platform's SHA-256 where it may be used, else hash-wasm, which is fetched only then. */
 export async function digest(bytes: ArrayBuffer, algorithm: HashAlgorithm): Promise<string> {

@@ -18,7 +18,10 @@ export interface HashRequest {
 /** What a worker answers; `error.isRead` tells a file that cannot be read from a hash that failed. */
 export type HashAnswer =
   | { readonly id: number; readonly hash: string; readonly body?: Blob }
-  | { readonly id: number; readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean } };
+  | {
+      readonly id: number;
+      readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean };
+    };
 
 /** Sent once by a worker, when it can be asked. */
 export type Ready = 'ready';
@@ -55,7 +58,9 @@ export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurren
   Math.min(4, Math.max(1, cores > 4 ? cores - 2 : 2));
 
 export class HashPool {
-  readonly #options: Required<Omit<HashPoolOptions, 'workerUrl'>> & { readonly workerUrl: string | undefined };
+  readonly #options: Required<Omit<HashPoolOptions, 'workerUrl'>> & {
+    readonly workerUrl: string | undefined;
+  };
   readonly #queue: Task[] = [];
   readonly #members = new Set<Member>();
   #starting = 0;
@@ -63,7 +68,14 @@ export class HashPool {
   #nextId = 0;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor({ algorithm, workerUrl, size = poolSize(), startMs = 10_000, silenceMs = 60_000, idleMs = 30_000 }: HashPoolOptions) {
+  constructor({
+    algorithm,
+    workerUrl,
+    size = poolSize(),
+    startMs = 10_000,
+    silenceMs = 60_000,
+    idleMs = 30_000,
+  }: HashPoolOptions) {
     this.#options = { algorithm, workerUrl, size, startMs, silenceMs, idleMs };
   }
 
@@ -155,7 +167,8 @@ export class HashPool {
     const { task } = member;
     this.#drop(member);
     if (task && task.tries < 3) this.#queue.unshift(task);
-    else task?.reject(new UploaderError('hash-failed', 'The hash worker ended three times over the same slice'));
+    else
+      task?.reject(new UploaderError('hash-failed', 'The hash worker ended three times over the same slice'));
     this.#pump();
   }
 
@@ -177,7 +190,10 @@ export class HashPool {
         (bytes) =>
           digest(bytes, algorithm).then(
             (hash): HashAnswer => (keepBytes ? { id, hash, body: new Blob([bytes]) } : { id, hash }),
-            (error): HashAnswer => ({ id, error: { name: error.name, message: error.message, isRead: false } }),
+            (error): HashAnswer => ({
+              id,
+              error: { name: error.name, message: error.message, isRead: false },
+            }),
           ),
         (error): HashAnswer => ({ id, error: { name: error.name, message: error.message, isRead: true } }),
       )

@@ -47,7 +47,10 @@ export interface HashParts {
  * Fills `hash`, and `body` while the budget lasts. A chunk that was recorded as stored gets its receipt back when its
  * bytes still have the recorded hash; else it is a chunk like any other. Rejects with `file-unreadable` or `hash-failed`.
  */
-export function hash(chunks: Iterable<Chunk>, parts: HashParts): AsyncGenerator<HashedChunk, void, undefined> {
+export function hash(
+  chunks: Iterable<Chunk>,
+  parts: HashParts,
+): AsyncGenerator<HashedChunk, void, undefined> {
   return mapAhead(chunks, parts.width, (chunk) => hashChunk(chunk, parts));
 }
 

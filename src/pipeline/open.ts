@@ -61,7 +61,11 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
 
   const openSession = (): Promise<Session> => {
     const session = retrying(
-      () => calls.openSession({ parentId: file.parentId, fileName: parts.fileName, fileSize: file.file.size }, signal),
+      () =>
+        calls.openSession(
+          { parentId: file.parentId, fileName: parts.fileName, fileSize: file.file.size },
+          signal,
+        ),
       signal,
     );
     session.then(
@@ -79,7 +83,9 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     session: record ? Promise.resolve(record.session) : openSession(),
     reopen() {
       opened.isResumed = false;
-      opened.session = (identity && keeper ? keeper.remove(identity.key) : Promise.resolve()).then(openSession);
+      opened.session = (identity && keeper ? keeper.remove(identity.key) : Promise.resolve()).then(
+        openSession,
+      );
       opened.session.then(parts.onSession, () => undefined);
     },
     save(chunk) {
@@ -125,7 +131,10 @@ function keep(store: RecordKeeper, onWarning: (error: UploaderError) => void) {
     try {
       return await work();
     } catch (error) {
-      if (!isBroken) onWarning(error instanceof UploaderError ? error : new UploaderError('store-unavailable', String(error)));
+      if (!isBroken)
+        onWarning(
+          error instanceof UploaderError ? error : new UploaderError('store-unavailable', String(error)),
+        );
       isBroken = true;
       return undefined;
     }

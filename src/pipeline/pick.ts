@@ -18,9 +18,14 @@ export interface Refused {
 }
 
 /** Why a file is refused; `undefined` where it is taken. `takenCount` files are in the list already. */
-export function refusal(picked: PickedFile, limits: PickLimits, takenCount: number): Omit<Refused, 'picked'> | undefined {
+export function refusal(
+  picked: PickedFile,
+  limits: PickLimits,
+  takenCount: number,
+): Omit<Refused, 'picked'> | undefined {
   const { file } = picked;
-  if (limits.accept && !matchesAccept(file, limits.accept)) return { code: 'file-type-refused', limit: limits.accept };
+  if (limits.accept && !matchesAccept(file, limits.accept))
+    return { code: 'file-type-refused', limit: limits.accept };
   if (file.size > limits.maxFileSizeBytes) return { code: 'file-too-large', limit: limits.maxFileSizeBytes };
   if (file.size === 0 && limits.refuseEmpty) return { code: 'file-empty' };
   if (takenCount >= limits.maxFiles) return { code: 'too-many-files', limit: limits.maxFiles };
@@ -28,8 +33,14 @@ export function refusal(picked: PickedFile, limits: PickLimits, takenCount: numb
 }
 
 /** Whether a file fits an `accept` list, by name and by the media type that the browser told. */
-export function matchesAccept(file: { readonly name: string; readonly type: string }, accept: string): boolean {
-  const rules = accept.split(',').map((rule) => rule.trim().toLowerCase()).filter(Boolean);
+export function matchesAccept(
+  file: { readonly name: string; readonly type: string },
+  accept: string,
+): boolean {
+  const rules = accept
+    .split(',')
+    .map((rule) => rule.trim().toLowerCase())
+    .filter(Boolean);
   const name = file.name.toLowerCase();
   const type = file.type.toLowerCase().split(';', 1)[0] ?? '';
   return (

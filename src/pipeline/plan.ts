@@ -16,12 +16,18 @@ const ROUND = 60 * MIB;
  * Bytes of every chunk but the last. `auto`: equal chunks of 5-10 MiB up to 480 MiB, so that no lane idles in the last
  * round; above, a grid of 8 MiB. Either is doubled until the file has at most 10,000 chunks, a fixed size too.
  */
-export function chunkSizeFor(sizeBytes: number, setting: number | 'auto', warn: Warn = () => undefined): number {
+export function chunkSizeFor(
+  sizeBytes: number,
+  setting: number | 'auto',
+  warn: Warn = () => undefined,
+): number {
   const wanted = setting === 'auto' ? automatic(sizeBytes) : setting;
   let chunkBytes = wanted;
   while (Math.ceil(sizeBytes / chunkBytes) > MAX_CHUNKS) chunkBytes *= 2;
   if (setting !== 'auto' && chunkBytes !== wanted) {
-    warn(`chunk-size ${wanted} would cut the file into more than ${MAX_CHUNKS} chunks; ${chunkBytes} is used.`);
+    warn(
+      `chunk-size ${wanted} would cut the file into more than ${MAX_CHUNKS} chunks; ${chunkBytes} is used.`,
+    );
   }
   return chunkBytes;
 }
@@ -37,7 +43,11 @@ function automatic(sizeBytes: number): number {
  * The chunks of a file, blank but for what an earlier run recorded. Those that have to be sent come first; those that are
  * recorded as stored come after, so that they are only checked once the bytes flow.
  */
-export function plan(sizeBytes: number, chunkSizeBytes: number, stored: UploadRecord['stored'] = new Map()): Chunk[] {
+export function plan(
+  sizeBytes: number,
+  chunkSizeBytes: number,
+  stored: UploadRecord['stored'] = new Map(),
+): Chunk[] {
   const fresh: Chunk[] = [];
   const claimed: Chunk[] = [];
   for (let index = 0, start = 0; start < sizeBytes; index += 1, start += chunkSizeBytes) {

@@ -29,7 +29,9 @@ export async function* presign(
   let isWaitedFor = false;
   const isEager = (): boolean => parts.isLineFast() || (isWaitedFor && parts.hasIdleLane());
   const batches = askEach(gather(chunks, parts, isEager), parts);
-  for await (const batch of readAhead(batches, 1, (hungry) => { isWaitedFor = hungry; })) {
+  for await (const batch of readAhead(batches, 1, (hungry) => {
+    isWaitedFor = hungry;
+  })) {
     for (const [at, chunk] of batch.entries()) {
       if (isStale(chunk.ticket)) yield* await fill(batch.splice(at), parts);
       else yield chunk;
@@ -85,13 +87,18 @@ const hasReceipt = (chunk: HashedChunk): chunk is TicketedChunk => chunk.receipt
 
 async function fill(batch: readonly HashedChunk[], parts: PresignParts): Promise<TicketedChunk[]> {
   if (batch.every(hasReceipt)) return [...batch];
-  const unique = [...new Map(batch.filter((chunk) => !hasReceipt(chunk)).map((chunk) => [chunk.hash, chunk])).values()];
+  const unique = [
+    ...new Map(batch.filter((chunk) => !hasReceipt(chunk)).map((chunk) => [chunk.hash, chunk])).values(),
+  ];
   const tickets = await askInParts(unique, parts);
   return batch.map((chunk) => (hasReceipt(chunk) ? chunk : { ...chunk, ticket: ticketOf(tickets, chunk) }));
 }
 
 /** Halves a batch that the service finds too large, and remembers the size that it took. */
-async function askInParts(chunks: readonly HashedChunk[], parts: PresignParts): Promise<ReadonlyMap<string, Ticket>> {
+async function askInParts(
+  chunks: readonly HashedChunk[],
+  parts: PresignParts,
+): Promise<ReadonlyMap<string, Ticket>> {
   try {
     return await parts.ask(chunks);
   } catch (error) {
@@ -110,5 +117,7 @@ const isTooMany = (error: unknown): boolean =>
 function ticketOf(tickets: ReadonlyMap<string, Ticket>, chunk: HashedChunk): Ticket {
   const ticket = tickets.get(chunk.hash);
   if (ticket) return ticket;
-  throw new UploaderError('bad-response', `No ticket came for chunk ${chunk.index}`, { chunkIndex: chunk.index });
+  throw new UploaderError('bad-response', `No ticket came for chunk ${chunk.index}`, {
+    chunkIndex: chunk.index,
+  });
 }

@@ -93,7 +93,8 @@ async function transfer(
     parts.onCommit();
     const { missing, body } = await commit(session, stored, parts).catch(orLost(opened));
     if (missing.length === 0) return { session, chunks: stored, body };
-    if (isSecondRound) throw new UploaderError('service-failed', 'The service lacks chunks that it was sent twice');
+    if (isSecondRound)
+      throw new UploaderError('service-failed', 'The service lacks chunks that it was sent twice');
     for (const hash of missing) receipts.delete(hash);
     todo = stored.filter((chunk) => missing.includes(chunk.hash)).map(blank);
   }
@@ -119,9 +120,13 @@ class SessionLost extends Error {
 }
 
 /** A second 401, a 404 or 410, and on a session of an earlier visit a 403 too, mean that the session is gone. */
-const orLost = (opened: Opened) => (error: unknown): never => {
-  const isLost =
-    error instanceof UploaderError &&
-    (error.code === 'session-expired' || error.code === 'token-rejected' || (opened.isResumed && error.code === 'forbidden'));
-  throw isLost ? new SessionLost(error) : error;
-};
+const orLost =
+  (opened: Opened) =>
+  (error: unknown): never => {
+    const isLost =
+      error instanceof UploaderError &&
+      (error.code === 'session-expired' ||
+        error.code === 'token-rejected' ||
+        (opened.isResumed && error.code === 'forbidden'));
+    throw isLost ? new SessionLost(error) : error;
+  };

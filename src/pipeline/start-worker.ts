@@ -17,7 +17,10 @@ const ownAddress = (Worker: typeof WorkerAddress): string =>
   new Worker(new URL('./hash.worker.js', import.meta.url), { type: 'module' }).url;
 
 interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL: (url: string) => string }): {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL: (url: string) => string },
+  ): {
     createScriptURL(url: string): string;
   };
 }
@@ -36,7 +39,8 @@ function trusted(url: string): string {
  * origin) a Blob of its fetched text. Rejects with `hash-failed` when it is refused, fails or says nothing in `startMs`.
  */
 export async function startWorker(workerUrl: string | undefined, startMs: number): Promise<Worker> {
-  const address = workerUrl === undefined ? ownAddress(WorkerAddress) : new URL(workerUrl, document.baseURI).href;
+  const address =
+    workerUrl === undefined ? ownAddress(WorkerAddress) : new URL(workerUrl, document.baseURI).href;
   if (workerUrl !== undefined || new URL(address).origin === location.origin) return ready(address, startMs);
   const integrity = typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '';
   const answer = await fetch(address, { credentials: 'omit', referrerPolicy: 'no-referrer', integrity });

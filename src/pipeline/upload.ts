@@ -24,7 +24,12 @@ export class Claims {
 
   hold(hash: string): () => void {
     let end = (): void => undefined;
-    this.#held.set(hash, new Promise((resolve) => { end = resolve; }));
+    this.#held.set(
+      hash,
+      new Promise((resolve) => {
+        end = resolve;
+      }),
+    );
     return () => {
       this.#held.delete(hash);
       end();
@@ -67,13 +72,18 @@ const needsLane = (chunk: TicketedChunk, parts: UploadParts): boolean =>
   chunk.receipt === undefined && chunk.ticket?.upload !== undefined && !parts.claims.held(chunk.hash);
 
 /** Waits for an equal chunk that is on its way, then takes its receipt, a new ticket, or a lane. */
-async function store(chunk: TicketedChunk, given: Lane | undefined, parts: UploadParts): Promise<StoredChunk> {
+async function store(
+  chunk: TicketedChunk,
+  given: Lane | undefined,
+  parts: UploadParts,
+): Promise<StoredChunk> {
   const { claims, receipts, signal } = parts;
   let lane = given;
   let { ticket } = chunk;
   try {
     for (;;) {
-      const receipt = chunk.receipt ?? receipts.get(chunk.hash) ?? (ticket?.upload ? undefined : ticket?.receipt);
+      const receipt =
+        chunk.receipt ?? receipts.get(chunk.hash) ?? (ticket?.upload ? undefined : ticket?.receipt);
       if (receipt !== undefined) return storedChunk(chunk, receipt, true, parts);
       const other = claims.held(chunk.hash);
       if (!other) {
@@ -99,7 +109,12 @@ async function store(chunk: TicketedChunk, given: Lane | undefined, parts: Uploa
   }
 }
 
-function storedChunk(chunk: TicketedChunk, receipt: string, isSkipped: boolean, parts: UploadParts): StoredChunk {
+function storedChunk(
+  chunk: TicketedChunk,
+  receipt: string,
+  isSkipped: boolean,
+  parts: UploadParts,
+): StoredChunk {
   parts.receipts.set(chunk.hash, receipt);
   if (chunk.body && isSkipped) parts.budget.give(chunk.sizeBytes);
   const { body: _body, ticket: _ticket, ...rest } = chunk;

@@ -1,0 +1,70 @@
+// Drives a real Chromium for the journeys: starts it with a profile that stays, kills it without a goodbye, and drops files
+// on a page as the desktop does.
+import { readdirSync, readFileSync } from 'node:fs';
+import { type BrowserContext, chromium, type Page } from 'playwright';
+import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
+
+/** A browser with the profile of `folder`. */
+export function startBrowser(folder: string): Promise<BrowserContext> {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error('no Chromium found');
+  return chromium.launchPersistentContext(folder, {
+    executablePath,
+    args: chromiumArgs,
+    viewport: { width: 900, height: 700 },
+  });
+}
+
+/** Ends every process of the browser that has this profile, at once, as a power cut would. */
+export async function killBrowser(folder: string, context: BrowserContext): Promise<void> {
+  const isGone = new Promise((resolve) => context.on('close', resolve));
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    if (commandLine(pid).includes(`--user-data-dir=${folder}`)) process.kill(Number(pid), 'SIGKILL');
+  }
+  await isGone;
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** Drops files and folders, by path, on the middle of the widget. */
+export async function drop(page: Page, paths: readonly string[]): Promise<void> {
+  const box = await page.locator('secure-uploader').boundingBox();
+  if (!box) throw new Error('the widget has no box');
+  const session = await page.context().newCDPSession(page);
+  const data = { items: [], files: [...paths], dragOperationsMask: 1 };
+  const at = { x: box.x + box.width / 2, y: box.y + Math.min(box.height, 120) / 2, data };
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+    await session.send('Input.dispatchDragEvent', { type, ...at });
+  await session.detach();
+}
+
+/** One event as the page wrote it down. */
+export interface SeenEvent {
+  readonly name: string;
+  // biome-ignore lint/suspicious/noExplicitAny: an event's detail is whatever its name says; tests look into it.
+  readonly detail: any;
+}
+
+/** The events so far, of one name or all. */
+export const eventsOf = async (page: Page, name?: string): Promise<SeenEvent[]> => {
+  const events = await page.evaluate(() => (globalThis as unknown as { events: SeenEvent[] }).events);
+  return name ? events.filter((event) => event.name === name) : events;
+};
+
+/** Resolves when so many events of that name have come. */
+export async function until(page: Page, name: string, count = 1, timeoutMs = 180_000): Promise<SeenEvent[]> {
+  await page.waitForFunction(
+    ([name, count]) =>
+      (globalThis as unknown as { events: SeenEvent[] }).events.filter((event) => event.name === name)
+        .length >= count,
+    [name, count] as const,
+    { timeout: timeoutMs, polling: 100 },
+  );
+  return eventsOf(page, name);
+}

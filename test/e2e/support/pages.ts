@@ -1,0 +1,149 @@
+// Serves the built widget on an origin of its own, under the strictest content policy that the docs promise, to pages that
+// a journey writes. It knows neither the service nor the browser.
+
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const cache = join(root, 'node_modules/.cache/secure-uploader-e2e');
+
+/** The one-file build of the sources as they are now; built once and kept until a source changes. */
+export function builtWidget(): string {
+  const stamp = createHash('sha256');
+  for (const name of ['src', 'scripts/build.mjs', 'vite.config.ts', 'package-lock.json'])
+    addTo(stamp, join(root, name));
+  const want = stamp.digest('hex');
+  const stampFile = join(cache, 'stamp');
+  if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== want) {
+    mkdirSync(cache, { recursive: true });
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [join(root, 'scripts/build.mjs'), `--out=${cache}`],
+      {
+        cwd: root,
+        encoding: 'utf8',
+      },
+    );
+    if (status !== 0) throw new Error(`the build failed: ${stderr}`);
+    writeFileSync(stampFile, want);
+  }
+  return join(cache, 'dist/cdn');
+}
+
+function addTo(stamp: ReturnType<typeof createHash>, path: string): void {
+  if (statSync(path).isDirectory())
+    for (const name of readdirSync(path).sort()) addTo(stamp, join(path, name));
+  else stamp.update(path).update(readFileSync(path));
+}
+
+const TYPES: Record<string, string> = {
+  js: 'text/javascript',
+  html: 'text/html; charset=utf-8',
+  map: 'application/json',
+};
+
+export interface Pages {
+  readonly origin: string;
+  /** Origins that the policy lets the page talk to, and frame. */
+  allow(...origins: string[]): void;
+  /** A page at `path` with this element in its body. Answers its address. */
+  add(path: string, element: string): string;
+  /** Violations of the content policy that browsers reported. */
+  readonly violations: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Every event of the widget is written down on the page, in order, as `events`. */
+const RECORDER = `
+const names = ${JSON.stringify([
+  'file-added',
+  'file-rejected',
+  'file-removed',
+  'upload-started',
+  'upload-paused',
+  'upload-resumed',
+  'upload-completed',
+  'upload-failed',
+  'upload-canceled',
+  'uploads-finished',
+  'upload-progress',
+  'auth-required',
+  'auth-changed',
+  'auth-failed',
+  'signed-in',
+  'signed-out',
+])};
+globalThis.events = [];
+for (const name of names) document.addEventListener(name, ({ detail }) => {
+  const { respondWith, ...plain } = detail;
+  events.push({ name, detail: structuredClone(plain) });
+});
+document.addEventListener('securitypolicyviolation', (event) => {
+  fetch('/violation', { method: 'POST', body: event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample });
+});
+import '/secure-uploader.min.js';
+`;
+
+export async function startPages(host = '127.0.0.1'): Promise<Pages> {
+  const widget = builtWidget();
+  const pages = new Map<string, string>();
+  const allowed: string[] = [];
+  const violations: string[] = [];
+  const policy = (): string =>
+    [
+      "default-src 'none'",
+      "script-src 'self'",
+      "worker-src 'self'",
+      `connect-src 'self' ${allowed.join(' ')}`,
+      `frame-src 'self' ${allowed.join(' ')}`,
+      "base-uri 'none'",
+      "form-action 'none'",
+      "require-trusted-types-for 'script'",
+      'trusted-types secure-uploader lit-html',
+    ].join('; ');
+  const server: Server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    if (pathname === '/violation') {
+      request.setEncoding('utf8').on('data', (text: string) => violations.push(text));
+      request.on('end', () => response.end());
+      return;
+    }
+    const file = join(widget, pathname.slice(1));
+    const text = pages.get(pathname) ?? (pathname === '/recorder.js' ? RECORDER : undefined);
+    const isBuilt = /^\/[\w.-]+\.(js|html|map)$/.test(pathname) && existsSync(file);
+    if (text === undefined && !isBuilt) {
+      response.writeHead(404).end();
+      return;
+    }
+    const extension = pages.has(pathname) ? 'html' : (pathname.split('.').at(-1) ?? '');
+    response.writeHead(200, {
+      'content-type': TYPES[extension] ?? 'text/plain',
+      'cache-control': 'no-store',
+      ...(extension === 'html' && { 'content-security-policy': policy() }),
+    });
+    response.end(text ?? readFileSync(file));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://${host}:${(server.address() as AddressInfo).port}`;
+  return {
+    origin,
+    violations,
+    allow: (...origins) => void allowed.push(...origins),
+    add(path, element) {
+      const head =
+        '<meta charset="utf-8"><title>A page</title><script type="module" src="/recorder.js"></script>';
+      pages.set(path, `<!doctype html><html lang="en"><head>${head}</head><body>${element}</body></html>`);
+      return origin + path;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}

@@ -1,0 +1,84 @@
+// The world of a journey: the reference service with its storage, a page with the widget on a third origin, and a browser
+// with a profile. Every journey has its own, and leaves nothing behind.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright';
+import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
+import { killBrowser, startBrowser } from './browser.ts';
+import { type Pages, startPages } from './pages.ts';
+
+export interface World {
+  readonly folder: string;
+  readonly service: Service;
+  readonly pages: Pages;
+  readonly browser: BrowserContext;
+  /** Opens a page whose body has the widget with these attributes beside the usual ones. */
+  open(attributes?: string, path?: string): Promise<Page>;
+  /** As `open`, with a page that hands over a token of that user, and counts how often it is asked (`tokenCalls`). */
+  openWithToken(attributes?: string, user?: string): Promise<Page>;
+  /** Kills the browser and starts it anew with the same profile. */
+  killAndRestartBrowser(): Promise<void>;
+  /** Ends the service and starts it anew on the same addresses and data. */
+  stopService(): Promise<void>;
+  startServiceAgain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createWorld(options: Partial<ServiceOptions> = {}): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-journey-'));
+  const profile = join(folder, 'profile');
+  const pages = await startPages();
+  const setUp = { dataDir: join(folder, 'data'), appOrigins: [pages.origin], test: true, ...options };
+  let service = await startService(setUp);
+  pages.allow(service.baseUrl, service.storageUrl);
+  let browser = await startBrowser(profile);
+  const open = async (attributes = '', path = '/index.html'): Promise<Page> => {
+    const settings = `base-url="${service.baseUrl}" parent-id="folder-a" commit-path="/files/uploadsession/commit"`;
+    const url = pages.add(path, `<secure-uploader ${settings} multiple ${attributes}></secure-uploader>`);
+    const page = await browser.newPage();
+    await page.goto(url);
+    await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
+    return page;
+  };
+  return {
+    folder,
+    pages,
+    get service() {
+      return service;
+    },
+    get browser() {
+      return browser;
+    },
+    open,
+    async openWithToken(attributes, user = 'alice') {
+      const { token } = await service.createToken(user, 3_600_000);
+      const page = await open(attributes);
+      await page.evaluate((token) => {
+        const scope = globalThis as unknown as { tokenCalls: number };
+        scope.tokenCalls = 0;
+        const getToken = async (): Promise<string> => {
+          scope.tokenCalls += 1;
+          return token;
+        };
+        Object.assign(document.querySelector('secure-uploader') as HTMLElement, { getToken });
+      }, token);
+      return page;
+    },
+    async killAndRestartBrowser() {
+      await killBrowser(profile, browser);
+      browser = await startBrowser(profile);
+    },
+    stopService: () => service.close(),
+    async startServiceAgain() {
+      const { servicePort, storagePort } = service;
+      service = await startService({ ...setUp, servicePort, storagePort });
+    },
+    async close() {
+      await browser.close();
+      await service.close();
+      await pages.close();
+      rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+    },
+  };
+}
