@@ -1,0 +1,50 @@
+// The script of the callback page, to which the service sends a window or frame back: it hands the answer to the page that
+// asked, and closes. It redeems nothing, stores nothing, and stands alone: no imports.
+
+const ANSWER = 'secure-uploader:answer';
+const ACK = 'secure-uploader:ack';
+
+const say = (): void => {
+  const message = document.getElementById('message');
+  if (message) message.hidden = false;
+};
+
+const fragment = new URLSearchParams(location.hash.slice(1));
+const params = (fragment.has('state') ? fragment : new URLSearchParams(location.search)).toString();
+const state = new URLSearchParams(params).get('state') ?? '';
+history.replaceState(null, '', location.pathname);
+
+/** The page that was left in redirect mode, if this is an answer to its round and it is of this origin. */
+function pageThatWasLeft(): URL | undefined {
+  try {
+    const stored: unknown = JSON.parse(sessionStorage.getItem(`secure-uploader:redirect:${state}`) ?? 'null');
+    const { returnTo } = stored as { returnTo: string };
+    const url = new URL(returnTo);
+    return url.origin === location.origin ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function handOver(): void {
+  const answer = { type: ANSWER, version: 1, params };
+  const channel = new BroadcastChannel(`secure-uploader:${state}`);
+  const onAck = ({ data, origin }: MessageEvent): void => {
+    if (origin === location.origin && data?.type === ACK && data.state === state) window.close();
+  };
+  channel.addEventListener('message', onAck);
+  window.addEventListener('message', onAck);
+  const asker: Window | null = window.parent === window ? window.opener : window.parent;
+  asker?.postMessage(answer, location.origin);
+  channel.postMessage(answer);
+  setTimeout(say, 1500);
+}
+
+const left = state ? pageThatWasLeft() : undefined;
+if (!state) say();
+else if (left)
+  location.replace(`${left.origin}${left.pathname}${left.search}#secure-uploader-answer?${params}`);
+else handOver();
+
+// Names no one else's: this file is a script of its own.
+export {};

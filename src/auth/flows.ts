@@ -1,0 +1,242 @@
+// Carries out what the sign-in table asks for: asks the page, opens windows and frames, redeems codes, waits. Whatever
+// comes of it goes back as an event; it decides nothing and keeps no token.
+
+import type { TokenInput } from '../core/changes.ts';
+import type { Settings } from '../core/config.ts';
+import { toUploaderError, UploaderError } from '../core/errors.ts';
+import { abortable, sleep } from '../core/wait.ts';
+import { type Clock, readBearer } from './bearer.ts';
+import { type Post, redeem } from './exchange.ts';
+import type { Effect, Failure, Grant, Late, Reason } from './machine-types.ts';
+import {
+  createTransaction,
+  dropTransactions,
+  readAnswer,
+  readRedirectUri,
+  storeTransaction,
+} from './pkce.ts';
+import type { AuthTimes } from './times.ts';
+import { openWindow, runFrame, runWindow } from './windows.ts';
+
+/** What an effect says back; the session adds the generation. */
+export type FlowEvent = { [T in keyof Late]: { readonly type: T } & Late[T] }[keyof Late];
+export type Send = (event: FlowEvent) => void;
+
+export interface FlowContext {
+  readonly settings: Settings;
+  readonly post: Post;
+  readonly times: AuthTimes;
+  readonly clock: Clock;
+  /** Names the session in stored transactions, and in the lock that tabs share. */
+  readonly owner: string;
+  /** Asks the page by event; `undefined` where nobody answered while the event was dispatched. */
+  readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
+}
+
+const DEADLINES: Readonly<Record<string, keyof AuthTimes>> = {
+  'asking-host': 'hostMs',
+  silent: 'silentMs',
+  popup: 'popupMs',
+  redirecting: 'redirectMs',
+  choose: 'challengeMs',
+  answer: 'challengeMs',
+  wait: 'challengeMs',
+};
+
+export class Flows {
+  readonly #context: FlowContext;
+  #redirectUri: string | undefined;
+  #opened: Window | null = null;
+  #popup: Window | null = null;
+  #grant: Grant | undefined;
+  #coolings = 0;
+  #locking: { readonly ready: Promise<void>; readonly release: () => void } | undefined;
+
+  constructor(context: FlowContext) {
+    this.#context = context;
+  }
+
+  /** Computed once, so that it is the same string in every round. Throws `bad-config`. */
+  get redirectUri(): string {
+    this.#redirectUri ??= readRedirectUri(this.#context.settings);
+    return this.#redirectUri;
+  }
+
+  /** Opens a window for the next `run-popup`; false where the browser refused. To be called in the click's own task. */
+  openPopup(): boolean {
+    this.#opened = openWindow();
+    return this.#opened !== null;
+  }
+
+  /** Brings a window that is still open to the front; false where there is none to bring. */
+  focusPopup(): boolean {
+    if (!this.#popup || this.#popup.closed) return false;
+    this.#popup.focus();
+    return true;
+  }
+
+  /** What keeps a round from beginning here at all, if anything does. */
+  check(): Failure | undefined {
+    if (!globalThis.crypto?.subtle) return { code: 'insecure-context' };
+    try {
+      return this.redirectUri ? undefined : { code: 'bad-config' };
+    } catch {
+      return { code: 'bad-config' };
+    }
+  }
+
+  run(effect: Effect, signal: AbortSignal, send: Send): void {
+    const fail = (error: unknown): void => {
+      if (signal.aborted) return;
+      const { code, status } = toUploaderError(error, 'authorize-failed', 'Signing in failed');
+      send({ type: 'failed', error: status === undefined ? { code } : { code, status } });
+    };
+    switch (effect.type) {
+      case 'deadline':
+        this.#deadline(effect.of, signal).then(
+          () => send({ type: 'deadline' }),
+          () => undefined,
+        );
+        break;
+      case 'cool':
+        sleep(effect.ms, signal).then(
+          () => send({ type: 'elapsed' }),
+          () => undefined,
+        );
+        break;
+      case 'ask-host':
+        this.#askHost(effect.reason, signal, send).catch(fail);
+        break;
+      case 'try-silent':
+        this.#trySilent(signal, send).catch(fail);
+        break;
+      case 'run-popup':
+        this.#coolings = 0;
+        this.#runPopup(signal, send).catch((error) => {
+          if (!signal.aborted) this.#popup?.close();
+          fail(error);
+        });
+        break;
+      case 'close-popup':
+        this.#popup?.close();
+        break;
+      case 'redirect':
+        this.#redirect(signal).catch(fail);
+        break;
+      case 'redeem':
+        this.#grant = effect.grant;
+        this.#redeem(effect.grant, signal, send).catch(fail);
+        break;
+      case 'redeem-again':
+        if (this.#grant) this.#redeem(this.#grant, signal, send).catch(fail);
+        break;
+    }
+  }
+
+  async #deadline(of: string, signal: AbortSignal): Promise<void> {
+    // Waiting for another tab to finish is no delay of this try.
+    if (of === 'silent' || of === 'exchange') await this.#lock();
+    await sleep(this.#context.times[DEADLINES[of] ?? 'requestMs'], signal);
+  }
+
+  async #askHost(reason: Reason, signal: AbortSignal, send: Send): Promise<void> {
+    const { settings, askPage, times, clock } = this.#context;
+    let input: TokenInput | undefined;
+    try {
+      const asked = settings.getToken ? settings.getToken(reason, signal) : askPage(reason);
+      input = await abortable(Promise.resolve(asked), signal);
+    } catch (cause) {
+      throw new UploaderError('host-token-failed', 'The page could not give a token', { cause });
+    }
+    if (input === undefined) throw new UploaderError('host-token-failed', 'The page gave no token');
+    const bearer = readBearer(input, {
+      nowMs: Date.now(),
+      offsetMs: clock.offsetMs,
+      assumedLifetimeMs: times.assumedLifetimeMs,
+    });
+    if (!bearer) throw new UploaderError('token-malformed', 'What the page gave is no token');
+    send({ type: 'host-token', bearer });
+  }
+
+  async #trySilent(signal: AbortSignal, send: Send): Promise<void> {
+    await this.#lock();
+    signal.throwIfAborted();
+    const { settings } = this.#context;
+    const round = await createTransaction(settings, this.redirectUri, { prompt: 'none' });
+    const params = await runFrame(round, signal);
+    send({ type: 'code', grant: readAnswer(settings, params, round, 'silent') });
+  }
+
+  async #runPopup(signal: AbortSignal, send: Send): Promise<void> {
+    const { settings, times } = this.#context;
+    if (this.#popup !== this.#opened) this.#popup?.close();
+    const popup = this.#opened;
+    this.#popup = popup;
+    if (!popup) throw new UploaderError('popup-blocked', 'No window was opened');
+    const round = await createTransaction(settings, this.redirectUri);
+    signal.throwIfAborted();
+    const onClosed = (): void => send({ type: 'closed-reading' });
+    const options = { signal, onClosed, pollMs: times.closedPollMs, graceMs: times.closedGraceMs };
+    const params = await runWindow(popup, round, options);
+    popup.close();
+    send({ type: 'code', grant: readAnswer(settings, params, round, 'popup') });
+  }
+
+  async #redirect(signal: AbortSignal): Promise<void> {
+    const { settings, owner } = this.#context;
+    const round = await createTransaction(settings, this.redirectUri);
+    signal.throwIfAborted();
+    dropTransactions();
+    storeTransaction(round, owner);
+    location.assign(round.url);
+  }
+
+  async #redeem(grant: Grant, signal: AbortSignal, send: Send): Promise<void> {
+    await this.#lock();
+    signal.throwIfAborted();
+    const { settings, post, clock, times } = this.#context;
+    const { assumedLifetimeMs } = times;
+    const outcome = await redeem(grant, { settings, post, clock, assumedLifetimeMs, signal });
+    if (outcome.type !== 'rate-limited') {
+      this.#grant = undefined;
+      this.#coolings = 0;
+      send(outcome);
+      return;
+    }
+    const guessMs = Math.min(times.coolMaxMs, times.coolBaseMs * 2 ** this.#coolings++);
+    // A fifth of jitter either way, so that clients which were refused together do not come back together.
+    send({ type: 'rate-limited', waitMs: outcome.retryAfterMs ?? guessMs * (0.8 + Math.random() * 0.4) });
+  }
+
+  /** Keeps the tabs of this origin apart, for as long as no person is involved; without the platform's locks it waits for nobody. */
+  #lock(): Promise<void> {
+    if (this.#locking) return this.#locking.ready;
+    if (!globalThis.navigator?.locks) return Promise.resolve();
+    const waiting = new AbortController();
+    let release = (): void => waiting.abort();
+    const ready = new Promise<void>((resolve) => {
+      const held = new Promise<void>((done) => {
+        release = () => {
+          waiting.abort();
+          done();
+        };
+      });
+      const name = `secure-uploader:auth:${this.#context.owner}`;
+      navigator.locks
+        .request(name, { signal: waiting.signal }, () => {
+          resolve();
+          return held;
+        })
+        .catch(() => undefined);
+      sleep(this.#context.times.lockMs, waiting.signal).then(resolve, resolve);
+    });
+    this.#locking = { ready, release: () => release() };
+    return ready;
+  }
+
+  /** To be called when neither a silent try nor an exchange is under way. */
+  unlock(): void {
+    this.#locking?.release();
+    this.#locking = undefined;
+  }
+}
