@@ -7,11 +7,12 @@ import { toUploaderError } from '../core/errors.ts';
 import { isActive } from '../core/phases.ts';
 import type { FileId, Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
-import { Uploader } from '../engine/uploader.ts';
+import { Uploader, type UploaderOptions } from '../engine/uploader.ts';
 import { readSettings, type SettingsHost } from './read-settings.ts';
 
 export interface EngineHost extends ReactiveControllerHost, HTMLElement, SettingsHost {
   readonly chunkEvents: boolean;
+  readonly engineOptions?: UploaderOptions | undefined;
 }
 
 const EMPTY: Snapshot = Object.freeze<Snapshot>({
@@ -51,7 +52,7 @@ export class EngineController implements ReactiveController {
   /** The engine. Throws `bad-config` as long as it cannot be made. */
   get uploader(): Uploader {
     if (this.#uploader) return this.#uploader;
-    const uploader = new Uploader(readSettings(this.#host));
+    const uploader = new Uploader(readSettings(this.#host), this.#host.engineOptions);
     uploader.mayAdd = (file) => this.#dispatch('file-add', file, true);
     uploader.onChange((change) => {
       this.#onChange(change);

@@ -7,6 +7,7 @@ import type { TokenInput } from '../core/changes.ts';
 import type { GetToken, Profile } from '../core/config.ts';
 import { isActive } from '../core/phases.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
+import type { UploaderOptions } from '../engine/uploader.ts';
 import { Announcer } from './announcer.ts';
 import { createCommands } from './commands.ts';
 import { DropController } from './drop-controller.ts';
@@ -175,6 +176,8 @@ export class SecureUploader extends LitElement {
   @property({ attribute: false }) profile?: Profile;
   /** Rare settings of sign-in. */
   @property({ attribute: false }) authOptions?: Readonly<Record<string, unknown>>;
+  /** Deadlines and retries of the engine other than the usual ones; read when the first settings are. */
+  @property({ attribute: false }) engineOptions?: UploaderOptions;
   /** Texts that replace the English ones. */
   @property({ attribute: false }) messages: Partial<Messages> = {};
 
