@@ -118,6 +118,9 @@ describe('a refusal of the service', () => {
     const calls = createCalls(await referenceSettings(), withToken('not-a-token'));
     const error = await rejection<UploaderError>(open(calls, uniqueName()));
     expect(error).to.include({ code: 'token-rejected', status: 401 });
+    expect(error.cause)
+      .to.have.property('wwwAuthenticate')
+      .that.matches(/^Bearer/);
     expect(JSON.stringify(error)).not.to.include('not-a-token');
   });
 

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { createPost } from '../../src/service/client.ts';
-import { forever, referenceSettings, rejection } from './reference.ts';
+import { addFault, forever, referenceSettings, rejection, uniqueName } from './reference.ts';
 
 describe('a sign-in call', () => {
   const options = { credentials: 'same-origin', signal: forever } as const;
@@ -28,6 +28,20 @@ describe('a sign-in call', () => {
     ]) {
       expect(await rejection(request)).to.include({ code: 'bad-config' });
     }
+  });
+
+  it('tells how long to wait, by header', async () => {
+    const fileName = uniqueName();
+    const headers = { 'retry-after': '3', 'www-authenticate': 'Bearer' };
+    await addFault({ operation: 'session', match: { fileName }, status: 429, headers, body: '<p>Busy' });
+    const post = createPost(await referenceSettings());
+    const answer = await post('/files/uploadsession', { file_name: fileName }, options);
+    expect(answer).to.deep.include({
+      status: 429,
+      body: undefined,
+      retryAfterMs: 3000,
+      wwwAuthenticate: 'Bearer',
+    });
   });
 
   it('rejects where no answer came', async () => {
