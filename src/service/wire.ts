@@ -218,7 +218,9 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
 function readTokenRefusal(answer: Answer, says: string, details: object): UploaderError {
   const wwwAuthenticate = answer.header('WWW-Authenticate') ?? '';
   // A token that is good but not for this: a new one would be refused as well.
-  if (/insufficient_scope/i.test(wwwAuthenticate)) return new UploaderError('forbidden', says, details);
+  if (/insufficient_scope/i.test(wwwAuthenticate)) {
+    return new UploaderError('forbidden', says, { ...details, status: 403 });
+  }
   const cause = wwwAuthenticate === '' ? {} : { cause: { wwwAuthenticate } };
   return new UploaderError('token-rejected', says, { ...details, status: 401, ...cause });
 }

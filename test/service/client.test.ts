@@ -219,7 +219,7 @@ describe('a refusal of the service', () => {
 
   it('of a token for want of scope does not ask for a new one', async () => {
     const headers = { 'www-authenticate': 'Bearer error="insufficient_scope"' };
-    expect(await refusalOf({ status: 401, headers })).to.include({ code: 'forbidden', status: 401 });
+    expect(await refusalOf({ status: 401, headers })).to.include({ code: 'forbidden', status: 403 });
   });
 });
 
