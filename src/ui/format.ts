@@ -32,12 +32,17 @@ export function createFormat(locale: string): Format {
     const key = name + digits;
     const made =
       cache.get(key) ??
-      number({ style: 'unit', unit: name, unitDisplay: 'short', maximumFractionDigits: digits });
+      number({
+        style: 'unit',
+        unit: name,
+        unitDisplay: name === 'byte' ? 'long' : 'short',
+        maximumFractionDigits: digits,
+      });
     cache.set(key, made);
     return made;
   };
   const sized = (bytes: number, suffix: string): string => {
-    const power = bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
+    const power = bytes < 1 ? 1 : bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
     const value = bytes / 1000 ** power;
     return unit(SIZE_UNITS[power] + suffix, power > 0 && value < 100 ? 1 : 0).format(value);
   };

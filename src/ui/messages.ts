@@ -72,7 +72,7 @@ export interface InterfaceMessages {
 /** All texts. */
 export type Messages = ErrorMessages & InterfaceMessages;
 
-const files = (count: number): string => (count === 1 ? '1 file' : `${count} files`);
+const files = (count: number): string => (count === 1 ? '1 file' : `${count.toLocaleString('en')} files`);
 
 const ERRORS: ErrorMessages = {
   'bad-config': 'This upload is not set up correctly. Tell whoever runs this page.',
@@ -184,7 +184,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   sizeOf: (sent, total) => `${sent} of ${total}`,
   left: (duration) => `${duration} left`,
   soon: 'a few seconds left',
-  doneOf: (done, count) => `${done} of ${files(count)} done`,
+  doneOf: (done, count) => `${done.toLocaleString('en')} of ${files(count)} done`,
   rejected: (count) => `${files(count)} ${count === 1 ? 'was' : 'were'} not added`,
   limit: (limit) => `Accepted: ${limit}.`,
   more: (count) => `and ${count} more`,

@@ -18,9 +18,7 @@ import { createFormat, type Format } from './format.ts';
 import { showState } from './host-states.ts';
 import { ENGLISH, type Messages } from './messages.ts';
 import { areSettings } from './read-settings.ts';
-import { controls } from './styles/controls.ts';
-import { layout } from './styles/layout.ts';
-import { tokens } from './styles/tokens.ts';
+import { styles } from './styles/styles.ts';
 import { createTokenSource } from './token-source.ts';
 import { rulesOf, type WidgetState } from './views/state.ts';
 import { widget } from './views/widget.ts';
@@ -96,7 +94,7 @@ import { WindowController } from './window-controller.ts';
  * @cssstate dragging - Files are held over the element.
  */
 export class SecureUploader extends LitElement {
-  static override styles = [tokens, controls, layout];
+  static override styles = styles;
 
   /** Address of the service. Must be set; a change counts for files added afterwards. */
   @property({ attribute: 'base-url' }) baseUrl?: string;

@@ -59,7 +59,9 @@ export const controls = css`
 
   .icon-button {
     display: grid;
+    flex: none;
     place-items: center;
+    align-self: start;
     inline-size: 2.4em;
     padding: 0;
     color: var(--_muted);

@@ -36,8 +36,8 @@ export function fileRow(
     <span class="badge" part="file-icon">${phase === 'done' || phase === 'failed' ? GLYPHS[phase] : fileIcon}</span>
     <div class="body">
       <div class="head">
-        <bdi class="name" part="file-name" title=${path + name}><span class="stem">${stem}</span><span>${ending}</span></bdi>
-        ${isMoving ? html`<span class="percent" part="file-percent">${format.percent(sent)}</span>` : nothing}
+        <span class="name"><bdi part="file-name" title=${path + name}><span class="stem">${stem}</span><span>${ending}</span></bdi></span>
+        ${isMoving && phase !== 'hashing' ? html`<span class="percent" part="file-percent">${format.percent(sent)}</span>` : nothing}
       </div>
       ${
         isMoving
@@ -52,7 +52,7 @@ export function fileRow(
           : nothing
       }
       <p class="status" part="file-status">${statusOf(file, path, messages, format)}</p>
-      ${problem === undefined ? nothing : html`<p class="problem" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
+      ${problem === undefined ? nothing : html`<p class="problem ${file.error ? 'error' : 'warning'}" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
     </div>
     <div class="actions">${actionsOf(file, name, messages, commands)}</div>
   </li>`;
@@ -69,15 +69,24 @@ function statusOf(file: FileSnapshot, path: string, messages: Messages, format: 
         : messages.phases[phase];
   const total = format.size(file.sizeBytes);
   const isSending = phase === 'uploading' && file.retryAt === undefined;
-  const parts = [
-    isActive(phase) || phase === 'paused' ? messages.sizeOf(format.size(file.sentBytes), total) : total,
-    isSending && file.bytesPerSecond !== undefined ? format.speed(file.bytesPerSecond) : '',
-    isSending && file.remainingMs !== undefined ? leftOf(file.remainingMs, messages, format) : '',
-  ].filter(Boolean);
-  return html`<span class="phase">${word}</span>${parts.map((part) => html`<span>${part}</span>`)}${
-    path && !isActive(phase) ? html`<bdi class="path">${path.replace(/\/$/, '')}</bdi>` : nothing
-  }`;
+  const hasBegun = (isActive(phase) || phase === 'paused') && file.sentBytes > 0;
+  return facts(
+    { class: 'phase', text: word },
+    { text: hasBegun ? messages.sizeOf(format.size(file.sentBytes), total) : total },
+    {
+      class: 'speed',
+      text: isSending && file.bytesPerSecond !== undefined && format.speed(file.bytesPerSecond),
+    },
+    { text: isSending && file.remainingMs !== undefined && leftOf(file.remainingMs, messages, format) },
+    { class: 'path', text: !isActive(phase) && path.replace(/\/$/, '') },
+  );
 }
+
+/** What is known, in a row with dots between; what is empty or false is left out. */
+export const facts = (
+  ...all: readonly { readonly text: string | false; readonly class?: string }[]
+): TemplateResult =>
+  html`<span class="facts">${all.map((fact) => (fact.text ? html`<span class=${fact.class ?? nothing}><bdi>${fact.text}</bdi></span>` : nothing))}</span>`;
 
 /** Time left in words. */
 export function leftOf(remainingMs: number, messages: Messages, format: Format): string {

@@ -14,7 +14,7 @@ export const fileIcon = draw(
   svg`<path d="M11.5 2.75H6a1.5 1.5 0 0 0-1.5 1.5v11.5a1.5 1.5 0 0 0 1.5 1.5h8a1.5 1.5 0 0 0 1.5-1.5v-9zM11.5 2.75v4h4" />`,
 );
 export const doneIcon = draw(svg`<path d="m4.75 10.5 3.5 3.5 7-8" />`);
-export const alertIcon = draw(svg`<path d="M10 5.5v5.75M10 14.4v.1" />`);
+export const alertIcon = draw(svg`<path d="M10 4.5v6.75M10 15v.1" />`);
 export const pauseIcon = draw(svg`<path d="M7.25 5v10M12.75 5v10" />`);
 export const resumeIcon = draw(svg`<path d="M6.75 4.75v10.5L15.25 10z" />`);
 export const retryIcon = draw(svg`<path d="M15.75 10a5.75 5.75 0 1 1-1.9-4.28M16 2.9v3.6h-3.6" />`);

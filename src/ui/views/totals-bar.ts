@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { isActive } from '../../core/phases.ts';
-import { leftOf } from './file-row.ts';
+import { facts, leftOf } from './file-row.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -18,14 +18,16 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
   const canResume = files.some((file) => file.phase === 'paused' && file.pauseReason === 'user');
   const isFinished = totals.openCount === 0;
   const sent = shareOf(totals.sentBytes, totals.sizeBytes, isFinished);
-  const sums = [
-    messages.doneOf(totals.doneCount, totals.fileCount),
-    isFinished
-      ? format.size(totals.sizeBytes)
-      : messages.sizeOf(format.size(totals.sentBytes), format.size(totals.sizeBytes)),
-    isRunning && totals.bytesPerSecond !== undefined ? format.speed(totals.bytesPerSecond) : '',
-    isRunning && totals.remainingMs !== undefined ? leftOf(totals.remainingMs, messages, format) : '',
-  ].filter(Boolean);
+  const sums = facts(
+    { text: messages.doneOf(totals.doneCount, totals.fileCount) },
+    {
+      text: isFinished
+        ? format.size(totals.sizeBytes)
+        : messages.sizeOf(format.size(totals.sentBytes), format.size(totals.sizeBytes)),
+    },
+    { text: isRunning && totals.bytesPerSecond !== undefined && format.speed(totals.bytesPerSecond) },
+    { text: isRunning && totals.remainingMs !== undefined && leftOf(totals.remainingMs, messages, format) },
+  );
   const button = (action: string, label: string, run: () => void, kind = 'plain'): TemplateResult =>
     html`<button type="button" class=${kind} part="button ${action}-button" data-action=${action} @click=${run}>${label}</button>`;
   return html`<div class="totals" part="totals">
@@ -40,7 +42,7 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
             part: 'progress total-progress',
           })
     }
-    <p class="status sums">${sums.map((sum) => html`<span>${sum}</span>`)}</p>
+    <p class="status sums">${sums}</p>
     <div class="bulk">
       ${mustStart ? button('start', messages.start(queued), () => commands.start(), 'primary') : nothing}
       ${canPause ? button('pause-all', messages.pauseAll, () => commands.pause()) : nothing}

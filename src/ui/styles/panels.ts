@@ -1,8 +1,8 @@
-// Where things stand: the zone, the panels, the rows and the foot, wide and narrow.
+// Where the zone and the panels stand, and what they look like.
 
 import { css } from 'lit';
 
-export const layout = css`
+export const panels = css`
   .zone {
     position: relative;
     display: flex;
@@ -53,6 +53,14 @@ export const layout = css`
     font-size: 1.1em;
   }
 
+  .hint {
+    display: block;
+  }
+
+  .hint::first-letter {
+    text-transform: uppercase;
+  }
+
   .hint,
   .text,
   .status,
@@ -78,7 +86,7 @@ export const layout = css`
 
   .compact::before {
     inset: 4px;
-    border-color: transparent;
+    border: 0;
   }
 
   .compact > .badge {
@@ -108,7 +116,7 @@ export const layout = css`
   }
 
   .fault,
-  .problem {
+  .error {
     color: var(--_danger);
   }
 
@@ -170,141 +178,5 @@ export const layout = css`
     margin-inline-end: 0.35em;
     color: var(--_text);
     font-weight: 500;
-  }
-
-  .scroller {
-    max-block-size: var(--secure-uploader-list-height, 26em);
-    overflow: auto;
-    overscroll-behavior: auto;
-    scrollbar-width: thin;
-  }
-
-  .row {
-    display: flex;
-    gap: 0.85em;
-    padding-block: 0.85em;
-    padding-inline: 1em 0.6em;
-  }
-
-  .row + .row {
-    border-block-start: 1px solid var(--_line);
-  }
-
-  .head {
-    display: flex;
-    gap: 0.75em;
-    align-items: baseline;
-  }
-
-  .name {
-    display: flex;
-    min-inline-size: 0;
-    margin-inline-end: auto;
-    font-weight: 500;
-    white-space: pre;
-  }
-
-  .stem {
-    overflow: hidden;
-    text-overflow: ellipsis;
-  }
-
-  .percent {
-    color: var(--_muted);
-    font-size: 0.9em;
-  }
-
-  .row .bar {
-    margin-block: 0.45em;
-  }
-
-  .status {
-    display: flex;
-    flex-wrap: wrap;
-    column-gap: 0.45em;
-  }
-
-  .status > :not(:first-child)::before {
-    margin-inline-end: 0.45em;
-    content: '·';
-  }
-
-  .path {
-    min-inline-size: 0;
-    overflow-wrap: anywhere;
-  }
-
-  .problem {
-    margin-block-start: 0.2em;
-    font-size: 0.9em;
-    overflow-wrap: anywhere;
-  }
-
-  .canceled .name {
-    color: var(--_muted);
-  }
-
-  .paused .sent,
-  .paused .stored {
-    background: var(--_muted);
-  }
-
-  .actions {
-    display: flex;
-    flex: none;
-    justify-content: end;
-    min-inline-size: 4.8em;
-  }
-
-  .totals {
-    display: flex;
-    flex-wrap: wrap;
-    gap: 0.35em 1em;
-    align-items: center;
-    padding-block: 0.6em;
-    padding-inline: 1em 0.6em;
-    border-block-start: 1px solid var(--_line);
-  }
-
-  .totals .bar {
-    flex-basis: 100%;
-    margin-block-start: 0.3em;
-    margin-inline-end: 0.4em;
-  }
-
-  .sums {
-    flex: 1 1 16em;
-  }
-
-  .bulk {
-    gap: 0;
-    font-size: 0.95em;
-  }
-
-  @container (inline-size < 26em) {
-    .compact > .badge {
-      display: none;
-    }
-
-    .compact {
-      flex-wrap: wrap;
-    }
-
-    .row {
-      flex-wrap: wrap;
-      row-gap: 0;
-    }
-
-    .row > .badge {
-      display: none;
-    }
-
-    .row > .body {
-      flex-basis: calc(100% - 5.65em);
-    }
-
-    .bulk {
-      margin-inline-start: -0.65em;
-    }
   }
 `;
