@@ -1,0 +1,356 @@
+// The sign-in table, pair by pair: each state with each event either has a row here or is shown to do nothing.
+import { expect } from '@open-wc/testing';
+import { createModel, reduce } from '../../src/auth/machine.ts';
+import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/machine-types.ts';
+import type { AuthState } from '../../src/core/types.ts';
+
+const limits = { coolCapMs: 300_000, resendMs: 30_000 };
+const first = createModel({ canSilent: true, silentAfterWindow: true, limits });
+const bearer = { value: 'opaque', expiresAtMs: 1, lifetimeMs: 1, isAssumed: false };
+const grant = { code: 'code', verifier: 'verifier', via: 'popup' as const };
+const totp: Method = { id: 'totp', family: 'totp', needsStart: false };
+const sms: Method = { id: 'sms', family: 'sms', needsStart: true };
+const push: Method = { id: 'push', family: 'push', needsStart: true };
+const error = { code: 'network' as const };
+const generation = 7;
+
+/** One event of each kind. */
+const EVENTS: { readonly [T in EventType]: AuthEvent } = {
+  'need-token': { type: 'need-token', isHosted: false },
+  'sign-in': { type: 'sign-in', via: 'popup' },
+  cancel: { type: 'cancel' },
+  'sign-out': { type: 'sign-out', reason: 'user' },
+  disconnected: { type: 'disconnected' },
+  'renew-due': { type: 'renew-due', reason: 'expired', isSpent: false },
+  returned: { type: 'returned', grant },
+  unable: { type: 'unable', error: { code: 'state-mismatch' } },
+  'shown-again': { type: 'shown-again' },
+  'submit-login': { type: 'submit-login' },
+  pick: { type: 'pick', method: totp },
+  submit: { type: 'submit' },
+  resend: { type: 'resend' },
+  'other-method': { type: 'other-method' },
+  deadline: { type: 'deadline', generation },
+  elapsed: { type: 'elapsed', generation },
+  'closed-reading': { type: 'closed-reading', generation },
+  'host-token': { type: 'host-token', generation, bearer },
+  code: { type: 'code', generation, grant },
+  token: { type: 'token', generation, bearer },
+  failed: { type: 'failed', generation, error },
+  burnt: { type: 'burnt', generation, error },
+  'rate-limited': { type: 'rate-limited', generation, waitMs: 1000 },
+  established: { type: 'established', generation },
+  challenged: { type: 'challenged', generation, methods: [totp, sms], hints: {} },
+  started: { type: 'started', generation, hints: {} },
+  pending: { type: 'pending', generation, hints: {}, isSlower: false },
+  wrong: { type: 'wrong', generation, hints: { attemptsLeft: 2 } },
+  denied: { type: 'denied', generation },
+  expired: { type: 'expired', generation },
+  refused: { type: 'refused', generation, error: { code: 'credentials-rejected' } },
+};
+
+type Where = AuthState | 'renewing-host' | 'renewing-silent' | 'renewing-exchange';
+const challenge = { methods: [totp, sms], method: sms };
+/** What the model holds there, beside the state. */
+const WHERE: { readonly [W in Where]?: Partial<AuthModel> } = {
+  choose: { challenge: { methods: [totp, sms] } },
+  start: { challenge },
+  answer: { challenge },
+  verify: { challenge },
+  wait: { challenge: { methods: [push, sms], method: push } },
+  'signed-in': { isAlive: true },
+  cooling: { cooledFrom: 'exchange', canResend: true, coolings: 1, cooledMs: 1000 },
+  'renewing-host': { renewing: 'asking-host', isAlive: true, source: 'host' },
+  'renewing-silent': { renewing: 'silent', isAlive: true },
+  'renewing-exchange': { renewing: 'exchange', isAlive: true },
+};
+
+const at = (where: Where, patch: Partial<AuthModel> = {}): AuthModel => {
+  const state = where.startsWith('renewing') ? 'signed-in' : (where as AuthState);
+  return { ...first, generation, ...WHERE[where], ...patch, state };
+};
+
+/** A row: next state, the code of the error shown (or -), effects. */
+const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: string } } = {
+  'signed-out': {
+    'need-token': 'silent - deadline try-silent',
+    'sign-in': 'popup - deadline run-popup',
+    returned: 'exchange - deadline redeem',
+    unable: 'signed-out state-mismatch',
+  },
+  'asking-host': {
+    'host-token': 'signed-in - keep',
+    failed: 'prompt network require',
+    deadline: 'prompt host-token-failed require',
+    cancel: 'prompt canceled require',
+  },
+  silent: {
+    code: 'exchange - deadline redeem',
+    failed: 'prompt network require',
+    deadline: 'prompt silent-timeout require',
+    'sign-in': 'popup - deadline run-popup',
+    returned: 'exchange - deadline redeem',
+    cancel: 'prompt canceled require',
+  },
+  prompt: {
+    'need-token': 'prompt - require',
+    'sign-in': 'popup - deadline run-popup',
+    returned: 'exchange - deadline redeem',
+    unable: 'prompt state-mismatch require',
+    'submit-login': 'login - deadline login',
+  },
+  popup: {
+    code: 'exchange - deadline redeem',
+    'closed-reading': 'popup-lost -',
+    failed: 'prompt network require',
+    deadline: 'prompt popup-timeout close-popup require',
+    'sign-in': 'popup - deadline run-popup',
+    cancel: 'prompt popup-closed close-popup require',
+  },
+  'popup-lost': {
+    code: 'exchange - deadline redeem',
+    failed: 'prompt network require',
+    deadline: 'prompt popup-closed close-popup require',
+    'sign-in': 'popup - deadline run-popup',
+    cancel: 'prompt popup-closed close-popup require',
+  },
+  redirecting: {
+    failed: 'prompt network require',
+    deadline: 'prompt authorize-failed require',
+    'shown-again': 'prompt - require',
+    cancel: 'prompt canceled require',
+  },
+  login: {
+    code: 'exchange - deadline redeem',
+    established: 'silent - deadline try-silent',
+    challenged: 'choose - deadline',
+    refused: 'prompt credentials-rejected require',
+    'rate-limited': 'cooling rate-limited cool',
+    failed: 'prompt network require',
+    deadline: 'prompt timeout require',
+    cancel: 'prompt canceled require',
+  },
+  choose: {
+    pick: 'answer - deadline',
+    deadline: 'prompt challenge-expired require',
+    expired: 'prompt challenge-expired require',
+    cancel: 'prompt canceled require',
+  },
+  start: {
+    started: 'answer - deadline',
+    refused: 'prompt credentials-rejected require',
+    denied: 'choose challenge-denied deadline',
+    expired: 'prompt challenge-expired require',
+    'rate-limited': 'cooling rate-limited cool',
+    failed: 'choose network deadline',
+    deadline: 'choose timeout deadline',
+    cancel: 'prompt canceled require',
+  },
+  answer: {
+    submit: 'verify - deadline verify',
+    resend: 'start - deadline start',
+    'other-method': 'choose - deadline',
+    failed: 'answer network deadline',
+    deadline: 'prompt challenge-expired require',
+    expired: 'prompt challenge-expired require',
+    cancel: 'prompt canceled require',
+  },
+  verify: {
+    code: 'exchange - deadline redeem',
+    established: 'silent - deadline try-silent',
+    challenged: 'choose - deadline',
+    refused: 'prompt credentials-rejected require',
+    denied: 'choose challenge-denied deadline',
+    expired: 'prompt challenge-expired require',
+    wrong: 'answer challenge-failed deadline',
+    'rate-limited': 'cooling rate-limited cool',
+    failed: 'answer network deadline',
+    deadline: 'answer timeout deadline',
+    cancel: 'prompt canceled require',
+  },
+  wait: {
+    code: 'exchange - deadline redeem',
+    established: 'silent - deadline try-silent',
+    challenged: 'choose - deadline',
+    refused: 'prompt credentials-rejected require',
+    denied: 'choose challenge-denied deadline',
+    expired: 'prompt challenge-expired require',
+    pending: 'wait - poll',
+    failed: 'wait - poll',
+    'rate-limited': 'cooling rate-limited cool',
+    'other-method': 'choose - deadline',
+    deadline: 'prompt challenge-expired require',
+    cancel: 'prompt canceled require',
+  },
+  exchange: {
+    token: 'signed-in - keep',
+    failed: 'prompt network require',
+    burnt: 'silent - deadline try-silent',
+    'rate-limited': 'cooling rate-limited cool',
+    deadline: 'silent - deadline try-silent',
+    cancel: 'prompt canceled require',
+  },
+  'signed-in': { 'renew-due': 'signed-in - deadline try-silent' },
+  cooling: { elapsed: 'exchange - deadline redeem-again', cancel: 'prompt canceled require' },
+  'renewing-host': {
+    'host-token': 'signed-in - keep',
+    failed: 'signed-in -',
+    deadline: 'signed-in -',
+  },
+  'renewing-silent': {
+    code: 'signed-in - deadline redeem',
+    failed: 'signed-in -',
+    deadline: 'signed-in -',
+  },
+  'renewing-exchange': {
+    token: 'signed-in - keep',
+    failed: 'signed-in -',
+    burnt: 'signed-in -',
+    'rate-limited': 'signed-in - hold',
+    deadline: 'signed-in -',
+  },
+};
+
+const PLACES = Object.keys(TABLE) as Where[];
+const tell = ({ model, effects }: ReturnType<typeof reduce>): string =>
+  [model.state, model.error?.code ?? '-', ...effects.map(({ type }) => type)].join(' ');
+
+describe('the sign-in table', () => {
+  for (const where of PLACES) {
+    it(`does in ${where} what its rows say, and nothing on any other event`, () => {
+      for (const type of Object.keys(EVENTS) as EventType[]) {
+        const model = at(where);
+        const move = reduce(model, EVENTS[type]);
+        if (type === 'sign-out') expect(tell(move)).to.equal('signed-out - close-popup forget');
+        else if (type === 'disconnected') expect(tell(move)).to.equal('signed-out -');
+        else if (TABLE[where][type]) expect(tell(move), `${where} / ${type}`).to.equal(TABLE[where][type]);
+        else {
+          expect(move.model, `${where} / ${type}`).to.equal(model);
+          expect(move.effects, `${where} / ${type}`).to.deep.equal([]);
+        }
+      }
+    });
+  }
+
+  it('drops every event of an older generation', () => {
+    for (const where of PLACES) {
+      const model = at(where, { generation: generation + 1 });
+      for (const event of Object.values(EVENTS).filter((event) => 'generation' in event)) {
+        expect(reduce(model, event).model, `${where} / ${event.type}`).to.equal(model);
+      }
+    }
+  });
+
+  it('starts a new generation with each state that it enters, but for a window that only looks closed', () => {
+    for (const where of PLACES) {
+      for (const event of Object.values(EVENTS)) {
+        const model = at(where);
+        const { model: next } = reduce(model, event);
+        if (next.state === model.state && next.renewing === model.renewing) continue;
+        const expected = next.state === 'popup-lost' ? generation : generation + 1;
+        expect(next.generation, `${where} / ${event.type}`).to.equal(expected);
+      }
+    }
+  });
+});
+
+describe('what the sign-in table decides by', () => {
+  it('asks the page first where the page gives tokens', () => {
+    const event: AuthEvent = { type: 'need-token', isHosted: true };
+    expect(tell(reduce(at('signed-out'), event))).to.equal('asking-host - deadline ask-host');
+  });
+
+  it('goes straight to the person where no silent try may work, and after the person signed out', () => {
+    const event = EVENTS['need-token'];
+    expect(tell(reduce(at('signed-out', { canSilent: false }), event))).to.equal('prompt - require');
+    expect(tell(reduce(at('signed-out', { hasLeft: true }), event))).to.equal('prompt - require');
+  });
+
+  it('says nothing wrong when the first silent try finds nobody signed in', () => {
+    const event: AuthEvent = { type: 'failed', generation, error: { code: 'sign-in-required' } };
+    const { model } = reduce(at('silent'), event);
+    expect([model.state, model.error, model.canSilent]).to.deep.equal(['prompt', undefined, true]);
+  });
+
+  it('never tries the hidden frame again when it does not see a session that was just made', () => {
+    const event: AuthEvent = { type: 'failed', generation, error: { code: 'sign-in-required' } };
+    const { model } = reduce(at('silent', { sessionMade: true }), event);
+    expect([model.state, model.error?.code, model.canSilent]).to.deep.equal(['prompt', 'sign-in-required', false]);
+  });
+
+  it('tries no hidden frame after a window on another site', () => {
+    const { model } = reduce(at('popup', { silentAfterWindow: false }), EVENTS.code);
+    expect(model.canSilent).to.equal(false);
+  });
+
+  it('shows a blocked window as such and offers to try again', () => {
+    const event: AuthEvent = { type: 'sign-in', via: 'popup', isBlocked: true };
+    expect(tell(reduce(at('prompt'), event))).to.equal('prompt popup-blocked require');
+  });
+
+  it('makes one fresh silent try after a burnt code, then asks the person', () => {
+    const move = reduce(at('exchange', { isFreshTry: true }), EVENTS.burnt);
+    expect(tell(move)).to.equal('prompt network require');
+  });
+
+  it('sends a code again at most once, and only after a short pause', () => {
+    const twice = reduce(at('exchange', { coolings: 1 }), EVENTS['rate-limited']).model;
+    expect(twice.canResend).to.equal(false);
+    const long = reduce(at('exchange'), { type: 'rate-limited', generation, waitMs: 31_000 }).model;
+    expect(long.canResend).to.equal(false);
+    const elapsed: AuthEvent = { type: 'elapsed', generation: long.generation };
+    expect(tell(reduce(long, elapsed))).to.equal('silent - deadline try-silent');
+  });
+
+  it('asks the person when the pauses in a row become too long', () => {
+    const model = at('exchange', { cooledMs: 299_500 });
+    expect(tell(reduce(model, EVENTS['rate-limited']))).to.equal('prompt rate-limited require');
+  });
+
+  it('goes back after a pause to the step that was refused', () => {
+    const back = (cooledFrom: AuthState): string =>
+      tell(reduce(at('cooling', { cooledFrom, challenge }), EVENTS.elapsed));
+    expect(back('login')).to.equal('prompt rate-limited require');
+    expect(back('start')).to.equal('choose rate-limited deadline');
+    expect(back('verify')).to.equal('answer rate-limited deadline');
+    expect(back('wait')).to.equal('wait - deadline poll');
+  });
+
+  it('asks the person when a renewal fails and the token is dead, and says nothing while it lives', () => {
+    for (const where of ['renewing-host', 'renewing-silent', 'renewing-exchange'] as const) {
+      const dead = reduce(at(where, { isAlive: false, reason: 'expired' }), EVENTS.failed);
+      expect(dead.model.state, where).to.equal('prompt');
+      expect(dead.effects, where).to.deep.equal([{ type: 'require', reason: 'expired' }]);
+    }
+    const cooling = reduce(at('renewing-exchange', { isAlive: false }), EVENTS['rate-limited']);
+    expect(tell(cooling)).to.equal('cooling rate-limited cool');
+  });
+
+  it('does not renew where nothing but the person could, until the token is dead', () => {
+    const model = at('signed-in', { canSilent: false });
+    expect(reduce(model, EVENTS['renew-due']).effects).to.deep.equal([]);
+    const dead = { ...model, isAlive: false };
+    expect(tell(reduce(dead, EVENTS['renew-due']))).to.equal('prompt - require');
+    const spent: AuthEvent = { type: 'renew-due', reason: 'rejected', isSpent: true };
+    expect(tell(reduce(at('signed-in', { isAlive: false }), spent))).to.equal('prompt - require');
+  });
+
+  it('starts a method only where there is something to start, and waits where the answer comes from elsewhere', () => {
+    const challenged = (method: Method): AuthEvent => {
+      return { type: 'challenged', generation, methods: [method], method, hints: {} };
+    };
+    expect(tell(reduce(at('login'), challenged(totp)))).to.equal('answer - deadline');
+    expect(tell(reduce(at('login'), challenged(sms)))).to.equal('start - deadline start');
+    const waiting = at('start', { challenge: { methods: [push], method: push } });
+    expect(tell(reduce(waiting, EVENTS.started))).to.equal('wait - deadline poll');
+  });
+
+  it('holds no secret, whatever happened', () => {
+    let model = at('popup');
+    for (const event of [EVENTS.code, EVENTS.token]) {
+      model = reduce(model, { ...event, generation: model.generation } as AuthEvent).model;
+      expect(JSON.stringify(model)).not.to.match(/opaque|verifier/);
+    }
+    expect(model.state).to.equal('signed-in');
+  });
+});
