@@ -3,6 +3,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
@@ -40,6 +41,10 @@ const demo: UserConfig = {
   server: { host: '127.0.0.1', strictPort: false, fs: { allow: [path('.')] } },
 };
 
+/** Sources are shipped: where a map of dist/cdn finds them. */
+const fromPackage = (source: string, map: string): string =>
+  `../../${relative(path('.'), resolve(dirname(map), source))}`;
+
 const integrityLength = 'sha384-'.length + 64;
 const integrityMark = '#'.repeat(integrityLength); // as long as what takes its place, so that the source map stays right
 
@@ -58,11 +63,21 @@ const workerIntegrity: Plugin = {
   },
 };
 
+const refusal = `const refuse = () => Promise.reject(new Error('Without its worker the one-file build hashes by crypto.subtle only'));
+export { refuse as blake3, refuse as sha256 };`;
+
+/** The page hashes without its worker only where none may run, and then by the platform: no 14 kB for everyone else. */
+const noWasmInPage: Plugin = {
+  name: 'no-wasm-in-page',
+  enforce: 'pre',
+  load: (id) => (id.endsWith('/src/pipeline/wasm-hashes.ts') ? refusal : undefined),
+};
+
 const cdn: UserConfig = {
   root: path('.'),
   base: './', // else the worker would be looked for at the root of the page's origin
   publicDir: false,
-  plugins: [workerIntegrity],
+  plugins: [workerIntegrity, noWasmInPage],
   define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },
   build: {
     outDir: 'dist/cdn',
@@ -73,11 +88,21 @@ const cdn: UserConfig = {
     rollupOptions: {
       input: path('src/define.ts'),
       preserveEntrySignatures: 'strict',
-      output: { format: 'es', entryFileNames: 'secure-uploader.min.js', codeSplitting: false },
+      output: {
+        format: 'es',
+        entryFileNames: 'secure-uploader.min.js',
+        codeSplitting: false,
+        sourcemapPathTransform: fromPackage,
+      },
     },
   },
   // One file too: run from a Blob of its text, it could find no second one.
-  worker: { format: 'es', rollupOptions: { output: { entryFileNames: '[name].js', codeSplitting: false } } },
+  worker: {
+    format: 'es',
+    rollupOptions: {
+      output: { entryFileNames: '[name].js', codeSplitting: false, sourcemapPathTransform: fromPackage },
+    },
+  },
 };
 
 export default defineConfig(({ command }) => (command === 'serve' ? demo : cdn));

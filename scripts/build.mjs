@@ -1,16 +1,15 @@
 // `npm run build`: the package (unbundled modules with types, by tsc), dist/cdn (one file, its worker beside it, by Vite), the
-// callback page and custom-elements.json. `--out=<folder>` puts all of it elsewhere, which the tests of the package use.
+// callback page and custom-elements.json.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { filesUnder } from './files.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const target = resolve(root, process.argv.find((arg) => arg.startsWith('--out='))?.slice(6) ?? '.');
-const dist = join(target, 'dist');
+const dist = join(root, 'dist');
 const bin = (name) => join(root, 'node_modules', name);
 
 function run(name, script, args) {
@@ -23,7 +22,7 @@ function run(name, script, args) {
 
 function compile() {
   rmSync(dist, { recursive: true, force: true });
-  run('tsc', 'typescript/bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', dist]);
+  run('tsc', 'typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
 }
 
 const bundle = (options = {}) =>
@@ -45,9 +44,7 @@ async function callbackPage() {
   for (const file of [`${name}.js`, `${name}.html`]) cpSync(join(dist, file), join(dist, 'cdn', file));
 }
 
-function manifest() {
-  mkdirSync(target, { recursive: true });
-  const outdir = relative(root, target) || '.';
+const manifest = () =>
   run('cem', '@custom-elements-manifest/analyzer/cem.js', [
     'analyze',
     '--litelement',
@@ -55,12 +52,12 @@ function manifest() {
     '--globs',
     'src/**/*.ts',
     '--outdir',
-    outdir,
+    '.',
   ]);
-}
 
 function printSizes() {
-  for (const file of filesUnder(dist, ['.'], /\.js$/).filter((name) => /callback\.js$|^cdn\//.test(name))) {
+  const names = filesUnder(dist, ['.'], /\.js$/).filter((name) => /-callback\.js$|^cdn\//.test(name));
+  for (const file of names) {
     const bytes = readFileSync(join(dist, file));
     const kib = (size) => `${(size / 1024).toFixed(1)} KiB`;
     console.log(`dist/${file}: ${kib(bytes.length)}, gzip ${kib(gzipSync(bytes).length)}`);
@@ -68,7 +65,7 @@ function printSizes() {
 }
 
 compile();
-if (existsSync(join(root, 'src/define.ts'))) await bundle();
-if (existsSync(join(root, 'src/auth/callback.ts'))) await callbackPage();
+await bundle();
+await callbackPage();
 manifest();
 printSizes();

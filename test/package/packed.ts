@@ -1,4 +1,4 @@
-// Builds the project into a folder of its own, packs it as npm would publish it, and puts the result into an empty app.
+// Builds a copy of the project, packs it as npm would publish it, and puts the result into an empty app.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -24,6 +24,8 @@ export interface Manifest {
 export interface PackedApp {
   /** The folder of the app. */
   readonly folder: string;
+  /** The folder that the package was built in. */
+  readonly stage: string;
   /** The package inside it, as unpacked. */
   readonly packageFolder: string;
   /** Paths of all packed files, from the package's folder. */
@@ -49,11 +51,21 @@ export async function packApp(): Promise<PackedApp> {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
   await mkdir(stage);
   await mkdir(packageFolder, { recursive: true });
-  await exec(process.execPath, [join(root, 'scripts/build.mjs'), `--out=${stage}`], { cwd: root });
-  const given = ['package.json', 'README.md', 'LICENSE', ...manifest.files];
-  for (const name of given.filter((each) => existsSync(join(root, each)) && !existsSync(join(stage, each)))) {
-    await cp(join(root, name), join(stage, name), { recursive: true });
+  const needed = [
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'vite.config.ts',
+    'scripts',
+    'README.md',
+    'LICENSE',
+  ];
+  const built = ['dist', 'custom-elements.json'];
+  for (const name of [...needed, ...manifest.files.filter((each) => !built.includes(each))]) {
+    if (existsSync(join(root, name))) await cp(join(root, name), join(stage, name), { recursive: true });
   }
+  await symlink(join(root, 'node_modules'), join(stage, 'node_modules'));
+  await exec(process.execPath, ['scripts/build.mjs'], { cwd: stage });
   const { stdout } = await exec(...npm('pack', '--ignore-scripts', '--json', '--pack-destination', scratch), {
     cwd: stage,
     maxBuffer: 2 ** 24,
@@ -70,6 +82,7 @@ export async function packApp(): Promise<PackedApp> {
   );
   return {
     folder,
+    stage,
     packageFolder,
     files: packed.files.map((file) => file.path).sort(),
     manifest,

@@ -1,0 +1,171 @@
+// The package as pages load it, in a real browser: the one file from another origin, and an app that a bundler made.
+
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { extname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { type Browser, chromium, type Page } from 'playwright';
+import { build } from 'vite';
+import { type Service, startService } from '../../demo/server/server.ts';
+import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
+import { type PackedApp, packApp } from './packed.ts';
+
+const types: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.json': 'application/json',
+};
+
+/** A folder on an origin of its own, for pages of any origin; `pages` stand beside its files. `asked` lists the paths. */
+async function serve(folder: string, pages: Record<string, string> = {}) {
+  const asked: string[] = [];
+  const server: Server = createServer(async (request, response) => {
+    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
+    asked.push(path);
+    const body = pages[path] ?? (await readFile(join(folder, path)).catch(() => undefined));
+    const type = types[extname(path)] ?? 'application/octet-stream';
+    response.writeHead(body === undefined ? 404 : 200, {
+      'content-type': type,
+      'access-control-allow-origin': '*',
+    });
+    response.end(body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const stop = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { origin, asked, stop };
+}
+
+/** Uploads a file by the element that a page has, and answers how it ended, and the hash or the code that the event tells. */
+function upload(page: Page, text: string, settings: { baseUrl: string; token: string }) {
+  return page.evaluate(
+    async ({ text, settings: { baseUrl, token } }) => {
+      const element = document.createElement('secure-uploader');
+      element.setAttribute('base-url', baseUrl);
+      element.setAttribute('parent-id', 'folder-a');
+      element.getToken = () => token;
+      document.body.append(element);
+      const ended = new Promise<{ type: string; told: string }>((resolve) => {
+        const onEnd = (event: Event): void => {
+          const { chunks, code } = (event as CustomEvent).detail;
+          resolve({ type: event.type, told: chunks?.[0]?.hash ?? code });
+        };
+        for (const type of ['upload-completed', 'upload-failed', 'file-rejected'])
+          element.addEventListener(type, onEnd);
+      });
+      await element.addFiles([new File([text], 'hello.txt')]);
+      return ended;
+    },
+    { text, settings },
+  );
+}
+
+// The published vector of FIPS 180-2 for SHA-256.
+const vector = { text: 'abc', hash: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' };
+
+describe('The package in a page', () => {
+  let app: PackedApp;
+  let browser: Browser;
+  let service: Service;
+  let dataDir: string;
+  let settings: { baseUrl: string; token: string };
+  before(async () => {
+    app = await packApp();
+    dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-loaded-'));
+    service = await startService({ dataDir, appOrigins: [], test: true, fsync: false });
+    settings = { baseUrl: service.baseUrl, token: (await service.createToken('alice')).token };
+    browser = await chromium.launch({ executablePath: findChromium() ?? '', args: chromiumArgs });
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.close();
+    await app?.remove();
+    if (dataDir) await rm(dataDir, { recursive: true, force: true });
+  });
+
+  /** A page that is open, the errors that it met, and whether anything threw. */
+  async function open(url: string): Promise<{ page: Page; errors: string[] }> {
+    service.allowOrigin(new URL(url).origin);
+    const page = await browser.newPage();
+    await page.addInitScript('globalThis.__name = (value) => value'); // tsx names functions by it, also those sent to the page
+    const errors: string[] = [];
+    page.on('pageerror', (error) => errors.push(error.message));
+    await page.goto(url);
+    return { page, errors };
+  }
+
+  test('uploads where one file of another origin was loaded, and hashes in the worker beside that file', async (t) => {
+    const cdn = await serve(join(app.packageFolder, 'dist/cdn'));
+    t.after(cdn.stop);
+    const script = `<script type="module" src="${cdn.origin}/secure-uploader.min.js"></script>`;
+    const site = await serve('/nowhere', {
+      '/index.html': `<!doctype html><title>A page</title><body>${script}</body>`,
+    });
+    t.after(site.stop);
+    const { page, errors } = await open(`${site.origin}/index.html`);
+    const [worker, ended] = await Promise.all([
+      page.waitForEvent('worker'),
+      upload(page, vector.text, settings),
+    ]);
+    assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
+    assert.match(worker.url(), /^blob:/);
+    assert.deepEqual(cdn.asked.toSorted(), ['/hash.worker.js', '/secure-uploader.min.js']);
+    assert.deepEqual(errors, []);
+  });
+
+  test('does not run a worker that is not the one it was built with', async (t) => {
+    const folder = join(app.packageFolder, 'dist/cdn');
+    const spoiled = `${await readFile(join(folder, 'hash.worker.js'), 'utf8')}\nglobalThis.isSpoiled = true;`;
+    const cdn = await serve(folder, { '/hash.worker.js': spoiled });
+    t.after(cdn.stop);
+    const script = `<script type="module" src="${cdn.origin}/secure-uploader.min.js"></script>`;
+    const site = await serve('/nowhere', {
+      '/index.html': `<!doctype html><title>A page</title><body>${script}</body>`,
+    });
+    t.after(site.stop);
+    const { page } = await open(`${site.origin}/index.html`);
+    const ended = await upload(page, vector.text, settings);
+    assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
+    assert.equal(page.workers().length, 0);
+  });
+
+  test('works in an app that Vite built from the package, worker included', async (t) => {
+    await app.write(
+      'index.html',
+      '<!doctype html><title>An app</title><script type="module" src="/app.js"></script>',
+    );
+    await app.write(
+      'app.js',
+      `import * as names from 'secure-uploader';
+globalThis.isDefinedEarly = customElements.get(names.SecureUploader ? 'secure-uploader' : 'none') !== undefined;
+await import('secure-uploader/define');`,
+    );
+    await build({
+      root: app.folder,
+      configFile: false,
+      logLevel: 'error',
+      build: { outDir: 'built', target: 'es2022' },
+    });
+    const site = await serve(join(app.folder, 'built'));
+    t.after(site.stop);
+    const { page, errors } = await open(`${site.origin}/index.html`);
+    await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
+    const isDefinedEarly = await page.evaluate(
+      () => (globalThis as { isDefinedEarly?: boolean }).isDefinedEarly,
+    );
+    assert.equal(isDefinedEarly, false, 'importing the names alone defined the element');
+    const [worker, ended] = await Promise.all([
+      page.waitForEvent('worker'),
+      upload(page, vector.text, settings),
+    ]);
+    assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
+    assert.match(worker.url(), /\/assets\/hash\.worker-[^/]+\.js$/);
+    assert.deepEqual(errors, []);
+  });
+});
