@@ -1,0 +1,211 @@
+// The sign-in table as data, written down apart from the code: what is expected in each state on each event.
+import { createModel } from '../../src/auth/machine.ts';
+import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/machine-types.ts';
+import type { AuthState } from '../../src/core/types.ts';
+
+const limits = { coolCapMs: 300_000, resendMs: 30_000 };
+const first = createModel({ canSilent: true, silentAfterWindow: true, limits });
+const bearer = { value: 'opaque', expiresAtMs: 1, lifetimeMs: 1, isAssumed: false };
+const grant = { code: 'code', verifier: 'verifier', via: 'popup' as const };
+export const totp: Method = { id: 'totp', family: 'totp', needsStart: false };
+export const sms: Method = { id: 'sms', family: 'sms', needsStart: true };
+export const push: Method = { id: 'push', family: 'push', needsStart: true };
+const error = { code: 'network' as const };
+export const generation = 7;
+
+/** One event of each kind. */
+export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
+  'need-token': { type: 'need-token', isHosted: false },
+  'sign-in': { type: 'sign-in', via: 'popup' },
+  cancel: { type: 'cancel' },
+  'sign-out': { type: 'sign-out', reason: 'user' },
+  disconnected: { type: 'disconnected' },
+  'renew-due': { type: 'renew-due', reason: 'expired', isSpent: false },
+  returned: { type: 'returned', grant },
+  unable: { type: 'unable', error: { code: 'state-mismatch' } },
+  'shown-again': { type: 'shown-again' },
+  'submit-login': { type: 'submit-login' },
+  pick: { type: 'pick', method: totp },
+  submit: { type: 'submit' },
+  resend: { type: 'resend' },
+  'other-method': { type: 'other-method' },
+  deadline: { type: 'deadline', generation },
+  elapsed: { type: 'elapsed', generation },
+  'closed-reading': { type: 'closed-reading', generation },
+  'host-token': { type: 'host-token', generation, bearer },
+  code: { type: 'code', generation, grant },
+  token: { type: 'token', generation, bearer },
+  failed: { type: 'failed', generation, error },
+  burnt: { type: 'burnt', generation, error },
+  'rate-limited': { type: 'rate-limited', generation, waitMs: 1000 },
+  established: { type: 'established', generation },
+  challenged: { type: 'challenged', generation, methods: [totp, sms], hints: {} },
+  started: { type: 'started', generation, hints: {} },
+  pending: { type: 'pending', generation, hints: {}, isSlower: false },
+  wrong: { type: 'wrong', generation, hints: { attemptsLeft: 2 } },
+  denied: { type: 'denied', generation },
+  expired: { type: 'expired', generation },
+  refused: { type: 'refused', generation, error: { code: 'credentials-rejected' } },
+};
+
+export type Where = AuthState | 'renewing-host' | 'renewing-silent' | 'renewing-exchange';
+export const challenge = { methods: [totp, sms], method: sms };
+/** What the model holds there, beside the state. */
+const WHERE: { readonly [W in Where]?: Partial<AuthModel> } = {
+  choose: { challenge: { methods: [totp, sms] } },
+  start: { challenge },
+  answer: { challenge },
+  verify: { challenge },
+  wait: { challenge: { methods: [push, sms], method: push } },
+  'signed-in': { isAlive: true },
+  cooling: { cooledFrom: 'exchange', canResend: true, coolings: 1, cooledMs: 1000 },
+  'renewing-host': { renewing: 'asking-host', isAlive: true, source: 'host' },
+  'renewing-silent': { renewing: 'silent', isAlive: true },
+  'renewing-exchange': { renewing: 'exchange', isAlive: true },
+};
+
+export const at = (where: Where, patch: Partial<AuthModel> = {}): AuthModel => {
+  const state = where.startsWith('renewing') ? 'signed-in' : (where as AuthState);
+  return { ...first, generation, ...WHERE[where], ...patch, state };
+};
+
+/** A row: next state, the code of the error shown (or -), effects. */
+export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: string } } = {
+  'signed-out': {
+    'need-token': 'silent - deadline try-silent',
+    'sign-in': 'popup - deadline run-popup',
+    returned: 'exchange - deadline redeem',
+    unable: 'signed-out state-mismatch',
+  },
+  'asking-host': {
+    'host-token': 'signed-in - keep',
+    failed: 'prompt network require',
+    deadline: 'prompt host-token-failed require',
+    cancel: 'prompt canceled require',
+  },
+  silent: {
+    code: 'exchange - deadline redeem',
+    failed: 'prompt network require',
+    deadline: 'prompt silent-timeout require',
+    'sign-in': 'popup - deadline run-popup',
+    returned: 'exchange - deadline redeem',
+    cancel: 'prompt canceled require',
+  },
+  prompt: {
+    'need-token': 'prompt - require',
+    'sign-in': 'popup - deadline run-popup',
+    returned: 'exchange - deadline redeem',
+    unable: 'prompt state-mismatch require',
+    'submit-login': 'login - deadline login',
+  },
+  popup: {
+    code: 'exchange - deadline redeem',
+    'closed-reading': 'popup-lost -',
+    failed: 'prompt network require',
+    deadline: 'prompt popup-timeout close-popup require',
+    'sign-in': 'popup - deadline run-popup',
+    cancel: 'prompt popup-closed close-popup require',
+  },
+  'popup-lost': {
+    code: 'exchange - deadline redeem',
+    failed: 'prompt network require',
+    deadline: 'prompt popup-closed close-popup require',
+    'sign-in': 'popup - deadline run-popup',
+    cancel: 'prompt popup-closed close-popup require',
+  },
+  redirecting: {
+    failed: 'prompt network require',
+    deadline: 'prompt authorize-failed require',
+    'shown-again': 'prompt - require',
+    cancel: 'prompt canceled require',
+  },
+  login: {
+    code: 'exchange - deadline redeem',
+    established: 'silent - deadline try-silent',
+    challenged: 'choose - deadline',
+    refused: 'prompt credentials-rejected require',
+    'rate-limited': 'cooling rate-limited cool',
+    failed: 'prompt network require',
+    deadline: 'prompt timeout require',
+    cancel: 'prompt canceled require',
+  },
+  choose: {
+    pick: 'answer - deadline',
+    deadline: 'prompt challenge-expired require',
+    expired: 'prompt challenge-expired require',
+    cancel: 'prompt canceled require',
+  },
+  start: {
+    started: 'answer - deadline',
+    refused: 'prompt credentials-rejected require',
+    denied: 'choose challenge-denied deadline',
+    expired: 'prompt challenge-expired require',
+    'rate-limited': 'cooling rate-limited cool',
+    failed: 'choose network deadline',
+    deadline: 'choose timeout deadline',
+    cancel: 'prompt canceled require',
+  },
+  answer: {
+    submit: 'verify - deadline verify',
+    resend: 'start - deadline start',
+    'other-method': 'choose - deadline',
+    failed: 'answer network deadline',
+    deadline: 'prompt challenge-expired require',
+    expired: 'prompt challenge-expired require',
+    cancel: 'prompt canceled require',
+  },
+  verify: {
+    code: 'exchange - deadline redeem',
+    established: 'silent - deadline try-silent',
+    challenged: 'choose - deadline',
+    refused: 'prompt credentials-rejected require',
+    denied: 'choose challenge-denied deadline',
+    expired: 'prompt challenge-expired require',
+    wrong: 'answer challenge-failed deadline',
+    'rate-limited': 'cooling rate-limited cool',
+    failed: 'answer network deadline',
+    deadline: 'answer timeout deadline',
+    cancel: 'prompt canceled require',
+  },
+  wait: {
+    code: 'exchange - deadline redeem',
+    established: 'silent - deadline try-silent',
+    challenged: 'choose - deadline',
+    refused: 'prompt credentials-rejected require',
+    denied: 'choose challenge-denied deadline',
+    expired: 'prompt challenge-expired require',
+    pending: 'wait - poll',
+    failed: 'wait - poll',
+    'rate-limited': 'cooling rate-limited cool',
+    'other-method': 'choose - deadline',
+    deadline: 'prompt challenge-expired require',
+    cancel: 'prompt canceled require',
+  },
+  exchange: {
+    token: 'signed-in - keep',
+    failed: 'prompt network require',
+    burnt: 'silent - deadline try-silent',
+    'rate-limited': 'cooling rate-limited cool',
+    deadline: 'silent - deadline try-silent',
+    cancel: 'prompt canceled require',
+  },
+  'signed-in': { 'renew-due': 'signed-in - deadline try-silent' },
+  cooling: { elapsed: 'exchange - deadline redeem-again', cancel: 'prompt canceled require' },
+  'renewing-host': {
+    'host-token': 'signed-in - keep',
+    failed: 'signed-in -',
+    deadline: 'signed-in -',
+  },
+  'renewing-silent': {
+    code: 'signed-in - deadline redeem',
+    failed: 'signed-in -',
+    deadline: 'signed-in -',
+  },
+  'renewing-exchange': {
+    token: 'signed-in - keep',
+    failed: 'signed-in -',
+    burnt: 'signed-in -',
+    'rate-limited': 'signed-in - hold',
+    deadline: 'signed-in -',
+  },
+};
