@@ -44,16 +44,7 @@ async function callbackPage() {
   for (const file of [`${name}.js`, `${name}.html`]) cpSync(join(dist, file), join(dist, 'cdn', file));
 }
 
-const manifest = () =>
-  run('cem', '@custom-elements-manifest/analyzer/cem.js', [
-    'analyze',
-    '--litelement',
-    '--quiet',
-    '--globs',
-    'src/**/*.ts',
-    '--outdir',
-    '.',
-  ]);
+const manifest = () => run('cem', '@custom-elements-manifest/analyzer/cem.js', ['analyze', '--quiet']);
 
 function printSizes() {
   const names = filesUnder(dist, ['.'], /\.js$/).filter((name) => /-callback\.js$|^cdn\//.test(name));

@@ -51,15 +51,13 @@ export async function packApp(): Promise<PackedApp> {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
   await mkdir(stage);
   await mkdir(packageFolder, { recursive: true });
-  const needed = [
-    'package.json',
+  const configs = [
     'tsconfig.json',
     'tsconfig.build.json',
     'vite.config.ts',
-    'scripts',
-    'README.md',
-    'LICENSE',
+    'custom-elements-manifest.config.mjs',
   ];
+  const needed = ['package.json', ...configs, 'scripts', 'README.md', 'LICENSE'];
   const built = ['dist', 'custom-elements.json'];
   for (const name of [...needed, ...manifest.files.filter((each) => !built.includes(each))]) {
     if (existsSync(join(root, name))) await cp(join(root, name), join(stage, name), { recursive: true });
