@@ -24,16 +24,15 @@ export class Bell {
  * while the consumer holds an earlier result, so `limit` is also how far this reads ahead.
  */
 export async function* mapAhead<T, R>(
-  source: AsyncIterable<T> | Iterable<T>,
+  source: Iterable<T>,
   limit: number,
   fn: (item: T) => Promise<R>,
 ): AsyncGenerator<R, void, undefined> {
-  const iterator =
-    Symbol.asyncIterator in source ? source[Symbol.asyncIterator]() : source[Symbol.iterator]();
+  const iterator = source[Symbol.iterator]();
   const results: Promise<R>[] = [];
   let isEnded = false;
-  const pull = async (): Promise<void> => {
-    const { done, value } = await iterator.next();
+  const pull = (): void => {
+    const { done, value } = iterator.next();
     if (done) isEnded = true;
     else {
       const result = fn(value);
@@ -44,13 +43,13 @@ export async function* mapAhead<T, R>(
   };
   try {
     for (;;) {
-      while (!isEnded && results.length < limit) await pull();
+      while (!isEnded && results.length < limit) pull();
       const next = results.shift();
       if (next === undefined) return;
       yield await next;
     }
   } finally {
-    await iterator.return?.();
+    iterator.return?.();
   }
 }
 

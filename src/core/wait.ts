@@ -49,6 +49,7 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
 
 /** Resolves when the browser says that it is online; at once where it already does. */
 export function online(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.reject(signal.reason);
   if (globalThis.navigator?.onLine !== false) return Promise.resolve();
   return new Promise((resolve, reject) => {
     const stop = new AbortController();
@@ -103,6 +104,7 @@ export class Gate {
   }
 
   async pass(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
     for (let left = this.#opensAtMs - Date.now(); left > 0; left = this.#opensAtMs - Date.now()) {
       await sleep(left, signal);
     }
