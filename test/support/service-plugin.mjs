@@ -1,29 +1,55 @@
-// Starts the reference service once for all in-page tests and tells pages where it is: GET /test-config.json.
-// Pages, service and storage are three origins, so CORS is real. Faults and tokens: the service's own /_test/ routes.
+// Gives each file of in-page tests a reference service of its own, so that faults of one never strike another, and tells the
+// page where it is: GET /test-config.json. Page, service and storage are three origins, so CORS is real.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
 
-/** A Web Test Runner plugin. `/test-config.json` answers `{baseUrl, storageUrl, seed: {users, folders, password}}`. */
+// Files run two at a time; a service that so many newer ones follow has no page any more.
+const keptServices = 6;
+
+/**
+ * A Web Test Runner plugin. `/test-config.json` answers `{baseUrl, storageUrl, seed: {users, folders, password}}`, the same for
+ * every question of one test file. Faults, log and tokens: the service's own routes below /_test.
+ */
 export function servicePlugin() {
-  let service;
-  let dataDir;
+  const services = new Map();
+  let start;
+
+  async function open(appOrigins) {
+    const { startService } = await start;
+    const dataDir = mkdtempSync(join(tmpdir(), 'secure-uploader-pages-'));
+    const service = await startService({ dataDir, appOrigins, test: true, fsync: false });
+    const close = async () => {
+      await service.close();
+      rmSync(dataDir, { recursive: true, force: true });
+    };
+    return { service, close };
+  }
+
+  function forget(key) {
+    const opened = services.get(key);
+    services.delete(key);
+    return opened?.then(({ close }) => close());
+  }
+
   return {
     name: 'reference-service',
-    async serverStart({ config }) {
-      const { startService } = await tsImport('../../demo/server/server.ts', import.meta.url);
-      const appOrigins = ['localhost', '127.0.0.1'].map((host) => `http://${host}:${config.port}`);
-      dataDir = mkdtempSync(join(tmpdir(), 'secure-uploader-pages-'));
-      service = await startService({ dataDir, appOrigins, test: true, fsync: false });
+    serverStart() {
+      start = tsImport('../../demo/server/server.ts', import.meta.url);
     },
     async serverStop() {
-      await service?.close();
-      if (dataDir) rmSync(dataDir, { recursive: true, force: true });
+      await Promise.all([...services.keys()].map(forget));
     },
-    serve({ path }) {
-      if (path !== '/test-config.json') return undefined;
-      const { baseUrl, storageUrl, seed } = service;
+    async serve(context) {
+      if (context.path !== '/test-config.json') return undefined;
+      // The runner names the file's page in its address; frames and workers of a test have no such name and share one service.
+      const referrer = new URL(context.get('referer') || context.href);
+      const key = referrer.searchParams.get('wtr-session-id') ?? 'unnamed';
+      if (!services.has(key)) services.set(key, open([context.origin]));
+      const [oldest] = services.keys();
+      if (services.size > keptServices) await forget(oldest);
+      const { baseUrl, storageUrl, seed } = (await services.get(key)).service;
       return { body: JSON.stringify({ baseUrl, storageUrl, seed }), type: 'json' };
     },
   };
