@@ -3,11 +3,12 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Context } from 'hono';
-import { getCookie, setCookie } from 'hono/cookie';
-import type { Env, Login, Parts } from './parts.ts';
+import { generateCookie, getCookie } from 'hono/cookie';
+import type { Env, Login, Parts, Token } from './parts.ts';
 import { Refusal } from './refusal.ts';
 import { fingerprint, isSame, randomToken } from './seal.ts';
 import { demoPassword, findUser, type User, users } from './seed.ts';
+import type { Table } from './state.ts';
 
 const derive = promisify(scrypt) as (password: string, salt: Uint8Array, length: number) => Promise<Buffer>;
 const salt = randomBytes(16);
@@ -42,63 +43,96 @@ export async function checkPassword(
   return user && isRight ? user : 'refused';
 }
 
-/** Signs this browser in, with a new cookie each time. Answers the login's key. */
-export async function startLogin(c: Context<Env>, parts: Parts, user: User): Promise<string> {
+/** Signs this browser in, with a new cookie each time. */
+export async function startLogin(c: Context<Env>, parts: Parts, user: User, idp: string): Promise<Login> {
   const { tables, clock, settings } = parts;
   await endLogin(c, parts);
   const secret = randomToken();
-  const key = fingerprint(secret);
   const expiresAt = clock.now() + settings.loginLifetimeMs;
-  await tables.logins.put(key, { userId: user.id, deviceId: randomToken(), expiresAt, keepUntil: expiresAt });
+  const login = { userId: user.id, deviceId: randomToken(), idp, expiresAt, keepUntil: expiresAt };
+  await tables.logins.put(fingerprint(secret), login);
   plantCookie(c, parts, secret, settings.cookie === 'cross-site');
-  return key;
+  return login;
 }
 
-/** Ends this browser's login, if it has one, and answers its key. Tokens that came from it live on. */
-export async function endLogin(c: Context<Env>, { tables }: Parts): Promise<string | undefined> {
+/** Gives a login a second cookie, for the jar that pages of other sites use. */
+export async function replantLogin(c: Context<Env>, parts: Parts, deviceId: string): Promise<void> {
+  const [login] = await parts.tables.logins.list((row) => row.deviceId === deviceId);
+  if (!login) return;
+  const secret = randomToken();
+  await parts.tables.logins.put(fingerprint(secret), login);
+  plantCookie(c, parts, secret, true);
+}
+
+/** Signs out: the browser's login under all its cookies, and the tokens that came from it. */
+export async function endEverything(c: Context<Env>, parts: Parts): Promise<void> {
+  const login = await endLogin(c, parts);
+  forgetCookie(c, parts);
+  if (login) await dropAll([parts.tables.logins, parts.tables.tokens], login.deviceId);
+}
+
+async function dropAll(tables: Table<Login | Token>[], deviceId: string): Promise<void> {
+  for (const table of tables) {
+    const keys: string[] = [];
+    await table.list((row, key) => row.deviceId === deviceId && keys.push(key) > 0);
+    for (const key of keys) await table.take(key);
+  }
+}
+
+async function endLogin(c: Context<Env>, { tables }: Parts): Promise<Login | undefined> {
   const old = getCookie(c, COOKIE);
-  if (old === undefined) return undefined;
-  const key = fingerprint(old);
-  await tables.logins.take(key);
-  return key;
+  return old === undefined ? undefined : tables.logins.take(fingerprint(old));
 }
 
 /** The login of this browser, with its key and user. */
 export async function currentLogin(
   c: Context<Env>,
   { tables, clock }: Parts,
-): Promise<{ key: string; login: Login; user: User } | undefined> {
+): Promise<{ login: Login; user: User } | undefined> {
   const secret = getCookie(c, COOKIE);
   if (secret === undefined) return undefined;
-  const key = fingerprint(secret);
-  const login = await tables.logins.get(key);
+  const login = await tables.logins.get(fingerprint(secret));
   const user = users.find(({ id }) => id === login?.userId);
-  return login && user && login.expiresAt > clock.now() ? { key, login, user } : undefined;
+  return login && user && login.expiresAt > clock.now() ? { login, user } : undefined;
 }
 
-/** Sets the session cookie. `partitioned`: for pages of other sites. */
-export function plantCookie(c: Context<Env>, parts: Parts, secret: string, partitioned: boolean): void {
-  setCookie(c, COOKIE, secret, {
+// Takes the session cookie back, from either jar.
+function forgetCookie(c: Context<Env>, parts: Parts): void {
+  plantCookie(c, parts, '', parts.settings.cookie === 'cross-site', 0);
+  if (parts.settings.replant && parts.settings.cookie !== 'cross-site') plantCookie(c, parts, '', true, 0);
+}
+
+// `partitioned`: for pages of other sites.
+function plantCookie(
+  c: Context<Env>,
+  { settings }: Parts,
+  secret: string,
+  partitioned: boolean,
+  lifetimeMs: number = settings.loginLifetimeMs,
+): void {
+  const options = {
     httpOnly: true,
     path: '/',
-    maxAge: Math.floor(parts.settings.loginLifetimeMs / 1000),
+    maxAge: Math.floor(lifetimeMs / 1000),
     ...(partitioned
       ? { sameSite: 'None' as const, secure: true, partitioned: true }
       : { sameSite: 'Lax' as const }),
-  });
+  };
+  // Two jars, two headers: the second must not take the first one's place.
+  c.header('set-cookie', generateCookie(COOKIE, secret, options), { append: true });
 }
 
 /** Makes a bearer token. */
 export async function issueToken(
   { tables, clock, settings }: Parts,
   userId: string,
-  loginKey: string | undefined,
+  deviceId: string | undefined,
   lifetimeMs: number = settings.tokenLifetimeMs,
 ): Promise<{ token: string; key: string; expiresAt: string }> {
   const token = randomToken();
   const key = fingerprint(token);
   const expiresAt = clock.now() + lifetimeMs;
-  await tables.tokens.put(key, { userId, loginKey, expiresAt, keepUntil: expiresAt });
+  await tables.tokens.put(key, { userId, deviceId, expiresAt, keepUntil: expiresAt });
   return { token, key, expiresAt: new Date(expiresAt).toISOString() };
 }
 

@@ -2,6 +2,8 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { authRoutes } from './auth.ts';
 import { authorizeRoutes } from './authorize.ts';
+import { corpReturnRoutes } from './corp.ts';
+import { demoRoutes } from './demo-page.ts';
 import { downloadRoutes } from './downloads.ts';
 import type { Env, Parts } from './parts.ts';
 import { Refusal } from './refusal.ts';
@@ -24,11 +26,13 @@ export function createApp(parts: Parts): Hono<Env> {
     });
   });
   app.get('/.well-known/jwks.json', async (c) => c.json(await parts.seal.jwks()));
-  app.get('/', (c) => c.redirect('/.well-known/jwks.json', 302));
+  app.get('/', (c) => c.redirect(parts.settings.demo ? '/_demo' : '/.well-known/jwks.json', 302));
   app.route('/', authorizeRoutes(parts));
+  app.route('/', corpReturnRoutes(parts));
   app.route('/', authRoutes(parts));
   app.route('/', uploadRoutes(parts));
   app.route('/', downloadRoutes(parts));
+  if (parts.settings.demo) app.route('/', demoRoutes(parts));
   if (parts.settings.test) app.route('/', testRoutes(parts));
 
   app.notFound((c) => {
@@ -54,10 +58,12 @@ function isFiles(path: string): boolean {
 }
 
 // Exact origins only; a page of any other origin gets an answer that its browser keeps from it.
-function cors({ settings }: Parts): MiddlewareHandler<Env> {
+function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next();
     const origin = c.req.header('origin');
+    // Node writes the machine's time by itself; a shifted clock must show.
+    if (clock.offsetMs !== 0) c.res.headers.set('date', new Date(clock.now()).toUTCString());
     if (c.get('fault')?.withoutCors) {
       for (const name of [...c.res.headers.keys()]) {
         if (name.startsWith('access-control-')) c.res.headers.delete(name);

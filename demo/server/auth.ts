@@ -1,11 +1,22 @@
-// Signing in by JSON: `POST /auth/login` (credentials for a session cookie) and `POST /auth/token` (a code for a
-// bearer token). Where codes come from is authorize.ts.
+// Signing in by JSON: `/auth/login` and `/auth/challenge` (credentials for a session cookie), `/auth/token` (a code for
+// a bearer token), `/auth/logout`. Where codes come from otherwise is authorize.ts.
 import { createHash } from 'node:crypto';
-import { Hono } from 'hono';
-import { checkPassword, issueToken, isTrustedOrigin, limitRate, startLogin } from './accounts.ts';
-import type { Env, Parts } from './parts.ts';
+import { type Context, Hono } from 'hono';
+import {
+  checkPassword,
+  endEverything,
+  issueToken,
+  isTrustedOrigin,
+  limitRate,
+  replantLogin,
+  startLogin,
+} from './accounts.ts';
+import { beginChallenge, type Outcome, type Step, takeStep } from './challenge.ts';
+import { brokenAnswer, describeOutcome, readMethod, refusedAnswer } from './login-answers.ts';
+import type { Code, Env, Login, Parts } from './parts.ts';
 import { Refusal, readJson, readString } from './refusal.ts';
 import { fingerprint, isSame, randomToken } from './seal.ts';
+import type { User } from './seed.ts';
 
 const BODY_BYTES = 16 * 1024;
 // A used code is remembered so long, since its token can be revoked so long.
@@ -14,6 +25,7 @@ const REMEMBER_MS = 60 * 60_000;
 /** The routes below `/auth`. */
 export function authRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
+  const { settings } = parts;
 
   app.post('/auth/login', async (c) => {
     if (!isTrustedOrigin(c.req.header('origin'), parts)) {
@@ -21,21 +33,60 @@ export function authRoutes(parts: Parts): Hono<Env> {
     }
     await limitRate(c, parts, 'login', 3);
     const body = await readJson(c.req.raw, BODY_BYTES);
-    if (readString(body, 'idp_id', 100) !== 'local') {
-      throw new Refusal(400, 'unknown_idp', 'no such identity provider');
+    const idp = readString(body, 'idp_id', 100);
+    if (!['local', 'legacy', 'broken'].includes(idp)) {
+      throw new Refusal(400, 'unknown_idp', 'no identity provider of this name takes passwords here');
     }
-    const user = await checkPassword(
-      parts,
-      readString(body, 'email', 320),
-      readString(body, 'password', 1000),
-    );
-    const refused = { next_step: 'none', challenge_token: '', available_methods: [] };
-    if (user === 'refused')
-      return c.json({ status: 'denied', error: 'invalid_credentials', ...refused }, 401);
-    if (user === 'locked') return c.json({ status: 'locked', error: 'locked', ...refused }, 401);
-    await startLogin(c, parts, user);
-    return c.json({ status: 'ok', next_step: 'authorize', challenge_token: '', available_methods: [] });
+    const email = readString(body, 'email', 320);
+    const password = readString(body, 'password', 1000);
+    const codeChallenge = readCodeChallenge(body);
+    if (idp === 'broken') {
+      const broken = brokenAnswer(email);
+      return c.body(broken.body, broken.status, { 'content-type': broken.type });
+    }
+    const user = await checkPassword(parts, email, password);
+    if (user === 'refused') return c.json(refusedAnswer, 401);
+    const about = { idp, origin: c.req.header('origin') ?? '', ...(codeChallenge && { codeChallenge }) };
+    return answer(c, user === 'locked' ? { kind: user } : await afterPassword(parts, user, about));
   });
+
+  app.post('/auth/challenge', async (c) => {
+    if (!isTrustedOrigin(c.req.header('origin'), parts)) {
+      throw new Refusal(403, 'untrusted_origin', 'this origin may not sign in');
+    }
+    await limitRate(c, parts, 'challenge', 12);
+    const body = await readJson(c.req.raw, BODY_BYTES);
+    const action = readString(body, 'action', 10);
+    if (action !== 'start' && action !== 'answer' && action !== 'poll') {
+      throw new Refusal(400, 'invalid_request', 'action is start, answer or poll');
+    }
+    const step: Step = {
+      token: readString(body, 'challenge_token', 100),
+      origin: c.req.header('origin') ?? '',
+      action,
+      method: readMethod(readString(body, 'method', 100)),
+      ...(body.code !== undefined && { code: readString(body, 'code', 100) }),
+      credential: body.credential,
+    };
+    return answer(c, await takeStep(parts, step));
+  });
+
+  app.post('/auth/logout', async (c) => {
+    if (!isTrustedOrigin(c.req.header('origin'), parts)) {
+      throw new Refusal(403, 'untrusted_origin', 'this origin may not sign out');
+    }
+    await endEverything(c, parts);
+    return c.body(null, 204);
+  });
+
+  async function answer(c: Context<Env>, outcome: Outcome): Promise<Response> {
+    const [body, status] = describeOutcome(outcome);
+    if (outcome.kind !== 'established') return c.json(body, status);
+    const login = await startLogin(c, parts, outcome.user, outcome.idp);
+    if (outcome.codeChallenge === undefined) return c.json(body, status);
+    const code = await issueCode(parts, login, outcome.codeChallenge);
+    return c.json({ ...body, code }, status);
+  }
 
   app.post('/auth/token', async (c) => {
     await limitRate(c, parts, 'token');
@@ -51,7 +102,11 @@ export function authRoutes(parts: Parts): Hono<Env> {
     }
     const redeemed = await redeem(parts, code, verifier);
     if (!redeemed) throw new Refusal(400, 'invalid_grant', 'the code is not valid');
-    return c.json(redeemed);
+    const { row, ...token } = redeemed;
+    if (settings.replant) await replantLogin(c, parts, row.deviceId);
+    // Old services tell times as numbers.
+    if (row.idp === 'legacy') return c.json({ ...token, expires_at: Date.parse(token.expires_at) / 1000 });
+    return c.json(token);
   });
 
   return app;
@@ -60,12 +115,40 @@ export function authRoutes(parts: Parts): Hono<Env> {
 /** Makes a code for a signed-in browser, bound to an S256 challenge. */
 export async function issueCode(
   { tables, clock, settings }: Parts,
-  grant: { userId: string; deviceId: string; loginKey: string; challenge: string },
+  { userId, deviceId, idp }: Login,
+  challenge: string,
 ): Promise<string> {
   const code = randomToken();
   const expiresAt = clock.now() + settings.codeLifetimeMs;
-  await tables.codes.put(fingerprint(code), { ...grant, expiresAt, keepUntil: expiresAt + REMEMBER_MS });
+  await tables.codes.put(fingerprint(code), {
+    userId,
+    deviceId,
+    idp,
+    challenge,
+    expiresAt,
+    keepUntil: expiresAt + REMEMBER_MS,
+  });
   return code;
+}
+
+/** What follows a right password: the session, a second step, or a reason against it. */
+export async function afterPassword(
+  parts: Parts,
+  user: User,
+  about: { idp: string; origin: string; codeChallenge?: string },
+): Promise<Outcome> {
+  if (user.hindrance === 'locked') return { kind: 'locked' };
+  if (user.hindrance === 'password-expired') return { kind: 'unsupported' };
+  if (user.methods.length > 0) return beginChallenge(parts, user, about);
+  return { kind: 'established', user, codeChallenge: about.codeChallenge, idp: about.idp };
+}
+
+function readCodeChallenge(body: Record<string, unknown>): string | undefined {
+  if (body.code_challenge === undefined) return undefined;
+  if (typeof body.code_challenge === 'string' && /^[A-Za-z0-9_-]{43}$/.test(body.code_challenge)) {
+    return body.code_challenge;
+  }
+  throw new Refusal(400, 'invalid_request', 'code_challenge is a SHA-256 in base64url');
 }
 
 interface TokenAnswer {
@@ -73,6 +156,7 @@ interface TokenAnswer {
   id: string;
   device_id: string;
   expires_at: string;
+  row: Code;
 }
 
 async function redeem(parts: Parts, code: string, verifier: string): Promise<TokenAnswer | undefined> {
@@ -81,7 +165,7 @@ async function redeem(parts: Parts, code: string, verifier: string): Promise<Tok
   const challenge = createHash('sha256').update(verifier).digest('base64url');
   const known = await tables.codes.get(key);
   if (!known) return undefined;
-  const issued = await issueToken(parts, known.userId, known.loginKey);
+  const issued = await issueToken(parts, known.userId, known.deviceId);
   let isOurs = false;
   const row = await tables.codes.update(key, (before) => {
     if (!before) return undefined;
@@ -95,5 +179,11 @@ async function redeem(parts: Parts, code: string, verifier: string): Promise<Tok
     if (row?.tokenKey) await tables.tokens.take(row.tokenKey);
     return undefined;
   }
-  return { token: issued.token, id: known.userId, device_id: known.deviceId, expires_at: issued.expiresAt };
+  return {
+    token: issued.token,
+    id: known.userId,
+    device_id: known.deviceId,
+    expires_at: issued.expiresAt,
+    row: known,
+  };
 }

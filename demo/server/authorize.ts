@@ -1,12 +1,15 @@
-// `GET /authorize`: hands a code to the callback page of a signed-in browser, or shows the sign-in page, which is a
-// plain form here. It never redirects to an address that is not registered.
-import { Hono } from 'hono';
+// `GET /authorize`: hands a code to the callback page of a signed-in browser, or shows the sign-in page, which is
+// plain forms here. It never redirects to an address that is not registered.
+import { type Context, Hono } from 'hono';
 import { checkPassword, currentLogin, limitRate, startLogin } from './accounts.ts';
-import { issueCode } from './auth.ts';
+import { afterPassword, issueCode } from './auth.ts';
+import { type Outcome, takeStep } from './challenge.ts';
+import { goToCorp } from './corp.ts';
+import { readMethod } from './login-answers.ts';
 import type { Env, Parts } from './parts.ts';
 import { Refusal, readText } from './refusal.ts';
 import { clients } from './seed.ts';
-import { errorPage, pageHeaders, signInPage, styleSheet } from './sign-in-page.ts';
+import { errorPage, pageHeaders, secondStepPage, signInPage, styleSheet } from './sign-in-page.ts';
 
 /** A request for a code that may be answered at `redirectUri`. */
 interface Wanted {
@@ -15,8 +18,20 @@ interface Wanted {
   state: string;
   challenge: string;
   prompt: string | undefined;
+  idp: string | undefined;
 }
 
+/** A form that was sent; or the answer, when it cannot be taken. */
+type ReadForm = { query: URLSearchParams; wanted: Wanted; form: URLSearchParams } | Response;
+
+const problems: Partial<Record<Outcome['kind'], string>> = {
+  wrong: 'That code is not right.',
+  denied: 'The sign-in was denied on the phone.',
+  waiting: 'Not approved yet.',
+  'slow-down': 'Not approved yet.',
+};
+
+const idps = ['local', 'legacy', 'corp'];
 const CALLBACK = '/secure-uploader-callback.html';
 
 /** The routes of `/authorize`. */
@@ -30,37 +45,98 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
     if (wanted instanceof URL) return c.redirect(wanted.href, 303);
     if (typeof wanted === 'string') return c.html(errorPage(wanted), 400, pageHeaders("'none'"));
     const current = wanted.prompt === 'login' ? undefined : await currentLogin(c, parts);
-    if (current) {
-      const { userId, deviceId } = current.login;
-      const grant = { userId, deviceId, loginKey: current.key, challenge: wanted.challenge };
-      const code = await issueCode(parts, grant);
+    const isOther = wanted.idp !== undefined && wanted.idp !== current?.login.idp;
+    if (current && !isOther) {
+      const code = await issueCode(parts, current.login, wanted.challenge);
       return c.redirect(answerAt(wanted, { code, state: wanted.state, iss: baseUrl }).href, 303);
     }
     if (wanted.prompt === 'none') {
       const answer = { error: 'login_required', state: wanted.state, iss: baseUrl };
       return c.redirect(answerAt(wanted, answer).href, 303);
     }
-    return c.html(signInPage(query.toString()), 200, pageHeaders(formTargets(wanted)));
+    if (wanted.idp === 'corp') {
+      query.delete('prompt');
+      return goToCorp(c, parts, query.toString());
+    }
+    return c.html(signInPage(signInPath(query), ''), 200, pageHeaders(formTargets(wanted)));
   });
 
   app.post('/authorize/sign-in', async (c) => {
-    // The form may only be sent by the page above; another site's form carries its own origin.
+    const read = await readForm(c);
+    if (read instanceof Response) return read;
+    const { query, wanted, form } = read;
+    const email = (form.get('email') ?? '').slice(0, 320);
+    const user = await checkPassword(parts, email, (form.get('password') ?? '').slice(0, 1000));
+    if (user === 'refused' || user === 'locked') {
+      return c.html(signInPage(signInPath(query), '', user, email), 401, pageHeaders(formTargets(wanted)));
+    }
+    const outcome = await afterPassword(parts, user, { idp: wanted.idp ?? 'local', origin: baseUrl });
+    return goOn(c, query, wanted, outcome, email);
+  });
+
+  app.post('/authorize/challenge', async (c) => {
+    const read = await readForm(c);
+    if (read instanceof Response) return read;
+    const { query, wanted, form } = read;
+    const action = form.get('action');
+    const outcome = await takeStep(parts, {
+      token: (form.get('challenge_token') ?? '').slice(0, 100),
+      origin: baseUrl,
+      action: action === 'start' || action === 'poll' ? action : 'answer',
+      method: readMethod(form.get('method') ?? ''),
+      code: (form.get('code') ?? '').slice(0, 100),
+    });
+    return goOn(c, query, wanted, outcome, '');
+  });
+
+  async function readForm(c: Context<Env>): Promise<ReadForm> {
+    // The form may only be sent by the pages here; another site's form carries its own origin.
     if (c.req.header('origin') !== baseUrl) throw new Refusal(403, 'untrusted_origin', 'not our form');
     const query = new URL(c.req.url).searchParams;
     const wanted = readWanted(query, parts);
     if (wanted instanceof URL) return c.redirect(wanted.href, 303);
     if (typeof wanted === 'string') return c.html(errorPage(wanted), 400, pageHeaders("'none'"));
     await limitRate(c, parts, 'login', 3);
-    const form = new URLSearchParams(await readText(c.req.raw, 16 * 1024));
-    const email = (form.get('email') ?? '').slice(0, 320);
-    const user = await checkPassword(parts, email, (form.get('password') ?? '').slice(0, 1000));
-    if (user === 'refused' || user === 'locked') {
-      return c.html(signInPage(query.toString(), user, email), 401, pageHeaders(formTargets(wanted)));
+    return { query, wanted, form: new URLSearchParams(await readText(c.req.raw, 16 * 1024)) };
+  }
+
+  async function goOn(
+    c: Context<Env>,
+    query: URLSearchParams,
+    wanted: Wanted,
+    outcome: Outcome,
+    email: string,
+  ): Promise<Response> {
+    const headers = pageHeaders(formTargets(wanted));
+    switch (outcome.kind) {
+      case 'established':
+        await startLogin(c, parts, outcome.user, outcome.idp);
+        query.delete('prompt');
+        return c.redirect(`/authorize?${query}`, 303);
+      case 'locked':
+        return c.html(signInPage(signInPath(query), '', 'locked', email), 401, headers);
+      case 'unsupported':
+        return c.html(errorPage('The password has expired and must be changed.'), 403, headers);
+      case 'expired':
+        return c.redirect(`/authorize?${query}`, 303);
+      default: {
+        const { details, kind, token, user } = outcome;
+        const method = details.method ?? (user.methods.includes('totp') ? 'totp' : undefined);
+        const { delivery, number } = details;
+        const action = `/authorize/challenge?${query}`;
+        const step = {
+          action,
+          token,
+          methods: user.methods,
+          method,
+          problem: problems[kind],
+          delivery,
+          number,
+        };
+        return c.html(secondStepPage(step), kind === 'wrong' ? 401 : 200, headers);
+      }
     }
-    await startLogin(c, parts, user);
-    query.delete('prompt');
-    return c.redirect(`/authorize?${query}`, 303);
-  });
+  }
 
   app.get('/authorize/style.css', (c) =>
     c.body(styleSheet, 200, { 'content-type': 'text/css; charset=utf-8', 'cache-control': 'max-age=3600' }),
@@ -86,6 +162,7 @@ function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string
     state: state.slice(0, 1024),
     challenge,
     prompt: query.get('prompt') ?? undefined,
+    idp: query.get('idp_id') ?? undefined,
   };
   const refuse = (error: string): URL =>
     answerAt(wanted, { error, ...(state && { state: wanted.state }), iss: parts.baseUrl });
@@ -93,6 +170,7 @@ function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string
   if (responseMode !== 'query' && responseMode !== 'fragment') return refuse('invalid_request');
   if (query.get('code_challenge_method') !== 'S256') return refuse('invalid_request');
   if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) return refuse('invalid_request');
+  if (wanted.idp !== undefined && !idps.includes(wanted.idp)) return refuse('invalid_request');
   if (state === '' || state.length > 1024) return refuse('invalid_request');
   return wanted;
 }
@@ -118,6 +196,10 @@ function answerAt(
   if (responseMode === 'fragment') url.hash = new URLSearchParams(answer).toString();
   else for (const [name, value] of Object.entries(answer)) url.searchParams.set(name, value);
   return url;
+}
+
+function signInPath(query: URLSearchParams): string {
+  return `/authorize/sign-in?${query}`;
 }
 
 // Browsers hold `form-action` against every redirect that follows the form, the one to the callback page too.

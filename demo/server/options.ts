@@ -26,6 +26,8 @@ export interface ServiceOptions {
   redirectUris?: string[];
   /** Switches on the fault layer, the request log and `/_test/*`. Never in production. */
   test?: boolean;
+  /** The page `/_demo` with the demo users' codes and phones (default: on, since the seed has demo users only). */
+  demo?: boolean;
   hash?: HashName;
   tokenLifetimeMs?: number;
   codeLifetimeMs?: number;
@@ -77,6 +79,7 @@ export function fillOptions(options: ServiceOptions): Settings {
     maxFileBytes: 5 * 1024 ** 4,
     maxHashesPerBatch: 100,
     rateLimit: test ? { requests: 10_000, windowMs: MINUTE } : { requests: 10, windowMs: MINUTE },
+    demo: true,
     cookie: 'same-site',
     replant: false,
     fsync: true,

@@ -6,14 +6,17 @@ import type { Fault, Faults, LogEntry } from './faults.ts';
 import type { Network } from './network.ts';
 import type { Settings } from './options.ts';
 import type { Seal } from './seal.ts';
-import type { User } from './seed.ts';
+import type { Method, User } from './seed.ts';
 import type { Row, State, Table } from './state.ts';
 import type { Storage, StoredChunk } from './storage.ts';
 
 /** A browser that is signed in, keyed by the fingerprint of its cookie. */
 export interface Login extends Row {
   userId: string;
+  /** Names the login; its codes and tokens carry it too. */
   deviceId: string;
+  /** The identity provider that it was made with. */
+  idp: string;
   expiresAt: number;
 }
 
@@ -21,7 +24,7 @@ export interface Login extends Row {
 export interface Code extends Row {
   userId: string;
   deviceId: string;
-  loginKey: string;
+  idp: string;
   challenge: string;
   expiresAt: number;
   /** Key of the token that it was exchanged for; empty when it was burnt by a wrong verifier. */
@@ -32,7 +35,8 @@ export interface Code extends Row {
 /** A bearer token, keyed by its fingerprint. */
 export interface Token extends Row {
   userId: string;
-  loginKey: string | undefined;
+  /** The login that it came from. */
+  deviceId: string | undefined;
   expiresAt: number;
 }
 
@@ -76,6 +80,64 @@ export interface Lockout extends Row {
   lockedUntil: number;
 }
 
+/** What a user's second steps are checked against, keyed by user. */
+export interface Factors extends Row {
+  totpSecret: string;
+  /** The last counter whose code was taken: a code is good once. */
+  totpCounter: number;
+  recoveryCodes: string[];
+  passkeys: Passkey[];
+}
+
+/** A registered passkey. */
+export interface Passkey {
+  id: string;
+  /** COSE, base64url. */
+  publicKey: string;
+  counter: number;
+}
+
+/** A login that waits for its second step, keyed by the fingerprint of its newest challenge token. */
+export interface Challenge extends Row {
+  /** Stays the same while the token rotates. */
+  id: string;
+  userId: string;
+  idp: string;
+  origin: string;
+  expiresAt: number;
+  attemptsLeft: number;
+  /** S256 challenge of a client that wants its code with the answer. */
+  codeChallenge?: string;
+  method?: Method;
+  /** Fingerprint of the code that was sent. */
+  codeKey?: string;
+  sentAt?: number;
+  /** What a passkey has to sign. */
+  passkeyChallenge?: string;
+  /** The number that the phone must show. */
+  number?: number;
+  polledAt?: number;
+}
+
+/** What was sent to a user, or waits on a phone. Keyed by the challenge's id. */
+export interface Message extends Row {
+  userId: string;
+  method: 'email' | 'sms' | 'push';
+  /** The code, or the numbers to choose from. */
+  text: string;
+  at: number;
+  number?: number;
+  decision?: 'approved' | 'denied';
+}
+
+/** A sign-in under way at the other identity provider, keyed by a fingerprint (corp.ts says of what). */
+export interface Federation extends Row {
+  /** The request for a code to come back to; or the key of the row that has it. */
+  query: string;
+  userId?: string;
+  expiresAt: number;
+}
+
 /** All tables. */
 export interface Tables {
   logins: Table<Login>;
@@ -86,6 +148,10 @@ export interface Tables {
   names: Table<Name>;
   rates: Table<Rate>;
   lockouts: Table<Lockout>;
+  factors: Table<Factors>;
+  challenges: Table<Challenge>;
+  messages: Table<Message>;
+  federations: Table<Federation>;
 }
 
 /** What the routes are made of. */
@@ -100,6 +166,7 @@ export interface Parts {
   /** Addresses without a slash at the end. */
   baseUrl: string;
   storageUrl: string;
+  idpUrl: string;
 }
 
 /** Hono's types for our routes. */
@@ -125,5 +192,9 @@ export function openTables(state: State): Tables {
     names: state.table('names'),
     rates: state.table('rates'),
     lockouts: state.table('lockouts'),
+    factors: state.table('factors'),
+    challenges: state.table('challenges'),
+    messages: state.table('messages'),
+    federations: state.table('federations'),
   };
 }

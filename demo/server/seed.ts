@@ -4,12 +4,21 @@
 /** What a user may do in a folder. Writing includes reading. */
 export type Right = 'read' | 'write';
 
+/** A second step after the password. */
+export type Method = 'totp' | 'email' | 'sms' | 'push' | 'passkey' | 'recovery';
+
 /** A user of the demonstration. */
 export interface User {
   /** Also the name of the user's folder on disk: lower-case letters, digits, dashes. */
   id: string;
   email: string;
   name: string;
+  /** What the user is there to show. */
+  about: string;
+  /** Second steps; none: the password is enough. `retina` is one that no client knows. */
+  methods: readonly (Method | 'retina')[];
+  /** Why a right password does not sign in. */
+  hindrance?: 'locked' | 'password-expired';
 }
 
 /** A folder that files can be put in. */
@@ -35,8 +44,53 @@ export interface Client {
 export const demoPassword = 'open sesame 42';
 
 export const users: readonly User[] = [
-  { id: 'user-alice', email: 'alice@example.com', name: 'Alice' },
-  { id: 'user-vic', email: 'vic@example.com', name: 'Vic' },
+  { id: 'user-alice', email: 'alice@example.com', name: 'Alice', about: 'password only', methods: [] },
+  {
+    id: 'user-tom',
+    email: 'tom@example.com',
+    name: 'Tom',
+    about: 'authenticator app (TOTP)',
+    methods: ['totp'],
+  },
+  {
+    id: 'user-mia',
+    email: 'mia@example.com',
+    name: 'Mia',
+    about: 'code by e-mail or SMS, or a recovery code',
+    methods: ['email', 'sms', 'recovery'],
+  },
+  {
+    id: 'user-paul',
+    email: 'paul@example.com',
+    name: 'Paul',
+    about: 'approval on a phone, with a number to match',
+    methods: ['push'],
+  },
+  { id: 'user-petra', email: 'petra@example.com', name: 'Petra', about: 'passkey', methods: ['passkey'] },
+  {
+    id: 'user-lou',
+    email: 'lou@example.com',
+    name: 'Lou',
+    about: 'locked',
+    methods: [],
+    hindrance: 'locked',
+  },
+  {
+    id: 'user-nina',
+    email: 'nina@example.com',
+    name: 'Nina',
+    about: 'password expired',
+    methods: [],
+    hindrance: 'password-expired',
+  },
+  {
+    id: 'user-uma',
+    email: 'uma@example.com',
+    name: 'Uma',
+    about: 'only a method that no client knows',
+    methods: ['retina'],
+  },
+  { id: 'user-vic', email: 'vic@example.com', name: 'Vic', about: 'no right in folder B', methods: [] },
 ];
 
 export const folders: readonly Folder[] = [
@@ -69,6 +123,11 @@ export const demoFile = {
   name: 'Welcome.txt',
   text: 'Files that you upload are cut into chunks, each named by its hash.\n',
 };
+
+/** The user that a test or a page names: by id, by e-mail address, or by the name before the `@`. */
+export function findNamed(name: string): User | undefined {
+  return users.find(({ id, email }) => id === name || email === name || id === `user-${name}`);
+}
 
 /** The user with this e-mail address, compared without case. */
 export function findUser(email: string): User | undefined {

@@ -1,18 +1,21 @@
-// Starts the reference service: the API on one origin, the storage on another, over one folder of data. This is the
+// Starts the reference service: the API on one origin, the storage and an identity provider on others, over one folder of data. This is the
 // entry for tests and for main.ts.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
 import { issueToken } from './accounts.ts';
 import { createApp } from './app.ts';
 import { type Clock, createClock } from './clock.ts';
+import { createCorp } from './corp.ts';
 import { lockData } from './data-lock.ts';
 import { createFaults, type Faults, type LogEntry } from './faults.ts';
 import { createNetwork } from './network.ts';
 import { fillOptions, readOrigin, type ServiceOptions, type Settings } from './options.ts';
-import { openTables, type Parts, type StoredFile } from './parts.ts';
+import { type Env, openTables, type Parts, type StoredFile } from './parts.ts';
+import { createPeople, type People } from './people.ts';
 import { openSeal } from './seal.ts';
-import { demoPassword, type Folder, folders, type User, users } from './seed.ts';
+import { demoPassword, type Folder, findNamed, folders, type User, users } from './seed.ts';
 import { plantDemoFile } from './seed-file.ts';
 import { openState } from './state.ts';
 import { openStorage } from './storage.ts';
@@ -28,13 +31,18 @@ export interface Service {
   baseUrl: string;
   /** Origin of the storage. */
   storageUrl: string;
+  /** Origin of the identity provider `corp`. */
+  idpUrl: string;
   servicePort: number;
   storagePort: number;
+  idpPort: number;
   /** Faults and network shape; usable with `test: true` only. */
   faults: Faults;
   /** The request log, oldest first; filled with `test: true` only. */
   log: LogEntry[];
   clock: Clock;
+  /** The users' devices; usable with `test: true` only. */
+  people: People;
   seed: { users: readonly User[]; folders: readonly Folder[]; password: string };
   /** Lets one more origin in, as `appOrigins` does. */
   allowOrigin(origin: string): void;
@@ -57,7 +65,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   // The addresses are known only once the ports are, so the servers listen before their handlers are made.
   const serviceServer = createServer();
   const storageServer = createServer();
-  const servers = [serviceServer, storageServer];
+  const idpServer = createServer();
+  const servers = [serviceServer, storageServer, idpServer];
   const endings: (() => Promise<void> | void)[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(servers.map(closeServer));
@@ -66,6 +75,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   try {
     const servicePort = await listen(serviceServer, settings.servicePort);
     const storagePort = await listen(storageServer, settings.storagePort);
+    const idpPort = await listen(idpServer, settings.idpPort);
     endings.push(lockData(dataDir));
     const seal = openSeal(dataDir);
     const storage = openStorage(dataDir, hash, fsync);
@@ -81,23 +91,27 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       network: createNetwork(faults),
       baseUrl: `http://${host}:${servicePort}`,
       storageUrl: `http://${host}:${storagePort}`,
+      idpUrl: `http://${host}:${idpPort}`,
     };
     await plantDemoFile(parts);
     for (const user of users) await sweepChunks(parts, user.id);
-    handle(serviceServer, storageServer, parts);
-    return { ...describe(parts), servicePort, storagePort, close };
+    handle(serviceServer, storageServer, idpServer, parts);
+    return { ...describe(parts), servicePort, storagePort, idpPort, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-function handle(serviceServer: Server, storageServer: Server, parts: Parts): void {
-  const app = createApp(parts);
-  const listener = getRequestListener((request, env) => app.fetch(request, env), {
-    overrideGlobalObjects: false,
-  });
-  serviceServer.on('request', (request, response) => void listener(request, response));
+function handle(serviceServer: Server, storageServer: Server, idpServer: Server, parts: Parts): void {
+  const listen = (server: Server, app: Hono<Env>): void => {
+    const listener = getRequestListener((request, env) => app.fetch(request, env), {
+      overrideGlobalObjects: false,
+    });
+    server.on('request', (request, response) => void listener(request, response));
+  };
+  listen(serviceServer, createApp(parts));
+  listen(idpServer, createCorp(parts));
   const onStorage = createStorageHandler(parts);
   storageServer.on('request', (request, response) => void onStorage(request, response));
   // A chunk may take long on a slow line; silence is ended by the sockets' own timeout.
@@ -105,11 +119,13 @@ function handle(serviceServer: Server, storageServer: Server, parts: Parts): voi
   storageServer.timeout = 120_000;
 }
 
-function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | 'close'> {
+function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | 'idpPort' | 'close'> {
   const { settings, tables, storage, faults, clock } = parts;
   return {
     baseUrl: parts.baseUrl,
     storageUrl: parts.storageUrl,
+    idpUrl: parts.idpUrl,
+    people: createPeople(parts),
     faults,
     log: faults.log,
     clock,
@@ -117,7 +133,7 @@ function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | '
     allowOrigin: (origin) => void settings.appOrigins.push(readOrigin(origin)),
     async createToken(wanted, lifetimeMs) {
       requireTest(settings);
-      const user = users.find(({ id, email }) => [id, email].includes(wanted) || id === `user-${wanted}`);
+      const user = findNamed(wanted);
       if (!user) throw new Error(`no such user: ${wanted}`);
       const { token, expiresAt } = await issueToken(parts, user.id, undefined, lifetimeMs);
       return { token, expires_at: expiresAt };

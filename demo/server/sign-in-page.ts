@@ -18,20 +18,19 @@ export function pageHeaders(formAction: string): Record<string, string> {
   };
 }
 
-/** The sign-in form. `query` is the request for a code, sent along with the form. */
-export function signInPage(query: string, problem?: 'refused' | 'locked', email = ''): Html {
+/** The sign-in form. `action` is where it is sent; `at` names the provider if it is not the service itself. */
+export function signInPage(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
   const says = {
     refused: 'The e-mail address or the password is not right.',
     locked: 'Too many attempts. Try again in a quarter of an hour.',
   };
-  const error = problem ? html`<p class="problem" role="alert" id="problem">${says[problem]}</p>` : '';
   const described = problem ? html` aria-describedby="problem" aria-invalid="true"` : '';
   return page(
     'Sign in',
-    html`<h1>Sign in</h1>
+    html`<h1>Sign in${at && ` at ${at}`}</h1>
       <p>to go on with your upload</p>
-      ${error}
-      <form method="post" action="/authorize/sign-in?${query}">
+      ${problem ? alert(says[problem]) : ''}
+      <form method="post" action="${action}">
         <label for="email">E-mail address</label>
         <input id="email" name="email" type="email" value="${email}" required autocomplete="username"
           autocapitalize="none" spellcheck="false"${described}${problem ? '' : html` autofocus`}>
@@ -40,6 +39,58 @@ export function signInPage(query: string, problem?: 'refused' | 'locked', email 
           ${described}${problem ? html` autofocus` : ''}>
         <button type="submit">Sign in</button>
       </form>`,
+    at ? '/style.css' : '/authorize/style.css',
+  );
+}
+
+/** What the second step shows. */
+export interface SecondStep {
+  action: string;
+  token: string;
+  methods: readonly string[];
+  method: string | undefined;
+  problem: string | undefined;
+  delivery: string | undefined;
+  number: number | undefined;
+}
+
+const methodNames: Record<string, string> = {
+  totp: 'Code from your authenticator app',
+  email: 'Code by e-mail',
+  sms: 'Code by SMS',
+  push: 'Approve on your phone',
+  recovery: 'Recovery code',
+};
+
+/** The second step as plain forms: choose a method, enter a code, or wait for the phone. */
+export function secondStepPage(step: SecondStep): Html {
+  const usable = step.methods.filter((method) => methodNames[method] !== undefined);
+  const hidden = (action: string, method: string): Html =>
+    html`<input type="hidden" name="challenge_token" value="${step.token}">
+      <input type="hidden" name="action" value="${action}"><input type="hidden" name="method" value="${method}">`;
+  const { method } = step;
+  const code = html`<form method="post" action="${step.action}">${hidden('answer', method ?? '')}
+      <label for="code">${methodNames[method ?? ''] ?? 'Code'}</label>
+      ${step.delivery ? html`<p class="hint">Sent to ${step.delivery}</p>` : ''}
+      <input id="code" name="code" required autocomplete="one-time-code" autofocus
+        ${method === 'recovery' ? '' : html`inputmode="numeric"`}${step.problem ? html` aria-describedby="problem"` : ''}>
+      <button type="submit">Continue</button></form>`;
+  const phone = html`<p class="number">${step.number ?? ''}</p>
+      <form method="post" action="${step.action}">${hidden('poll', 'push')}
+      <p class="hint">Choose this number on your phone, then go on.</p>
+      <button type="submit" autofocus>Continue</button></form>`;
+  const others = usable
+    .filter((other) => other !== method)
+    .map(
+      (other) => html`<form method="post" action="${step.action}">${hidden('start', other)}
+      <button type="submit" class="other">${methodNames[other] ?? other}</button></form>`,
+    );
+  const none = html`<p>This account needs a sign-in method that this page does not have.</p>`;
+  return page(
+    'Confirm that it is you',
+    html`<h1>Confirm that it is you</h1><p>One more step</p>
+      ${step.problem ? alert(step.problem) : ''}
+      ${method ? (method === 'push' ? phone : code) : ''}${others}${usable.length === 0 ? none : ''}`,
   );
 }
 
@@ -51,7 +102,12 @@ export function errorPage(message: string): Html {
   );
 }
 
-function page(title: string, content: Html): Html {
+function alert(text: string): Html {
+  return html`<p class="problem" role="alert" id="problem">${text}</p>`;
+}
+
+/** A whole page in the look of these pages. */
+export function page(title: string, content: Html, sheet = '/authorize/style.css'): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -59,7 +115,7 @@ function page(title: string, content: Html): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="stylesheet" href="/authorize/style.css">
+<link rel="stylesheet" href="${sheet}">
 </head>
 <body><main>${content}</main></body>
 </html>`;
@@ -101,5 +157,13 @@ button {
 button:hover { filter: brightness(1.08); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 .problem { margin: 0 0 1rem; color: var(--bad); font-weight: 600; }
+.hint { margin: 0; color: var(--soft); font-size: 0.875rem; }
+.number { margin: 0; font-size: 3rem; font-weight: 700; text-align: center; letter-spacing: 0.1em; }
+.other { width: 100%; color: inherit; background: transparent; border: 1px solid var(--line); }
+table { width: 100%; border-collapse: collapse; }
+td, th { padding: 0.375rem 0.75rem 0.375rem 0; text-align: start; vertical-align: top; }
+tr + tr { border-top: 1px solid light-dark(#e3e6ea, #343943); }
+main:has(table) { width: min(60rem, 100%); overflow-x: auto; }
+td form { display: inline-grid; }
 [aria-invalid='true'] { border-color: var(--bad); }
 `;

@@ -1,10 +1,12 @@
-// What tests may ask over HTTP, in test mode only: faults, the shape of the network, the log, tokens, the clock.
+// What tests may ask over HTTP, in test mode only: faults, the shape of the network, the log, tokens, people's devices,
+// lifetimes, the clock.
 import { Hono } from 'hono';
 import { issueToken } from './accounts.ts';
 import type { Fault, NetworkShape } from './faults.ts';
 import type { Env, Parts } from './parts.ts';
+import { createPeople } from './people.ts';
 import { Refusal, readJson, readString } from './refusal.ts';
-import { users } from './seed.ts';
+import { findNamed } from './seed.ts';
 
 const BODY_BYTES = 1024 * 1024;
 
@@ -12,6 +14,7 @@ const BODY_BYTES = 1024 * 1024;
 export function testRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { faults, clock, settings } = parts;
+  const people = createPeople(parts);
 
   app.post('/_test/faults', async (c) => {
     const fault = (await readJson(c.req.raw, BODY_BYTES)) as unknown as Fault;
@@ -39,11 +42,37 @@ export function testRoutes(parts: Parts): Hono<Env> {
   app.post('/_test/token', async (c) => {
     const body = await readJson(c.req.raw, BODY_BYTES);
     const wanted = readString(body, 'user', 100);
-    const user = users.find(({ id, email }) => id === wanted || email === wanted || id === `user-${wanted}`);
+    const user = findNamed(wanted);
     if (!user) throw new Refusal(404, 'not_found', 'no such user');
     const lifetimeMs = typeof body.lifetimeMs === 'number' ? body.lifetimeMs : settings.tokenLifetimeMs;
     const { token, expiresAt } = await issueToken(parts, user.id, undefined, lifetimeMs);
     return c.json({ token, expires_at: expiresAt });
+  });
+  app.get('/_test/people/:user', async (c) => {
+    const name = c.req.param('user');
+    if (!findNamed(name)) throw new Refusal(404, 'not_found', 'no such user');
+    return c.json({
+      totp: await people.totp(name),
+      recovery_codes: await people.recoveryCodes(name),
+      email: (await people.message(name, 'email')) ?? null,
+      sms: (await people.message(name, 'sms')) ?? null,
+    });
+  });
+  app.post('/_test/people/:user/push', async (c) => {
+    const { decision } = await readJson(c.req.raw, BODY_BYTES);
+    if (decision !== 'approved' && decision !== 'denied') {
+      throw new Refusal(400, 'invalid_request', 'decision is approved or denied');
+    }
+    return c.json({ answered: await people.answerPush(c.req.param('user'), decision) });
+  });
+  app.post('/_test/people/:user/passkey', async (c) => c.json(await people.addPasskey(c.req.param('user'))));
+  app.post('/_test/lifetimes', async (c) => {
+    const body = await readJson(c.req.raw, BODY_BYTES);
+    for (const name of ['tokenLifetimeMs', 'urlLifetimeMs', 'codeLifetimeMs'] as const) {
+      const value = body[name];
+      if (typeof value === 'number') settings[name] = value;
+    }
+    return c.body(null, 204);
   });
   app.post('/_test/clock', async (c) => {
     const { shiftMs } = await readJson(c.req.raw, BODY_BYTES);

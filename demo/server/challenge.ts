@@ -1,0 +1,219 @@
+// The second step of a sign-in: begun after the password, then started, answered or polled until it is established,
+// refused or over. The challenge token rotates with every answer. It knows no HTTP: auth.ts and authorize.ts speak.
+import { randomInt } from 'node:crypto';
+import { checkPasskey, checkRecovery, checkTotp, passkeyOptions, randomCode } from './factors.ts';
+import type { Challenge, Message, Parts } from './parts.ts';
+import { fingerprint, isSame, randomId, randomToken } from './seal.ts';
+import { type Method, type User, users } from './seed.ts';
+
+/** What the client may know of the step that it is in. Times in seconds. */
+export interface ChallengeDetails {
+  expires_at: string;
+  method?: Method;
+  delivery?: string;
+  code_length?: number;
+  code_kind?: 'numeric' | 'alphanumeric';
+  resend_after?: number;
+  poll_after?: number;
+  attempts_left?: number;
+  number?: number;
+  public_key?: object;
+}
+
+/** How the step stands. Every outcome that goes on has a new token. */
+export type Outcome =
+  | {
+      kind: 'challenge' | 'wrong' | 'denied' | 'waiting' | 'slow-down';
+      token: string;
+      user: User;
+      details: ChallengeDetails;
+      idp: string;
+    }
+  | { kind: 'established'; user: User; codeChallenge: string | undefined; idp: string }
+  | { kind: 'locked' | 'expired' | 'unsupported' };
+
+/** What the client does next. */
+export interface Step {
+  token: string;
+  origin: string;
+  action: 'start' | 'answer' | 'poll';
+  method: Method | undefined;
+  code?: string;
+  credential?: unknown;
+}
+
+const LIFETIME_MS = 5 * 60_000;
+const ATTEMPTS = 5;
+const LOCK_MS = 15 * 60_000;
+const RESEND_MS = 30_000;
+const POLL_S = 4;
+
+/** Begins the second step of a user whose password was right. */
+export async function beginChallenge(
+  parts: Parts,
+  user: User,
+  about: { idp: string; origin: string; codeChallenge?: string },
+): Promise<Outcome> {
+  if (await isLocked(parts, user.id)) return { kind: 'locked' };
+  const expiresAt = parts.clock.now() + LIFETIME_MS;
+  const row: Challenge = {
+    ...about,
+    id: randomId('challenge'),
+    userId: user.id,
+    expiresAt,
+    attemptsLeft: ATTEMPTS,
+    keepUntil: expiresAt,
+  };
+  return goOn(parts, row, user, 'challenge');
+}
+
+/** Takes one step. The old token is worth nothing afterwards, whatever came of it. */
+export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
+  const row = await parts.tables.challenges.take(fingerprint(step.token));
+  const user = users.find(({ id }) => id === row?.userId);
+  if (!row || !user || row.expiresAt <= parts.clock.now() || row.origin !== step.origin) {
+    return { kind: 'expired' };
+  }
+  if (await isLocked(parts, user.id)) return { kind: 'locked' };
+  if (!step.method || !user.methods.includes(step.method)) return goOn(parts, row, user, 'challenge');
+  if (step.action === 'start') return start(parts, row, user, step.method);
+  if (step.action === 'poll') return poll(parts, row, user);
+  return answer(parts, row, user, step.method, step);
+}
+
+async function start(parts: Parts, row: Challenge, user: User, method: Method): Promise<Outcome> {
+  const now = parts.clock.now();
+  const next: Challenge = { ...row, method };
+  if (method === 'email' || method === 'sms') {
+    const isFresh = row.method === method && now - (row.sentAt ?? 0) < RESEND_MS;
+    if (!isFresh) {
+      const { code, key } = randomCode();
+      Object.assign(next, { codeKey: key, sentAt: now });
+      await send(parts, row, { userId: user.id, method, text: code, at: now });
+    }
+  } else if (method === 'push') {
+    const number = randomInt(10, 100);
+    Object.assign(next, { number, sentAt: now, polledAt: now });
+    await send(parts, row, { userId: user.id, method, text: decoys(number).join(' '), at: now, number });
+  } else if (method === 'passkey') {
+    const options = await passkeyOptions(parts, user.id);
+    return goOn(parts, { ...next, passkeyChallenge: options.challenge }, user, 'challenge', {
+      public_key: options,
+    });
+  }
+  return goOn(parts, next, user, method === 'push' ? 'waiting' : 'challenge');
+}
+
+async function answer(
+  parts: Parts,
+  row: Challenge,
+  user: User,
+  method: Method,
+  { code = '', credential }: Step,
+): Promise<Outcome> {
+  if (method === 'push') return poll(parts, row, user);
+  if (await isRight(parts, row, method, code.replace(/[\s-]/g, ''), credential))
+    return establish(parts, row, user);
+  const attemptsLeft = row.attemptsLeft - 1;
+  // Counted over all sign-ins of the user, or a new challenge would give new attempts.
+  const lockout = await parts.tables.lockouts.update(`second ${user.id}`, (last) => {
+    const failures = (last?.failures ?? 0) + 1;
+    const lockedUntil = failures >= ATTEMPTS ? parts.clock.now() + LOCK_MS : 0;
+    return { failures: lockedUntil ? 0 : failures, lockedUntil };
+  });
+  if (attemptsLeft <= 0 || (lockout?.lockedUntil ?? 0) > parts.clock.now()) return { kind: 'locked' };
+  return goOn(parts, { ...row, attemptsLeft }, user, 'wrong');
+}
+
+async function isRight(
+  parts: Parts,
+  row: Challenge,
+  method: Method,
+  code: string,
+  credential: unknown,
+): Promise<boolean> {
+  switch (method) {
+    case 'totp':
+      return checkTotp(parts, row.userId, code);
+    case 'recovery':
+      return checkRecovery(parts, row.userId, code);
+    case 'passkey':
+      return (
+        row.passkeyChallenge !== undefined &&
+        checkPasskey(parts, row.userId, credential, row.passkeyChallenge)
+      );
+    case 'email':
+    case 'sms':
+      return row.method === method && row.codeKey !== undefined && isSame(row.codeKey, fingerprint(code));
+    case 'push':
+      return false;
+  }
+}
+
+async function poll(parts: Parts, row: Challenge, user: User): Promise<Outcome> {
+  const message = await parts.tables.messages.get(row.id);
+  if (row.method !== 'push' || !message) return goOn(parts, row, user, 'challenge');
+  if (message.decision === 'approved') return establish(parts, row, user);
+  if (message.decision === 'denied') {
+    await parts.tables.messages.take(row.id);
+    const { method: _, number: __, ...rest } = row;
+    return goOn(parts, rest, user, 'denied');
+  }
+  const now = parts.clock.now();
+  // Half a second of grace: the client's clock and the way to us are not exact.
+  const isEarly = now - (row.polledAt ?? 0) < POLL_S * 1000 - 500;
+  return goOn(parts, { ...row, polledAt: now }, user, isEarly ? 'slow-down' : 'waiting');
+}
+
+async function establish(parts: Parts, row: Challenge, user: User): Promise<Outcome> {
+  await parts.tables.messages.take(row.id);
+  await parts.tables.lockouts.take(`second ${user.id}`);
+  return { kind: 'established', user, codeChallenge: row.codeChallenge, idp: row.idp };
+}
+
+async function goOn(
+  parts: Parts,
+  row: Challenge,
+  user: User,
+  kind: 'challenge' | 'wrong' | 'denied' | 'waiting' | 'slow-down',
+  more: Partial<ChallengeDetails> = {},
+): Promise<Outcome> {
+  const token = randomToken();
+  await parts.tables.challenges.put(fingerprint(token), row);
+  return { kind, token, user, idp: row.idp, details: { ...describe(parts, row, user), ...more } };
+}
+
+function describe({ clock }: Parts, row: Challenge, user: User): ChallengeDetails {
+  const details: ChallengeDetails = { expires_at: new Date(row.expiresAt).toISOString() };
+  const { method } = row;
+  if (row.attemptsLeft < ATTEMPTS) details.attempts_left = row.attemptsLeft;
+  if (!method) return details;
+  details.method = method;
+  if (method === 'totp' || method === 'email' || method === 'sms') {
+    Object.assign(details, { code_length: 6, code_kind: 'numeric' });
+  }
+  if (method === 'recovery') Object.assign(details, { code_length: 10, code_kind: 'alphanumeric' });
+  if (method === 'email' || method === 'sms') {
+    details.delivery = method === 'email' ? `${user.email[0]}•••@example.com` : '••• ••• 42';
+    details.resend_after = Math.max(0, Math.ceil(((row.sentAt ?? 0) + RESEND_MS - clock.now()) / 1000));
+  }
+  if (method === 'push') {
+    details.poll_after = POLL_S;
+    if (row.number !== undefined) details.number = row.number;
+  }
+  return details;
+}
+
+async function send({ tables }: Parts, row: Challenge, message: Message): Promise<void> {
+  await tables.messages.put(row.id, { ...message, keepUntil: row.expiresAt });
+}
+
+async function isLocked({ tables, clock }: Parts, userId: string): Promise<boolean> {
+  return ((await tables.lockouts.get(`second ${userId}`))?.lockedUntil ?? 0) > clock.now();
+}
+
+function decoys(number: number): number[] {
+  const numbers = new Set([number]);
+  while (numbers.size < 3) numbers.add(randomInt(10, 100));
+  return [...numbers].sort((a, b) => a - b);
+}

@@ -1,0 +1,171 @@
+// Second steps, each checked for real: TOTP, recovery codes, passkeys. Their secrets are random per installation. It
+// knows no challenge and no route.
+import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
+import {
+  type AuthenticationResponseJSON,
+  generateAuthenticationOptions,
+  verifyAuthenticationResponse,
+} from '@simplewebauthn/server';
+import { Secret, TOTP } from 'otpauth';
+import type { Factors, Parts } from './parts.ts';
+import { fingerprint, isSame } from './seal.ts';
+
+const PERIOD_S = 30;
+const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+/** The user's second steps, made at their first use. */
+export async function factorsOf({ tables }: Parts, userId: string): Promise<Factors> {
+  const factors = await tables.factors.update(userId, (row) =>
+    row
+      ? undefined
+      : {
+          totpSecret: new Secret({ size: 20 }).base32,
+          totpCounter: 0,
+          recoveryCodes: Array.from({ length: 8 }, randomRecoveryCode),
+          passkeys: [],
+        },
+  );
+  if (!factors) throw new Error('the second steps were not kept');
+  return factors;
+}
+
+/** Checks a TOTP code: one period early or late is as good, a code that was used is not. */
+export async function checkTotp(parts: Parts, userId: string, code: string): Promise<boolean> {
+  const { totpSecret } = await factorsOf(parts, userId);
+  const now = parts.clock.now();
+  const delta = totp(totpSecret).validate({ token: code, timestamp: now, window: 1 });
+  if (delta === null) return false;
+  const counter = Math.floor(now / 1000 / PERIOD_S) + delta;
+  let isNew = false;
+  await parts.tables.factors.update(userId, (row) => {
+    isNew = row !== undefined && counter > row.totpCounter;
+    return isNew && row ? { ...row, totpCounter: counter } : undefined;
+  });
+  return isNew;
+}
+
+/** A code that would be taken now: this period's, or the next one's if this one's was used. */
+export async function currentTotp(parts: Parts, userId: string): Promise<string> {
+  const { totpSecret, totpCounter } = await factorsOf(parts, userId);
+  const now = Math.floor(parts.clock.now() / 1000 / PERIOD_S);
+  const counter = totpCounter >= now ? now + 1 : now;
+  return totp(totpSecret).generate({ timestamp: counter * PERIOD_S * 1000 });
+}
+
+/** Checks a recovery code, and crosses it out. */
+export async function checkRecovery(parts: Parts, userId: string, code: string): Promise<boolean> {
+  await factorsOf(parts, userId);
+  const said = code.toLowerCase();
+  let isRight = false;
+  await parts.tables.factors.update(userId, (row) => {
+    const left = row?.recoveryCodes.filter((known) => !isSame(known, said)) ?? [];
+    isRight = row !== undefined && left.length < row.recoveryCodes.length;
+    return isRight && row ? { ...row, recoveryCodes: left } : undefined;
+  });
+  return isRight;
+}
+
+/** What a passkey is asked to sign. `rpId` is the host of the service. */
+export async function passkeyOptions(
+  parts: Parts,
+  userId: string,
+): Promise<Awaited<ReturnType<typeof generateAuthenticationOptions>>> {
+  const { passkeys } = await factorsOf(parts, userId);
+  return generateAuthenticationOptions({
+    rpID: parts.settings.host,
+    allowCredentials: passkeys.map(({ id }) => ({ id })),
+    userVerification: 'preferred',
+  });
+}
+
+/** Checks what a passkey signed. Anything that is not such an answer is just wrong. */
+export async function checkPasskey(
+  parts: Parts,
+  userId: string,
+  credential: unknown,
+  expectedChallenge: string,
+): Promise<boolean> {
+  const { passkeys } = await factorsOf(parts, userId);
+  const response = credential as AuthenticationResponseJSON;
+  const passkey = passkeys.find(({ id }) => id === response?.id);
+  if (!passkey) return false;
+  try {
+    const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+      response,
+      expectedChallenge,
+      expectedOrigin: [parts.baseUrl, ...parts.settings.appOrigins],
+      expectedRPID: parts.settings.host,
+      credential: {
+        id: passkey.id,
+        publicKey: new Uint8Array(Buffer.from(passkey.publicKey, 'base64url')),
+        counter: passkey.counter,
+      },
+      requireUserVerification: false,
+    });
+    if (!verified) return false;
+    const counter = authenticationInfo.newCounter;
+    await parts.tables.factors.update(userId, (row) =>
+      row
+        ? { ...row, passkeys: row.passkeys.map((key) => (key.id === passkey.id ? { ...key, counter } : key)) }
+        : undefined,
+    );
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A passkey as a test puts it into a virtual authenticator. Everything is base64url. */
+export interface TestPasskey {
+  credentialId: string;
+  /** PKCS #8. */
+  privateKey: string;
+  rpId: string;
+  userHandle: string;
+}
+
+/** Makes a passkey, registers it for the user, and hands out its private key: for tests only. */
+export async function createTestPasskey(parts: Parts, userId: string): Promise<TestPasskey> {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
+  const id = randomBytes(16).toString('base64url');
+  // COSE_Key of an ES256 key (RFC 9052): kty 2, alg -7, crv 1, x, y.
+  const cose = Buffer.concat([
+    Buffer.from([0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20]),
+    Buffer.from(x, 'base64url'),
+    Buffer.from([0x22, 0x58, 0x20]),
+    Buffer.from(y, 'base64url'),
+  ]);
+  await factorsOf(parts, userId);
+  await parts.tables.factors.update(userId, (row) =>
+    row
+      ? { ...row, passkeys: [...row.passkeys, { id, publicKey: cose.toString('base64url'), counter: 0 }] }
+      : undefined,
+  );
+  return {
+    credentialId: id,
+    privateKey: privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64url'),
+    rpId: parts.settings.host,
+    userHandle: Buffer.from(userId).toString('base64url'),
+  };
+}
+
+/** A code of six digits to send, and what is kept of it. */
+export function randomCode(): { code: string; key: string } {
+  const code = String(randomInt(1_000_000)).padStart(6, '0');
+  return { code, key: fingerprint(code) };
+}
+
+function randomRecoveryCode(): string {
+  return Array.from({ length: 10 }, () => RECOVERY_ALPHABET[randomInt(RECOVERY_ALPHABET.length)]).join('');
+}
+
+function totp(secret: string): TOTP {
+  return new TOTP({
+    secret: Secret.fromBase32(secret),
+    algorithm: 'SHA1',
+    digits: 6,
+    period: PERIOD_S,
+    issuer: 'Secure Uploader demo',
+  });
+}

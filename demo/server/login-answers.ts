@@ -1,0 +1,130 @@
+// How a sign-in's outcome is written: in our own words, in those of the `legacy` provider, or broken on purpose. It
+// decides nothing.
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import type { ChallengeDetails, Outcome } from './challenge.ts';
+import type { Method } from './seed.ts';
+
+/** The login response of the interface, and what the service adds to it. */
+export interface LoginAnswer {
+  status: string;
+  next_step: string;
+  challenge_token: string;
+  available_methods: unknown[];
+  error?: string;
+  code?: string;
+  challenge?: object;
+}
+
+const nothingMore = { challenge_token: '', available_methods: [] };
+
+/** What to answer, with its status. A code is added by the caller. */
+export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatusCode] {
+  switch (outcome.kind) {
+    case 'established':
+      return [spell({ status: 'ok', next_step: 'authorize', ...nothingMore }, outcome.idp), 200];
+    case 'locked':
+      return [{ status: 'locked', error: 'locked', next_step: 'none', ...nothingMore }, 401];
+    case 'expired':
+      return [{ status: 'expired', error: 'challenge_expired', next_step: 'login', ...nothingMore }, 410];
+    case 'unsupported':
+      return [{ status: 'password_expired', next_step: 'change_password', ...nothingMore }, 200];
+    default: {
+      const answer: LoginAnswer = {
+        ...statuses[outcome.kind],
+        next_step: nextStep(outcome),
+        challenge_token: outcome.token,
+        available_methods: [...outcome.user.methods],
+        challenge: outcome.details,
+      };
+      return [spell(answer, outcome.idp), outcome.kind === 'wrong' ? 401 : 200];
+    }
+  }
+}
+
+/** The answer to wrong credentials: the same for every user, and for none. */
+export const refusedAnswer: LoginAnswer = {
+  status: 'denied',
+  error: 'invalid_credentials',
+  next_step: 'none',
+  ...nothingMore,
+};
+
+/** What the `broken` provider answers; the name before the `@` chooses which. */
+export function brokenAnswer(email: string): { body: string; type: string; status: ContentfulStatusCode } {
+  const json = (body: object): { body: string; type: string; status: 200 } => ({
+    body: JSON.stringify(body),
+    type: 'application/json',
+    status: 200,
+  });
+  switch (email.split('@')[0]) {
+    case 'truncated':
+      return { ...json({}), body: '{"status":"ok","next_st' };
+    case 'empty':
+      return json({});
+    case 'unknown':
+      return json({ status: 'perhaps', next_step: 'juggle', challenge_token: '', available_methods: [] });
+    case 'numbers':
+      return json({ status: 1, next_step: 2, challenge_token: 3, available_methods: 4 });
+    case 'contradiction':
+      return json({
+        status: 'SUCCESS',
+        next_step: 'totp',
+        challenge_token: 'x',
+        available_methods: ['totp'],
+      });
+    case 'error':
+      return { ...json({ error: 'server_error' }), status: 500 };
+    default:
+      return { body: '<!doctype html><p>Oops</p>', type: 'text/html', status: 200 };
+  }
+}
+
+const statuses = {
+  challenge: { status: 'challenge' },
+  wrong: { status: 'challenge', error: 'invalid_code' },
+  denied: { status: 'denied', error: 'denied' },
+  waiting: { status: 'waiting' },
+  'slow-down': { status: 'slow_down' },
+};
+
+function nextStep({ kind, user, details }: Extract<Outcome, { details: ChallengeDetails }>): string {
+  if (kind === 'waiting' || kind === 'slow-down') return 'poll';
+  if (details.method && kind !== 'denied') return 'answer';
+  return user.methods.length === 1 ? (user.methods[0] ?? 'choose') : 'choose';
+}
+
+const legacyNames: Record<string, string> = {
+  totp: 'TOKEN:SOFTWARE:TOTP',
+  email: 'EMAIL_OTP',
+  sms: 'SMS_OTP',
+  push: 'PUSH_NOTIFICATION',
+  passkey: 'WEBAUTHN',
+  recovery: 'BACKUP_CODE',
+};
+
+/** The method of this name, in our spelling or that of `legacy`. */
+export function readMethod(name: string): Method | undefined {
+  const found = Object.entries(legacyNames).find(([ours, theirs]) => name === ours || name === theirs);
+  return found?.[0] as Method | undefined;
+}
+
+// The same things under other names, as old services have them: upper case, methods as objects, times as numbers.
+function spell(answer: LoginAnswer, idp: string): LoginAnswer {
+  if (idp !== 'legacy') return answer;
+  const details = answer.challenge as ChallengeDetails | undefined;
+  const known: Record<string, string> = { ok: 'SUCCESS', challenge: 'MFA_REQUIRED', authorize: 'CONTINUE' };
+  const upper = (word: string): string => known[word] ?? legacyNames[word] ?? word.toUpperCase();
+  return {
+    ...answer,
+    status: upper(answer.status),
+    next_step: upper(answer.next_step),
+    available_methods: answer.available_methods.map((method, index) => ({
+      id: legacyNames[String(method)] ?? String(method).toUpperCase(),
+      type: legacyNames[String(method)] ?? String(method).toUpperCase(),
+      label: `Method ${index + 1}`,
+    })),
+    ...(details && {
+      challenge: { ...details, expires_at: Math.floor(Date.parse(details.expires_at) / 1000) },
+    }),
+  };
+}

@@ -1,0 +1,49 @@
+// The people of the demonstration as a test plays them: reads their mail, looks at their authenticator, answers
+// their phone. In test mode only.
+import { listMessages } from './demo-page.ts';
+import { createTestPasskey, currentTotp, factorsOf, type TestPasskey } from './factors.ts';
+import type { Parts } from './parts.ts';
+import { findNamed, type User } from './seed.ts';
+
+/** What a test can do for a user, who is named by id, e-mail, or the name before the `@`. */
+export interface People {
+  /** A TOTP code that will be taken now. */
+  totp(user: string): Promise<string>;
+  recoveryCodes(user: string): Promise<string[]>;
+  /** The newest code that was sent, or undefined. */
+  message(user: string, method: 'email' | 'sms'): Promise<string | undefined>;
+  /** Answers the newest request on the phone. False if there is none. */
+  answerPush(user: string, decision: 'approved' | 'denied'): Promise<boolean>;
+  /** Registers a new passkey and hands it out, for a virtual authenticator. */
+  addPasskey(user: string): Promise<TestPasskey>;
+}
+
+/** Makes them for a service's parts. */
+export function createPeople(parts: Parts): People {
+  const find = (name: string): User => {
+    if (!parts.settings.test) throw new Error('only with `test: true`');
+    const user = findNamed(name);
+    if (!user) throw new Error(`no such user: ${name}`);
+    return user;
+  };
+  return {
+    totp: async (name) => currentTotp(parts, find(name).id),
+    recoveryCodes: async (name) => (await factorsOf(parts, find(name).id)).recoveryCodes,
+    async message(name, method) {
+      const user = find(name);
+      const messages = await listMessages(parts);
+      return messages.find(({ message }) => message.userId === user.id && message.method === method)?.message
+        .text;
+    },
+    async answerPush(name, decision) {
+      const user = find(name);
+      const waiting = (await listMessages(parts)).find(
+        ({ message }) => message.userId === user.id && message.method === 'push' && !message.decision,
+      );
+      if (!waiting) return false;
+      await parts.tables.messages.update(waiting.id, (row) => (row ? { ...row, decision } : undefined));
+      return true;
+    },
+    addPasskey: async (name) => createTestPasskey(parts, find(name).id),
+  };
+}

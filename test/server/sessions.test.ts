@@ -1,0 +1,202 @@
+// What surrounds the session of a browser: the second step on the service's own pages, the other identity provider,
+// signing out, the replanted cookie, the page behind the scenes.
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { authorizePath, getCode, login, redeem, signedIn } from './sign-in-steps.ts';
+import { type Answer, ask, page, type Rig, startRig } from './support.ts';
+
+const rig: Rig = await startRig();
+after(() => rig.end());
+
+/** A browser that keeps cookies and sends forms, for one service. */
+function createBrowser(): {
+  get(url: string): Promise<Response & { text: string }>;
+  submit(url: string, fields: Record<string, string>): Promise<Response & { text: string }>;
+} {
+  const jar = new Map<string, string>();
+  const send = async (url: string, init: RequestInit): Promise<Response & { text: string }> => {
+    const full = new URL(url, rig.service.baseUrl);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...(init.headers as Record<string, string>), ...(cookie && { cookie }) };
+    const answer = await fetch(full, { ...init, headers, redirect: 'manual' });
+    for (const set of answer.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? [];
+      if (/Max-Age=0/.test(set)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    return Object.assign(answer, { text: await answer.text() }) as unknown as Response & { text: string };
+  };
+  return {
+    get: (url) => send(url, {}),
+    submit: (url, fields) =>
+      send(url, {
+        method: 'POST',
+        headers: { origin: new URL(url, rig.service.baseUrl).origin },
+        body: new URLSearchParams(fields),
+      }),
+  };
+}
+
+const formPath = (text: string): string =>
+  (/action="([^"]+)"/.exec(text)?.[1] ?? '').replaceAll('&amp;', '&');
+const field = (text: string, name: string): string =>
+  new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
+const password = rig.service.seed.password;
+
+test('the service’s own page asks for the second step before it hands out a code', async () => {
+  const browser = createBrowser();
+  const first = await browser.get(authorizePath());
+  const second = await browser.submit(formPath(first.text), { email: 'tom@example.com', password });
+  assert.equal(second.status, 200);
+  assert.match(second.text, /authenticator app/);
+  assert.match(second.headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
+  const silent = await browser.get(authorizePath({ prompt: 'none' }));
+  assert.match(silent.headers.get('location') ?? '', /login_required/);
+  const send = (text: string, code: string): ReturnType<typeof browser.submit> =>
+    browser.submit(formPath(text), {
+      challenge_token: field(text, 'challenge_token'),
+      action: 'answer',
+      method: 'totp',
+      code,
+    });
+  const wrong = await send(second.text, '000');
+  assert.equal(wrong.status, 401);
+  assert.match(wrong.text, /not right/);
+  const right = await send(wrong.text, await rig.service.people.totp('tom'));
+  assert.equal(right.status, 303);
+  const back = await browser.get(right.headers.get('location') ?? '');
+  assert.ok(new URL(back.headers.get('location') ?? '').searchParams.get('code'));
+});
+
+test('the page offers each method that it can do', async () => {
+  const browser = createBrowser();
+  const first = await browser.get(authorizePath());
+  const choose = await browser.submit(formPath(first.text), { email: 'mia@example.com', password });
+  for (const name of ['Code by e-mail', 'Code by SMS', 'Recovery code'])
+    assert.ok(choose.text.includes(name));
+  const started = await browser.submit(formPath(choose.text), {
+    challenge_token: field(choose.text, 'challenge_token'),
+    action: 'start',
+    method: 'email',
+  });
+  assert.match(started.text, /m•••@example.com/);
+  const done = await browser.submit(formPath(started.text), {
+    challenge_token: field(started.text, 'challenge_token'),
+    action: 'answer',
+    method: 'email',
+    code: (await rig.service.people.message('mia', 'email')) ?? '',
+  });
+  assert.equal(done.status, 303);
+});
+
+test('a federated provider on another origin signs in and leads back, and severs its window', async () => {
+  const browser = createBrowser();
+  const away = await browser.get(authorizePath({ idp_id: 'corp' }));
+  const there = away.headers.get('location') ?? '';
+  assert.equal(new URL(there).origin, rig.service.idpUrl);
+  const form = await browser.get(there);
+  assert.equal(form.headers.get('cross-origin-opener-policy'), 'same-origin');
+  const answer = await browser.submit(there, { email: 'alice@example.com', password });
+  const back = await browser.get(answer.headers.get('location') ?? '');
+  assert.equal(back.status, 303);
+  const end = await browser.get(back.headers.get('location') ?? '');
+  assert.ok(new URL(end.headers.get('location') ?? '').searchParams.get('code'));
+});
+
+test('a federated sign-in ends only in the browser that began it', async () => {
+  const attacker = createBrowser();
+  const victim = createBrowser();
+  const there = (await attacker.get(authorizePath({ idp_id: 'corp' }))).headers.get('location') ?? '';
+  const answer = await victim.submit(there, { email: 'alice@example.com', password });
+  assert.equal(answer.status, 303);
+  const name = new URL(there).searchParams.get('request') ?? '';
+  assert.equal((await attacker.get(`/authorize/corp?answer=${name}`)).status, 400);
+  assert.equal((await victim.get(answer.headers.get('location') ?? '')).status, 400);
+  assert.equal((await attacker.get(answer.headers.get('location') ?? '')).status, 400);
+});
+
+test('a session of one provider does not count for another', async () => {
+  const cookie = await signedIn(rig.service);
+  const { headers } = await ask(rig.service, 'GET', authorizePath({ idp_id: 'corp', prompt: 'none' }), {
+    headers: { cookie },
+  });
+  assert.match(headers.get('location') ?? '', /login_required/);
+  const unknown = await ask(rig.service, 'GET', authorizePath({ idp_id: 'nowhere' }));
+  assert.match(unknown.headers.get('location') ?? '', /invalid_request/);
+});
+
+test('signing out ends the session and the tokens that came from it', async () => {
+  const signIn = await login(rig.service, 'alice@example.com', password);
+  const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? '';
+  const { headers } = await ask(rig.service, 'GET', authorizePath(), { headers: { cookie } });
+  const code = new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
+  const { body } = await redeem(rig.service, code);
+  const list = (): Promise<Answer> =>
+    ask(rig.service, 'GET', '/files?parent_id=folder-a', {
+      headers: { authorization: `Bearer ${body.token}` },
+    });
+  assert.equal((await list()).status, 200);
+  const foreign = { headers: { cookie, origin: 'http://evil.test' }, body: {} };
+  assert.equal((await ask(rig.service, 'POST', '/auth/logout', foreign)).status, 403);
+  const out = await ask(rig.service, 'POST', '/auth/logout', { headers: { cookie }, body: {} });
+  assert.equal(out.status, 204);
+  assert.match(out.headers.get('set-cookie') ?? '', /^su_session=;.*Max-Age=0/);
+  assert.equal((await list()).status, 401);
+  const silent = await ask(rig.service, 'GET', authorizePath({ prompt: 'none' }), { headers: { cookie } });
+  assert.match(silent.headers.get('location') ?? '', /login_required/);
+});
+
+test('the token answer plants a partitioned cookie when that is switched on', async () => {
+  const other = await startRig({ replant: true });
+  const { headers } = await redeem(other.service, await getCode(other.service));
+  const set = headers.get('set-cookie') ?? '';
+  assert.match(set, /Partitioned/);
+  const cookie = set.split(';')[0] ?? '';
+  const silent = await ask(other.service, 'GET', authorizePath({ prompt: 'none' }), { headers: { cookie } });
+  assert.match(silent.headers.get('location') ?? '', /code=/);
+  await other.end();
+  const plain = await redeem(rig.service, await getCode(rig.service));
+  assert.equal(plain.headers.get('set-cookie'), null);
+});
+
+test('the page behind the scenes shows codes, and its phone answers by number', async () => {
+  const started = await ask(rig.service, 'POST', '/auth/login', {
+    body: { idp_id: 'local', email: 'paul@example.com', password },
+  });
+  const push = await ask(rig.service, 'POST', '/auth/challenge', {
+    body: { challenge_token: started.body.challenge_token, action: 'start', method: 'push' },
+  });
+  const browser = createBrowser();
+  const { text } = await browser.get('/_demo');
+  assert.match(text, /tom@example\.com/);
+  const fields = { id: field(text, 'id'), choice: String(push.body.challenge.number) };
+  const foreign = await fetch(`${rig.service.baseUrl}/_demo/push`, {
+    method: 'POST',
+    headers: { origin: page },
+    body: new URLSearchParams(fields),
+  });
+  assert.equal(foreign.status, 403);
+  assert.equal((await browser.submit('/_demo/push', fields)).status, 303);
+  const done = await ask(rig.service, 'POST', '/auth/challenge', {
+    body: { challenge_token: push.body.challenge_token, action: 'poll', method: 'push' },
+  });
+  assert.equal(done.body.status, 'ok');
+  const other = await startRig({ demo: false });
+  assert.equal((await ask(other.service, 'GET', '/_demo')).status, 404);
+  await other.end();
+});
+
+test('a page of tests can play the users over HTTP, and move clock and lifetimes', async () => {
+  const { body } = await ask(rig.service, 'GET', '/_test/people/tom');
+  assert.match(body.totp, /^\d{6}$/);
+  const passkey = await ask(rig.service, 'POST', '/_test/people/petra/passkey', { body: {} });
+  assert.equal(passkey.body.rpId, '127.0.0.1');
+  const push = { body: { decision: 'approved' } };
+  assert.equal((await ask(rig.service, 'POST', '/_test/people/paul/push', push)).body.answered, false);
+  await ask(rig.service, 'POST', '/_test/lifetimes', { body: { tokenLifetimeMs: 20_000 } });
+  const { body: token } = await redeem(rig.service, await getCode(rig.service));
+  assert.ok(Date.parse(token.expires_at) - rig.service.clock.now() <= 20_000);
+  await ask(rig.service, 'POST', '/_test/clock', { body: { shiftMs: 3600_000 } });
+  const { headers } = await ask(rig.service, 'GET', '/.well-known/jwks.json');
+  assert.ok(Date.parse(headers.get('date') ?? '') - Date.now() > 3500_000);
+});
