@@ -1,5 +1,6 @@
 // What the buttons call: the element's own methods, and the few commands that a page has no use for.
 
+import { UploaderError } from '../core/errors.ts';
 import type { Commands } from './views/state.ts';
 
 /** What the commands need of the element, promises and all. */
@@ -14,10 +15,12 @@ export interface CommandEngine {
   readonly uploader: { dismissRejections(): unknown; cancelSignIn(): unknown };
 }
 
-/** Commands for the views. A command that fails has told so through a change, so its promise is let go. */
+/** Commands for the views. Errors of ours have been told by then, on the screen and as changes; others are the page's to see. */
 export function createCommands(host: CommandHost, engine: CommandEngine): Commands {
   const run = (promise: Promise<void>): void => {
-    promise.catch((error: unknown) => console.error(error));
+    promise.catch((error: unknown) => {
+      if (!(error instanceof UploaderError)) reportError(error);
+    });
   };
   return {
     addFiles: (files) => run(host.addFiles(files)),

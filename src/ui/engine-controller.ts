@@ -49,36 +49,25 @@ export class EngineController implements ReactiveController {
     host.addController(this);
   }
 
-  /** The engine. Throws `bad-config` as long as it cannot be made. */
+  /** The engine, made when it is first asked for. Throws `bad-config` as long as the settings do not allow one. */
   get uploader(): Uploader {
-    if (this.#uploader) return this.#uploader;
-    const uploader = new Uploader(readSettings(this.#host), this.#host.engineOptions);
-    uploader.mayAdd = (file) => this.#dispatch('file-add', file, true);
-    uploader.onChange((change) => {
-      this.#onChange(change);
-      const isDispatched = this.#host.chunkEvents || !change.name.startsWith('chunk-');
-      if (isDispatched) this.#dispatch(change.name, change.detail);
-    });
-    uploader.subscribe(() => this.#render());
-    this.#uploader = uploader;
-    return uploader;
+    this.#uploader ??= this.#heed(() => this.#create());
+    return this.#uploader;
   }
 
   get snapshot(): Snapshot {
     return this.#uploader?.snapshot ?? EMPTY;
   }
 
-  /** Hands changed settings over; they count for files added afterwards. What is wrong with them is told once. */
+  /** Hands changed settings over; they count for files added afterwards. An address that is still to come is waited for. */
   configure(): void {
+    this.isMisconfigured = false;
+    if (!this.#uploader && !this.#host.baseUrl) return;
     try {
-      if (this.#uploader) this.#uploader.configure(readSettings(this.#host));
+      if (this.#uploader) this.#heed(() => this.#uploader?.configure(readSettings(this.#host)));
       else void this.uploader;
-      this.isMisconfigured = false;
-    } catch (error) {
-      const { message } = toUploaderError(error, 'bad-config', 'The settings cannot be read');
-      this.isMisconfigured = true;
-      if (message !== this.#told) console.error(`<${this.#host.localName}>: ${message}`);
-      this.#told = message;
+    } catch {
+      // Told already.
     }
   }
 
@@ -95,6 +84,32 @@ export class EngineController implements ReactiveController {
       () => this.#interrupt(),
       () => undefined,
     );
+  }
+
+  #create(): Uploader {
+    const uploader = new Uploader(readSettings(this.#host));
+    uploader.mayAdd = (file) => this.#dispatch('file-add', file, true);
+    uploader.onChange((change) => {
+      this.#onChange(change);
+      const isDispatched = this.#host.chunkEvents || !change.name.startsWith('chunk-');
+      if (isDispatched) this.#dispatch(change.name, change.detail);
+    });
+    uploader.subscribe(() => this.#render());
+    return uploader;
+  }
+
+  /** What is wrong with settings is shown, and told to the console once. */
+  #heed<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      const { message } = toUploaderError(error, 'bad-config', 'The settings cannot be read');
+      if (message !== this.#told) console.error(`<${this.#host.localName}>: ${message}`);
+      this.#told = message;
+      this.isMisconfigured = true;
+      this.#host.requestUpdate();
+      throw error;
+    }
   }
 
   #interrupt(): void {

@@ -57,7 +57,7 @@ export function createFormat(locale: string): Format {
       if (seconds < 3570) return unit('minute', 0).format(Math.round(seconds / 60));
       return unit('hour', seconds < 36_000 ? 1 : 0).format(seconds / 3600);
     },
-    percent: (value) => share.format(Math.floor(Math.min(1, value) * 100) / 100),
+    percent: (value) => share.format(Math.floor(Math.min(1, value) * 100 + 1e-9) / 100),
   };
   formats.set(locale, format);
   return format;

@@ -32,7 +32,7 @@ export class WindowController implements ReactiveController {
     this.#connection = new AbortController();
     const options = { capture: true, passive: true, signal: this.#connection.signal };
     const onMove = (): void => {
-      if (this.#ids.length > SHORT) this.#frame ||= requestAnimationFrame(() => this.#onFrame());
+      if (this.#ids.length > SHORT) this.#askAgain();
     };
     globalThis.addEventListener('scroll', onMove, options);
     globalThis.addEventListener('resize', onMove, options);
@@ -65,14 +65,13 @@ export class WindowController implements ReactiveController {
     this.#askAgain();
   }
 
-  #onFrame(): void {
-    this.#frame = 0;
-    this.#askAgain();
-  }
-
+  /** In the next frame, when the layout is known without forcing it. */
   #askAgain(): void {
-    const next = this.#compute();
-    if (next.first !== this.#range.first || next.last !== this.#range.last) this.#host.requestUpdate();
+    this.#frame ||= requestAnimationFrame(() => {
+      this.#frame = 0;
+      const next = this.#compute();
+      if (next.first !== this.#range.first || next.last !== this.#range.last) this.#host.requestUpdate();
+    });
   }
 
   #compute(): RowRange {
@@ -106,7 +105,7 @@ export class WindowController implements ReactiveController {
     const root = this.#host.renderRoot;
     const list = root.querySelector('.list')?.getBoundingClientRect();
     const scroller = root.querySelector('.scroller')?.getBoundingClientRect();
-    if (!list || !scroller) return [0, 0];
+    if (!list || !scroller) return [0, GUESS * 10];
     const top = Math.max(scroller.top, 0) - list.top;
     return [top, Math.max(top, Math.min(scroller.bottom, globalThis.innerHeight) - list.top)];
   }

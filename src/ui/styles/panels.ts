@@ -174,8 +174,11 @@ export const panels = css`
     overflow-wrap: anywhere;
   }
 
+  .refused + span {
+    margin-inline-start: 0.35em;
+  }
+
   .refused {
-    margin-inline-end: 0.35em;
     color: var(--_text);
     font-weight: 500;
   }

@@ -43,7 +43,7 @@ export function progressBar(bar: BarState): TemplateResult {
     aria-label=${bar.label}
     aria-valuemin="0"
     aria-valuemax="100"
-    aria-valuenow=${Math.floor(bar.sent * 100)}
+    aria-valuenow=${Math.floor(bar.sent * 100 + 1e-9)}
     aria-valuetext=${bar.shown}
   >
     <span class="sent" ${styleProperty('inline-size', percent(bar.sent))}></span>

@@ -26,7 +26,7 @@ export function widget(state: WidgetState, commands: Commands): TemplateResult {
       ${totalsBar(state, commands)}
     </div>
     <input id="files" type="file" hidden ?multiple=${rules.multiple} accept=${rules.accept} @change=${onChange} />
-    <input id="folder" type="file" hidden multiple webkitdirectory @change=${onChange} />
+    <input id="folder" type="file" hidden multiple .webkitdirectory=${true} @change=${onChange} />
     <div class="silent" role="status" aria-live="polite">${spoken.polite}</div>
     <div class="silent" role="alert" aria-live="assertive">${spoken.alert}</div>`;
 }

@@ -1,0 +1,45 @@
+// Compiled, never run: what a page's own TypeScript may rely on. A wrong type here fails `npm run check`.
+
+import type { ErrorCode, PickedFile, SecureUploader, Snapshot } from '../../src/index.ts';
+
+type Is<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+const is = <T extends true>(): T | undefined => undefined;
+
+declare const element: SecureUploader;
+
+element.addEventListener('upload-completed', (event) => {
+  is<Is<typeof event.detail.sentBytes, number>>();
+  is<Is<(typeof event.detail.chunks)[number]['receipt'], string>>();
+  // @ts-expect-error A detail is read-only.
+  event.detail.name = '';
+});
+element.addEventListener('upload-failed', ({ detail }) => {
+  is<Is<typeof detail.code, ErrorCode>>();
+  // @ts-expect-error There is no such code.
+  if (detail.code === 'no-such-code') return;
+});
+element.addEventListener('file-add', (event) => {
+  is<Is<typeof event.detail.sizeBytes, number>>();
+  event.preventDefault();
+});
+element.addEventListener('auth-required', ({ detail }) => detail.respondWith(Promise.resolve('token')));
+element.addEventListener('click', (event) => is<Is<typeof event, PointerEvent>>());
+element.addEventListener('something-of-the-page', (event) => is<Is<typeof event, Event>>());
+
+const found = document.querySelector('secure-uploader');
+is<Is<typeof found, SecureUploader | null>>();
+is<Is<typeof element.snapshot, Snapshot>>();
+// @ts-expect-error The snapshot is the engine's.
+element.snapshot = found?.snapshot;
+// @ts-expect-error A token cannot be read.
+const token: string = element.token;
+
+is<Is<ReturnType<SecureUploader['addFiles']>, Promise<void>>>();
+void element.addFiles([new File([], 'a.txt')]);
+void element.addFiles([{ file: new File([], 'a.txt'), relativePath: 'b/a.txt' } satisfies PickedFile]);
+const removed: Promise<void> = element.remove('id');
+element.remove();
+element.messages = { browse: 'x' } as never;
+element.messages = { chooseFiles: 'Dateien wählen', network: 'Keine Verbindung.' };
+
+void [token, removed];

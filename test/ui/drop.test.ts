@@ -1,0 +1,154 @@
+// Files that come by dragging, dropping and pasting, and folders in them.
+
+import { expect } from '@open-wc/testing';
+import { readDrop } from '../../src/ui/read-drop.ts';
+import { createElement, dragEvent, nextEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
+
+describe('dropping and pasting', () => {
+  it('adds what is dropped on it, and shows while dragging that it will', async () => {
+    const element = await createElement({ manual: true });
+    const data = transferOf(textFile('dropped.txt'));
+    expect(element.dispatchEvent(dragEvent('dragover', data))).to.equal(false);
+    await element.updateComplete;
+    expect(one(element, '[part~=drop-zone]').part.contains('dragging')).to.equal(true);
+    expect(element.matches(':state(dragging)')).to.equal(true);
+    expect(textOf(element)).to.contain('Let go to add');
+    const added = nextEvent(element, 'file-added');
+    element.dispatchEvent(dragEvent('drop', data));
+    expect((await added).detail).to.include({ name: 'dropped.txt', relativePath: 'dropped.txt' });
+    await element.updateComplete;
+    expect(element.matches(':state(dragging)')).to.equal(false);
+  });
+
+  it('keeps a file that is dropped beside it from taking the place of the page', async () => {
+    await createElement();
+    const data = transferOf(textFile('stray.txt'));
+    expect(document.body.dispatchEvent(dragEvent('dragover', data))).to.equal(false);
+    expect(document.body.dispatchEvent(dragEvent('drop', data))).to.equal(false);
+  });
+
+  it('leaves a drop to a file input of the page, and text to everyone', async () => {
+    await createElement();
+    const input = document.createElement('input');
+    input.type = 'file';
+    document.body.append(input);
+    expect(input.dispatchEvent(dragEvent('drop', transferOf(textFile('other.txt'))))).to.equal(true);
+    input.remove();
+    const text = new DataTransfer();
+    text.setData('text/plain', 'words');
+    expect(document.body.dispatchEvent(dragEvent('drop', text))).to.equal(true);
+  });
+
+  it('takes nothing while disabled', async () => {
+    const element = await createElement({ manual: true });
+    element.disabled = true;
+    await element.updateComplete;
+    element.dispatchEvent(dragEvent('drop', transferOf(textFile('late.txt'))));
+    await element.updateComplete;
+    expect(element.snapshot.files).to.have.length(0);
+    expect(one<HTMLButtonElement>(element, '[data-action=browse]').disabled).to.equal(true);
+  });
+
+  it('adds files that are pasted anywhere but in a text field', async () => {
+    const element = await createElement({ manual: true });
+    const paste = (target: EventTarget, name: string): boolean =>
+      target.dispatchEvent(
+        new ClipboardEvent('paste', {
+          clipboardData: transferOf(textFile(name)),
+          bubbles: true,
+          cancelable: true,
+        }),
+      );
+    const field = document.createElement('textarea');
+    document.body.append(field);
+    paste(field, 'not-this.txt');
+    field.remove();
+    const added = nextEvent(element, 'file-added');
+    paste(document.body, 'pasted.png');
+    expect((await added).detail.name).to.equal('pasted.png');
+    expect(element.snapshot.files).to.have.length(1);
+  });
+});
+
+type Entry = { readonly name: string; readonly isFile: boolean; readonly isDirectory: boolean };
+
+const fileEntry = (name: string): Entry & { file(done: (file: File) => void): void } => ({
+  name,
+  isFile: true,
+  isDirectory: false,
+  file: (done) => done(textFile(name)),
+});
+
+/** A folder as browsers give it: a hundred children at a time, then an empty answer. */
+const folderEntry = (name: string, children: Entry[]): Entry & { createReader(): unknown } => ({
+  name,
+  isFile: false,
+  isDirectory: true,
+  createReader: () => {
+    let at = 0;
+    return {
+      readEntries: (done: (entries: Entry[]) => void) => {
+        done(children.slice(at, at + 100));
+        at += 100;
+      },
+    };
+  },
+});
+
+const dropOf = (...items: object[]): DataTransfer =>
+  ({
+    items: items.map((item) => ({ kind: 'file', getAsFile: () => null, ...item })),
+  }) as unknown as DataTransfer;
+
+describe('reading dropped folders', () => {
+  it('finds every file of a folder three deep with more than a hundred children, and counts empty folders', async () => {
+    const many = Array.from({ length: 230 }, (_, index) => fileEntry(`${index}.txt`));
+    const tree = folderEntry('top', [
+      folderEntry('middle', [folderEntry('deep', many), folderEntry('nothing', [])]),
+      fileEntry('beside.txt'),
+    ]);
+    const counts: number[] = [];
+    const content = await readDrop(dropOf({ webkitGetAsEntry: () => tree }), (count) => counts.push(count));
+    expect(content.files).to.have.length(231);
+    expect(content.files[0]?.relativePath).to.equal('top/middle/deep/0.txt');
+    expect(content.files.at(-1)?.relativePath).to.equal('top/beside.txt');
+    expect(content.emptyFolderCount).to.equal(1);
+    expect(counts.at(-1)).to.equal(231);
+  });
+
+  it('goes on after something that cannot be read, and counts it', async () => {
+    const broken = {
+      ...fileEntry('broken.txt'),
+      file: (_done: unknown, fail: (error: Error) => void) => fail(new Error('gone')),
+    };
+    const tree = folderEntry('top', [broken, fileEntry('good.txt')]);
+    const content = await readDrop(dropOf({ webkitGetAsEntry: () => tree }), () => undefined);
+    expect(content.unreadableCount).to.equal(1);
+    expect(content.files.map(({ relativePath }) => relativePath)).to.deep.equal(['top/good.txt']);
+  });
+
+  const keepsHandles = async (): Promise<void> => {
+    const root = await navigator.storage.getDirectory();
+    const folder = await root.getDirectoryHandle('holiday', { create: true });
+    const inner = await folder.getDirectoryHandle('beach', { create: true });
+    const handle = await inner.getFileHandle('sun.jpg', { create: true });
+    await folder.getDirectoryHandle('empty', { create: true });
+    const content = await readDrop(dropOf({ getAsFileSystemHandle: async () => folder }), () => undefined);
+    expect(content.files.map(({ relativePath }) => relativePath)).to.deep.equal(['holiday/beach/sun.jpg']);
+    expect(await content.files[0]?.handle?.isSameEntry(handle)).to.equal(true);
+    expect(content.emptyFolderCount).to.equal(1);
+    await root.removeEntry('holiday', { recursive: true });
+  };
+  // Handles to try it with come from the private file system, which WebKitGTK does not have.
+  if ('getDirectory' in navigator.storage)
+    it('keeps the handle of each file where the browser gives handles', keepsHandles);
+
+  it('says on the screen what was left out', async () => {
+    const element = await createElement({ manual: true });
+    const event = new DragEvent('drop', { bubbles: true, cancelable: true });
+    const data = { ...dropOf({ webkitGetAsEntry: () => folderEntry('nothing', []) }), types: ['Files'] };
+    Object.defineProperty(event, 'dataTransfer', { value: data });
+    element.dispatchEvent(event);
+    await shown(() => textOf(element).includes('1 empty folder was left out.'));
+  });
+});

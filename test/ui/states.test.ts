@@ -1,0 +1,180 @@
+// Every state that a user may see, by snapshots made by hand: what is on the screen, by what names, and nothing for axe to
+// complain about.
+
+import { expect, fixture, html } from '@open-wc/testing';
+import { ENGLISH, ERROR_CODES, type Snapshot } from '../../src/index.ts';
+import { file, STATES, snapshot } from './fixtures/snapshots.ts';
+import type { WidgetFixture } from './fixtures/widget-fixture.ts';
+import './fixtures/widget-fixture.ts';
+import { all, button, one, shown, textOf } from './support.ts';
+
+async function show(state: Snapshot | string, change: Partial<WidgetFixture> = {}): Promise<WidgetFixture> {
+  const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
+  Object.assign(element, change);
+  await element.show(typeof state === 'string' ? (STATES[state] as Snapshot) : state);
+  return element;
+}
+
+describe('every state of the widget', () => {
+  for (const name of Object.keys(STATES)) {
+    it(`has nothing for axe to complain about: ${name}`, async () => {
+      await expect(await show(name)).to.be.accessible();
+    });
+  }
+
+  it('has nothing for axe to complain about in the dark', async () => {
+    document.documentElement.style.colorScheme = 'dark';
+    document.documentElement.style.background = '#0e1014';
+    try {
+      await expect(await show('errors')).to.be.accessible();
+      await expect(await show('sign-in-blocked')).to.be.accessible();
+    } finally {
+      document.documentElement.removeAttribute('style');
+    }
+  });
+
+  it('says in words where each file is', async () => {
+    const element = await show('phases');
+    expect(all(element, '.phase').map((word) => word.textContent?.trim())).to.deep.equal([
+      'Waiting',
+      'Checking…',
+      'Uploading',
+      'Trying again…',
+      'Finishing…',
+      'Paused',
+      'Waiting for connection',
+      'Waiting for sign-in',
+      'Waiting, the service is busy',
+      'Uploading in another tab',
+      'Choose the file again to go on',
+      'Done',
+    ]);
+  });
+
+  it('shows size, speed and time left of a file, and the sums of all', async () => {
+    const element = await show('uploading');
+    const [, row] = all(element, '.row');
+    expect(row?.textContent?.replace(/\s+/g, ' ')).to.contain('Annual general meeting, recording.mp4 26%');
+    expect(row?.querySelector('.status')?.textContent).to.equal(
+      'Uploading478 MB of 1.8 GB8.2 MB/s25 sec left',
+    );
+    expect(one(element, '.sums').textContent).to.contain('1 of 5 files done');
+  });
+
+  it('has a progress bar with name and value for each file that is under way', async () => {
+    const element = await show('one');
+    const bar = one(element, '[role=progressbar]');
+    expect(bar.getAttribute('aria-label')).to.equal('Progress of Quarterly report 2026.pdf');
+    expect(bar.getAttribute('aria-valuenow')).to.equal('58');
+  });
+
+  it('never shows a full bar before the service said that the file is done', async () => {
+    const element = await show(snapshot([file('all-sent.txt', 'committing', 1000, 1)]));
+    expect(one(element, '[role=progressbar]').getAttribute('aria-valuenow')).to.equal('99');
+  });
+
+  it('shows names as text, without the characters that turn their direction', async () => {
+    const element = await show('names');
+    expect(element.renderRoot.querySelector('img')).to.equal(null);
+    expect(textOf(element)).to.contain('<img src=x onerror=alert(1)>.png');
+    expect(textOf(element)).to.contain('invoicefdp.exe');
+  });
+
+  it('has a sentence for every error', () => {
+    for (const code of ERROR_CODES) expect(ENGLISH[code], code).to.match(/^[A-Z].+\.$/);
+  });
+});
+
+describe('the sign-in panel', () => {
+  it('asks, waits, and offers a way back', async () => {
+    const element = await show('sign-in-prompt');
+    button(element, 'Sign in').click();
+    await element.show(STATES['sign-in-popup'] as Snapshot);
+    expect(textOf(element)).to.contain('Continue in the sign-in window');
+    button(element, 'Open again').click();
+    button(element, 'Cancel').click();
+    expect(element.calls).to.deep.equal([['signIn'], ['signIn'], ['cancelSignIn']]);
+    await element.show(STATES['sign-in-blocked'] as Snapshot);
+    expect(textOf(element)).to.contain('Your browser blocked the sign-in window.');
+  });
+
+  it('stays away while a page that hands over tokens is asked for one', async () => {
+    const auth = { state: 'asking-host', mode: 'token', required: true } as const;
+    const element = await show(snapshot([file('a.txt', 'queued', 1)], { auth }));
+    expect(element.renderRoot.querySelector('.sign-in')).to.equal(null);
+  });
+});
+
+describe('the keyboard', () => {
+  it('stays at the same place of the next row when a row goes', async () => {
+    const files = ['a', 'b', 'c'].map((name) => file(name, 'done', 1));
+    const element = await show(snapshot(files));
+    button(element, 'Remove from list: b').focus();
+    await element.show(snapshot(files.filter(({ name }) => name !== 'b')));
+    const focused = element.shadowRoot?.activeElement;
+    expect(focused?.getAttribute('aria-label')).to.equal('Remove from list: c');
+    await element.show(snapshot(files.slice(0, 1)));
+    expect(element.shadowRoot?.activeElement?.getAttribute('aria-label')).to.equal('Remove from list: a');
+    await element.show(snapshot([]));
+    expect(element.shadowRoot?.activeElement?.textContent?.trim()).to.equal('Choose files');
+  });
+
+  it('stays on the button of a row while its meaning changes, and on the row when it is done', async () => {
+    const element = await show(snapshot([file('a', 'uploading', 10, 0.5)]));
+    button(element, 'Pause: a').focus();
+    await element.show(snapshot([file('a', 'paused', 10, 0.5, { pauseReason: 'user' })]));
+    expect(element.shadowRoot?.activeElement?.getAttribute('aria-label')).to.equal('Resume: a');
+    await element.show(snapshot([file('a', 'done', 10)]));
+    expect(element.shadowRoot?.activeElement?.getAttribute('aria-label')).to.equal('Remove from list: a');
+  });
+
+  it('leaves the focus alone when it is elsewhere', async () => {
+    const files = [file('a', 'done', 1), file('b', 'done', 1)];
+    const element = await show(snapshot(files));
+    const other = document.createElement('button');
+    document.body.append(other);
+    other.focus();
+    await element.show(snapshot(files.slice(1)));
+    expect(document.activeElement).to.equal(other);
+    other.remove();
+  });
+});
+
+describe('a list of ten thousand files', () => {
+  it('renders only the rows near the visible ones, and others as it is scrolled', async () => {
+    const element = await show('ten-thousand');
+    const scroller = one(element, '.scroller');
+    await shown(() => all(element, '.row').length < 40);
+    expect(textOf(element)).to.contain('scan-00000.tif');
+    expect(scroller.scrollHeight).to.be.greaterThan(400_000);
+    scroller.scrollTop = scroller.scrollHeight;
+    await shown(() => textOf(element).includes('scan-09999.tif'));
+    expect(all(element, '.row').length).to.be.lessThan(60);
+    const last = all(element, '.row').at(-1);
+    expect(last?.getAttribute('aria-posinset')).to.equal('10000');
+    expect(last?.getAttribute('aria-setsize')).to.equal('10000');
+  });
+
+  it('follows the page where the page scrolls', async () => {
+    const element = await show('ten-thousand');
+    element.style.setProperty('--secure-uploader-list-height', 'none');
+    window.scrollTo(0, 300_000);
+    await shown(() => {
+      const first = all(element, '.row')[0]?.getBoundingClientRect();
+      const last = all(element, '.row').at(-1)?.getBoundingClientRect();
+      return first && last && first.top < 0 && last.bottom > window.innerHeight;
+    });
+    expect(all(element, '.row').length).to.be.lessThan(80);
+    window.scrollTo(0, 0);
+  });
+
+  it('still shows rows when most of them go at once', async () => {
+    const element = await show('ten-thousand');
+    const scroller = one(element, '.scroller');
+    scroller.scrollTop = scroller.scrollHeight;
+    await shown(() => textOf(element).includes('scan-09999.tif'));
+    const { files } = STATES['ten-thousand'] as Snapshot;
+    await element.show(snapshot(files.slice(0, 100)));
+    await shown(() => textOf(element).includes('scan-00099.tif'));
+  });
+});

@@ -1,0 +1,88 @@
+// What the tests of the element share: an element wired to the reference service, ways to look into it, and ways to drop.
+
+import { fixture, html, oneEvent } from '@open-wc/testing';
+import type { SecureUploader } from '../../src/define.ts';
+import '../../src/define.ts';
+import type { SecureUploaderEvents, SettingsInput } from '../../src/index.ts';
+import { findReference, tokenOf } from '../service/reference.ts';
+
+/** An element on the page, ready to upload as Alice unless told otherwise. */
+export async function createElement(
+  settings: Partial<SettingsInput> & { readonly directory?: boolean; readonly chunkEvents?: boolean } = {},
+): Promise<SecureUploader> {
+  const { baseUrl } = await findReference();
+  const token = await tokenOf('alice');
+  const element = await fixture<SecureUploader>(html`<secure-uploader></secure-uploader>`);
+  Object.assign(element, {
+    baseUrl,
+    parentId: 'folder-a',
+    multiple: true,
+    commitPath: '/files/uploadsession/commit',
+    getToken: () => token,
+    ...settings,
+  });
+  await element.updateComplete;
+  return element;
+}
+
+/** The next event of a name. Ask before the action, await after it. */
+export const nextEvent = <K extends keyof SecureUploaderEvents>(
+  element: SecureUploader,
+  name: K,
+): Promise<SecureUploaderEvents[K]> =>
+  oneEvent(element, name) as Promise<unknown> as Promise<SecureUploaderEvents[K]>;
+
+/** Waits until something is on the screen; the test's own deadline ends it. */
+export async function shown<T>(look: () => T | null | undefined | false): Promise<T> {
+  for (;;) {
+    const found = look();
+    if (found) return found;
+    await new Promise(requestAnimationFrame);
+  }
+}
+
+type Rooted = { readonly renderRoot: HTMLElement | DocumentFragment };
+
+export const all = ({ renderRoot }: Rooted, selector: string): HTMLElement[] => [
+  ...renderRoot.querySelectorAll<HTMLElement>(selector),
+];
+
+export function one<T extends HTMLElement = HTMLElement>({ renderRoot }: Rooted, selector: string): T {
+  const found = renderRoot.querySelector<T>(selector);
+  if (!found) throw new Error(`there is no ${selector}`);
+  return found;
+}
+
+/** All that can be read in the widget, with single spaces. */
+export const textOf = ({ renderRoot }: Rooted): string =>
+  (renderRoot.querySelector('.base')?.textContent ?? '').replace(/\s+/g, ' ').trim();
+
+/** A button by what it is called. */
+export function button(host: Rooted, name: string): HTMLButtonElement {
+  const found = all(host, 'button').find(
+    (each) => (each.getAttribute('aria-label') ?? each.textContent?.trim()) === name,
+  );
+  if (!found) throw new Error(`there is no button "${name}"`);
+  return found as HTMLButtonElement;
+}
+
+/** A file that nobody else has. */
+export const textFile = (name: string, type = 'text/plain'): File =>
+  new File([`${name} ${crypto.randomUUID()}`], name, { type });
+
+export function transferOf(...files: File[]): DataTransfer {
+  const data = new DataTransfer();
+  for (const file of files) data.items.add(file);
+  return data;
+}
+
+/** A drag event as the browser sends it. */
+export const dragEvent = (type: string, dataTransfer: DataTransfer, more: DragEventInit = {}): DragEvent =>
+  new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true, composed: true, ...more });
+
+/** Picks files as the browser's dialog does. */
+export function pick(element: SecureUploader, ...files: File[]): void {
+  const input = one<HTMLInputElement>(element, '#files');
+  input.files = transferOf(...files).files;
+  input.dispatchEvent(new Event('change'));
+}

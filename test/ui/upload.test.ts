@@ -1,0 +1,245 @@
+// The element with the real engine and the real service: what a user does, sees, and what a page hears.
+
+import { expect } from '@open-wc/testing';
+import { addFault, findReference, uniqueName } from '../service/reference.ts';
+import { all, button, createElement, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
+
+describe('uploading with the element', () => {
+  it('uploads a file that was picked, shows that it is done, and tells the page what was stored', async () => {
+    const element = await createElement();
+    const name = uniqueName();
+    const completed = nextEvent(element, 'upload-completed');
+    pick(element, textFile(name));
+    const { detail } = await completed;
+    expect(detail.name).to.equal(name);
+    expect(detail.chunks).to.have.length(1);
+    expect(detail.chunks[0]?.receipt).to.be.a('string').and.not.empty;
+    expect(Object.isFrozen(detail)).to.equal(true);
+    await shown(() => element.renderRoot.querySelector('.row.done'));
+    expect(textOf(element)).to.contain('Done · '.replace(' · ', ''));
+  });
+
+  it('sends its events in their order, each bubbling and composed', async () => {
+    const element = await createElement({ chunkEvents: true });
+    const heard: string[] = [];
+    const names = [
+      'file-add',
+      'file-added',
+      'upload-started',
+      'chunk-hashed',
+      'chunk-uploaded',
+      'upload-completed',
+      'uploads-finished',
+    ] as const;
+    const stop = new AbortController();
+    for (const name of names) {
+      document.addEventListener(
+        name,
+        (event) => {
+          heard.push(event.type);
+          expect(event.composed).to.equal(true);
+        },
+        { signal: stop.signal },
+      );
+    }
+    const finished = nextEvent(element, 'uploads-finished');
+    await element.addFiles([textFile(uniqueName())]);
+    expect((await finished).detail).to.deep.equal({ doneCount: 1, failedCount: 0, canceledCount: 0 });
+    stop.abort();
+    expect(heard.filter((name, index) => heard.indexOf(name) === index)).to.deep.equal(names);
+  });
+
+  it('keeps events of chunks to itself unless asked', async () => {
+    const element = await createElement();
+    let count = 0;
+    element.addEventListener('chunk-uploaded', () => count++);
+    const finished = nextEvent(element, 'uploads-finished');
+    await element.addFiles([textFile(uniqueName())]);
+    await finished;
+    expect(count).to.equal(0);
+  });
+
+  it('asks once for a token for three files, and never shows anything of signing in', async () => {
+    const { getToken } = await createElement();
+    let asked = 0;
+    let wasShown = false;
+    const element = await createElement({
+      getToken: async (...args) => {
+        asked++;
+        return (await getToken?.(...args)) ?? '';
+      },
+    });
+    const watcher = new MutationObserver(() => {
+      wasShown ||= element.renderRoot.querySelector('.sign-in') !== null;
+    });
+    watcher.observe(element.renderRoot, { childList: true, subtree: true });
+    const finished = nextEvent(element, 'uploads-finished');
+    pick(element, textFile(uniqueName()), textFile(uniqueName()), textFile(uniqueName()));
+    expect((await finished).detail.doneCount).to.equal(3);
+    expect(asked).to.equal(1);
+    expect(wasShown).to.equal(false);
+  });
+
+  it('takes a token through the write-only property, and has none to give', async () => {
+    const { getToken } = await createElement();
+    const token = await getToken?.('first', new AbortController().signal);
+    const element = await createElement({ getToken: undefined });
+    element.token = token as string;
+    await element.updateComplete;
+    expect(element.token).to.equal(undefined);
+    expect(element.outerHTML).not.to.contain(token);
+    const finished = nextEvent(element, 'uploads-finished');
+    pick(element, textFile(uniqueName()));
+    expect((await finished).detail.doneCount).to.equal(1);
+  });
+
+  it('lets the page refuse a file before it is added', async () => {
+    const element = await createElement();
+    const refused = uniqueName();
+    element.addEventListener('file-add', (event) => {
+      if (event.detail.name === refused) event.preventDefault();
+    });
+    const finished = nextEvent(element, 'uploads-finished');
+    pick(element, textFile(refused), textFile(uniqueName()));
+    await finished;
+    await shown(() => all(element, '.row').length === 1);
+    expect(textOf(element)).not.to.contain(refused.slice(0, 8));
+  });
+
+  it('refuses what is too large or of another type, each with its sentence, until that is dismissed', async () => {
+    const element = await createElement({ accept: '.txt', maxFileSize: '40' });
+    const rejected = nextEvent(element, 'file-rejected');
+    pick(element, textFile('large.txt'), textFile('setup.exe', 'application/x-msdownload'));
+    expect((await rejected).detail.code).to.equal('file-too-large');
+    const panel = await shown(() => element.renderRoot.querySelector('[part=rejections]'));
+    expect(panel.textContent).to.contain('2 files were not added');
+    expect(panel.textContent).to.contain(
+      'This file is too large. Choose a smaller one. Accepted: up to 40 bytes each.',
+    );
+    expect(panel.textContent).to.contain('This type of file is not accepted here.');
+    expect(all(element, '.row')).to.have.length(0);
+    button(element, 'Dismiss').click();
+    await shown(() => !element.renderRoot.querySelector('[part=rejections]'));
+  });
+
+  it('says what is wrong with a folder without rights, and what to do', async () => {
+    const element = await createElement({ parentId: 'folder-readonly' });
+    const failed = nextEvent(element, 'upload-failed');
+    pick(element, textFile(uniqueName()));
+    expect((await failed).detail).to.include({ code: 'forbidden', status: 403 });
+    const row = await shown(() => element.renderRoot.querySelector('.row.failed'));
+    expect(row.textContent).to.contain('You may not put files in this folder. Ask its owner for access.');
+    await shown(() => one(element, '[role=alert][aria-live]').textContent?.includes('You may not put files'));
+  });
+
+  it('retries a failed file by its button once the fault is gone', async () => {
+    const element = await createElement();
+    const name = uniqueName();
+    await addFault({ operation: 'session', status: 400, times: 1, fileName: name });
+    const failed = nextEvent(element, 'upload-failed');
+    pick(element, textFile(name));
+    await failed;
+    const retry = await shown(() => element.renderRoot.querySelector<HTMLButtonElement>('[title=Retry]'));
+    const completed = nextEvent(element, 'upload-completed');
+    retry.click();
+    expect((await completed).detail.name).to.equal(name);
+  });
+
+  it('waits for the start button with manual', async () => {
+    const element = await createElement({ manual: true });
+    pick(element, textFile(uniqueName()), textFile(uniqueName()));
+    const start = await shown(() =>
+      element.renderRoot.querySelector<HTMLButtonElement>('[data-action=start]'),
+    );
+    expect(start.textContent?.trim()).to.equal('Upload 2 files');
+    expect(element.snapshot.files.map(({ phase }) => phase)).to.deep.equal(['queued', 'queued']);
+    const finished = nextEvent(element, 'uploads-finished');
+    start.click();
+    expect((await finished).detail.doneCount).to.equal(2);
+  });
+
+  it('takes only one file without multiple', async () => {
+    const element = await createElement({ multiple: false, manual: true });
+    expect(textOf(element)).to.contain('Drop a file here');
+    pick(element, textFile('first.txt'), textFile('second.txt'));
+    const panel = await shown(() => element.renderRoot.querySelector('[part=rejections]'));
+    expect(panel.textContent).to.contain('second.txt');
+    expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['first.txt']);
+  });
+
+  it('pauses, resumes, cancels and removes by the buttons of a row', async () => {
+    const element = await createElement({ manual: true });
+    pick(element, textFile('paper.txt'));
+    await shown(() => element.renderRoot.querySelector('.row.queued'));
+    button(element, 'Pause: paper.txt').click();
+    await shown(() => element.renderRoot.querySelector('.row.paused'));
+    button(element, 'Cancel: paper.txt').click();
+    await shown(() => element.renderRoot.querySelector('.row.canceled'));
+    button(element, 'Remove from list: paper.txt').click();
+    await shown(() => all(element, '.row').length === 0);
+    expect(element.snapshot.files).to.have.length(0);
+  });
+
+  it('says that settings are missing when a file comes, once on the console, and works when they come', async () => {
+    const told: string[] = [];
+    const { error } = console;
+    console.error = (...args: unknown[]) => told.push(args.join(' '));
+    try {
+      const element = await createElement({ baseUrl: undefined });
+      expect(textOf(element)).not.to.contain('not set up');
+      pick(element, textFile('early.txt'));
+      pick(element, textFile('early.txt'));
+      await shown(() => textOf(element).includes('This upload is not set up correctly.'));
+      expect(told).to.have.length(1);
+      expect(told[0]).to.contain('base-url is not set');
+      element.baseUrl = (await findReference()).baseUrl;
+      await element.updateComplete;
+      expect(textOf(element)).not.to.contain('not set up');
+    } finally {
+      console.error = error;
+    }
+  });
+
+  it('ignores a token in HTML, and says so', async () => {
+    const told: string[] = [];
+    const { warn } = console;
+    console.warn = (...args: unknown[]) => told.push(args.join(' '));
+    const element = document.createElement('secure-uploader');
+    element.setAttribute('token', 'secret');
+    document.body.append(element);
+    console.warn = warn;
+    element.remove();
+    expect(told.join()).to.contain('token attribute is ignored').and.not.contain('secret ');
+    expect(element.getToken).to.equal(undefined);
+  });
+});
+
+describe('leaving the page', () => {
+  it('does nothing when the element is only moved', async () => {
+    const element = await createElement({ manual: true });
+    await element.addFiles([textFile('moved.txt')]);
+    let paused = 0;
+    element.addEventListener('upload-paused', () => paused++);
+    const other = document.createElement('div');
+    element.parentElement?.append(other);
+    other.append(element);
+    const finished = nextEvent(element, 'uploads-finished');
+    await element.start();
+    await finished;
+    expect(paused).to.equal(0);
+  });
+
+  it('pauses when it is removed, and goes on when it comes back', async () => {
+    const element = await createElement({ manual: true });
+    await element.addFiles([textFile(uniqueName())]);
+    const parent = element.parentElement;
+    const paused = nextEvent(element, 'upload-paused');
+    element.remove();
+    await paused;
+    expect(element.isConnected).to.equal(false);
+    const resumed = nextEvent(element, 'upload-resumed');
+    parent?.append(element);
+    await resumed;
+    expect(element.snapshot.files[0]?.phase).not.to.equal('paused');
+  });
+});
