@@ -8,7 +8,7 @@ import { makeFiles } from './files.mjs';
 import { servePage } from './page-server.mjs';
 import { chooseProfiles, parseSize } from './profiles.mjs';
 import { figuresOf, legend, rowsOf, tableOf } from './report.mjs';
-import { findService, startService } from './service.mjs';
+import { hasService, startService } from './service.mjs';
 import { startSink } from './sink.mjs';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
@@ -24,7 +24,8 @@ export async function bench(options) {
     console.error(error.message);
     return 2;
   }
-  const page = await servePage({ dist: options.dist });
+  const withWidget = plans.some(({ clients }) => clients.some(isOurs));
+  const page = await servePage({ withWidget, dist: options.dist });
   const results = [];
   try {
     for (const profile of plans) results.push(await runProfile(profile, page));
@@ -39,9 +40,10 @@ export async function bench(options) {
     `${JSON.stringify({ ...describeMachine(results), profiles: results }, undefined, 2)}\n`,
   );
   console.log(`\nAs JSON: ${path}`);
-  const isOurs = ({ client }) => client.startsWith('secure-uploader');
-  return results.some(({ rows }) => rows.some((row) => isOurs(row) && row.failed)) ? 1 : 0;
+  return results.some(({ rows }) => rows.some(({ client, failed }) => isOurs(client) && failed)) ? 1 : 0;
 }
+
+const isOurs = (client) => client.startsWith('secure-uploader');
 
 function plan({ profiles, rounds, clients, size, files, quick }) {
   const wanted = clients?.split(',').map((name) => name.trim());
@@ -99,11 +101,11 @@ async function runProfile(profile, page) {
 }
 
 function canRun(client, page) {
-  if (!client.startsWith('secure-uploader')) return true;
+  if (!isOurs(client)) return true;
   const missing = !page.widgetScript
     ? 'src/define.ts'
-    : client.endsWith(WITH_SERVICE) && !findService()
-      ? 'demo/server/start.ts'
+    : client.endsWith(WITH_SERVICE) && !hasService()
+      ? 'demo/server/server.ts'
       : '';
   if (missing) console.log(`${client} is left out: there is no ${missing}`);
   return !missing;
@@ -131,18 +133,18 @@ async function runOnce(client, { profile, page, paths, sink }) {
       await sink.reset({ keepMemory: true });
     }
     const { timed, usage } = await upload({ browser, page, paths, client, place, profile });
-    const counts = isService ? undefined : await sink.counts();
+    const counts = await target.counts();
     const sizeBytes = profile.files.count * profile.files.sizeBytes;
     const stopped = profile.stopAfterMs !== undefined && timed.durationMs >= profile.stopAfterMs;
-    if (counts && !stopped && !profile.twice && counts.bytes < sizeBytes) {
+    if (!stopped && !profile.twice && counts.bytes < sizeBytes) {
       throw new Error(`said to be done, but only ${counts.bytes} of ${sizeBytes} bytes came`);
     }
     return {
       browserVersion: browser.version,
-      ...figuresOf({ page: timed, usage, counts, sizeBytes, line: profile.line, stopped }),
+      ...figuresOf({ page: timed, usage, counts, files: profile.files, line: profile.line, stopped }),
     };
   } catch (error) {
-    return { error: String(error.message).split('\n')[0] };
+    return { error: String(error.message).split('\n')[0].slice(0, 300) };
   } finally {
     await browser.close();
     if (isService) await target.stop();

@@ -11,9 +11,10 @@ const root = join(here, '../..');
 const html =
   '<!doctype html><meta charset="utf-8"><title>bench</title><input type="file" multiple><script type="module" src="/clients.js"></script>';
 
-/** Serves on a free port. Answers `{origin, widgetScript, stop()}`; `widgetScript` is undefined where there is no widget yet. */
-export async function servePage({ dist }) {
-  const [clients, widget] = await Promise.all([bundleClients(), dist ? readDist() : bundleWidget()]);
+/** Serves on a free port. Answers `{origin, widgetScript, stop()}`; `widgetScript` is undefined where no widget is asked for or there. */
+export async function servePage({ withWidget, dist }) {
+  const bringWidget = dist ? readDist : bundleWidget;
+  const [clients, widget] = await Promise.all([bundleClients(), withWidget ? bringWidget() : undefined]);
   const files = new Map([['/', { type: 'text/html', bytes: html }]]);
   for (const [name, bytes] of [...clients, ...(widget?.files ?? [])]) {
     files.set(`/${name}`, {

@@ -26,15 +26,17 @@ export function boundMs(line, counts) {
   return bounds.length ? Math.max(...bounds) : undefined;
 }
 
-/** The figures of one run, from what the page, the browser and the sink (none for the whole service) say. */
-export function figuresOf({ page, usage, counts, sizeBytes, line, stopped }) {
-  const bytes = stopped && counts ? counts.bytes : sizeBytes;
-  const bound = counts && boundMs(line, counts);
+/** The figures of one run, from what the page, the browser and the receiving end say. */
+export function figuresOf({ page, usage, counts, files, line, stopped }) {
+  const sizeBytes = files.count * files.sizeBytes;
+  const bytes = stopped ? counts.bytes : sizeBytes;
+  const bound = boundMs(line, counts);
   return {
     seconds: page.durationMs / 1000,
     MBps: bytes / 1e6 / (page.durationMs / 1000),
+    filesPerSecond: files.count > 1 ? files.count / (page.durationMs / 1000) : undefined,
     ofLine: bound && bound / page.durationMs,
-    firstByteMs: counts?.firstByteAt && counts.firstByteAt - page.startedAt,
+    firstByteMs: counts.firstByteAt && counts.firstByteAt - page.startedAt,
     longestTaskMs: page.longestTaskMs,
     blockedMs: page.blockedMs,
     longestGapMs: page.longestGapMs,
@@ -42,18 +44,21 @@ export function figuresOf({ page, usage, counts, sizeBytes, line, stopped }) {
     browserPeakMB: usage.browserPeakMB,
     cpuPerGB: bytes ? usage.cpuTotalSeconds / (bytes / GB) : undefined,
     cpuSeconds: usage.cpuSeconds,
-    requests: counts?.requests,
-    preflights: counts?.preflights,
-    receivedBytes: counts?.bytes,
-    receivedRatio: counts && counts.bytes / sizeBytes,
-    cuts: counts?.cuts,
-    refusals: counts?.refusals,
+    requests: counts.requests,
+    operations: counts.operations,
+    preflights: counts.preflights,
+    receivedBytes: counts.bytes,
+    // Bytes of files only: what calls to the service carry is not sent twice.
+    receivedRatio: (counts.perOrigin?.storage.bytes ?? counts.bytes) / sizeBytes,
+    cuts: counts.cuts,
+    refusals: counts.refusals,
   };
 }
 
 const medianNames = [
   'seconds',
   'MBps',
+  'filesPerSecond',
   'ofLine',
   'firstByteMs',
   'longestGapMs',
@@ -108,6 +113,7 @@ const columns = [
   ['MB/s', 'MBps', fixed(1)],
   ['min', 'minMBps', fixed(1)],
   ['max', 'maxMBps', fixed(1)],
+  ['files/s', 'filesPerSecond', fixed(1)],
   ['s', 'seconds', fixed(2)],
   ['of raw', 'ofRaw', fixed(2)],
   ['of pipe', 'ofPipe', fixed(2)],
@@ -121,6 +127,8 @@ const columns = [
   ['requests', 'requests', fixed(0)],
   ['preflights', 'preflights', fixed(0)],
   ['received', 'receivedRatio', (value) => `${value.toFixed(3)}x`],
+  ['cuts', 'cuts', fixed(0)],
+  ['429s', 'refusals', fixed(0)],
   ['failed', 'failed', (value) => (value ? String(value) : '')],
 ];
 

@@ -1,13 +1,37 @@
-// The whole reference service for one run, in a process of its own with an empty folder, and a user who is signed in.
+// The whole reference service for one run: a process of its own (service/main.mjs), an empty folder, a user who is signed in.
+import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const script = fileURLToPath(new URL('../../demo/server/start.ts', import.meta.url));
+const script = fileURLToPath(new URL('./service/main.mjs', import.meta.url));
 
-/** Whether there is a reference service. */
-export const findService = () => existsSync(script);
+/** Whether there is a reference service to start. */
+export const hasService = () =>
+  existsSync(fileURLToPath(new URL('../../demo/server/server.ts', import.meta.url)));
 
-/** Not yet. */
-export async function startService() {
-  throw new Error('the reference service cannot be started yet');
+/**
+ * Starts the service with its production defaults for a page of that origin. Answers `{service, storage, token, folder}`, `counts()` of
+ * what it was asked and of the bytes in finished files, and `stop()`, after which nothing is left on disk.
+ */
+export async function startService(pageOrigin) {
+  const child = fork(script, [pageOrigin], { execArgv: ['--import', 'tsx'] });
+  const { ready } = await new Promise((resolve, reject) => {
+    child.once('message', resolve);
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`the reference service ended with ${code}`)));
+  });
+  const hear = (call) =>
+    new Promise((resolve) => {
+      child.once('message', resolve);
+      child.send(call);
+    });
+  return {
+    ...ready,
+    counts: () => hear('counts'),
+    stop: () =>
+      new Promise((resolve) => {
+        child.once('exit', resolve);
+        child.disconnect();
+      }),
+  };
 }

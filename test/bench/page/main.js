@@ -58,15 +58,16 @@ function watchThread() {
   };
 }
 
+let files;
 let upload;
 
 window.bench = {
   names: Object.keys(clients),
   async prepare(name, place) {
+    files = [...document.querySelector('input').files];
     upload = await clients[name]({ ...place, address: createAddress(place) });
   },
   async run({ stopAfterMs }) {
-    const files = [...document.querySelector('input').files];
     const stopped = stopAfterMs ? new Promise((resolve) => setTimeout(resolve, stopAfterMs)) : undefined;
     const stopWatching = watchThread();
     const start = performance.now();

@@ -83,6 +83,8 @@ export class Line {
     return new Promise((resolve, reject) => {
       let bytes = 0;
       request.on('data', (piece) => {
+        // What had come in already when the line was cut is lost with it.
+        if (connection.destroyed) return;
         bytes += piece.length;
         this.#received += piece.length;
         onBytes(piece);

@@ -21,6 +21,7 @@ function reset({ keepMemory = false } = {}) {
     cuts: 0,
     refusals: 0,
     firstByteAt: undefined,
+    operations: {},
     perOrigin: { service: { requests: 0, bytes: 0 }, storage: { requests: 0, bytes: 0 } },
   };
   line = new Line(shape, counts);
@@ -65,7 +66,12 @@ function readCall(name, request, path, query) {
   return { method: request.method, path, query, headers: request.headers, receive, json };
 }
 
+// Addresses of single chunks, parts and uploads are counted as one operation.
+const anyOf = /^(\/(?:chunks|put|s3|tus)\/).*$/;
+
 async function answer(name, request) {
+  const operation = `${request.method} ${request.url.replace(anyOf, '$1')}`;
+  counts.operations[operation] = (counts.operations[operation] ?? 0) + 1;
   counts.perOrigin[name].requests += 1;
   if (request.method === 'OPTIONS') {
     counts.preflights += 1;

@@ -92,20 +92,18 @@ export class TusProtocol {
     if (path === '/tus' && method === 'POST') return this.#create(headers, receive);
     if (!path.startsWith('/tus/')) return undefined;
     const upload = this.#uploads.get(path.slice('/tus/'.length));
-    if (method === 'PATCH' && upload) {
-      await receive((piece) => {
-        upload.offset += piece.length;
-      });
-    } else {
-      await receive();
-    }
+    // A browser may send a request again by itself when its connection is cut; the offset tells.
+    const isNext = method === 'PATCH' && Number(headers['upload-offset']) === upload?.offset;
+    await receive((piece) => {
+      if (isNext) upload.offset += piece.length;
+    });
     if (!upload) return { status: 404 };
     const said = {
       'tus-resumable': '1.0.0',
       'upload-offset': String(upload.offset),
       'cache-control': 'no-store',
     };
-    if (method === 'PATCH') return { status: 204, headers: said };
+    if (method === 'PATCH') return { status: isNext ? 204 : 409, headers: said };
     return { status: 200, headers: { ...said, 'upload-length': String(upload.sizeBytes) } };
   }
 
