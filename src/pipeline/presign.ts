@@ -32,9 +32,13 @@ export async function* presign(
   for await (const batch of readAhead(batches, 1, (hungry) => {
     isWaitedFor = hungry;
   })) {
-    for (const [at, chunk] of batch.entries()) {
-      if (isStale(chunk.ticket)) yield* await fill(batch.splice(at), parts);
-      else yield chunk;
+    let waiting = batch;
+    for (;;) {
+      // All that wait go along: those behind are no younger.
+      if (isStale(waiting[0]?.ticket)) waiting = await fill(waiting, parts);
+      const chunk = waiting.shift();
+      if (!chunk) break;
+      yield chunk;
     }
   }
 }
@@ -60,6 +64,12 @@ async function* gather(
   let bytes = 0;
   for await (const chunk of chunks) {
     const receipt = chunk.receipt ?? receiptOf(chunk.hash);
+    // Of what an earlier visit stored there may be much to read; what has to be sent does not wait for that.
+    if (chunk.receipt !== undefined && gathered.length > 0) {
+      yield gathered;
+      gathered = [];
+      bytes = 0;
+    }
     if (receipt !== undefined) {
       yield [{ ...chunk, receipt, skipped: true }];
       continue;

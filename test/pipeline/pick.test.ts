@@ -1,0 +1,85 @@
+// Which files are taken, and the reason for each that is not.
+
+import { expect } from '@open-wc/testing';
+import { matchesAccept, type PickLimits, refusal } from '../../src/pipeline/pick.ts';
+
+const NONE: PickLimits = {
+  accept: '',
+  maxFiles: Number.POSITIVE_INFINITY,
+  maxFileSizeBytes: Number.POSITIVE_INFINITY,
+  refuseEmpty: false,
+};
+
+const picked = (name: string, sizeBytes = 10, type = '') => ({
+  file: new File([new Uint8Array(sizeBytes)], name, { type }),
+  relativePath: name,
+});
+
+describe('an accept list', () => {
+  const cases: readonly [string, string, string, boolean][] = [
+    ['', 'a.bin', '', true],
+    [' , ', 'a.bin', '', true],
+    ['.png', 'a.png', '', true],
+    ['.png', 'A.PNG', '', true],
+    ['.PNG', 'a.png', '', true],
+    ['.png', 'a.png.exe', 'image/png', false],
+    ['.png', 'png', '', false],
+    ['.tar.gz', 'a.tar.gz', '', true],
+    ['image/*', 'a', 'image/webp', true],
+    ['image/*', 'a.png', '', false],
+    ['image/*', 'a', 'imagery/x', false],
+    ['image/png', 'a', 'image/png', true],
+    ['image/png', 'a', 'IMAGE/PNG', true],
+    ['image/png', 'a', 'image/jpeg', false],
+    ['text/plain', 'a.txt', 'text/plain;charset=utf-8', true],
+    ['*/*', 'a', '', true],
+    ['*', 'a', '', true],
+    ['image/*, .pdf', 'a.pdf', 'application/pdf', true],
+    ['image/*, .pdf', 'a.doc', 'application/msword', false],
+  ];
+  for (const [accept, name, type, isTaken] of cases) {
+    it(`${JSON.stringify(accept)} ${isTaken ? 'takes' : 'refuses'} ${name} of type ${JSON.stringify(type)}`, () => {
+      expect(matchesAccept({ name, type }, accept)).to.equal(isTaken);
+    });
+  }
+});
+
+describe('a picked file', () => {
+  it('is taken where there are no limits, an empty one too', () => {
+    expect(refusal(picked('a.bin'), NONE, 1e6)).to.equal(undefined);
+    expect(refusal(picked('a.bin', 0), NONE, 0)).to.equal(undefined);
+  });
+
+  it('is refused for its type, with the types that would be taken', () => {
+    expect(refusal(picked('a.exe'), { ...NONE, accept: '.png' }, 0)).to.deep.equal({
+      code: 'file-type-refused',
+      limit: '.png',
+    });
+  });
+
+  it('is refused above the size limit, and taken at it', () => {
+    const limits = { ...NONE, maxFileSizeBytes: 10 };
+    expect(refusal(picked('a', 10), limits, 0)).to.equal(undefined);
+    expect(refusal(picked('a', 11), limits, 0)).to.deep.equal({ code: 'file-too-large', limit: 10 });
+  });
+
+  it('is refused when the list is full, and taken as the last that fits', () => {
+    const limits = { ...NONE, maxFiles: 3 };
+    expect(refusal(picked('a'), limits, 2)).to.equal(undefined);
+    expect(refusal(picked('a'), limits, 3)).to.deep.equal({ code: 'too-many-files', limit: 3 });
+  });
+
+  it('is refused when it is empty, where empty files are not wanted', () => {
+    expect(refusal(picked('a', 0), { ...NONE, refuseEmpty: true }, 0)).to.deep.equal({ code: 'file-empty' });
+    expect(refusal(picked('a', 1), { ...NONE, refuseEmpty: true }, 0)).to.equal(undefined);
+  });
+
+  it('is told what is wrong with the file itself before what is wrong with the list', () => {
+    expect(
+      refusal(picked('a.exe', 99), { ...NONE, accept: '.png', maxFiles: 0, maxFileSizeBytes: 1 }, 5)?.code,
+    ).to.equal('file-type-refused');
+    expect(refusal(picked('a', 99), { ...NONE, maxFiles: 0, maxFileSizeBytes: 1 }, 5)?.code).to.equal(
+      'file-too-large',
+    );
+  });
+});

@@ -1,0 +1,125 @@
+// How files are cut: the table of sizes, and what holds for every size.
+
+import { expect } from '@open-wc/testing';
+import fc from 'fast-check';
+import { chunkSizeFor, MAX_CHUNKS, plan } from '../../src/pipeline/plan.ts';
+
+const MIB = 2 ** 20;
+const TIB = 2 ** 40;
+const PAGE = 4096;
+
+const countFor = (sizeBytes: number, chunkBytes: number): number => Math.ceil(sizeBytes / chunkBytes);
+const paged = (sizeBytes: number, count: number): number => Math.ceil(sizeBytes / count / PAGE) * PAGE;
+
+describe('the size of chunks', () => {
+  const table: readonly [string, number, number, number][] = [
+    ['1 byte', 1, 1, PAGE],
+    ['5 MiB', 5 * MIB, 1, 5 * MIB],
+    ['just under 10 MiB', 10 * MIB - 1, 1, 10 * MIB],
+    ['10 MiB', 10 * MIB, 2, 5 * MIB],
+    ['just under 30 MiB', 30 * MIB - 1, 5, 6 * MIB],
+    ['30 MiB', 30 * MIB, 6, 5 * MIB],
+    ['60 MiB', 60 * MIB, 6, 10 * MIB],
+    ['60 MiB and a byte', 60 * MIB + 1, 12, paged(60 * MIB + 1, 12)],
+    ['128 MB', 128e6, 18, paged(128e6, 18)],
+    ['480 MiB', 480 * MIB, 48, 10 * MIB],
+    ['480 MiB and a byte', 480 * MIB + 1, 61, 8 * MIB],
+    ['1 GiB', 1024 * MIB, 128, 8 * MIB],
+    ['78 GiB (the grid still fits)', 10_000 * 8 * MIB, 10_000, 8 * MIB],
+    ['a byte more', 10_000 * 8 * MIB + 1, 5001, 16 * MIB],
+    ['10 TiB', 10 * TIB, 5120, 2048 * MIB],
+  ];
+  for (const [name, sizeBytes, count, chunkBytes] of table) {
+    it(`cuts ${name} into ${count} of ${chunkBytes} bytes`, () => {
+      expect(chunkSizeFor(sizeBytes, 'auto')).to.equal(chunkBytes);
+      expect(countFor(sizeBytes, chunkBytes)).to.equal(count);
+    });
+  }
+
+  it('is 5 to 10 MiB from 5 MiB up to 480 MiB, in whole pages, with no idle lane in the last round', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 5 * MIB, max: 480 * MIB }), (sizeBytes) => {
+        const chunkBytes = chunkSizeFor(sizeBytes, 'auto');
+        expect(chunkBytes).to.be.within(5 * MIB, 10 * MIB);
+        expect(chunkBytes % PAGE).to.equal(0);
+        if (sizeBytes >= 30 * MIB) expect(countFor(sizeBytes, chunkBytes) % 6).to.equal(0);
+      }),
+    );
+  });
+
+  it('is the same for a file however many lanes there are, and whatever came before', () => {
+    expect(chunkSizeFor(123_456_789, 'auto')).to.equal(chunkSizeFor(123_456_789, 'auto'));
+  });
+
+  it('is the number that the page set', () => {
+    const warnings: string[] = [];
+    expect(chunkSizeFor(100 * MIB, 1000_000, (text) => warnings.push(text))).to.equal(1000_000);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('is doubled, with a warning, where a fixed number would make more than 10,000 chunks', () => {
+    const warnings: string[] = [];
+    expect(chunkSizeFor(10_001 * 1000, 1000, (text) => warnings.push(text))).to.equal(2000);
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.contain('1000').and.to.contain('2000');
+    expect(chunkSizeFor(10_000 * 1000, 1000, (text) => warnings.push(text))).to.equal(1000);
+    expect(warnings).to.have.length(1);
+  });
+
+  it('is doubled without a word on the automatic grid', () => {
+    const warnings: string[] = [];
+    chunkSizeFor(10 * TIB, 'auto', (text) => warnings.push(text));
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('never makes more than 10,000 chunks', () => {
+    const sizes = fc.double({ min: 1, max: 20 * TIB, noNaN: true });
+    fc.assert(
+      fc.property(sizes, fc.option(fc.integer({ min: 1, max: 16 * MIB })), (size, setting) => {
+        const sizeBytes = Math.floor(size);
+        expect(countFor(sizeBytes, chunkSizeFor(sizeBytes, setting ?? 'auto'))).to.be.at.most(MAX_CHUNKS);
+      }),
+    );
+  });
+});
+
+describe('a plan', () => {
+  it('has no chunk for an empty file', () => expect(plan(0, 4096)).to.deep.equal([]));
+
+  it('covers the file from its first byte to its last, once, in order', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 1e6 }),
+        fc.integer({ min: 1000, max: 1e5 }),
+        (sizeBytes, chunkBytes) => {
+          let end = 0;
+          for (const [at, chunk] of plan(sizeBytes, chunkBytes).entries()) {
+            expect(chunk.index).to.equal(at);
+            expect(chunk.start).to.equal(end);
+            expect(chunk.sizeBytes).to.be.within(1, chunkBytes);
+            end += chunk.sizeBytes;
+          }
+          expect(end).to.equal(sizeBytes);
+        },
+      ),
+    );
+  });
+
+  it('puts what has to be sent first, and what is recorded as stored after it', () => {
+    const claim = (hash: string) => ({ hash, receipt: `receipt of ${hash}` });
+    const stored = new Map([
+      [0, claim('a')],
+      [2, claim('c')],
+    ]);
+    expect(plan(4000, 1000, stored)).to.deep.equal([
+      { index: 1, start: 1000, sizeBytes: 1000 },
+      { index: 3, start: 3000, sizeBytes: 1000 },
+      { index: 0, start: 0, sizeBytes: 1000, claim: claim('a') },
+      { index: 2, start: 2000, sizeBytes: 1000, claim: claim('c') },
+    ]);
+  });
+
+  it('ignores a record of chunks that the file does not have', () => {
+    expect(plan(1000, 1000, new Map([[7, { hash: 'x', receipt: 'y' }]]))).to.have.length(1);
+  });
+});

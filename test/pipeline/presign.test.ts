@@ -1,0 +1,231 @@
+// How tickets are asked for: how many calls, when, and what happens to those that run out. Arrays in, arrays out.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { HashedChunk, Ticket, TicketedChunk } from '../../src/core/types.ts';
+import { isStale, type PresignParts, presign } from '../../src/pipeline/presign.ts';
+import { collect, deferred, rejection, settled } from '../support/collect.ts';
+
+const KIB64 = 65_536;
+
+function chunks(
+  count: number,
+  { sizeBytes = KIB64, hashOf = (index: number) => `hash-${index}` } = {},
+): HashedChunk[] {
+  return Array.from({ length: count }, (_, index) => ({
+    index,
+    start: index * sizeBytes,
+    sizeBytes,
+    hash: hashOf(index),
+  }));
+}
+
+async function* stream(items: readonly HashedChunk[]): AsyncGenerator<HashedChunk, void, undefined> {
+  for (const item of items) yield item;
+}
+
+/** A service that gives tickets at once, and the parts around it. */
+function setUp(given: Partial<PresignParts> = {}) {
+  const asked: string[][] = [];
+  const lives: { ms: number | undefined } = { ms: undefined };
+  const ticketFor = (hash: string): Ticket => {
+    const receivedAtMs = Date.now();
+    const life = lives.ms === undefined ? {} : { receivedAtMs, expiresAtMs: receivedAtMs + lives.ms };
+    return {
+      receipt: `receipt of ${hash}, ${asked.length}`,
+      upload: { url: `https://store.test/${hash}`, method: 'PUT', headers: {}, ...life },
+    };
+  };
+  const parts: PresignParts = {
+    ask: async (wanted) => {
+      asked.push(wanted.map(({ hash }) => hash));
+      return new Map(wanted.map(({ hash }) => [hash, ticketFor(hash)]));
+    },
+    eagerBytes: 16 * 2 ** 20,
+    isLineFast: () => false,
+    hasIdleLane: () => false,
+    receiptOf: () => undefined,
+    batch: { limit: 1, max: 64 },
+    ...given,
+  };
+  return { asked, lives, parts, sizes: () => asked.map(({ length }) => length) };
+}
+
+describe('tickets', () => {
+  it('are asked for in batches of 1, 2, 4 and so on to 64, so that bytes flow at once and calls stay few', async () => {
+    const { parts, sizes } = setUp();
+    const result = await collect(presign(stream(chunks(300)), parts));
+    expect(sizes()).to.deep.equal([1, 2, 4, 8, 16, 32, 64, 64, 64, 45]);
+    expect(result.map(({ index }) => index)).to.deep.equal(chunks(300).map(({ index }) => index));
+    expect(result.every(({ ticket }) => ticket?.upload)).to.equal(true);
+  });
+
+  it('of 1,000 chunks of 64 KiB cost at most 25 calls, on a fast line and an idle one too', async () => {
+    for (const isFast of [false, true]) {
+      const { asked, parts } = setUp({ isLineFast: () => isFast, hasIdleLane: () => isFast });
+      expect(await collect(presign(stream(chunks(1000)), parts))).to.have.length(1000);
+      expect(asked.length).to.be.at.most(25);
+    }
+  });
+
+  it('are asked for once where chunks of a batch are equal, and each of them gets its own', async () => {
+    const { asked, parts } = setUp({ batch: { limit: 4, max: 64 } });
+    const result = await collect(
+      presign(stream(chunks(4, { hashOf: (index) => (index % 2 ? 'odd' : 'even') })), parts),
+    );
+    expect(asked).to.deep.equal([['even', 'odd']]);
+    expect(result.map(({ ticket }) => ticket?.receipt)).to.deep.equal([
+      'receipt of even, 1',
+      'receipt of odd, 1',
+      'receipt of even, 1',
+      'receipt of odd, 1',
+    ]);
+  });
+
+  it('are not asked for where a chunk is stored already, by an earlier visit or by this run', async () => {
+    const { asked, parts } = setUp({ receiptOf: (hash) => (hash === 'hash-1' ? 'of this run' : undefined) });
+    const [first, second, third] = chunks(3) as [HashedChunk, HashedChunk, HashedChunk];
+    const known = { ...first, receipt: 'of before', skipped: true };
+    const result = await collect(presign(stream([known, second, third]), parts));
+    expect(asked).to.deep.equal([['hash-2']]);
+    expect(result.map(({ receipt }) => receipt)).to.have.members(['of before', 'of this run', undefined]);
+  });
+
+  it('of a half-full batch are asked for before chunks of an earlier visit are checked', async () => {
+    const { asked, parts } = setUp({ batch: { limit: 64, max: 64 } });
+    const rest = deferred();
+    async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
+      const [first, second, third] = chunks(3) as [HashedChunk, HashedChunk, HashedChunk];
+      yield first;
+      yield { ...second, receipt: 'of before', skipped: true };
+      await rest.promise;
+      yield { ...third, receipt: 'of before', skipped: true };
+    }
+    const result = presign(source(), parts);
+    expect((await result.next()).value).to.include({ index: 0 });
+    expect(asked).to.deep.equal([['hash-0']]);
+    rest.resolve();
+    expect(await collect(result)).to.have.length(2);
+  });
+
+  it('of the next batch are asked for while the last one is being sent', async () => {
+    const { parts, sizes } = setUp();
+    const result = presign(stream(chunks(30)), parts);
+    await result.next();
+    await settled();
+    // The first chunk is on its way, nobody has come back for the second.
+    expect(sizes()).to.deep.equal([1, 2]);
+    await result.return();
+  });
+
+  it('are asked for a little at a time where a lane is idle and many bytes wait', async () => {
+    const { parts, sizes } = setUp({
+      batch: { limit: 64, max: 64 },
+      eagerBytes: 2 * KIB64,
+      isLineFast: () => true,
+    });
+    await collect(presign(stream(chunks(10)), parts));
+    expect(sizes()).to.deep.equal([2, 2, 2, 2, 2]);
+  });
+});
+
+describe('a batch that the service finds too large', () => {
+  for (const status of [413, 422, 400]) {
+    it(`(${status}) is halved until it fits, and later batches stay that small`, async () => {
+      const { asked, parts, sizes } = setUp({ batch: { limit: 8, max: 64 } });
+      const { ask } = parts;
+      const strict: PresignParts = {
+        ...parts,
+        ask: async (wanted) => {
+          if (wanted.length <= 3) return ask(wanted);
+          asked.push(wanted.map(({ hash }) => hash));
+          throw new UploaderError('upload-refused', 'too many', { status });
+        },
+      };
+      const result = await collect(presign(stream(chunks(20)), strict));
+      expect(result.map(({ index }) => index)).to.deep.equal(chunks(20).map(({ index }) => index));
+      expect(sizes().slice(0, 4)).to.deep.equal([8, 4, 2, 2]);
+      expect(
+        sizes()
+          .slice(7)
+          .every((size) => size <= 2),
+      ).to.equal(true);
+      expect(strict.batch.max).to.equal(2);
+    });
+  }
+
+  it('fails where even one chunk is refused', async () => {
+    const error = new UploaderError('upload-refused', 'no', { status: 422 });
+    const { parts } = setUp({ ask: async () => Promise.reject(error), batch: { limit: 4, max: 4 } });
+    expect(await rejection(collect(presign(stream(chunks(4)), parts)))).to.equal(error);
+  });
+
+  it('is not halved for any other error', async () => {
+    let calls = 0;
+    const error = new UploaderError('forbidden', 'no', { status: 403 });
+    const ask = async (): Promise<never> => {
+      calls += 1;
+      throw error;
+    };
+    const { parts } = setUp({ ask, batch: { limit: 4, max: 4 } });
+    expect(await rejection(collect(presign(stream(chunks(4)), parts)))).to.equal(error);
+    expect(calls).to.equal(1);
+  });
+});
+
+describe('a ticket that runs out', () => {
+  const upload = (life: { receivedAtMs?: number; expiresAtMs?: number }) => ({
+    receipt: 'r',
+    upload: { url: 'https://store.test/', method: 'PUT' as const, headers: {}, ...life },
+  });
+
+  it('is stale with less than 30 s left, or less than a fifth of its life', () => {
+    const now = 1_000_000;
+    expect(isStale(upload({ receivedAtMs: 0, expiresAtMs: now + 30_000 }), now)).to.equal(false);
+    expect(isStale(upload({ receivedAtMs: 0, expiresAtMs: now + 29_999 }), now)).to.equal(true);
+    expect(isStale(upload({ receivedAtMs: now - 8000, expiresAtMs: now + 2000 }), now)).to.equal(false);
+    expect(isStale(upload({ receivedAtMs: now - 8001, expiresAtMs: now + 1999 }), now)).to.equal(true);
+    expect(isStale(upload({}), now)).to.equal(false);
+    expect(isStale({ receipt: 'stored already' }, now)).to.equal(false);
+    expect(isStale(undefined, now)).to.equal(false);
+  });
+
+  it('before its turn is asked for again together with the rest of its batch, in one call', async () => {
+    const { asked, lives, parts } = setUp({ batch: { limit: 5, max: 5 } });
+    lives.ms = -1;
+    const { ask } = parts;
+    const onceOutOfDate: PresignParts = {
+      ...parts,
+      ask: (wanted) => {
+        const answer = ask(wanted);
+        lives.ms = 60_000;
+        return answer;
+      },
+    };
+    const got: TicketedChunk[] = await collect(presign(stream(chunks(5)), onceOutOfDate));
+    expect(asked.map(({ length }) => length)).to.deep.equal([5, 5]);
+    expect(got.map(({ ticket }) => ticket?.receipt)).to.deep.equal(
+      chunks(5).map(({ hash }) => `receipt of ${hash}, 2`),
+    );
+  });
+
+  it('once more while its batch waits is asked for again in one call, not one by one', async () => {
+    const { asked, lives, parts } = setUp({ batch: { limit: 6, max: 6 } });
+    lives.ms = -1;
+    const result = presign(stream(chunks(6)), parts);
+    await result.next();
+    await result.next();
+    await result.next();
+    // Every ticket is out of date when its turn comes: one call for each chunk that is handed on, and all that wait go along.
+    expect(asked.map(({ length }) => length)).to.deep.equal([6, 6, 5, 4]);
+    lives.ms = 60_000;
+    expect(await collect(result)).to.have.length(3);
+    expect(asked.map(({ length }) => length)).to.deep.equal([6, 6, 5, 4, 3]);
+  });
+});
+
+it('a chunk without a ticket in the answer is an error that names it', async () => {
+  const { parts } = setUp({ ask: async () => new Map() });
+  const error = await rejection<UploaderError>(collect(presign(stream(chunks(1)), parts)));
+  expect(error).to.include({ code: 'bad-response', chunkIndex: 0 });
+});

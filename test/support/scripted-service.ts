@@ -1,0 +1,202 @@
+// A service whose answers the test gives, so that a test reads like a protocol trace: `nextRequest('put')`, then `answer()` or
+// `refuse()`. What the test does not want to script, `answerAll()` answers as a service in order would.
+
+import type { UploaderError } from '../../src/core/errors.ts';
+import type { Calls, CommitAnswer, Put, Session, Ticket, TicketUpload } from '../../src/core/types.ts';
+import { sha256 } from './bytes.ts';
+
+interface Asked {
+  open: { readonly parentId: string; readonly fileName: string; readonly fileSize: number };
+  presign: { readonly session: Session; readonly hashes: readonly string[] };
+  put: {
+    readonly upload: TicketUpload;
+    readonly body: Blob;
+    readonly hash: string;
+    /** Tells the page that so many bytes are on their way. */
+    readonly tell: (sentBytes: number) => void;
+  };
+  commit: {
+    readonly session: Session;
+    readonly hashes: readonly string[];
+    readonly receipts: readonly string[];
+  };
+  cancel: { readonly session: Session };
+}
+
+interface Answers {
+  open: Session;
+  presign: ReadonlyMap<string, Ticket>;
+  put: undefined;
+  commit: CommitAnswer;
+  cancel: undefined;
+}
+
+export type Kind = keyof Asked;
+
+/** A request that waits for its answer. Without a value, `answer()` gives what a service in order would. */
+export type Request<K extends Kind = Kind> = Asked[K] & {
+  readonly kind: K;
+  readonly signal: AbortSignal;
+  answer(value?: Answers[K]): void;
+  refuse(error: UploaderError): void;
+};
+
+type Waiting = { readonly kind: Kind | undefined; readonly take: (request: Request) => void };
+
+export class ScriptedService {
+  /** Hashes that lie in the store. */
+  readonly stored = new Set<string>();
+  /** One line for each request, oldest first: `open`, `presign 4`, `put`, `commit 3`, `cancel`. */
+  readonly log: string[] = [];
+  /** Hashes of all PUTs, in the order in which they came. */
+  readonly puts: string[] = [];
+  /** PUTs under way at this moment, and the most there ever were. */
+  putCount = 0;
+  mostPuts = 0;
+  /** How long tickets live, in milliseconds, where the URL tells. */
+  ticketLifeMs: number | undefined;
+  readonly #automatic = new Set<Kind>();
+  readonly #requests: Request[] = [];
+  readonly #waiting: Waiting[] = [];
+  #sessionCount = 0;
+  #ticketCount = 0;
+
+  /** From now on requests of these kinds (all, unless told) are answered at once, those that wait too. */
+  answerAll(...kinds: Kind[]): this {
+    const wanted: readonly Kind[] = kinds.length > 0 ? kinds : ['open', 'presign', 'put', 'commit', 'cancel'];
+    for (const kind of wanted) this.#automatic.add(kind);
+    for (const request of this.#requests.filter(({ kind }) => this.#automatic.has(kind))) {
+      this.#drop(request);
+      request.answer();
+    }
+    return this;
+  }
+
+  /** From now on requests of these kinds wait for the test again. */
+  hold(...kinds: Kind[]): this {
+    for (const kind of kinds) this.#automatic.delete(kind);
+    return this;
+  }
+
+  /** The oldest request that nobody has taken, of one kind where it is told; waits until there is one. */
+  nextRequest<K extends Kind>(kind?: K): Promise<Request<K>> {
+    const found = this.#requests.find((request) => kind === undefined || request.kind === kind);
+    if (found) {
+      this.#drop(found);
+      return Promise.resolve(found as unknown as Request<K>);
+    }
+    return new Promise((resolve) => {
+      this.#waiting.push({ kind, take: (request) => resolve(request as unknown as Request<K>) });
+    });
+  }
+
+  /** Requests that nobody has taken, of one kind where it is told. */
+  waiting(kind?: Kind): readonly Request[] {
+    return this.#requests.filter((request) => kind === undefined || request.kind === kind);
+  }
+
+  /** How many requests of a kind there were. */
+  count(kind: Kind): number {
+    return this.log.filter((line) => line === kind || line.startsWith(`${kind} `)).length;
+  }
+
+  readonly calls: Required<Calls> = {
+    openSession: (input, signal) => this.#ask('open', 'open', input, signal, () => this.#newSession()),
+    presign: (session, chunks, signal) => {
+      const hashes = chunks.map(({ hash }) => hash);
+      return this.#ask('presign', `presign ${hashes.length}`, { session, hashes }, signal, () =>
+        this.tickets(hashes),
+      );
+    },
+    commit: (session, proof, signal) =>
+      this.#ask('commit', `commit ${proof.hashes.length}`, { session, ...proof }, signal, () => ({
+        missing: proof.hashes.filter((hash) => !this.stored.has(hash)),
+        body: { file_id: 'file-1' },
+      })),
+    cancel: (session, signal) => this.#ask('cancel', 'cancel', { session }, signal, () => undefined),
+  };
+
+  readonly put: Put = async (upload, body, { signal, onProgress }) => {
+    const hash = new URL(upload.url).pathname.slice(1);
+    this.puts.push(hash);
+    this.putCount += 1;
+    this.mostPuts = Math.max(this.mostPuts, this.putCount);
+    const asked = { upload, body, hash, tell: (sentBytes: number) => onProgress?.(sentBytes) };
+    try {
+      await this.#ask('put', 'put', asked, signal, () => {
+        onProgress?.(body.size);
+        return undefined;
+      });
+      if ((await sha256(body)) !== hash)
+        throw new Error('bytes were sent that have another hash than their ticket');
+      this.stored.add(hash);
+    } finally {
+      this.putCount -= 1;
+    }
+  };
+
+  /** A ticket for each hash: a receipt, and a URL unless the bytes are there (U4). Each URL is another one. */
+  tickets(hashes: readonly string[]): ReadonlyMap<string, Ticket> {
+    return new Map(hashes.map((hash) => [hash, this.#ticket(hash)]));
+  }
+
+  #ticket(hash: string): Ticket {
+    this.#ticketCount += 1;
+    const receipt = `receipt-${this.#ticketCount}`;
+    if (this.stored.has(hash)) return { receipt };
+    const receivedAtMs = Date.now();
+    const life = this.ticketLifeMs;
+    return {
+      receipt,
+      upload: {
+        url: `https://store.test/${hash}?ticket=${this.#ticketCount}`,
+        method: 'PUT',
+        headers: {},
+        ...(life !== undefined && { receivedAtMs, expiresAtMs: receivedAtMs + life }),
+      },
+    };
+  }
+
+  #newSession(): Session {
+    this.#sessionCount += 1;
+    return { sessionId: `session-${this.#sessionCount}`, header: `header-${this.#sessionCount}` };
+  }
+
+  #ask<K extends Kind>(
+    kind: K,
+    line: string,
+    asked: Asked[K],
+    signal: AbortSignal,
+    inOrder: () => Answers[K],
+  ): Promise<Answers[K]> {
+    this.log.push(line);
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const request = {
+        ...asked,
+        kind,
+        signal,
+        answer: (...given: [] | [Answers[K]]) =>
+          resolve(given.length > 0 ? (given[0] as Answers[K]) : inOrder()),
+        refuse: reject,
+      } as unknown as Request;
+      signal.addEventListener('abort', () => {
+        this.#drop(request);
+        reject(signal.reason);
+      });
+      if (this.#automatic.has(kind)) {
+        request.answer();
+        return;
+      }
+      const at = this.#waiting.findIndex((waiting) => waiting.kind === undefined || waiting.kind === kind);
+      const [waiting] = at < 0 ? [] : this.#waiting.splice(at, 1);
+      if (waiting) waiting.take(request);
+      else this.#requests.push(request);
+    });
+  }
+
+  #drop(request: Request): void {
+    const at = this.#requests.indexOf(request);
+    if (at >= 0) this.#requests.splice(at, 1);
+  }
+}
