@@ -86,7 +86,9 @@ async function send(
   const nowMs = Date.now();
   clock.learn(dateMs, startMs, nowMs);
   const fields = settings.authOptions.fields as Record<string, unknown> | undefined;
-  const bearer = readBearer(body, { nowMs, offsetMs: clock.offsetMs, assumedLifetimeMs }, fields);
+  // A page may give a bare string; from the service that would be a page of text taken for a token.
+  const input = typeof body === 'object' ? body : undefined;
+  const bearer = readBearer(input, { nowMs, offsetMs: clock.offsetMs, assumedLifetimeMs }, fields);
   return bearer ? { type: 'token', bearer } : { type: 'burnt', error: { code: 'token-malformed', status } };
 }
 

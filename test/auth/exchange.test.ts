@@ -1,0 +1,226 @@
+// A code comes back to a hidden frame and is redeemed: once, whatever the service does with it.
+import { expect } from '@open-wc/testing';
+import type { Post, PostAnswer } from '../../src/auth/exchange.ts';
+import type { AuthTimes } from '../../src/auth/times.ts';
+import type { SettingsInput } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import { closeAll, failuresOf, forever, type Opened, open } from './open-session.ts';
+
+afterEach(closeAll);
+
+const fixtures = new URL('./fixtures/', import.meta.url).href;
+type Body = { readonly code: string; readonly code_verifier: string };
+interface Sent {
+  readonly path: string;
+  readonly body: Body;
+  readonly atMs: number;
+  readonly credentials: RequestCredentials;
+}
+type Script = PostAnswer | UploaderError;
+
+const good = (more: object = {}): PostAnswer => ({ status: 200, body: { token: 'service-token', ...more } });
+
+/** A session whose sign-in page answers at once, and whose token operation follows the script, its last line for ever. */
+function openScripted(
+  script: readonly Script[],
+  input: SettingsInput = {},
+  times: Partial<AuthTimes> = {},
+): Opened & { sent: Sent[] } {
+  const sent: Sent[] = [];
+  const post: Post = async (path, body, { credentials }) => {
+    sent.push({ path, body: body as Body, atMs: performance.now(), credentials });
+    const line = script[Math.min(sent.length, script.length) - 1];
+    if (!line || line instanceof UploaderError) throw line;
+    return line;
+  };
+  const settings = {
+    auth: 'popup',
+    silent: 'auto',
+    authorizePath: `${fixtures}authorize.html`,
+    redirectUri: `${fixtures}secure-uploader-callback.html`,
+    ...input,
+  };
+  return { ...open(settings, times, post), sent };
+}
+
+const answering = (answer: string): SettingsInput => ({ authOptions: { params: { answer } } });
+
+/** Waits for a token that does not come, until sign-in asks the person. */
+async function failureOf(opened: Opened): Promise<string> {
+  const stop = new AbortController();
+  const failed = opened.next('auth-failed');
+  opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);
+  const { code } = await failed;
+  stop.abort();
+  return code;
+}
+
+describe('a silent sign-in', () => {
+  it('brings a token, sends exactly code and verifier, and leaves no frame', async () => {
+    const { session, sent } = openScripted([good()]);
+    expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
+    expect(sent.map(({ path, credentials }) => [path, credentials])).to.deep.equal([
+      ['/auth/token', 'same-origin'],
+    ]);
+    expect(Object.keys(sent[0]?.body ?? {})).to.deep.equal(['code', 'code_verifier']);
+    expect(sent[0]?.body.code_verifier).to.match(/^[\w-]{43}$/);
+    expect(document.querySelector('iframe')).to.equal(null);
+  });
+
+  it('asks with S256 and exactly the documented parameters', async () => {
+    const channel = new BroadcastChannel('authorize-fixture');
+    const asked = new Promise<Record<string, string>>((resolve) => {
+      channel.onmessage = ({ data }) => resolve(data);
+    });
+    const { session, sent } = openScripted([good()], { scope: 'upload', idpId: 'corp' });
+    await session.withToken(async () => undefined, forever);
+    const { state, code_challenge, ...rest } = await asked;
+    channel.close();
+    expect(rest).to.deep.equal({
+      response_type: 'code',
+      client_id: 'secure-uploader',
+      redirect_uri: `${fixtures}secure-uploader-callback.html`,
+      code_challenge_method: 'S256',
+      scope: 'upload',
+      idp_id: 'corp',
+      prompt: 'none',
+    });
+    const verifier = new TextEncoder().encode(sent[0]?.body.code_verifier);
+    const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', verifier));
+    const base64 = btoa(String.fromCharCode(...digest))
+      .replaceAll('+', '-')
+      .replaceAll('/', '_')
+      .replace(/=$/, '');
+    expect(code_challenge).to.equal(base64);
+    expect(state).to.match(/^[\w-]{43}$/);
+  });
+
+  it('that finds nobody signed in asks the person, and says nothing wrong', async () => {
+    const opened = openScripted([good()], answering('error=login_required'));
+    const required = opened.next('auth-required');
+    const stop = new AbortController();
+    opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);
+    expect((await required).reason).to.equal('first');
+    expect(opened.session.snapshot).to.deep.equal({ state: 'prompt', mode: 'popup', required: true });
+    expect(failuresOf(opened.changes)).to.deep.equal([]);
+    expect(opened.sent).to.deep.equal([]);
+    stop.abort();
+  });
+
+  it('shows exactly the error that the sign-in page answers, and redeems nothing', async () => {
+    const refused = openScripted([good()], answering('error=access_denied'));
+    expect(await failureOf(refused)).to.equal('access-denied');
+    const broken = openScripted([good()], answering('error=server_error'));
+    expect(await failureOf(broken)).to.equal('authorize-failed');
+    const foreign = openScripted([good()], {
+      ...answering('code=c&iss=https://evil.example'),
+      issuer: 'https://service.example',
+    });
+    expect(await failureOf(foreign)).to.equal('issuer-mismatch');
+    expect([refused, broken, foreign].flatMap(({ sent }) => sent)).to.deep.equal([]);
+  });
+
+  it('ignores an answer with a wrong state or a code twice, and gives up after its time', async () => {
+    for (const answer of ['code=c&state=wrong', 'code=c&code=d', 'silence=1']) {
+      const opened = openScripted([good()], answering(answer), { silentMs: 300 });
+      expect(await failureOf(opened), answer).to.equal('silent-timeout');
+      expect(opened.sent).to.deep.equal([]);
+    }
+  });
+
+  it('refuses a callback page of another origin', async () => {
+    const opened = openScripted([good()], { redirectUri: 'https://elsewhere.example/callback.html' });
+    expect(await failureOf(opened)).to.equal('bad-config');
+  });
+});
+
+describe('redeeming a code', () => {
+  const network = new UploaderError('network', 'cut off');
+
+  it('never sends one again when its outcome is unknown: a fresh code follows, once', async () => {
+    for (const line of [network, { status: 502, body: undefined }, { status: 200, body: {} }]) {
+      const { session, sent } = openScripted([line, good()]);
+      expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
+      expect(sent.length).to.equal(2);
+      expect(sent[0]?.body.code).not.to.equal(sent[1]?.body.code);
+    }
+    const lost = openScripted([network]);
+    expect(await failureOf(lost)).to.equal('network');
+    expect(lost.sent.length).to.equal(2);
+  });
+
+  it('tells junk from a token, whatever the service answers', async () => {
+    for (const [body, code] of [
+      [{}, 'token-malformed'],
+      [{ token: '' }, 'token-malformed'],
+      [{ token: ['x'] }, 'token-malformed'],
+      ['<html>', 'token-malformed'],
+      [undefined, 'token-malformed'],
+    ] as const) {
+      const opened = openScripted([{ status: 200, body }]);
+      expect(await failureOf(opened), JSON.stringify(body)).to.equal(code);
+    }
+  });
+
+  it('is refused once and for all by 400 and 401, and says so', async () => {
+    for (const status of [400, 401]) {
+      const opened = openScripted([{ status, body: { error: 'invalid_grant' } }]);
+      expect(await failureOf(opened)).to.equal('code-rejected');
+      expect(opened.sent.length).to.equal(1);
+    }
+  });
+
+  it('waits as long as it is told after 429, then sends the same code once more', async () => {
+    const { session, sent, changes } = openScripted([{ status: 429, body: {}, retryAfterMs: 150 }, good()]);
+    expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
+    expect(sent[1]?.body.code).to.equal(sent[0]?.body.code);
+    expect((sent[1]?.atMs ?? 0) - (sent[0]?.atMs ?? 0)).to.be.at.least(149);
+    const [cooled] = changes.filter(({ name }) => name === 'auth-failed');
+    expect(cooled?.detail).to.deep.include({ code: 'rate-limited', retryAfterMs: 150 });
+  });
+
+  it('waits longer each time when it is not told how long, and in the end asks the person', async () => {
+    const times = { coolBaseMs: 20, coolMaxMs: 500, coolCapMs: 250 };
+    const opened = openScripted([{ status: 429, body: {} }], {}, times);
+    const stop = new AbortController();
+    opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);
+    while (opened.session.snapshot.state !== 'prompt') {
+      await new Promise<void>((resolve) => opened.session.subscribe(resolve));
+    }
+    stop.abort();
+    expect(opened.session.snapshot.error?.code).to.equal('rate-limited');
+    const waits = opened.changes.flatMap((change) =>
+      change.name === 'auth-failed' ? [change.detail.retryAfterMs ?? 0] : [],
+    );
+    expect(waits.length).to.be.within(3, 5);
+    for (const [index, wait] of waits.entries())
+      expect(wait).to.be.within(0.8 * 20 * 2 ** index, 1.2 * 20 * 2 ** index);
+    const gaps = opened.sent.slice(1).map(({ atMs }, index) => atMs - (opened.sent[index]?.atMs ?? 0));
+    for (const [index, gap] of gaps.entries()) expect(gap).to.be.at.least((waits[index] ?? 0) - 2);
+  });
+
+  it('takes the place of a token that ran out, for all who wait, without a word', async () => {
+    const script = [good({ expires_in: 6 }), good({ token: 'second-token' })];
+    const { session, sent, changes } = openScripted(script);
+    await session.withToken(async () => undefined, forever);
+    const real = Date.now;
+    Date.now = () => real() + 10_000;
+    try {
+      const calls = Array.from({ length: 8 }, () => session.withToken(async (token) => token, forever));
+      expect(new Set(await Promise.all(calls))).to.deep.equal(new Set(['second-token']));
+    } finally {
+      Date.now = real;
+    }
+    expect(sent.length).to.equal(2);
+    expect(failuresOf(changes)).to.deep.equal([]);
+  });
+
+  it('believes a token that seems dead on arrival, and lets the service judge', async () => {
+    for (const shift of [-7_200_000, 7_200_000]) {
+      const expires_at = new Date(Date.now() + shift + 900_000).toISOString();
+      const { session, sent } = openScripted([good({ expires_at })]);
+      for (let count = 0; count < 3; count++) await session.withToken(async () => undefined, forever);
+      expect(sent.length).to.equal(1);
+    }
+  });
+});

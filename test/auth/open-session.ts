@@ -1,0 +1,52 @@
+// Opens sessions for tests and listens to what they report. Each has a service of its own, unless the test says otherwise.
+import type { Post } from '../../src/auth/exchange.ts';
+import { type AuthSession, openAuthSession } from '../../src/auth/session.ts';
+import type { AuthTimes } from '../../src/auth/times.ts';
+import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
+import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+
+const opened: AuthSession[] = [];
+let number = 0;
+export const noPost: Post = () => Promise.reject(new UploaderError('network', 'no call was expected'));
+export const forever = new AbortController().signal;
+export const refused = (): UploaderError => new UploaderError('sign-in-required', 'refused', { status: 401 });
+
+export interface Opened {
+  readonly session: AuthSession;
+  readonly changes: Change[];
+  /** Resolves with the detail of the next change of that name. */
+  next<N extends ChangeName>(name: N): Promise<ChangeMap[N]>;
+}
+
+export function open(
+  input: SettingsInput,
+  options: Partial<AuthTimes> = {},
+  post = noPost,
+  onChange?: (change: Change) => void,
+): Opened {
+  number += 1;
+  const settings = createSettings({ baseUrl: `https://service-${number}.example`, silent: 'off', ...input });
+  const changes: Change[] = [];
+  const waiting: { name: string; resolve: (detail: never) => void }[] = [];
+  const report = (change: Change): void => {
+    changes.push(change);
+    onChange?.(change);
+    for (const { name, resolve } of waiting.splice(0)) {
+      if (name === change.name) resolve(change.detail as never);
+      else waiting.push({ name, resolve });
+    }
+  };
+  const session = openAuthSession(settings, { post, report, options });
+  opened.push(session);
+  return { session, changes, next: (name) => new Promise((resolve) => waiting.push({ name, resolve })) };
+}
+
+/** Ends what the test opened. */
+export function closeAll(): void {
+  for (const session of opened.splice(0)) session.close();
+}
+
+export const namesOf = (changes: readonly Change[]): string[] => changes.map(({ name }) => name);
+export const failuresOf = (changes: readonly Change[]): string[] =>
+  changes.flatMap((change) => (change.name === 'auth-failed' ? [change.detail.code] : []));

@@ -1,0 +1,228 @@
+// The shared session as an uploader sees it: tokens from the page, one for all who wait, renewed when refused.
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import { closeAll, forever, namesOf, noPost, open, refused } from './open-session.ts';
+
+afterEach(closeAll);
+
+describe('a page that has a token', () => {
+  it('is asked once for all who wait', async () => {
+    let calls = 0;
+    const { session, changes } = open({
+      getToken: async (reason) => {
+        calls += 1;
+        return `${reason}-token`;
+      },
+    });
+    const tokens = await Promise.all([1, 2, 3].map(() => session.withToken(async (token) => token, forever)));
+    expect(tokens).to.deep.equal(['first-token', 'first-token', 'first-token']);
+    expect(calls).to.equal(1);
+    expect(namesOf(changes)).to.deep.equal(['auth-changed', 'auth-changed', 'signed-in']);
+    expect(session.snapshot).to.deep.equal({ state: 'signed-in', mode: 'auto', required: false });
+    expect(Object.isFrozen(session.snapshot)).to.equal(true);
+  });
+
+  it('may answer auth-required there and then, once', async () => {
+    let second: unknown;
+    const { session } = open({}, {}, noPost, (change) => {
+      if (change.name !== 'auth-required') return;
+      change.detail.respondWith(Promise.resolve({ token: 'answered', expires_at: Date.now() + 900_000 }));
+      try {
+        change.detail.respondWith('again');
+      } catch (error) {
+        second = error;
+      }
+    });
+    expect(await session.withToken(async (token) => token, forever)).to.equal('answered');
+    expect((second as DOMException).name).to.equal('InvalidStateError');
+  });
+
+  it('is asked again with the reason when its token was refused, and the call is made again', async () => {
+    const reasons: string[] = [];
+    const { session } = open({
+      getToken: (reason) => {
+        reasons.push(reason);
+        return `token-${reasons.length}`;
+      },
+    });
+    const seen: (string | undefined)[] = [];
+    await session.withToken(async (token) => {
+      seen.push(token);
+      if (seen.length === 1) throw refused();
+    }, forever);
+    expect(seen).to.deep.equal(['token-1', 'token-2']);
+    expect(reasons).to.deep.equal(['first', 'rejected']);
+  });
+
+  it('is told of a failure, and waits for "Try again" without losing its place', async () => {
+    let calls = 0;
+    const { session, next } = open({
+      auth: 'token',
+      getToken: async () => {
+        calls += 1;
+        if (calls === 1) throw new Error('the page is signed out');
+        return 'token';
+      },
+    });
+    const failed = next('auth-failed');
+    const waiting = session.withToken(async (token) => token, forever);
+    expect((await failed).code).to.equal('host-token-failed');
+    expect(session.snapshot).to.deep.include({ state: 'prompt', required: true });
+    session.signIn();
+    expect(await waiting).to.equal('token');
+  });
+
+  it('is given up after its time, and a page without a token at once', async () => {
+    const slow = open({ getToken: () => new Promise(() => undefined) }, { hostMs: 20 });
+    const failed = slow.next('auth-failed');
+    const stop = new AbortController();
+    const waiting = slow.session.withToken(async () => 'never', stop.signal);
+    expect((await failed).code).to.equal('host-token-failed');
+    stop.abort();
+    expect(await waiting.catch(() => 'aborted')).to.equal('aborted');
+    expect(slow.session.snapshot.required).to.equal(false);
+
+    const none = open({ auth: 'token' });
+    const told = none.next('auth-failed');
+    const alone = new AbortController();
+    none.session.withToken(async () => 'never', alone.signal).catch(() => undefined);
+    expect((await told).code).to.equal('host-token-failed');
+    alone.abort();
+  });
+
+  it('gives what is no token, and nothing is called with it', async () => {
+    const { session, next } = open({ getToken: async () => 'two words' });
+    const failed = next('auth-failed');
+    const stop = new AbortController();
+    let calls = 0;
+    session
+      .withToken(async () => {
+        calls += 1;
+      }, stop.signal)
+      .catch(() => undefined);
+    expect((await failed).code).to.equal('token-malformed');
+    expect(calls).to.equal(0);
+    stop.abort();
+  });
+});
+
+describe('a call with a token', () => {
+  it('is made without one, and without a word, in mode none', async () => {
+    const { session, changes } = open({ auth: 'none' });
+    expect(await session.withToken(async (token) => token, forever)).to.equal(undefined);
+    session.signIn();
+    expect(changes).to.deep.equal([]);
+  });
+
+  it('is made again at once with the newer token when the older one is refused late', async () => {
+    let calls = 0;
+    const { session } = open({ getToken: () => `token-${++calls}` });
+    let refuse = (): void => undefined;
+    const seen: (string | undefined)[] = [];
+    const late = session.withToken((token) => {
+      seen.push(token);
+      if (seen.length > 1) return Promise.resolve('done');
+      return new Promise<string>((_resolve, reject) => {
+        refuse = () => reject(refused());
+      });
+    }, forever);
+    let isFirst = true;
+    await session.withToken(async () => {
+      if (isFirst) {
+        isFirst = false;
+        throw refused();
+      }
+    }, forever);
+    refuse();
+    expect(await late).to.equal('done');
+    expect(seen).to.deep.equal(['token-1', 'token-2']);
+    expect(calls).to.equal(2);
+  });
+
+  it('ends in token-rejected when a new token is refused too', async () => {
+    let calls = 0;
+    const { session } = open({ getToken: () => `token-${++calls}` });
+    const error = await session.withToken(() => Promise.reject(refused()), forever).catch((error) => error);
+    expect([error.code, error.status, calls]).to.deep.equal(['token-rejected', 401, 2]);
+  });
+
+  it('keeps its token when the answer is 403, and renews nothing', async () => {
+    let calls = 0;
+    const { session } = open({ getToken: () => `token-${++calls}` });
+    const forbidden = new UploaderError('forbidden', 'no', { status: 403 });
+    expect(
+      await session.withToken(() => Promise.reject(forbidden), forever).catch((error) => error),
+    ).to.equal(forbidden);
+    expect(await session.withToken(async (token) => token, forever)).to.equal('token-1');
+    expect(calls).to.equal(1);
+  });
+
+  it('waits for the one renewal when the token has run out', async () => {
+    let calls = 0;
+    const getToken = (): { token: string; expires_at: number } => {
+      calls += 1;
+      return { token: `token-${calls}`, expires_at: Date.now() + (calls === 1 ? 6000 : 900_000) };
+    };
+    const { session } = open({ getToken }, { leadMs: 60_000 });
+    await session.withToken(async () => undefined, forever);
+    const real = Date.now;
+    Date.now = () => real() + 5900;
+    try {
+      const tokens = await Promise.all(
+        [1, 2, 3].map(() => session.withToken(async (token) => token, forever)),
+      );
+      expect(tokens).to.deep.equal(['token-2', 'token-2', 'token-2']);
+    } finally {
+      Date.now = real;
+    }
+    expect(calls).to.equal(2);
+  });
+});
+
+describe('a session that is shared', () => {
+  it('is one for all who use the same service in the same way', async () => {
+    let calls = 0;
+    const getToken = (): string => `token-${++calls}`;
+    const input = { baseUrl: 'https://shared.example', getToken };
+    const [one, two] = [open(input), open(input)];
+    await one.session.withToken(async () => undefined, forever);
+    expect(await two.session.withToken(async (token) => token, forever)).to.equal('token-1');
+    expect(namesOf(two.changes)).to.deep.equal(namesOf(one.changes));
+    const other = open({ ...input, clientId: 'another' });
+    expect(other.session.snapshot.state).to.equal('signed-out');
+  });
+
+  it('goes on when one of two leaves, and ends when the last one has left', async () => {
+    let calls = 0;
+    const input = { baseUrl: 'https://shared-again.example', getToken: () => `token-${++calls}` };
+    const [one, two] = [open(input), open(input)];
+    await one.session.withToken(async () => undefined, forever);
+    one.session.close();
+    expect(two.session.snapshot.state).to.equal('signed-in');
+    two.session.close();
+    const moved = open(input);
+    expect(moved.session.snapshot.state, 'put back in the same task').to.equal('signed-in');
+    const ended = new Promise<void>((resolve) => moved.session.subscribe(resolve));
+    moved.session.close();
+    await ended;
+    expect(open(input).session.snapshot.state).to.equal('signed-out');
+  });
+
+  it('forgets the token on sign-out, tells of it, and does not go back in by itself', async () => {
+    let calls = 0;
+    const { session, changes } = open({ getToken: () => `token-${++calls}` });
+    await session.withToken(async () => undefined, forever);
+    await session.signOut();
+    expect(session.snapshot.state).to.equal('signed-out');
+    expect(changes.at(-1)).to.deep.equal({ name: 'signed-out', detail: { reason: 'user' } });
+    expect(await session.withToken(async (token) => token, forever)).to.equal('token-2');
+  });
+
+  it('shows nothing secret of itself', async () => {
+    const { session, changes } = open({ getToken: () => 'secret-token' });
+    await session.withToken(async () => undefined, forever);
+    const seen =
+      JSON.stringify(session) + String(session) + JSON.stringify(changes) + JSON.stringify(session.snapshot);
+    expect(seen).not.to.contain('secret-token');
+  });
+});
