@@ -114,6 +114,8 @@ function handle(serviceServer: Server, storageServer: Server, idpServer: Server,
   listen(idpServer, createCorp(parts));
   const onStorage = createStorageHandler(parts);
   storageServer.on('request', (request, response) => void onStorage(request, response));
+  // Longer than browsers keep an idle connection, so that none is closed just as it is used again.
+  for (const server of [serviceServer, storageServer, idpServer]) server.keepAliveTimeout = 65_000;
   // A chunk may take long on a slow line; silence is ended by the sockets' own timeout.
   storageServer.requestTimeout = 0;
   storageServer.timeout = 120_000;
