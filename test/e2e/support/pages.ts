@@ -86,7 +86,10 @@ for (const name of names) document.addEventListener(name, ({ detail }) => {
 document.addEventListener('securitypolicyviolation', (event) => {
   fetch('/violation', { method: 'POST', body: event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample });
 });
-import '/secure-uploader.min.js';
+for (const element of document.querySelectorAll('[data-engine-options]')) {
+  element.engineOptions = JSON.parse(element.dataset.engineOptions);
+}
+await import('/secure-uploader.min.js');
 `;
 
 export async function startPages(host = '127.0.0.1'): Promise<Pages> {

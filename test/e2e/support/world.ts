@@ -35,7 +35,7 @@ export async function createWorld(options: Partial<ServiceOptions> = {}): Promis
   let browser = await startBrowser(profile);
   const open = async (attributes = '', path = '/index.html'): Promise<Page> => {
     const settings = `base-url="${service.baseUrl}" parent-id="folder-a" commit-path="/files/uploadsession/commit"`;
-    const url = pages.add(path, `<secure-uploader ${settings} multiple ${attributes}></secure-uploader>`);
+    const url = pages.add(path, `<secure-uploader ${attributes} ${settings} multiple></secure-uploader>`);
     const page = await browser.newPage();
     // Functions that a test hands to the page come out of its compiler with calls of this helper.
     await page.addInitScript('globalThis.__name = (fn) => fn;');

@@ -1,0 +1,158 @@
+// Things go wrong: each has a sentence on the screen and an event with a code, the other files go on, and retry works once
+// the cause is gone.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import type { Page } from 'playwright';
+import type { Fault } from '../../demo/server/server.ts';
+import { eventsOf, until } from './support/browser.ts';
+import { sumOf, writeRandom } from './support/files.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const QUICK = `data-engine-options='{"policy":{"attempts":3,"baseMs":40,"capMs":80}}'`;
+let world: World;
+let good: string;
+let bad: string;
+let badSha256: string;
+
+before(async () => {
+  world = await createWorld();
+  good = join(world.folder, 'good.bin');
+  bad = join(world.folder, 'bad.bin');
+  writeRandom(good, 300_000);
+});
+after(() => world.close());
+beforeEach(() => {
+  world.service.faults.clear();
+  // Fresh bytes each time: what the service has, it does not want again.
+  badSha256 = writeRandom(bad, 400_000);
+});
+
+const pick = (page: Page, paths: string[]): Promise<void> =>
+  page.setInputFiles('secure-uploader >> input[type=file]', paths);
+
+/** `bad.bin` fails with `code` and `sentence` while `good.bin` goes up; with the faults gone, its Retry button brings it up too. */
+async function failsAndRecovers(faults: Fault[], code: string, sentence: RegExp): Promise<void> {
+  for (const fault of faults) world.service.faults.add(fault);
+  const page = await world.openWithToken(QUICK);
+  await pick(page, [bad, good]);
+  const [failed] = await until(page, 'upload-failed');
+  assert.equal(failed?.detail.name, 'bad.bin');
+  assert.equal(failed?.detail.code, code);
+  const [completed] = await until(page, 'upload-completed');
+  assert.equal(completed?.detail.name, 'good.bin');
+  assert.equal(await page.locator('secure-uploader').getByText(sentence).first().isVisible(), true);
+  world.service.faults.clear();
+  await page.getByRole('button', { name: /retry.*bad\.bin/i }).click();
+  const [, again] = await until(page, 'upload-completed', 2);
+  const stored = await sumOf(world.service.readFile(again?.detail.commit.file_id));
+  assert.deepEqual(stored, { sha256: badSha256, sizeBytes: 400_000 });
+  await page.close();
+}
+
+const FOR_EVER = { times: Number.POSITIVE_INFINITY };
+const ABOUT_BAD = { match: { fileName: 'bad.bin' }, ...FOR_EVER };
+
+test('a file that the service has no answer for fails alone, and retry brings it up', () =>
+  failsAndRecovers([{ operation: 'session', status: 503, ...ABOUT_BAD }], 'rate-limited', /busy/i));
+
+test('junk instead of JSON when a session is opened fails that file alone, and retry brings it up', () =>
+  failsAndRecovers(
+    [{ operation: 'session', status: 200, body: '<html>', ...ABOUT_BAD }],
+    'bad-response',
+    /no sense/i,
+  ));
+
+test('an answer without the chunk that was asked for fails that file alone, and retry brings it up', () =>
+  failsAndRecovers([{ operation: 'chunks', omitEntry: true, ...ABOUT_BAD }], 'bad-response', /no sense/i));
+
+test('a connection that is cut at every commit fails that file alone, and retry brings it up', () =>
+  failsAndRecovers([{ operation: 'commit', cut: 'before-body', ...ABOUT_BAD }], 'network', /connection/i));
+
+test('a storage that refuses every byte is told, and retry works once it takes them', async () => {
+  world.service.faults.add({ operation: 'put', status: 403, ...FOR_EVER });
+  const page = await world.openWithToken(QUICK);
+  await pick(page, [bad]);
+  const [failed] = await until(page, 'upload-failed');
+  assert.equal(failed?.detail.code, 'upload-refused');
+  assert.equal(failed?.detail.status, 403);
+  assert.equal(
+    await page
+      .locator('secure-uploader')
+      .getByText(/storage refused/i)
+      .first()
+      .isVisible(),
+    true,
+  );
+  world.service.faults.clear();
+  await page.getByRole('button', { name: /retry/i }).first().click();
+  const [completed] = await until(page, 'upload-completed');
+  assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, badSha256);
+  await page.close();
+});
+
+test('a service that is down is told, and retry works once it is back', async () => {
+  const page = await world.openWithToken(QUICK);
+  await world.stopService();
+  await pick(page, [bad]);
+  const [failed] = await until(page, 'upload-failed');
+  assert.equal(failed?.detail.code, 'network');
+  assert.equal(
+    await page
+      .locator('secure-uploader')
+      .getByText(/cannot be reached/i)
+      .first()
+      .isVisible(),
+    true,
+  );
+  await world.startServiceAgain();
+  await page.getByRole('button', { name: /retry/i }).first().click();
+  const [completed] = await until(page, 'upload-completed');
+  assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, badSha256);
+  await page.close();
+});
+
+test('a folder without rights is told for each file, and nothing was tried twice', async () => {
+  world.service.faults.clearLog();
+  const page = await world.openWithToken(`${QUICK} parent-id="folder-b"`, 'vic');
+  await pick(page, [bad, good]);
+  const failed = await until(page, 'upload-failed', 2);
+  assert.deepEqual(new Set(failed.map(({ detail }) => detail.code)), new Set(['forbidden']));
+  assert.equal(
+    await page
+      .locator('secure-uploader')
+      .getByText(/may not put files in this folder/i)
+      .first()
+      .isVisible(),
+    true,
+  );
+  const asked = world.service.log.filter((entry) => entry.operation === 'session' && entry.method === 'POST');
+  assert.equal(asked.length, 2);
+  await page.close();
+});
+
+test('a file that the page or the service finds too large is refused, and the other one goes up', async () => {
+  const page = await world.openWithToken(`${QUICK} max-file-size="350kB"`);
+  await pick(page, [bad, good]);
+  const [rejected] = await until(page, 'file-rejected');
+  assert.equal(rejected?.detail.code, 'file-too-large');
+  assert.equal((await until(page, 'upload-completed'))[0]?.detail.name, 'good.bin');
+  assert.equal(
+    await page
+      .locator('secure-uploader')
+      .getByText(/too large/i)
+      .first()
+      .isVisible(),
+    true,
+  );
+  await page.close();
+
+  const large = join(world.folder, 'large.bin');
+  writeRandom(large, 1_100_000);
+  const small = await world.openWithToken(`${QUICK} parent-id="folder-small"`);
+  await pick(small, [large, good]);
+  assert.equal((await until(small, 'upload-failed'))[0]?.detail.code, 'file-too-large');
+  assert.equal((await until(small, 'upload-completed'))[0]?.detail.name, 'good.bin');
+  assert.equal((await eventsOf(small, 'upload-failed')).length, 1);
+  await small.close();
+});

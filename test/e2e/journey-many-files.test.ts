@@ -1,0 +1,105 @@
+// Two hundred files in one drop, of every awkward kind: each ends stored right, or with its own clear refusal.
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { after, before, test } from 'node:test';
+import { drop, eventsOf, until } from './support/browser.ts';
+import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const KIB = 1024;
+const CHUNK = 64 * KIB;
+const TOO_LARGE = 2 * 2 ** 20;
+let world: World;
+
+before(async () => {
+  world = await createWorld();
+});
+after(() => world.close());
+
+/** Every file below a folder, by path. */
+const filesBelow = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+
+/** Writes the awkward files and enough plain ones to make two hundred; answers what is dropped. */
+function writeAwkward(folder: string): string[] {
+  const deep = join(folder, 'one', 'two', 'three');
+  mkdirSync(deep, { recursive: true });
+  mkdirSync(join(folder, 'copies'));
+  const sizes = {
+    'empty.txt': 0,
+    'one byte.txt': 1,
+    'under.bin': CHUNK - 1,
+    'exact.bin': CHUNK,
+    'over.bin': CHUNK + 1,
+  };
+  for (const [name, sizeBytes] of Object.entries(sizes)) writeRandom(join(folder, name), sizeBytes);
+  const names = [
+    'Ünïcödé 文件 🎉.txt',
+    'cafe\u0301.txt',
+    'شرح.pdf',
+    "quote's & <b>.txt",
+    '.hidden',
+    'no extension',
+    '100%25.txt',
+  ];
+  for (const name of names) writeRandom(join(folder, name), 3 * KIB);
+  writeRandom(join(folder, `${'long '.repeat(50)}x.txt`.slice(-255)), KIB);
+  writeRandom(join(folder, `${'長'.repeat(83)}.txt`), KIB);
+  writeRandom(join(deep, 'deep.bin'), 200 * KIB);
+  writeRandom(join(folder, 'one', 'twin.txt'), 5 * KIB);
+  writeRandom(join(folder, 'copies', 'twin.txt'), 6 * KIB);
+  const same = Buffer.alloc(150 * KIB, 'same content ');
+  writeFileSync(join(folder, 'copies', 'first.bin'), same);
+  writeFileSync(join(folder, 'copies', 'second.bin'), same);
+  writeRandom(join(folder, 'too large.bin'), TOO_LARGE + 1);
+  for (let left = 200 - filesBelow(folder).length; left > 0; left -= 1) {
+    writeRandom(join(folder, 'one', `plain ${left}.dat`), 1 + ((left * 977) % (20 * KIB)));
+  }
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+
+test('two hundred files in one drop each end stored right, or with their own clear refusal', async () => {
+  const folder = join(world.folder, 'awkward');
+  mkdirSync(folder);
+  const dropped = writeAwkward(folder);
+  const page = await world.openWithToken(`chunk-size="64KiB" max-file-size="2MiB"`);
+  await drop(page, dropped);
+  const [finished] = await until(page, 'uploads-finished');
+  assert.deepEqual(finished?.detail, { doneCount: 199, failedCount: 0, canceledCount: 0 });
+
+  const rejected = await eventsOf(page, 'file-rejected');
+  assert.deepEqual(
+    rejected.map(({ detail }) => [detail.relativePath, detail.code, detail.limit]),
+    [['too large.bin', 'file-too-large', TOO_LARGE]],
+  );
+  const refusal = page
+    .locator('secure-uploader')
+    .getByText(/too large\.bin/)
+    .first();
+  assert.equal(await refusal.isVisible(), true, 'the refusal is on the screen');
+
+  const completed = await eventsOf(page, 'upload-completed');
+  const byPath = new Map(completed.map(({ detail }) => [detail.relativePath as string, detail]));
+  const stored = new Map((await world.service.listFiles('folder-a')).map((file) => [file.id, file]));
+  for (const path of filesBelow(folder)) {
+    const name = relative(folder, path);
+    if (name === 'too large.bin') continue;
+    const detail = byPath.get(name) ?? byPath.get(name.normalize('NFC'));
+    assert.ok(detail, `${name} was completed`);
+    const file = stored.get(detail.commit.file_id);
+    assert.equal(file?.name, (name.split('/').at(-1) as string).normalize('NFC'));
+    assert.deepEqual(
+      await sumOf(world.service.readFile(detail.commit.file_id)),
+      { sha256: await sumOfFile(path), sizeBytes: statSync(path).size },
+      name,
+    );
+  }
+  const same = readFileSync(join(folder, 'copies', 'first.bin'));
+  const [first, second] = [byPath.get('copies/first.bin'), byPath.get('copies/second.bin')];
+  assert.equal(first.sentBytes + second.sentBytes <= same.byteLength, true, 'equal content went up once');
+  assert.deepEqual(world.pages.violations, []);
+  await page.close();
+});
