@@ -115,6 +115,15 @@ test('a federated sign-in ends only in the browser that began it', async () => {
   assert.equal((await attacker.get(answer.headers.get('location') ?? '')).status, 400);
 });
 
+test('a browser with a federated sign-in of its own under way takes no answer of another one', async () => {
+  const attacker = createBrowser();
+  const victim = createBrowser();
+  const there = (await attacker.get(authorizePath({ idp_id: 'corp' }))).headers.get('location') ?? '';
+  const answer = await attacker.submit(there, { email: 'vic@example.com', password });
+  await victim.get(authorizePath({ idp_id: 'corp' }));
+  assert.equal((await victim.get(answer.headers.get('location') ?? '')).status, 400);
+});
+
 test('a session of one provider does not count for another', async () => {
   const cookie = await signedIn(rig.service);
   const { headers } = await ask(rig.service, 'GET', authorizePath({ idp_id: 'corp', prompt: 'none' }), {
