@@ -35,11 +35,17 @@ const launchers = {
       }),
       { name: 'Chromium' },
     ),
+  // A page that lies behind another one is neither painted nor focused.
   firefox: () =>
     Object.assign(
       chromeLauncher({
         concurrency: 1,
         launchOptions: { browser: 'firefox', executablePath: findFirefox() },
+        createPage: async ({ browser }) => {
+          const page = await browser.newPage();
+          await page.bringToFront();
+          return page;
+        },
       }),
       { name: 'Firefox' },
     ),

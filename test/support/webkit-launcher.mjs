@@ -5,6 +5,9 @@ import { createServer } from 'node:net';
 import { findWebKit } from '../../scripts/browser.mjs';
 import { webkitPage } from './webkit-page.mjs';
 
+// A browser that has not answered by then never will.
+const answerMs = 25_000;
+
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 const freePort = () =>
@@ -16,29 +19,41 @@ const freePort = () =>
     });
   });
 
-/** A browser launcher for `browsers` of the Web Test Runner configuration. One session at a time: the driver allows no more. */
+/**
+ * A browser launcher for `browsers` of the Web Test Runner configuration. One browser shows the pages of all test files one
+ * after the other; where it hangs or crashes, a new one takes its place.
+ */
 export function webkitLauncher() {
   const children = [];
-  const sessions = new Map();
   let driverUrl;
+  let miniBrowser;
+  /** The WebDriver session of the browser, and the window that test pages are shown in. */
+  let session;
+  let shownId;
 
   async function request(method, path, body) {
-    const init = { method, headers: { 'content-type': 'application/json' } };
+    const init = {
+      method,
+      headers: { 'content-type': 'application/json' },
+      signal: AbortSignal.timeout(answerMs),
+    };
     const response = await fetch(driverUrl + path, body ? { ...init, body: JSON.stringify(body) } : init);
     const { value } = await response.json();
     if (!response.ok) throw new Error(`WebKitWebDriver ${path}: ${value?.error} ${value?.message}`);
     return value;
   }
 
-  function start(command, args, options) {
-    const child = spawn(command, args, options);
+  const command = (method, path, body) => request(method, `/session/${session.id}${path}`, body);
+
+  function start(program, args, options) {
+    const child = spawn(program, args, options);
     children.push(child);
     return child;
   }
 
-  async function startDisplay(command) {
+  async function startDisplay(program) {
     const args = ['-displayfd', '3', '-screen', '0', '1280x900x24', '-nolisten', 'tcp'];
-    const child = start(command, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+    const child = start(program, args, { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
     return new Promise((resolve, reject) => {
       child.once('error', reject);
       child.once('exit', () => reject(new Error('Xvfb did not start')));
@@ -46,7 +61,7 @@ export function webkitLauncher() {
     });
   }
 
-  async function startDriver(command, display) {
+  async function startDriver(program, display) {
     const port = await freePort();
     const env = {
       ...process.env,
@@ -54,7 +69,7 @@ export function webkitLauncher() {
       LIBGL_ALWAYS_SOFTWARE: '1',
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
     };
-    start(command, [`--port=${port}`], { stdio: 'ignore', env });
+    start(program, [`--port=${port}`], { stdio: 'ignore', env });
     driverUrl = `http://127.0.0.1:${port}`;
     for (let attempt = 0; attempt < 100; attempt += 1) {
       const answered = await request('GET', '/status').catch(() => undefined);
@@ -64,7 +79,34 @@ export function webkitLauncher() {
     throw new Error('WebKitWebDriver did not start');
   }
 
-  let miniBrowser;
+  async function openBrowser() {
+    const options = { 'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] } };
+    const { sessionId } = await request('POST', '/session', { capabilities: { alwaysMatch: options } });
+    session = { id: sessionId };
+    session.window = await command('GET', '/window');
+  }
+
+  async function closeBrowser() {
+    if (session) await command('DELETE', '').catch(() => undefined);
+    session = undefined;
+  }
+
+  async function show(url) {
+    if (!session) await openBrowser();
+    await command('POST', '/url', { url });
+  }
+
+  /** Closes what a test file has opened, and its page. */
+  async function leave() {
+    const handles = await command('GET', '/window/handles');
+    for (const handle of handles.filter((each) => each !== session.window)) {
+      await command('POST', '/window', { handle });
+      await command('DELETE', '/window');
+    }
+    await command('POST', '/window', { handle: session.window });
+    await command('POST', '/url', { url: 'about:blank' });
+  }
+
   const killAll = () => {
     for (const child of children.splice(0).reverse()) child.kill();
   };
@@ -75,33 +117,34 @@ export function webkitLauncher() {
     concurrency: 1,
     async initialize() {
       const found = findWebKit();
-      if (!found)
+      if (!found) {
         throw new Error(
           'WebKitGTK is not installed (webkit2gtk-driver, xvfb): node scripts/setup.mjs --engines',
         );
+      }
       miniBrowser = found.browser;
       process.once('exit', killAll);
       await startDriver(found.driver, await startDisplay(found.display));
     },
     async startSession(id, url) {
-      const options = { 'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] } };
-      const { sessionId } = await request('POST', '/session', { capabilities: { alwaysMatch: options } });
-      sessions.set(id, sessionId);
-      await request('POST', `/session/${sessionId}/url`, { url });
+      shownId = id;
+      try {
+        await show(url);
+      } catch {
+        await closeBrowser();
+        await show(url);
+      }
     },
-    isActive: (id) => sessions.has(id),
-    getBrowserUrl: (id) => request('GET', `/session/${sessions.get(id)}/url`),
-    getPage: (id) =>
-      webkitPage((method, path, body) => request(method, `/session/${sessions.get(id)}${path}`, body)),
-    async stopSession(id) {
-      const sessionId = sessions.get(id);
-      sessions.delete(id);
-      await request('DELETE', `/session/${sessionId}`);
+    isActive: (id) => id === shownId,
+    getBrowserUrl: () => command('GET', '/url'),
+    getPage: () => webkitPage(command),
+    async stopSession() {
+      shownId = undefined;
+      await leave().catch(closeBrowser);
       return {};
     },
     async stop() {
-      for (const sessionId of sessions.values())
-        await request('DELETE', `/session/${sessionId}`).catch(() => undefined);
+      await closeBrowser();
       killAll();
     },
   };
