@@ -97,51 +97,51 @@ export class SecureUploader extends LitElement {
   static override styles = styles;
 
   /** Address of the service. Must be set; a change counts for files added afterwards. */
-  @property({ attribute: 'base-url' }) baseUrl?: string;
+  @property({ attribute: 'base-url' }) baseUrl?: string | undefined;
   /** Folder that files are put in. Must be set; a change counts for files added afterwards. */
-  @property({ attribute: 'parent-id' }) parentId?: string;
+  @property({ attribute: 'parent-id' }) parentId?: string | undefined;
   /** How to sign in: `auto`, `token`, `popup`, `redirect`, `local` or `none`. */
-  @property() auth?: string;
+  @property() auth?: string | undefined;
   /** Name of this application at the service. */
-  @property({ attribute: 'client-id' }) clientId?: string;
+  @property({ attribute: 'client-id' }) clientId?: string | undefined;
   /** Address of the callback page; by default `secure-uploader-callback.html` beside the page. */
-  @property({ attribute: 'redirect-uri' }) redirectUri?: string;
+  @property({ attribute: 'redirect-uri' }) redirectUri?: string | undefined;
   /** How the code comes back: `query` or `fragment`. */
-  @property({ attribute: 'response-mode' }) responseMode?: string;
+  @property({ attribute: 'response-mode' }) responseMode?: string | undefined;
   /** Whether signing in is tried without asking first: `auto` or `off`. */
-  @property() silent?: string;
+  @property() silent?: string | undefined;
   /** Issuer that answers of sign-in must name. */
-  @property() issuer?: string;
+  @property() issuer?: string | undefined;
   /** Identity provider to sign in with. */
-  @property({ attribute: 'idp-id' }) idpId?: string;
+  @property({ attribute: 'idp-id' }) idpId?: string | undefined;
   /** Scope to ask for. */
-  @property() scope?: string;
+  @property() scope?: string | undefined;
   /** Header that carries the token. */
-  @property({ attribute: 'auth-header' }) authHeader?: string;
+  @property({ attribute: 'auth-header' }) authHeader?: string | undefined;
   /** Word before the token in its header. */
-  @property({ attribute: 'auth-scheme' }) authScheme?: string;
+  @property({ attribute: 'auth-scheme' }) authScheme?: string | undefined;
   /** Origins that files may be sent to, separated by spaces; without it any https origin. */
-  @property({ attribute: 'upload-origins' }) uploadOrigins?: string;
+  @property({ attribute: 'upload-origins' }) uploadOrigins?: string | undefined;
   /** Whose browser this is, so that people who share one do not resume each other's uploads. */
-  @property() owner?: string;
+  @property() owner?: string | undefined;
   /** Types that may be picked, as in `<input accept>`. */
-  @property() accept?: string;
+  @property() accept?: string | undefined;
   /** More than one file may be picked. */
   @property({ type: Boolean }) multiple = false;
   /** Offers a button for folders. */
   @property({ type: Boolean }) directory = false;
   /** Greatest number of files. */
-  @property({ attribute: 'max-files' }) maxFiles?: string;
+  @property({ attribute: 'max-files' }) maxFiles?: string | undefined;
   /** Greatest size of a file, such as `500MB`. */
-  @property({ attribute: 'max-file-size' }) maxFileSize?: string;
+  @property({ attribute: 'max-file-size' }) maxFileSize?: string | undefined;
   /** Size of a chunk, such as `8MiB`; by default it follows from the size of the file. */
-  @property({ attribute: 'chunk-size' }) chunkSize?: string;
+  @property({ attribute: 'chunk-size' }) chunkSize?: string | undefined;
   /** Chunks sent at the same time, or `auto`. */
-  @property() concurrency?: string;
+  @property() concurrency?: string | undefined;
   /** Greatest number of chunks in one request for tickets. */
-  @property({ attribute: 'batch-size' }) batchSize?: string;
+  @property({ attribute: 'batch-size' }) batchSize?: string | undefined;
   /** Hash that names chunks: `sha-256` or `blake3`. */
-  @property() hash?: string;
+  @property() hash?: string | undefined;
   /** Waits for `start()`. */
   @property({ type: Boolean }) manual = false;
   /** Keeps nothing that would let an upload be resumed after a reload. */
@@ -149,33 +149,33 @@ export class SecureUploader extends LitElement {
   /** Nothing can be added. What is under way goes on. */
   @property({ type: Boolean, reflect: true }) disabled = false;
   /** Address of the hash worker, for pages whose policy asks for it. */
-  @property({ attribute: 'worker-url' }) workerUrl?: string;
+  @property({ attribute: 'worker-url' }) workerUrl?: string | undefined;
   /** Also dispatches `chunk-hashed` and `chunk-uploaded`. */
   @property({ type: Boolean, attribute: 'chunk-events' }) chunkEvents = false;
   /** Tells the console more. Never secrets. */
   @property({ type: Boolean }) debug = false;
   /** Path that completes an upload; without it done means that every chunk is stored. */
-  @property({ attribute: 'commit-path' }) commitPath?: string;
+  @property({ attribute: 'commit-path' }) commitPath?: string | undefined;
   /** Path that drops an upload; without it the service is not told. */
-  @property({ attribute: 'cancel-path' }) cancelPath?: string;
+  @property({ attribute: 'cancel-path' }) cancelPath?: string | undefined;
   /** Path of the sign-in page. */
-  @property({ attribute: 'authorize-path' }) authorizePath?: string;
+  @property({ attribute: 'authorize-path' }) authorizePath?: string | undefined;
   /** Path that gives a token for a code. */
-  @property({ attribute: 'token-path' }) tokenPath?: string;
+  @property({ attribute: 'token-path' }) tokenPath?: string | undefined;
   /** Path that opens an upload session. */
-  @property({ attribute: 'session-path' }) sessionPath?: string;
+  @property({ attribute: 'session-path' }) sessionPath?: string | undefined;
   /** Path that gives tickets for chunks. */
-  @property({ attribute: 'chunks-path' }) chunksPath?: string;
+  @property({ attribute: 'chunks-path' }) chunksPath?: string | undefined;
   /** Supplies a token when one is needed. */
-  @property({ attribute: false }) getToken?: GetToken;
+  @property({ attribute: false }) getToken?: GetToken | undefined;
   /** Answers the folder of a file from its relative path. */
-  @property({ attribute: false }) parentFor?: (relativePath: string) => string;
+  @property({ attribute: false }) parentFor?: ((relativePath: string) => string) | undefined;
   /** How the service fills what its interface leaves open. */
-  @property({ attribute: false }) profile?: Profile;
+  @property({ attribute: false }) profile?: Profile | undefined;
   /** Rare settings of sign-in. */
-  @property({ attribute: false }) authOptions?: Readonly<Record<string, unknown>>;
+  @property({ attribute: false }) authOptions?: Readonly<Record<string, unknown>> | undefined;
   /** Deadlines and retries of the engine other than the usual ones; read when the first settings are. */
-  @property({ attribute: false }) engineOptions?: UploaderOptions;
+  @property({ attribute: false }) engineOptions?: UploaderOptions | undefined;
   /** Texts that replace the English ones. */
   @property({ attribute: false }) messages: Partial<Messages> = {};
 

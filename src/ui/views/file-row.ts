@@ -22,7 +22,7 @@ export function fileRow(
   const name = shownName(file.name);
   const [stem, ending] = splitName(name);
   const { phase } = file;
-  const isMoving = isActive(phase) || phase === 'paused';
+  const isMoving = isActive(phase) || (phase === 'paused' && file.sentBytes > 0);
   const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
   const path = shownName(file.relativePath.slice(0, -file.name.length));
   const problem = file.error?.code ?? file.warning;
