@@ -1,6 +1,7 @@
 // The places for PUTs that all files share. It knows how many there may be and who is next, not what is sent.
 
 import type { Lane } from '../pipeline/upload.ts';
+import { Pace } from './pace.ts';
 
 interface Waiting {
   readonly order: () => number;
@@ -12,25 +13,26 @@ export const MOST_LANES = 6;
 
 /** Whoever has the lowest order gets the next free lane, so that a file begun is finished before others starve it. */
 export class Lanes {
-  readonly #most: number;
-  readonly #isFixed: boolean;
+  /** Absent where the page set a number: that stays. */
+  readonly #pace: Pace | undefined;
   readonly #waiting = new Set<Waiting>();
-  #limit: number;
   #taken = 0;
-  #storedSinceSlowdown = 0;
 
-  constructor(concurrency: number | 'auto') {
-    this.#isFixed = concurrency !== 'auto';
-    this.#most = concurrency === 'auto' ? MOST_LANES : concurrency;
-    this.#limit = this.#most;
+  constructor(concurrency: number | 'auto', most = MOST_LANES) {
+    this.most = concurrency === 'auto' ? most : concurrency;
+    this.#pace = concurrency === 'auto' ? new Pace(most) : undefined;
   }
 
+  /** How many PUTs there may ever be at once. */
+  readonly most: number;
+
+  /** How many PUTs may be under way now. */
   get limit(): number {
-    return this.#limit;
+    return this.#pace?.limit ?? this.most;
   }
 
   get hasIdle(): boolean {
-    return this.#taken < this.#limit;
+    return this.#taken < this.limit;
   }
 
   /** Rejects with the signal's reason. */
@@ -57,24 +59,25 @@ export class Lanes {
     });
   }
 
-  /** The service or the line asked for less: half the lanes. A number that the page set stays. */
+  /** The service or the line asked for less: half the lanes. */
   slowDown(): void {
-    this.#storedSinceSlowdown = 0;
-    if (!this.#isFixed) this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+    this.#pace?.halve();
   }
 
-  /** A chunk was stored: after a lane's worth of them, one lane more. */
+  /** Bytes were handed to the network. */
+  onMoved(bytes: number): void {
+    this.#pace?.read({ nowMs: performance.now(), bytes, busy: this.#taken });
+    this.#fill();
+  }
+
+  /** A chunk was stored. */
   onStored(): void {
-    this.#storedSinceSlowdown += 1;
-    if (this.#limit < this.#most && this.#storedSinceSlowdown >= this.#limit) {
-      this.#storedSinceSlowdown = 0;
-      this.#limit += 1;
-      this.#fill();
-    }
+    this.#pace?.onStoredQuickly();
+    this.#fill();
   }
 
   #fill(): void {
-    while (this.#taken < this.#limit && this.#waiting.size > 0) {
+    while (this.#taken < this.limit && this.#waiting.size > 0) {
       let first: Waiting | undefined;
       for (const waiting of this.#waiting) if (!first || waiting.order() < first.order()) first = waiting;
       if (!first) return;

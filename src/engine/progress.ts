@@ -87,9 +87,12 @@ export class Progress {
     }
   }
 
-  onSent(chunk: Chunk, sentBytes: number): void {
+  /** Answers how many bytes of the chunk are new since it was told last. */
+  onSent(chunk: Chunk, sentBytes: number): number {
+    const before = this.#inFlight.get(chunk.index) ?? 0;
     if (sentBytes > 0) this.#inFlight.set(chunk.index, Math.min(sentBytes, chunk.sizeBytes));
     else this.#inFlight.delete(chunk.index);
+    return Math.max(0, sentBytes - before);
   }
 
   onStored(chunk: StoredChunk): void {

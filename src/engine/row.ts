@@ -244,7 +244,7 @@ export class Row {
       },
       onPut: () => this.#moveTo('uploading'),
       onSent: (chunk, sentBytes) => {
-        progress.onSent(chunk, sentBytes);
+        lanes.onMoved(progress.onSent(chunk, sentBytes));
         touch(this);
       },
       onStored: (chunk) => {

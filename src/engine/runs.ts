@@ -173,7 +173,7 @@ export class Runs {
 
   /** Enough rows run that every lane has something to do next; one large file is enough, small ones go side by side. */
   #hasRoom(): boolean {
-    const wanted = 2 * this.#lanes.limit;
+    const wanted = 2 * this.#lanes.most;
     if (this.#running.size === 0) return true;
     if (this.#running.size >= wanted) return false;
     let unsent = 0;

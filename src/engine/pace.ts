@@ -1,0 +1,118 @@
+// How many lanes are worth having, found out by trying: it hears what moved and when, and says a number. It knows no lane.
+
+/** What it hears of the line at one moment. */
+export interface Reading {
+  readonly nowMs: number;
+  /** Bytes handed to the network since the last reading. */
+  readonly bytes: number;
+  /** Lanes with a PUT in them. */
+  readonly busy: number;
+}
+
+/** A line that moves more than this in one lane is not slow, and is given all lanes at once. */
+const SLOW_LANE_BYTES_PER_SECOND = 256 * 1024;
+/** How long a first look takes, and how long it takes to judge a change, ms. */
+const LOOK_MS = 200;
+const WINDOW_MS = 3000;
+/** A change that moves this much more, or costs this much, was one. */
+const NOTICEABLE = 0.08;
+/** After a change that did not pay, so many windows pass before the next. */
+const REST_WINDOWS = 5;
+
+/**
+ * Starts with two lanes. A line that is not slow has all of them after a first look; a slow one is climbed like a hill: one
+ * lane more or less at a time, kept where it pays. Fewer lanes win a draw, since each of them is then less likely to stall.
+ */
+export class Pace {
+  readonly #most: number;
+  #limit: number;
+  #sinceMs: number | undefined;
+  #bytes = 0;
+  #wasSaturated = true;
+  #isFirstLook = true;
+  /** The change that is being judged, and the one to try next where that is known. */
+  #step: -1 | 0 | 1 = 0;
+  #turn: -1 | 0 | 1 = 0;
+  #lastRate = 0;
+  #rest = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+    this.#limit = Math.min(2, most);
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** Somebody asked for less, or the line broke down: half as many, and no new try for a while. */
+  halve(): void {
+    this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+    this.#isFirstLook = false;
+    this.#step = 0;
+    this.#rest = REST_WINDOWS;
+    this.#sinceMs = undefined;
+  }
+
+  /** A chunk was stored before anything could be measured: small ones tell by coming quickly. */
+  onStoredQuickly(): void {
+    if (this.#isFirstLook) this.#limit = Math.min(this.#most, this.#limit + 1);
+  }
+
+  read({ nowMs, bytes, busy }: Reading): void {
+    if (this.#sinceMs === undefined || busy === 0) {
+      this.#begin(nowMs);
+      return;
+    }
+    this.#bytes += bytes;
+    this.#wasSaturated &&= busy >= this.#limit;
+    const elapsedMs = nowMs - this.#sinceMs;
+    if (elapsedMs < (this.#isFirstLook ? LOOK_MS : WINDOW_MS)) return;
+    const rate = (this.#bytes / elapsedMs) * 1000;
+    const wasSaturated = this.#wasSaturated;
+    this.#begin(nowMs);
+    if (this.#isFirstLook) {
+      this.#isFirstLook = false;
+      if (rate / busy >= SLOW_LANE_BYTES_PER_SECOND) this.#limit = this.#most;
+      this.#lastRate = rate;
+    } else if (wasSaturated) this.#climb(rate);
+  }
+
+  #begin(nowMs: number): void {
+    this.#sinceMs = nowMs;
+    this.#bytes = 0;
+    this.#wasSaturated = true;
+  }
+
+  #climb(rate: number): void {
+    const gain = this.#lastRate > 0 ? rate / this.#lastRate - 1 : 0;
+    const hasPaid = this.#step > 0 ? gain > NOTICEABLE : gain > -NOTICEABLE;
+    this.#lastRate = rate;
+    if (this.#step !== 0 && !hasPaid) {
+      // Back, and the other way next time: on a way that limits each connection, more lanes pay however thin they are.
+      this.#turn = this.#step > 0 ? -1 : 1;
+      this.#move(this.#turn);
+      this.#step = 0;
+      this.#rest = REST_WINDOWS;
+      return;
+    }
+    if (this.#rest > 0) {
+      this.#rest -= 1;
+      this.#step = 0;
+      return;
+    }
+    const isThin = rate / this.#limit < SLOW_LANE_BYTES_PER_SECOND;
+    this.#step = this.#step || this.#turn || (isThin ? -1 : 1);
+    this.#turn = 0;
+    if (this.#move(this.#step)) return;
+    this.#turn = this.#step > 0 ? 0 : 1;
+    this.#rest = REST_WINDOWS;
+    this.#step = 0;
+  }
+
+  #move(step: -1 | 1): boolean {
+    const before = this.#limit;
+    this.#limit = Math.min(this.#most, Math.max(1, this.#limit + step));
+    return this.#limit !== before;
+  }
+}
