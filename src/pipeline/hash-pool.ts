@@ -125,7 +125,11 @@ export class HashPool {
         const member: Member = { worker, task: undefined, timer: undefined };
         this.#failedStarts = 0;
         worker.onmessage = ({ data }: MessageEvent<HashAnswer>) => this.#onAnswer(member, data);
-        worker.onerror = () => this.#onDeath(member);
+        worker.onerror = (event) => {
+          // The slice is given to another worker; the page's own error handlers have no part in it.
+          event.preventDefault();
+          this.#onDeath(member);
+        };
         worker.onmessageerror = () => this.#onDeath(member);
         this.#members.add(member);
       })

@@ -26,6 +26,6 @@ const scope = globalThis as unknown as {
   postMessage: (message: HashAnswer | Ready) => void;
 };
 scope.onmessage = ({ data }) => {
-  answer(data).then((found) => scope.postMessage(found));
+  void answer(data).then((found) => scope.postMessage(found));
 };
 scope.postMessage('ready');

@@ -70,7 +70,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     );
     session.then(
       (session) => {
-        if (identity) keeper?.save(recordOf(file, parts, identity, session));
+        if (identity) void keeper?.save(recordOf(file, parts, identity, session));
       },
       () => undefined,
     );
@@ -143,7 +143,7 @@ function keep(store: RecordKeeper, onWarning: (error: UploaderError) => void) {
     find: (key: string) => guarded(() => store.find(key)),
     save: (record: UploadRecord) => guarded(() => store.save(record)),
     saveChunk: (key: string, chunk: { index: number; hash: string; receipt: string }) => {
-      guarded(() => store.saveChunks(key, [chunk]));
+      void guarded(() => store.saveChunks(key, [chunk]));
     },
     remove: (key: string) => guarded(() => store.remove(key)),
   };

@@ -13,7 +13,7 @@ import { type UploadParts, upload } from './upload.ts';
 /** All that a run needs from outside, as functions and plain values. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
-  'ask' | 'renew' | 'receipts' | 'receiptOf'
+  'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf'
 > & {
   /** The plan, with what an earlier run recorded as stored. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
@@ -31,18 +31,31 @@ export interface RunResult {
 }
 
 /** Uploads one file. Rejects with `UploaderError`, or with the signal's reason when it was aborted. */
-export async function run(file: OpenFile, parts: RunParts): Promise<RunResult> {
-  const opened = await open(file, parts);
-  let chunks: readonly Chunk[] = plan(file.file.size, opened.chunkSizeBytes, opened.stored);
-  parts.onOpened(chunks);
+export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
+  const over = new AbortController();
+  const parts = { ...given, signal: AbortSignal.any([given.signal, over.signal]) };
+  try {
+    const opened = await open(file, parts);
+    const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored);
+    parts.onOpened(chunks);
+    const result = await transfer(chunks, opened, parts);
+    // Nobody waits for the store: a pause between the service's word and ours would do it all again.
+    opened.forget().catch(() => undefined);
+    return result;
+  } finally {
+    over.abort();
+  }
+}
+
+/** Sends everything, under one session, or where the service lost that, once more under another. */
+async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
+  let chunks = planned;
   for (let isSecondSession = false; ; isSecondSession = true) {
     const known = [...chunks];
     const stop = new AbortController();
     const signal = AbortSignal.any([parts.signal, stop.signal]);
     try {
-      const result = await transfer(chunks, known, opened, { ...parts, signal });
-      await opened.forget();
-      return result;
+      return await sendAll(chunks, known, opened, { ...parts, signal, giveUp: () => stop.abort() });
     } catch (error) {
       if (!(error instanceof SessionLost)) throw error;
       if (isSecondSession) throw error.cause;
@@ -56,12 +69,13 @@ export async function run(file: OpenFile, parts: RunParts): Promise<RunResult> {
   }
 }
 
-async function transfer(
+/** One expression of stages, and a loop that keeps and tells each stored chunk; then the commit. */
+async function sendAll(
   planned: readonly Chunk[],
   known: Chunk[],
   opened: Opened,
-  parts: RunParts,
-): Promise<Omit<RunResult, 'session'> & { session: Session }> {
+  parts: RunParts & Pick<UploadParts, 'giveUp'>,
+): Promise<RunResult> {
   const ask = async (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> => {
     const session = await opened.session;
     return parts
@@ -77,7 +91,8 @@ async function transfer(
     receiptOf: (hash: string) => receipts.get(hash),
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,
     onHashed: (chunk: HashedChunk) => {
-      known[positions.get(chunk.index) as number] = chunk;
+      // Without the bytes: what is kept here is kept to the end.
+      known[positions.get(chunk.index) as number] = blank(chunk);
       parts.onHashed(chunk);
     },
   };

@@ -2,7 +2,7 @@
 // `receipt`. It knows lanes, tickets and bytes; not which service they belong to.
 
 import type { UploaderError } from '../core/errors.ts';
-import { mapUnordered } from '../core/streams.ts';
+import { Bell, mapUnordered } from '../core/streams.ts';
 import type { HashSlice, Put, StoredChunk, Ticket, TicketedChunk } from '../core/types.ts';
 import { abortable, type Gate, Retries, type RetryPolicy } from '../core/wait.ts';
 import { type ByteBudget, readBody } from './hash.ts';
@@ -51,6 +51,8 @@ export interface UploadParts {
   readonly policy: RetryPolicy;
   readonly gate: Gate;
   readonly signal: AbortSignal;
+  /** Ends every stage of the run: a chunk cannot be stored, so nothing else has to be. */
+  readonly giveUp: () => void;
   /** Bytes of this chunk handed to the network so far; 0 when a try failed. */
   readonly onSent: (chunk: TicketedChunk, sentBytes: number) => void;
   readonly onPut: (chunk: TicketedChunk) => void;
@@ -58,48 +60,77 @@ export interface UploadParts {
   readonly onOffline: (isOffline: boolean) => void;
 }
 
+/** So many chunks of a file may wait for their next try before no further one is begun: the storage may be down for all. */
+const MOST_WAITING = 6;
+
+/** What the chunks of one file share while they are sent. */
+interface Sending extends UploadParts {
+  /** Chunks that wait for their next try. */
+  readonly waiting: Set<object>;
+  /** Rings when there is one less. */
+  readonly fewer: Bell;
+}
+
+/** A chunk's bytes, where they are in memory; held here only, so that they can be let go of. */
+interface Held {
+  body: Blob | undefined;
+}
+
 /** Yields each chunk when it is stored, in any order. Rejects with the error of the first chunk that cannot be. */
 export function upload(
   chunks: AsyncIterable<TicketedChunk>,
   parts: UploadParts,
 ): AsyncGenerator<StoredChunk, void, undefined> {
-  const admit = (chunk: TicketedChunk): Promise<Lane | undefined> =>
-    needsLane(chunk, parts) ? parts.acquireLane(parts.signal) : Promise.resolve(undefined);
-  return mapUnordered(chunks, admit, (chunk, lane) => store(chunk, lane, parts));
+  const sending: Sending = { ...parts, waiting: new Set(), fewer: new Bell() };
+  const { fewer, giveUp, signal, waiting } = sending;
+  const admit = async (chunk: TicketedChunk): Promise<Lane | undefined> => {
+    if (!needsLane(chunk, parts)) return undefined;
+    while (waiting.size >= MOST_WAITING) await abortable(fewer.wait(), signal);
+    return parts.acquireLane(signal);
+  };
+  return mapUnordered(chunks, admit, ({ body, ...chunk }, lane) =>
+    store(chunk, { body }, lane, sending).catch((error) => {
+      giveUp();
+      throw error;
+    }),
+  );
 }
 
 const needsLane = (chunk: TicketedChunk, parts: UploadParts): boolean =>
   chunk.receipt === undefined && chunk.ticket?.upload !== undefined && !parts.claims.held(chunk.hash);
 
-/** Waits for an equal chunk that is on its way, then takes its receipt, a new ticket, or a lane. */
+/** Waits for an equal chunk that is on its way, then takes its receipt, or a new ticket. */
 async function store(
   chunk: TicketedChunk,
+  held: Held,
   given: Lane | undefined,
-  parts: UploadParts,
+  parts: Sending,
 ): Promise<StoredChunk> {
   const { claims, receipts, signal } = parts;
   let lane = given;
-  let { ticket } = chunk;
+  let ticket = chunk.ticket;
   try {
     for (;;) {
+      signal.throwIfAborted();
       const receipt =
         chunk.receipt ?? receipts.get(chunk.hash) ?? (ticket?.upload ? undefined : ticket?.receipt);
-      if (receipt !== undefined) return storedChunk(chunk, receipt, true, parts);
-      const other = claims.held(chunk.hash);
-      if (!other) {
-        lane ??= await parts.acquireLane(parts.signal);
-        if (!claims.held(chunk.hash)) break;
-        continue;
+      if (receipt !== undefined) {
+        if (held.body) parts.budget.give(chunk.sizeBytes);
+        return storedChunk(chunk, receipt, true, parts);
       }
+      const other = claims.held(chunk.hash);
+      if (!other) break;
       lane?.release();
       lane = undefined;
       await abortable(other, signal);
-      if (!receipts.has(chunk.hash)) ticket = await parts.renew(chunk);
+      // Whether the bytes are there now the service says itself; who wakes first asks for all that wait here.
+      ticket = undefined;
     }
     const unclaim = claims.hold(chunk.hash);
     try {
-      const sent = await send({ ...chunk, ...(ticket && { ticket }) }, lane, parts);
+      const firstLane = lane;
       lane = undefined;
+      const sent = await send(chunk, held, ticket, firstLane, parts);
       return storedChunk(chunk, sent.receipt, sent.isSkipped, parts);
     } finally {
       unclaim();
@@ -116,34 +147,39 @@ function storedChunk(
   parts: UploadParts,
 ): StoredChunk {
   parts.receipts.set(chunk.hash, receipt);
-  if (chunk.body && isSkipped) parts.budget.give(chunk.sizeBytes);
-  const { body: _body, ticket: _ticket, ...rest } = chunk;
+  const { ticket: _ticket, ...rest } = chunk;
   return { ...rest, receipt, ...(isSkipped && { skipped: true }) };
 }
 
-/** PUTs until it is stored. The lane is free while this waits for its next try. */
+/** PUTs until it is stored. While this waits for its next try, the lane is free and the bytes are let go of. */
 async function send(
   chunk: TicketedChunk,
-  firstLane: Lane,
-  parts: UploadParts,
+  held: Held,
+  firstTicket: Ticket | undefined,
+  firstLane: Lane | undefined,
+  parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
   const { budget, gate, onPut, onSent, policy, put, signal } = parts;
   const retries = new Retries({ policy, gate, signal, onWait: parts.onWait, onOffline: parts.onOffline });
-  let lane: Lane | undefined = firstLane;
-  let ticket = chunk.ticket;
-  let body = chunk.body;
-  if (body) budget.give(chunk.sizeBytes);
+  let isBudgeted = held.body !== undefined;
+  let lane = firstLane;
+  let ticket = firstTicket;
+  const giveBack = (): void => {
+    if (isBudgeted) budget.give(chunk.sizeBytes);
+    isBudgeted = false;
+  };
   try {
     for (;;) {
       // Outside the try below: the call for a ticket has had its own retries.
       if (!ticket || isStale(ticket)) ticket = await parts.renew(chunk);
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
-      body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
-      lane ??= await parts.acquireLane(parts.signal);
+      held.body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
+      lane ??= await parts.acquireLane(signal);
       try {
         await gate.pass(signal);
+        giveBack();
         onPut(chunk);
-        await put(ticket.upload, body, { signal, onProgress: (sentBytes) => onSent(chunk, sentBytes) });
+        await put(ticket.upload, held.body, { signal, onProgress: (sentBytes) => onSent(chunk, sentBytes) });
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         signal.throwIfAborted();
@@ -151,10 +187,23 @@ async function send(
         lane.release();
         lane = undefined;
         ticket = undefined;
-        await retries.again(error);
+        held.body = undefined;
+        await waitToRetry(retries, error, parts);
       }
     }
   } finally {
+    giveBack();
     lane?.release();
+  }
+}
+
+async function waitToRetry(retries: Retries, error: unknown, { waiting, fewer }: Sending): Promise<void> {
+  const mine = {};
+  waiting.add(mine);
+  try {
+    await retries.again(error);
+  } finally {
+    waiting.delete(mine);
+    fewer.ring();
   }
 }

@@ -1,0 +1,206 @@
+// Hashing with real workers: published vectors, workers that die, hang or cannot start, and files that cannot be read.
+
+import { expect } from '@open-wc/testing';
+import type { UploaderError } from '../../src/core/errors.ts';
+import type { HashAlgorithm, HashSlice } from '../../src/core/types.ts';
+import { HashPool, type HashPoolOptions, poolSize } from '../../src/pipeline/hash-pool.ts';
+import { bytesOf, sha256 } from '../support/bytes.ts';
+import { rejection, settled } from '../support/collect.ts';
+
+const forever = new AbortController().signal;
+const ascii = (text: string): Blob => new Blob([text]);
+/** The input of BLAKE3's published vectors: 0, 1, 2 … 250, 0, 1 … */
+const counting = (sizeBytes: number): Blob =>
+  new Blob([Uint8Array.from({ length: sizeBytes }, (_, at) => at % 251)]);
+
+const VECTORS: readonly [HashAlgorithm, string, Blob, string][] = [
+  ['sha-256', 'nothing', ascii(''), 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'],
+  ['sha-256', '"abc"', ascii('abc'), 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'],
+  [
+    'sha-256',
+    '448 bits',
+    ascii('abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq'),
+    '248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1',
+  ],
+  [
+    'sha-256',
+    'a million of "a"',
+    ascii('a'.repeat(1_000_000)),
+    'cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0',
+  ],
+  ['blake3', 'nothing', counting(0), 'af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262'],
+  ['blake3', '1 byte', counting(1), '2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213'],
+  [
+    'blake3',
+    '1,024 bytes',
+    counting(1024),
+    '42214739f095a406f3fc83deb889744ac00df831c10daa55189b5d121c855af7',
+  ],
+  [
+    'blake3',
+    '1,025 bytes',
+    counting(1025),
+    'd00278ae47eb27b34faecf67b4fe263f82d5412916c1ffd97c8cb7fb814b8444',
+  ],
+  [
+    'blake3',
+    '102,400 bytes',
+    counting(102_400),
+    'bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085',
+  ],
+];
+
+const pools: HashPool[] = [];
+const urls: string[] = [];
+
+function createPool(options: Partial<HashPoolOptions> = {}): HashPool {
+  const pool = new HashPool({ algorithm: 'sha-256', size: 1, ...options });
+  pools.push(pool);
+  return pool;
+}
+
+/** A pool whose workers run this script. */
+function poolOf(script: string, options: Partial<HashPoolOptions> = {}): HashPool {
+  const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+  urls.push(url);
+  return createPool({ workerUrl: url, ...options });
+}
+
+/** Answers with the slice's size in place of a hash, the first time in its life; then does what `then` says. */
+const oneGood = (then: string): string => `
+  let count = 0;
+  onmessage = ({ data }) => {
+    count += 1;
+    if (count === 1) postMessage({ id: data.id, hash: 'size ' + data.slice.size });
+    else { ${then} }
+  };
+  postMessage('ready');`;
+
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.close();
+  for (const url of urls.splice(0)) URL.revokeObjectURL(url);
+});
+
+const hashOf = async (hashSlice: HashSlice, slice: Blob): Promise<string> =>
+  (await hashSlice(slice, { keepBytes: false, signal: forever })).hash;
+
+describe('the hash of bytes', () => {
+  for (const [algorithm, name, bytes, expected] of VECTORS) {
+    it(`is the published one: ${algorithm} of ${name}, in a worker`, async () => {
+      expect(await hashOf(createPool({ algorithm }).hashSlice, bytes)).to.equal(expected);
+    });
+
+    it(`is the published one: ${algorithm} of ${name}, where no worker can run`, async () => {
+      const pool = createPool({ algorithm, workerUrl: '/no-such-worker.js' });
+      expect(await hashOf(pool.hashSlice, bytes)).to.equal(expected);
+    });
+  }
+
+  it('comes with the very bytes that were hashed, where they are wanted', async () => {
+    const bytes = bytesOf(1, 5000);
+    const slice = new Blob([new Uint8Array(100), bytes]).slice(100);
+    const kept = await createPool().hashSlice(slice, { keepBytes: true, signal: forever });
+    expect(kept.body?.size).to.equal(5000);
+    expect(await sha256(kept.body as Blob)).to.equal(kept.hash);
+    const bare = await createPool().hashSlice(slice, { keepBytes: false, signal: forever });
+    expect(bare).to.deep.equal({ hash: kept.hash });
+  });
+});
+
+describe('hash workers', () => {
+  it('are as many as help: two on a small machine, four at most', () => {
+    expect([1, 2, 4, 5, 8, 64].map(poolSize)).to.deep.equal([2, 2, 2, 3, 4, 4]);
+  });
+
+  it('that die are replaced, and every slice is hashed', async () => {
+    const pool = poolOf(oneGood('throw new Error("the worker died");'));
+    const slices = [1, 2, 3, 4].map((sizeBytes) => new Blob([new Uint8Array(sizeBytes)]));
+    const found = await Promise.all(slices.map((slice) => hashOf(pool.hashSlice, slice)));
+    expect(found).to.deep.equal(['size 1', 'size 2', 'size 3', 'size 4']);
+  });
+
+  it('that fall silent are replaced, and every slice is hashed', async () => {
+    const pool = poolOf(oneGood(''), { silenceMs: 50 });
+    const slices = [1, 2, 3].map((sizeBytes) => new Blob([new Uint8Array(sizeBytes)]));
+    const found = await Promise.all(slices.map((slice) => hashOf(pool.hashSlice, slice)));
+    expect(found).to.deep.equal(['size 1', 'size 2', 'size 3']);
+  });
+
+  it('that die three times over the same slice fail it, and nothing else', async () => {
+    const pool = poolOf(`
+      onmessage = ({ data }) => {
+        if (data.slice.size === 13) throw new Error('the worker died');
+        postMessage({ id: data.id, hash: 'size ' + data.slice.size });
+      };
+      postMessage('ready');`);
+    const bad = rejection<UploaderError>(hashOf(pool.hashSlice, new Blob([new Uint8Array(13)])));
+    const good = hashOf(pool.hashSlice, new Blob([new Uint8Array(1)]));
+    expect((await bad).code).to.equal('hash-failed');
+    expect(await good).to.equal('size 1');
+  });
+
+  for (const [name, options] of [
+    ['whose file is not there', { workerUrl: '/no-such-worker.js' }],
+    ['whose file is no address', { workerUrl: 'http://[' }],
+    ['that never say that they are ready', { workerUrl: 'data:text/javascript,0', startMs: 50 }],
+  ] as const) {
+    it(`${name} leave the work to the page`, async () => {
+      const pool = createPool({ size: 2, ...options });
+      const slices = [1, 2, 3].map((seed) => new Blob([bytesOf(seed, 1000)]));
+      const found = await Promise.all(slices.map((slice) => hashOf(pool.hashSlice, slice)));
+      expect(found).to.deep.equal(await Promise.all(slices.map(sha256)));
+    });
+  }
+
+  it('end when they have nothing to do for a while, and start again when they have', async () => {
+    const pool = createPool({ idleMs: 1 });
+    const slice = new Blob([bytesOf(3, 100)]);
+    const first = await hashOf(pool.hashSlice, slice);
+    for (let round = 0; round < 10; round += 1) await settled();
+    expect(await hashOf(pool.hashSlice, slice)).to.equal(first);
+  });
+
+  it('forget a slice that nobody wants any more, and go on with the next', async () => {
+    const controller = new AbortController();
+    const pool = createPool();
+    const unwanted = pool.hashSlice(new Blob([bytesOf(4, 100)]), {
+      keepBytes: false,
+      signal: controller.signal,
+    });
+    const slice = new Blob([bytesOf(5, 100)]);
+    const wanted = hashOf(pool.hashSlice, slice);
+    controller.abort('canceled');
+    expect(await rejection(unwanted)).to.equal('canceled');
+    expect(await wanted).to.equal(await sha256(slice));
+  });
+});
+
+/** A file that was there when it was picked, and has changed on disk since. Needs the page's own file system. */
+async function changedFile(): Promise<File> {
+  const folder = await navigator.storage.getDirectory();
+  const handle = await folder.getFileHandle('changed.bin', { create: true });
+  const write = async (sizeBytes: number): Promise<void> => {
+    const stream = await handle.createWritable();
+    await stream.write(new Uint8Array(sizeBytes));
+    await stream.close();
+  };
+  await write(5000);
+  const file = await handle.getFile();
+  await write(100);
+  return file;
+}
+
+if ('storage' in navigator && 'getDirectory' in navigator.storage) {
+  describe('a file that cannot be read any more', () => {
+    for (const [name, workerUrl] of [
+      ['in a worker', undefined],
+      ['on the page', '/no-such-worker.js'],
+    ] as const) {
+      it(`fails with file-unreadable, ${name}`, async () => {
+        const pool = createPool({ workerUrl });
+        const error = await rejection<UploaderError>(hashOf(pool.hashSlice, await changedFile()));
+        expect(error.code).to.equal('file-unreadable');
+      });
+    }
+  });
+}

@@ -1,0 +1,124 @@
+// PUTs that fail: what is tried again, what is not, and what goes on meanwhile.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { TicketedChunk } from '../../src/core/types.ts';
+import { Gate } from '../../src/core/wait.ts';
+import { type UploadParts, upload } from '../../src/pipeline/upload.ts';
+import { collect, rejection, settled, streamOf, until } from '../support/collect.ts';
+import { networkError, setUpSending } from '../support/sending.ts';
+
+describe('a PUT that fails', () => {
+  it('is tried again with a fresh ticket, and its progress begins anew', async () => {
+    const { parts, renewed, service, ticketed, told } = await setUpSending([1]);
+    const sending = collect(upload(streamOf(await ticketed()), parts));
+    const first = await service.nextRequest('put');
+    first.tell(400);
+    first.refuse(networkError());
+    const second = await service.nextRequest('put');
+    expect(second.upload.url).not.to.equal(first.upload.url);
+    second.answer();
+    const [stored] = await sending;
+    expect(renewed).to.deep.equal([0]);
+    expect(stored?.receipt).to.equal('receipt-2');
+    expect(told.filter((line) => line !== 'read')).to.deep.equal([
+      'put 0',
+      'sent 400 of 0',
+      'sent 0 of 0',
+      'wait',
+      'again',
+      'put 0',
+      'sent 1000 of 0',
+    ]);
+  });
+
+  it('is tried as often as the policy says, then fails the file with its error', async () => {
+    const { lanes, pagePool, parts, service, ticketed } = await setUpSending([1]);
+    const sending = rejection<UploaderError>(collect(upload(streamOf(await ticketed()), parts)));
+    for (let attempt = 0; attempt < 4; attempt += 1)
+      (await service.nextRequest('put')).refuse(networkError());
+    expect((await sending).code).to.equal('network');
+    expect(service.puts).to.have.length(4);
+    expect(lanes.taken).to.equal(0);
+    parts.budget.close();
+    expect(pagePool.freeBytes).to.equal(1e6);
+  });
+
+  it('leaves its lane to others while it waits', async () => {
+    const { lanes, parts, service, ticketed } = await setUpSending([1, 2, 3], {
+      policy: { attempts: 4, baseMs: 1e9, capMs: 1e9 },
+    });
+    const sending = collect(upload(streamOf(await ticketed()), parts));
+    sending.catch(() => undefined);
+    (await service.nextRequest('put')).refuse(networkError());
+    await service.nextRequest('put');
+    await service.nextRequest('put');
+    expect(lanes.taken).to.equal(2);
+    expect(service.putCount).to.equal(2);
+  });
+
+  it('keeps nothing in memory while it waits: the bytes are read again, and must be the same', async () => {
+    const { parts, service, ticketed, told } = await setUpSending([1]);
+    const sending = collect(upload(streamOf(await ticketed()), parts));
+    (await service.nextRequest('put')).refuse(networkError());
+    (await service.nextRequest('put')).answer();
+    await sending;
+    expect(told.filter((line) => line === 'read')).to.have.length(1);
+  });
+
+  it('does not make all chunks of a file fail one after the other while the storage is down', async () => {
+    const seeds = Array.from({ length: 60 }, (_, at) => at);
+    const { parts, service, ticketed } = await setUpSending(seeds, {
+      policy: { attempts: 8, baseMs: 1e9, capMs: 1e9 },
+    });
+    const put: UploadParts['put'] = async (...given) => {
+      service.put(...given).catch(() => undefined);
+      throw networkError();
+    };
+    const sending = collect(upload(streamOf(await ticketed()), { ...parts, put }));
+    sending.catch(() => undefined);
+    for (let round = 0; round < 100; round += 1) await settled();
+    expect(service.puts.length).to.be.at.most(10);
+  });
+
+  it('for a reason that no try can mend fails the file, and ends what is under way', async () => {
+    const { controller, lanes, parts, service, ticketed } = await setUpSending([1, 2, 3, 4]);
+    const sending = rejection<UploaderError>(collect(upload(streamOf(await ticketed()), parts)));
+    const first = await service.nextRequest('put');
+    const second = await service.nextRequest('put');
+    first.refuse(new UploaderError('forbidden', 'no'));
+    expect((await sending).code).to.equal('forbidden');
+    expect(controller.signal.aborted).to.equal(true);
+    expect(second.signal.aborted).to.equal(true);
+    expect(service.puts).to.have.length(2);
+    expect(lanes.taken).to.equal(0);
+  });
+
+  it('fails the file at once, though tickets for later chunks are still being waited for', async () => {
+    const { controller, parts, service, ticketed } = await setUpSending([1]);
+    const [chunk] = await ticketed();
+    async function* source(): AsyncGenerator<TicketedChunk, void, undefined> {
+      yield chunk as TicketedChunk;
+      await new Promise((_, reject) => {
+        controller.signal.addEventListener('abort', () => reject(controller.signal.reason));
+      });
+    }
+    const sending = rejection<UploaderError>(collect(upload(source(), parts)));
+    (await service.nextRequest('put')).refuse(new UploaderError('forbidden', 'no'));
+    expect((await sending).code).to.equal('forbidden');
+  });
+
+  it('makes everybody wait who goes to that storage, where it says Retry-After', async () => {
+    const gate = new Gate();
+    const { parts, service, ticketed } = await setUpSending([1, 2], { gate });
+    const sending = collect(upload(streamOf(await ticketed()), parts));
+    const first = await service.nextRequest('put');
+    const second = await service.nextRequest('put');
+    first.refuse(new UploaderError('rate-limited', 'slow down', { status: 503, retryAfterMs: 50 }));
+    await until(() => gate.opensAtMs > 0);
+    service.answerAll();
+    second.answer();
+    expect(await sending).to.have.length(2);
+    expect(Date.now()).to.be.at.least(gate.opensAtMs);
+  });
+});

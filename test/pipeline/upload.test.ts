@@ -1,0 +1,209 @@
+// Sending: lanes, equal chunks, tickets and memory. The service's answers are given by the test.
+
+import { expect } from '@open-wc/testing';
+import type { UploaderError } from '../../src/core/errors.ts';
+import type { StoredChunk } from '../../src/core/types.ts';
+import { Claims, upload } from '../../src/pipeline/upload.ts';
+import { bytesOf } from '../support/bytes.ts';
+import { collect, rejection, settled, streamOf } from '../support/collect.ts';
+import { ScriptedService } from '../support/scripted-service.ts';
+import { CHUNK, networkError, setUpSending } from '../support/sending.ts';
+
+const indexes = (chunks: readonly StoredChunk[]): number[] =>
+  chunks.map(({ index }) => index).sort((a, b) => a - b);
+
+describe('chunks', () => {
+  it('are sent to where their tickets say, and come out with their receipts and without their bytes', async () => {
+    const { parts, service, ticketed } = await setUpSending([1, 2, 3]);
+    service.answerAll();
+    const chunks = await ticketed();
+    const stored = await collect(upload(streamOf(chunks), parts));
+    expect(indexes(stored)).to.deep.equal([0, 1, 2]);
+    for (const chunk of stored) {
+      expect(chunk.receipt).to.equal(chunks[chunk.index]?.ticket?.receipt);
+      expect(chunk).not.to.have.any.keys('body', 'ticket', 'skipped');
+    }
+    expect(service.puts).to.have.members(chunks.map(({ hash }) => hash));
+  });
+
+  it('are never on more lanes than there are', async () => {
+    const { lanes, parts, service, ticketed } = await setUpSending([1, 2, 3, 4, 5, 6, 7]);
+    const sending = collect(upload(streamOf(await ticketed()), parts));
+    for (let sent = 0; sent < 7; sent += 1) {
+      const request = await service.nextRequest('put');
+      await settled();
+      expect(service.putCount).to.be.at.most(2);
+      request.answer();
+    }
+    expect(await sending).to.have.length(7);
+    expect(lanes.mostTaken).to.equal(2);
+    expect(lanes.taken).to.equal(0);
+  });
+
+  it('that the service has already take neither lane nor PUT (U4)', async () => {
+    const { lanes, parts, service, ticketed } = await setUpSending([1, 2]);
+    for (const { hash } of await ticketed()) service.stored.add(hash);
+    const stored = await collect(upload(streamOf(await ticketed()), parts));
+    expect(stored.every(({ skipped }) => skipped)).to.equal(true);
+    expect(service.puts).to.deep.equal([]);
+    expect(lanes.mostTaken).to.equal(0);
+  });
+
+  it('that are equal within a file are sent once, and the receipt stands in both places (U14)', async () => {
+    const { parts, service, ticketed } = await setUpSending([1, 1, 1, 2]);
+    service.answerAll();
+    const stored = await collect(upload(streamOf(await ticketed()), parts));
+    expect(indexes(stored)).to.deep.equal([0, 1, 2, 3]);
+    expect(service.puts).to.have.length(2);
+    const equal = stored.filter(({ index }) => index < 3);
+    expect(new Set(equal.map(({ receipt }) => receipt)).size).to.equal(1);
+    expect(equal.filter(({ skipped }) => skipped)).to.have.length(2);
+  });
+});
+
+describe('a chunk that another file is sending', () => {
+  it('is waited for, then presigned under its own session, and not sent again (U4)', async () => {
+    const service = new ScriptedService();
+    const claims = new Claims();
+    const one = await setUpSending([7], { service, claims });
+    const other = await setUpSending([7], { service, claims });
+    const first = collect(upload(streamOf(await one.ticketed()), one.parts));
+    const put = await service.nextRequest('put');
+    const second = collect(upload(streamOf(await other.ticketed()), other.parts));
+    await settled();
+    await settled();
+    expect(other.lanes.taken).to.equal(0);
+    expect(other.renewed).to.deep.equal([]);
+    put.answer();
+    expect((await first)[0]?.skipped).to.equal(undefined);
+    expect((await second)[0]).to.include({ skipped: true });
+    expect(other.renewed).to.deep.equal([0]);
+    expect(service.puts).to.have.length(1);
+  });
+
+  it('is asked for once, however many equal chunks wait for it', async () => {
+    const service = new ScriptedService();
+    const claims = new Claims();
+    const one = await setUpSending([7], { service, claims });
+    const other = await setUpSending([7, 7, 7, 7, 7], { service, claims });
+    const first = collect(upload(streamOf(await one.ticketed()), one.parts));
+    const put = await service.nextRequest('put');
+    const second = collect(upload(streamOf(await other.ticketed()), other.parts));
+    for (let round = 0; round < 10; round += 1) await settled();
+    put.answer();
+    await first;
+    expect(await second).to.have.length(5);
+    expect(other.renewed).to.have.length(1);
+    expect(service.puts).to.have.length(1);
+  });
+
+  it('is simply sent when the other file stops', async () => {
+    const service = new ScriptedService();
+    const claims = new Claims();
+    const one = await setUpSending([7], { service, claims });
+    const other = await setUpSending([7], { service, claims });
+    const first = collect(upload(streamOf(await one.ticketed()), one.parts));
+    await service.nextRequest('put');
+    const second = collect(upload(streamOf(await other.ticketed()), other.parts));
+    await settled();
+    one.controller.abort('paused');
+    expect(await rejection(first)).to.equal('paused');
+    (await service.nextRequest('put')).answer();
+    expect((await second)[0]?.skipped).to.equal(undefined);
+    expect(service.puts).to.have.length(2);
+    expect(one.lanes.taken + other.lanes.taken).to.equal(0);
+  });
+});
+
+describe('the ticket of a chunk', () => {
+  it('that ran out while the chunk waited is renewed before use', async () => {
+    const { parts, renewed, service, ticketed } = await setUpSending([1]);
+    service.ticketLifeMs = -1;
+    const chunks = await ticketed();
+    service.ticketLifeMs = 60_000;
+    service.answerAll();
+    await collect(upload(streamOf(chunks), parts));
+    expect(renewed).to.deep.equal([0]);
+    expect(service.puts).to.have.length(1);
+  });
+
+  it('may turn out not to be needed: the bytes are there by now', async () => {
+    const { budget, pagePool, parts, service, ticketed } = await setUpSending([1, 2]);
+    const chunks = await ticketed();
+    expect(budget.take(5000)).to.equal(true);
+    const sending = collect(upload(streamOf(chunks), parts));
+    const first = await service.nextRequest('put');
+    const second = await service.nextRequest('put');
+    const freeBytes = pagePool.freeBytes;
+    service.stored.add(first.hash);
+    first.refuse(networkError());
+    second.answer();
+    const stored = await sending;
+    expect(stored.find(({ hash }) => hash === first.hash)?.skipped).to.equal(true);
+    expect(pagePool.freeBytes).to.equal(freeBytes);
+    expect(pagePool.freeBytes).to.equal(1e6 - 5000);
+  });
+});
+
+describe('memory', () => {
+  it('of a chunk belongs to its lane from the first byte on, and to the budget before', async () => {
+    const { pagePool, parts, service, ticketed } = await setUpSending([1, 2, 3, 4]);
+    const sending = collect(upload(streamOf(await ticketed()), parts));
+    await service.nextRequest('put');
+    const second = await service.nextRequest('put');
+    await settled();
+    expect(pagePool.freeBytes).to.equal(1e6 - 2 * CHUNK);
+    second.answer();
+    await service.nextRequest('put');
+    expect(pagePool.freeBytes).to.equal(1e6 - CHUNK);
+    parts.budget.close();
+    sending.catch(() => undefined);
+  });
+
+  it('is given back once, also for chunks that had not to be sent', async () => {
+    const { budget, pagePool, parts, service, ticketed } = await setUpSending([1, 1, 2]);
+    const chunks = await ticketed();
+    expect(budget.take(5000)).to.equal(true);
+    service.answerAll();
+    await collect(upload(streamOf(chunks), parts));
+    expect(pagePool.freeBytes).to.equal(1e6 - 5000);
+  });
+
+  it('of a chunk that was hashed far ahead is read when its turn comes, and a changed file is noticed', async () => {
+    const { parts, service, ticketed, told } = await setUpSending([1]);
+    service.answerAll();
+    await collect(upload(streamOf(await ticketed(false)), parts));
+    expect(told.filter((line) => line === 'read')).to.have.length(1);
+    const changed = { ...parts, receipts: new Map(), file: new Blob([bytesOf(2, CHUNK)]) };
+    service.stored.clear();
+    const error = await rejection<UploaderError>(collect(upload(streamOf(await ticketed(false)), changed)));
+    expect(error).to.include({ code: 'file-changed', chunkIndex: 0 });
+  });
+});
+
+describe('an abort', () => {
+  it('ends every PUT, frees every lane and every claim, and rejects with its reason', async () => {
+    const { controller, lanes, parts, service, ticketed } = await setUpSending([1, 2, 3]);
+    const sending = rejection(collect(upload(streamOf(await ticketed()), parts)));
+    const requests = [await service.nextRequest('put'), await service.nextRequest('put')];
+    controller.abort('paused');
+    expect(await sending).to.equal('paused');
+    expect(requests.every(({ signal }) => signal.aborted)).to.equal(true);
+    expect(lanes.taken).to.equal(0);
+    expect(requests.map(({ hash }) => parts.claims.held(hash))).to.deep.equal([undefined, undefined]);
+  });
+
+  it('that comes when a lane was just given begins no PUT any more', async () => {
+    const { controller, parts, service, ticketed, told } = await setUpSending([1, 2, 3]);
+    const sending = (async () => {
+      for await (const _ of upload(streamOf(await ticketed()), parts)) controller.abort('paused');
+    })();
+    sending.catch(() => undefined);
+    const first = await service.nextRequest('put');
+    await service.nextRequest('put');
+    first.answer();
+    expect(await rejection(sending)).to.equal('paused');
+    expect(told.filter((line) => line.startsWith('put'))).to.have.length.at.most(3);
+    expect(service.waiting('put')).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,44 @@
+// Lanes for tests of stages: first come, first served, and how many were ever taken at once.
+
+import type { Lane } from '../../src/pipeline/upload.ts';
+
+export class LaneCounter {
+  taken = 0;
+  mostTaken = 0;
+  readonly #most: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  readonly acquire = (signal: AbortSignal): Promise<Lane> =>
+    new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      const onAbort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1);
+        reject(signal.reason);
+      };
+      const enter = (): void => {
+        signal.removeEventListener('abort', onAbort);
+        this.taken += 1;
+        this.mostTaken = Math.max(this.mostTaken, this.taken);
+        let isTaken = true;
+        resolve({
+          release: () => {
+            if (!isTaken) return;
+            isTaken = false;
+            this.taken -= 1;
+            this.#fill();
+          },
+        });
+      };
+      signal.addEventListener('abort', onAbort);
+      this.#waiting.push(enter);
+      this.#fill();
+    });
+
+  #fill(): void {
+    if (this.taken < this.#most) this.#waiting.shift()?.();
+  }
+}

@@ -1,0 +1,77 @@
+// What the stage that sends needs around it, with a scripted service, two lanes and a budget that a test can look into.
+
+import { UploaderError } from '../../src/core/errors.ts';
+import type { TicketedChunk } from '../../src/core/types.ts';
+import { Gate } from '../../src/core/wait.ts';
+import { ByteBudget } from '../../src/pipeline/hash.ts';
+import type { UploadParts } from '../../src/pipeline/upload.ts';
+import { Claims } from '../../src/pipeline/upload.ts';
+import { bytesOf, sha256 } from './bytes.ts';
+import { LaneCounter } from './lane-counter.ts';
+import { ScriptedService } from './scripted-service.ts';
+
+/** Bytes of every chunk of `setUpSending`. */
+export const CHUNK = 1000;
+
+export const networkError = (): UploaderError => new UploaderError('network', 'no line');
+
+/** Files whose chunks are made from these seeds: the same seed, the same chunk. */
+export async function setUpSending(
+  seeds: readonly number[],
+  given: Partial<UploadParts> & { service?: ScriptedService } = {},
+) {
+  const file = new Blob(seeds.map((seed) => bytesOf(seed, CHUNK)));
+  const service = given.service ?? new ScriptedService();
+  const lanes = new LaneCounter(2);
+  const pagePool = { freeBytes: 1e6 };
+  const budget = new ByteBudget(pagePool);
+  const controller = new AbortController();
+  const told: string[] = [];
+  const renewed: number[] = [];
+  const parts: UploadParts = {
+    file,
+    budget,
+    hashSlice: async (slice, { keepBytes }) => {
+      told.push('read');
+      const hash = await sha256(slice);
+      return keepBytes ? { hash, body: new Blob([await slice.arrayBuffer()]) } : { hash };
+    },
+    acquireLane: lanes.acquire,
+    claims: new Claims(),
+    put: service.put,
+    renew: async ({ hash, index }) => {
+      renewed.push(index);
+      const ticket = service.tickets([hash]).get(hash);
+      if (!ticket) throw new Error('a ticket for each hash');
+      return ticket;
+    },
+    receipts: new Map(),
+    policy: { attempts: 4, baseMs: 0, capMs: 0 },
+    gate: new Gate(),
+    signal: controller.signal,
+    giveUp: () => controller.abort('given up'),
+    onSent: ({ index }, sentBytes) => told.push(`sent ${sentBytes} of ${index}`),
+    onPut: ({ index }) => told.push(`put ${index}`),
+    onWait: (atMs) => told.push(atMs === undefined ? 'again' : 'wait'),
+    onOffline: () => undefined,
+    ...given,
+  };
+  const ticketed = async (keepBytes = true): Promise<TicketedChunk[]> =>
+    Promise.all(
+      seeds.map(async (_, index) => {
+        const slice = file.slice(index * CHUNK, (index + 1) * CHUNK);
+        const hash = await sha256(slice);
+        const ticket = service.tickets([hash]).get(hash);
+        const body = keepBytes && budget.take(CHUNK) ? { body: new Blob([await slice.arrayBuffer()]) } : {};
+        return {
+          index,
+          start: index * CHUNK,
+          sizeBytes: CHUNK,
+          hash,
+          ...body,
+          ...(ticket && { ticket }),
+        } as TicketedChunk;
+      }),
+    );
+  return { budget, controller, file, lanes, pagePool, parts, renewed, service, ticketed, told };
+}
