@@ -3,7 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -21,15 +21,12 @@ export function builtWidget(): string {
   const stampFile = join(cache, 'stamp');
   if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== want) {
     mkdirSync(cache, { recursive: true });
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [join(root, 'scripts/build.mjs'), `--out=${cache}`],
-      {
-        cwd: root,
-        encoding: 'utf8',
-      },
-    );
+    const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/build.mjs')], {
+      cwd: root,
+      encoding: 'utf8',
+    });
     if (status !== 0) throw new Error(`the build failed: ${stderr}`);
+    cpSync(join(root, 'dist/cdn'), join(cache, 'dist/cdn'), { recursive: true });
     writeFileSync(stampFile, want);
   }
   return join(cache, 'dist/cdn');
