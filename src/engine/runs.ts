@@ -184,7 +184,7 @@ export class Runs {
   #begin(row: Row): void {
     this.#isBusy = true;
     this.#running.add(row);
-    row
+    void row
       .start(
         (result) => this.#onDone(row, result),
         (error) => this.#onFailed(row, error),
