@@ -54,7 +54,7 @@ function showCode(): void {
     .filter(({ name }) => name !== 'style')
     .map(({ name, value }) => (value === '' ? name : `${name}="${value}"`));
   find('#code').textContent =
-    `<script type="module" src="secure-uploader/define"></script>\n<secure-uploader\n  ${attributes.join('\n  ')}\n></secure-uploader>`;
+    `<script type="module">\n  import 'secure-uploader/define';\n</script>\n<secure-uploader\n  ${attributes.join('\n  ')}\n></secure-uploader>`;
 }
 
 function addFinished(name: string, fileId: string): void {

@@ -17,6 +17,14 @@ export class FocusController implements ReactiveController {
     host.addController(this);
   }
 
+  hostConnected(): void {
+    globalThis.addEventListener('focus', this.#onReturn);
+  }
+
+  hostDisconnected(): void {
+    globalThis.removeEventListener('focus', this.#onReturn);
+  }
+
   hostUpdate(): void {
     const root = this.#host.renderRoot as Partial<ShadowRoot> | undefined;
     const focused = root?.activeElement;
@@ -43,6 +51,11 @@ export class FocusController implements ReactiveController {
     }
     this.#host.renderRoot.querySelector<HTMLElement>('[data-action="browse"]')?.focus();
   }
+
+  /** Coming back to the page is the likeliest sign that the sign-in window was closed; what can be done then is offered. */
+  readonly #onReturn = (): void => {
+    this.#host.renderRoot.querySelector<HTMLElement>('[data-state="popup-lost"]')?.focus();
+  };
 }
 
 /** The rows after this one, then those before it, nearest first. */

@@ -193,6 +193,7 @@ export class SecureUploader extends LitElement {
   constructor() {
     super();
     new FocusController(this);
+    this.#takeEarlyToken();
   }
 
   /** All that is known of files and sign-in, frozen; a new object for each change. */
@@ -209,6 +210,14 @@ export class SecureUploader extends LitElement {
   set token(token: TokenInput) {
     this.#tokens.set(token);
     this.getToken = this.#tokens.getToken;
+  }
+
+  /** A token that was set before the element was defined must not stay readable on it. */
+  #takeEarlyToken(): void {
+    const { value } = Object.getOwnPropertyDescriptor(this, 'token') ?? {};
+    if (value === undefined) return;
+    delete (this as { token?: unknown }).token;
+    this.token = value;
   }
 
   /** Adds files, each with the path it should have, or just its name. Rejects with `bad-config` where settings are wrong. */

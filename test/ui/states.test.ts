@@ -98,6 +98,19 @@ describe('the sign-in panel', () => {
     expect(textOf(element)).to.contain('Your browser blocked the sign-in window.');
   });
 
+  it('takes the focus when the person comes back to the page and the window may be closed', async () => {
+    const element = await show('sign-in-lost');
+    window.dispatchEvent(new FocusEvent('focus'));
+    expect(element.shadowRoot?.activeElement).to.equal(one(element, '[part~=sign-in]'));
+  });
+
+  it('does not cancel on the second click of a double click', async () => {
+    const element = await show('sign-in-prompt');
+    const { right } = button(element, 'Sign in').getBoundingClientRect();
+    await element.show(STATES['sign-in-popup'] as Snapshot);
+    expect(button(element, 'Cancel').getBoundingClientRect().right).to.be.lessThan(right - 40);
+  });
+
   it('stays away while a page that hands over tokens is asked for one', async () => {
     const auth = { state: 'asking-host', mode: 'token', required: true } as const;
     const element = await show(snapshot([file('a.txt', 'queued', 1)], { auth }));

@@ -1,6 +1,7 @@
 // The element with the real engine and the real service: what a user does, sees, and what a page hears.
 
 import { expect } from '@open-wc/testing';
+import { SecureUploader } from '../../src/index.ts';
 import { addFault, findReference, uniqueName } from '../service/reference.ts';
 import { all, button, createElement, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
 
@@ -198,6 +199,17 @@ describe('uploading with the element', () => {
     } finally {
       console.error = error;
     }
+  });
+
+  it('hides a token that was set before the element was defined', () => {
+    const element = document.createElement('early-uploader');
+    Object.assign(element, { token: 'early' });
+    customElements.define('early-uploader', class extends SecureUploader {});
+    document.body.append(element);
+    customElements.upgrade(element);
+    expect('token' in element && (element as { token?: unknown }).token).to.equal(undefined);
+    expect((element as SecureUploader).getToken).to.be.a('function');
+    element.remove();
   });
 
   it('ignores a token in HTML, and says so', async () => {

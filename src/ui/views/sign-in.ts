@@ -37,6 +37,7 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
       ? messages.tryAgain
       : messages.signIn;
   const canSignIn = isWaiting || auth.state === 'prompt';
+  // What stands last stands where "Sign in" stood: a second click there must not cancel what the first began.
   return html`<div class="panel sign-in ${auth.error ? 'danger' : ''}" part="sign-in ${auth.state}" role="group" aria-label=${title} tabindex="-1" data-state=${auth.state}>
     <span class="badge ${canSignIn && !isWaiting ? '' : 'busy'}">${lockIcon}</span>
     <div class="body">
@@ -45,18 +46,18 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
     </div>
     <div class="choices">
       ${
-        canSignIn
-          ? html`<button type="button" class=${isWaiting ? 'plain' : 'primary'} part="button sign-in-button" data-action="sign-in" @click=${() => commands.signIn()}>
-              ${label}
-            </button>`
-          : nothing
-      }
-      ${
         auth.state === 'prompt'
           ? nothing
           : html`<button type="button" class="plain" part="button cancel-sign-in-button" data-action="cancel-sign-in" @click=${() => commands.cancelSignIn()}>
               ${messages.cancel}
             </button>`
+      }
+      ${
+        canSignIn
+          ? html`<button type="button" class=${isWaiting ? 'plain' : 'primary'} part="button sign-in-button" data-action="sign-in" @click=${() => commands.signIn()}>
+              ${label}
+            </button>`
+          : nothing
       }
     </div>
   </div>`;
