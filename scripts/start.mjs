@@ -42,7 +42,7 @@ pages.setConfig({ baseUrl, storageUrl, seed });
 
 const rows = [
   ['Open', pages.url],
-  ['Sign in as', seed.users.map(({ email }) => email).join(' or ')],
+  ['Sign in as', seed.users.map(({ email }) => email).join(', ')],
   ['Password', seed.password],
   ['Service', `${baseUrl}, storage ${storageUrl}`],
 ];
