@@ -1,0 +1,104 @@
+// How an upload begins: with what an earlier visit kept, or blank; and a store that fails is no reason to stop.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import { open } from '../../src/pipeline/open.ts';
+import { fileOf } from '../support/bytes.ts';
+import { rejection, settled } from '../support/collect.ts';
+import { CHUNK_BYTES, recordOf, setUpRun } from '../support/running.ts';
+
+describe('a file of one chunk', () => {
+  it('leaves no record, and nothing is read to know it again', async () => {
+    const setUp = setUpRun(fileOf(1, CHUNK_BYTES), {
+      identify: () => Promise.reject(new Error('it was identified')),
+    });
+    setUp.service.answerAll();
+    await setUp.start();
+    expect(setUp.keeper.log).to.deep.equal([]);
+    expect(setUp.reads).to.deep.equal([CHUNK_BYTES]);
+  });
+});
+
+describe('a file of several chunks', () => {
+  it('opens a session in its folder, and keeps it with the settings that change chunks', async () => {
+    const file = fileOf(2, 2500, 'two and a half.bin');
+    const { keeper, open: picked, parts, service } = setUpRun(file);
+    const opened = await open(picked, parts);
+    const request = await service.nextRequest('open');
+    expect(request).to.include({ parentId: 'folder-a', fileName: file.name, fileSize: 2500 });
+    request.answer();
+    const session = await opened.session;
+    await settled();
+    expect(opened).to.include({ isResumed: false, chunkSizeBytes: CHUNK_BYTES });
+    const record = keeper.records.get(file.name);
+    expect(record).to.include({
+      sizeBytes: 2500,
+      chunkSizeBytes: CHUNK_BYTES,
+      hashAlgorithm: 'sha-256',
+      parentId: 'folder-a',
+      firstSliceHash: 'first',
+      lastModifiedMs: file.lastModified,
+    });
+    expect(record?.session).to.deep.equal(session);
+  });
+
+  it('that was begun before goes on with its session, its chunk size and its chunks, and opens nothing', async () => {
+    const file = fileOf(3, 2500);
+    const { keeper, open: picked, parts, service } = setUpRun(file, { chunkSizeBytes: 1200 });
+    keeper.records.set(file.name, await recordOf(file, [0, 2]));
+    const opened = await open(picked, parts);
+    expect(opened).to.include({ isResumed: true, chunkSizeBytes: CHUNK_BYTES });
+    expect([...opened.stored.keys()]).to.deep.equal([0, 2]);
+    expect(await opened.session).to.include({ sessionId: 'session-before' });
+    expect(service.log).to.deep.equal([]);
+  });
+
+  it('that cannot be read is no upload', async () => {
+    const error = new UploaderError('file-unreadable', 'gone');
+    const { open: picked, parts } = setUpRun(fileOf(4, 2500), { identify: () => Promise.reject(error) });
+    expect(await rejection(open(picked, parts))).to.equal(error);
+  });
+
+  it('has its chunks kept as they are stored, and the record removed when it is done', async () => {
+    const file = fileOf(5, 2500);
+    const { keeper, service, start } = setUpRun(file);
+    service.answerAll('open', 'presign', 'put');
+    const running = start();
+    const commit = await service.nextRequest('commit');
+    expect(keeper.records.get(file.name)?.stored.size).to.equal(3);
+    commit.answer();
+    await running;
+    await settled();
+    expect(keeper.records.size).to.equal(0);
+    expect(keeper.log).to.deep.equal(['find', 'save', 'saveChunks', 'saveChunks', 'saveChunks', 'remove']);
+  });
+});
+
+describe('a store that fails', () => {
+  for (const name of ['find', 'save', 'saveChunks', 'remove'] as const) {
+    it(`at ${name} does not stop the upload, is told of at most once, and is left alone from then on`, async () => {
+      const file = fileOf(6, 4500);
+      const { keeper, service, start, warnings } = setUpRun(file);
+      const error = new UploaderError('store-full', 'no room');
+      keeper.broken.set(name, error);
+      service.answerAll();
+      const { chunks } = await start();
+      await settled();
+      expect(chunks).to.have.length(5);
+      expect(warnings).to.deep.equal([error]);
+      expect(keeper.log.filter((call) => call === name).length).to.be.within(
+        1,
+        name === 'saveChunks' ? 5 : 1,
+      );
+      expect(keeper.log.at(-1)).to.equal(name);
+    });
+  }
+
+  it('with an error of its own is told as store-unavailable', async () => {
+    const { keeper, service, start, warnings } = setUpRun(fileOf(7, 2500));
+    keeper.broken.set('find', new DOMException('blocked', 'SecurityError'));
+    service.answerAll();
+    await start();
+    expect(warnings.map(({ code }) => code)).to.deep.equal(['store-unavailable']);
+  });
+});

@@ -1,0 +1,46 @@
+// Saved uploads in a Map, for tests of runs: what was kept, and a way to make it fail.
+
+import type { UploadRecord } from '../../src/core/types.ts';
+import type { RecordKeeper } from '../../src/pipeline/open.ts';
+
+export class MemoryKeeper implements RecordKeeper {
+  readonly records = new Map<string, UploadRecord>();
+  /** Names of the calls, oldest first. */
+  readonly log: string[] = [];
+  /** Makes a call of that name reject. */
+  readonly broken = new Map<keyof RecordKeeper, Error>();
+  /** Makes `remove` wait for ever. */
+  isStuck = false;
+
+  find(key: string): Promise<UploadRecord | undefined> {
+    return this.#do('find', () => this.records.get(key));
+  }
+
+  save(record: UploadRecord): Promise<void> {
+    return this.#do(
+      'save',
+      () => void this.records.set(record.key, { ...record, stored: new Map(record.stored) }),
+    );
+  }
+
+  saveChunks(key: string, chunks: Parameters<RecordKeeper['saveChunks']>[1]): Promise<void> {
+    return this.#do('saveChunks', () => {
+      const stored = this.records.get(key)?.stored as
+        | Map<number, { hash: string; receipt: string }>
+        | undefined;
+      for (const { index, hash, receipt } of chunks) stored?.set(index, { hash, receipt });
+    });
+  }
+
+  remove(key: string): Promise<void> {
+    if (this.isStuck) return new Promise(() => undefined);
+    return this.#do('remove', () => void this.records.delete(key));
+  }
+
+  async #do<T>(name: keyof RecordKeeper, work: () => T): Promise<T> {
+    this.log.push(name);
+    const error = this.broken.get(name);
+    if (error) throw error;
+    return work();
+  }
+}
