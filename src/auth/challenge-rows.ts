@@ -62,7 +62,11 @@ export const challengeRows: Rows = {
     deadline: (model) => prompt(model, failure('timeout')),
   },
   choose: {
-    pick: (model, { method }) => begin(model, withHints(model, {}), method),
+    pick: (model, { method }) => {
+      // What is known of another method says nothing about this one.
+      const { methods = [], expiresAtMs } = model.challenge ?? {};
+      return begin(model, { methods, ...(expiresAtMs && { expiresAtMs }) }, method);
+    },
     deadline: ended,
     expired: ended,
     cancel,

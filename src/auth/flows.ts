@@ -7,19 +7,20 @@ import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { type Clock, readBearer } from './bearer.ts';
 import { type Post, redeem } from './exchange.ts';
-import type { Effect, Failure, Grant, Late, Reason } from './machine-types.ts';
+import type { AuthEvent, Effect, Failure, FlowEvent, Grant, Reason } from './machine-types.ts';
 import {
   createTransaction,
   dropTransactions,
   readAnswer,
   readRedirectUri,
   storeTransaction,
+  type Transaction,
+  takeReturn,
 } from './pkce.ts';
 import type { AuthTimes } from './times.ts';
 import { openWindow, runFrame, runWindow } from './windows.ts';
 
-/** What an effect says back; the session adds the generation. */
-export type FlowEvent = { [T in keyof Late]: { readonly type: T } & Late[T] }[keyof Late];
+/** Says what came of an effect. */
 export type Send = (event: FlowEvent) => void;
 
 export interface FlowContext {
@@ -46,6 +47,9 @@ const DEADLINES: Readonly<Record<string, keyof AuthTimes>> = {
 export class Flows {
   readonly #context: FlowContext;
   #redirectUri: string | undefined;
+  /** What the next round with the person asks for beside the usual: a stronger proof, an identity provider. */
+  #demands: Readonly<Record<string, string>> = {};
+  #idpId: string | undefined;
   #opened: Window | null = null;
   #popup: Window | null = null;
   #grant: Grant | undefined;
@@ -63,9 +67,20 @@ export class Flows {
   }
 
   /** Opens a window for the next `run-popup`; false where the browser refused. To be called in the click's own task. */
-  openPopup(): boolean {
+  openPopup(idpId?: string): boolean {
+    this.#idpId = idpId;
     this.#opened = openWindow();
     return this.#opened !== null;
+  }
+
+  /** Lets the next round with the person ask for a stronger proof. */
+  demand(proof: Readonly<Record<string, string>>): void {
+    this.#demands = proof;
+  }
+
+  #interactiveRound(): Promise<Transaction> {
+    const extra = { ...this.#demands, ...(this.#idpId !== undefined && { idp_id: this.#idpId }) };
+    return createTransaction(this.#context.settings, this.redirectUri, extra);
   }
 
   /** Brings a window that is still open to the front; false where there is none to bring. */
@@ -82,6 +97,19 @@ export class Flows {
       return this.redirectUri ? undefined : { code: 'bad-config' };
     } catch {
       return { code: 'bad-config' };
+    }
+  }
+
+  /** What the page was loaded with, if that is an answer to a round of this session; out of the address from now on. */
+  takeReturn(): AuthEvent | undefined {
+    const { settings, owner, times } = this.#context;
+    try {
+      const grant = takeReturn(settings, this.redirectUri, owner, times.transactionMs);
+      return grant && { type: 'returned', grant };
+    } catch (error) {
+      const { code } = toUploaderError(error, 'authorize-failed', 'The answer could not be read');
+      // Settings that cannot be are told when somebody wants to sign in with them.
+      return code === 'bad-config' ? undefined : { type: 'unable', error: { code } };
     }
   }
 
@@ -173,7 +201,7 @@ export class Flows {
     const popup = this.#opened;
     this.#popup = popup;
     if (!popup) throw new UploaderError('popup-blocked', 'No window was opened');
-    const round = await createTransaction(settings, this.redirectUri);
+    const round = await this.#interactiveRound();
     signal.throwIfAborted();
     const onClosed = (): void => send({ type: 'closed-reading' });
     const options = { signal, onClosed, pollMs: times.closedPollMs, graceMs: times.closedGraceMs };
@@ -183,8 +211,8 @@ export class Flows {
   }
 
   async #redirect(signal: AbortSignal): Promise<void> {
-    const { settings, owner } = this.#context;
-    const round = await createTransaction(settings, this.redirectUri);
+    const { owner } = this.#context;
+    const round = await this.#interactiveRound();
     signal.throwIfAborted();
     dropTransactions();
     storeTransaction(round, owner);
@@ -200,6 +228,7 @@ export class Flows {
     if (outcome.type !== 'rate-limited') {
       this.#grant = undefined;
       this.#coolings = 0;
+      if (outcome.type === 'token') this.#demands = {};
       send(outcome);
       return;
     }

@@ -49,6 +49,10 @@ export interface Challenge {
   /** When a code may be sent again, and when the challenge ends; epoch milliseconds. */
   readonly resendAtMs?: number;
   readonly expiresAtMs?: number;
+  /** How long to wait between two polls. */
+  readonly pollMs?: number;
+  /** What a passkey is asked to sign: the JSON form of WebAuthn's request options. */
+  readonly publicKey?: Readonly<Record<string, unknown>>;
 }
 
 /** What an answer of the service adds to the challenge. */
@@ -103,6 +107,8 @@ export interface EventMap {
   returned: { readonly grant: Grant };
   /** Signing in cannot begin or go on: an answer that nobody asked for, settings that cannot be. */
   unable: { readonly error: Failure };
+  /** The service wants the person to prove more than the token does (RFC 9470). */
+  'step-up': object;
   'shown-again': object;
   'submit-login': object;
   pick: { readonly method: Method };
@@ -144,6 +150,9 @@ export type EventOf<T extends EventType> = T extends keyof EventMap
     ? { readonly type: T; readonly generation: number } & Late[T]
     : never;
 export type AuthEvent = { [T in EventType]: EventOf<T> }[EventType];
+
+/** What an effect says back; whoever runs it adds the generation. */
+export type FlowEvent = { [T in keyof Late]: { readonly type: T } & Late[T] }[keyof Late];
 
 /** What is to be done; carried out by the session, never here. */
 export type Effect =

@@ -3,7 +3,6 @@
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
-import { challengeRows } from './challenge-rows.ts';
 import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows } from './machine-types.ts';
 import { enter, failure, prompt, silentOr } from './moves.ts';
 
@@ -205,9 +204,10 @@ const ROWS: Rows = {
       if (!isSpent && model.canSilent) return renew(next, 'silent', { type: 'try-silent' });
       return model.isAlive ? inert(model) : prompt(next);
     },
+    // Only the person can prove more; a page that gives tokens is asked for a better one instead, as after any refusal.
+    'step-up': (model) => (model.source === 'host' ? inert(model) : prompt({ ...model, reason: 'rejected' })),
   },
   cooling: { elapsed: goOn, cancel },
-  ...challengeRows,
 };
 
 /** Rows 41 to 44: the same steps in the background, while the old token is handed out for as long as it lives. */
@@ -250,9 +250,9 @@ const RENEWAL_ROWS: { readonly [S in NonNullable<AuthModel['renewing']>]: NonNul
 
 /**
  * The next model and what is to be done for it. The same model and no effects where the event means nothing in this state,
- * or comes from a generation that is over.
+ * or comes from a generation that is over. `more` has the rows of states that only a form brings about.
  */
-export function reduce(model: AuthModel, event: AuthEvent): Move {
+export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Move {
   if ('generation' in event && event.generation !== model.generation) return inert(model);
   if (event.type === 'sign-out') {
     const patch = { hasLeft: true, challenge: undefined, reason: 'first' as const };
@@ -265,7 +265,8 @@ export function reduce(model: AuthModel, event: AuthEvent): Move {
     );
   }
   if (event.type === 'disconnected') return enter(model, 'signed-out', { challenge: undefined });
-  const rows = (model.renewing ? RENEWAL_ROWS[model.renewing] : ROWS[model.state]) ?? {};
+  const rows =
+    (model.renewing ? RENEWAL_ROWS[model.renewing] : (ROWS[model.state] ?? more[model.state])) ?? {};
   const row = rows[event.type] as Row<typeof event.type> | undefined;
   return row ? row(model, event as never) : inert(model);
 }

@@ -1,6 +1,9 @@
 // What sign-in notices about the page around it, and about the work that goes on there. It knows no tokens.
 
+import type { Settings } from '../core/config.ts';
 import { sleep } from '../core/wait.ts';
+import { createModel } from './machine.ts';
+import type { AuthModel } from './machine-types.ts';
 import type { AuthTimes } from './times.ts';
 
 /** Looks after the token while calls are made; an idle page keeps no session alive. */
@@ -59,8 +62,22 @@ export function watchPage(
   addEventListener('pageshow', onShow, { signal });
 }
 
+/** True where a person may have to sign in. */
+export const isInteractive = ({ auth }: Settings): boolean => auth !== 'none' && auth !== 'token';
+
+/** Where a session begins, by what the page lets it do. */
+export function firstModel(settings: Settings, { coolCapMs, resendMs }: AuthTimes): AuthModel {
+  const hasFrames = typeof document !== 'undefined' && !globalThis.crossOriginIsolated;
+  return createModel({
+    canSilent: hasFrames && isInteractive(settings) && settings.silent === 'auto',
+    silentAfterWindow:
+      settings.authOptions.silentAfterPopup === true || (hasFrames && isSameSite(settings.baseUrl)),
+    limits: { coolCapMs, resendMs },
+  });
+}
+
 /** True where the service's cookies are those of the page's own site, as far as a page can tell. */
-export function isSameSite(baseUrl: string): boolean {
+function isSameSite(baseUrl: string): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   const site = (host: string): string =>
     /^[\d.]+$|^\[/.test(host) ? host : host.split('.').slice(-2).join('.');

@@ -5,6 +5,7 @@ import type { Report } from '../core/changes.ts';
 import type { GetToken, Settings } from '../core/config.ts';
 import type { AuthSnapshot, WithToken } from '../core/types.ts';
 import type { Post } from './exchange.ts';
+import type { FormHost, LoginForm } from './form.ts';
 import { SharedSession } from './shared-session.ts';
 import type { AuthTimes } from './times.ts';
 
@@ -31,12 +32,17 @@ export interface AuthSession {
    * where the first was refused (401). Rejects with what the call rejects with; `token-rejected` where a new token is refused too.
    */
   readonly withToken: WithToken;
-  /** Begins to sign in. To be called in the click's own task, since only that may open a window. */
-  signIn(via?: 'popup' | 'redirect'): void;
+  /**
+   * Begins to sign in, in the way of the settings unless told. To be called in the click's own task, since only that may open
+   * a window. `idpId` names another identity provider than the settings do.
+   */
+  signIn(via?: 'popup' | 'redirect', idpId?: string): void;
   /** Gives up what is under way. */
   cancel(): void;
   /** Forgets the token, here and in other tabs; rejects where `logout-path` is set and could not be called. */
   signOut(): Promise<void>;
+  /** The form's half of signing in: the one that is there already, or a new one. (`createLoginForm` of `form.ts`) */
+  form(create: (host: FormHost) => LoginForm): LoginForm;
   /** No more reports for this user of the session; with the last one gone, and still gone a task later, it ends. */
   close(): void;
 }

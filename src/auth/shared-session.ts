@@ -3,17 +3,18 @@
 
 import type { Change, Report, TokenInput } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
-import { toUploaderError, UploaderError } from '../core/errors.ts';
+import { UploaderError } from '../core/errors.ts';
 import type { AuthSnapshot, AuthState, WithToken } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { Brakes, Clock, Keeper } from './bearer.ts';
+import { Driver } from './driver.ts';
 import { credentialsOf, type Post } from './exchange.ts';
 import { Flows } from './flows.ts';
-import { createModel, reduce } from './machine.ts';
+import type { FormHost, LoginForm } from './form.ts';
 import type { AuthEvent, AuthModel, Effect, Reason } from './machine-types.ts';
-import { isSameSite, WorkWatch, watchPage } from './page.ts';
+import { firstModel, isInteractive, WorkWatch, watchPage } from './page.ts';
 import { PageQuestion } from './page-question.ts';
-import { dropTransactions, takeReturn } from './pkce.ts';
+import { dropTransactions } from './pkce.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
 import { AUTH_TIMES } from './times.ts';
@@ -42,12 +43,10 @@ export class SharedSession {
   readonly #users = new Set<Report>();
   readonly #listeners = new Set<() => void>();
   readonly #waiters = new Set<() => void>();
-  readonly #queue: AuthEvent[] = [];
+  readonly #driver: Driver;
   readonly #onEnd: () => void;
-  #model: AuthModel;
-  #flow = new AbortController();
+  #form: LoginForm | undefined;
   #snapshot: AuthSnapshot;
-  #isRunning = false;
   #isBrakeTimed = false;
 
   constructor(settings: Settings, deps: AuthDeps, owner: string, onEnd: () => void) {
@@ -58,22 +57,35 @@ export class SharedSession {
     const times = { ...AUTH_TIMES, ...(assumed > 0 && { assumedLifetimeMs: assumed }), ...deps.options };
     this.#keeper = new Keeper(times);
     this.#brakes = new Brakes(times);
-    const obtain = (signal: AbortSignal): Promise<string> => this.#obtain(signal);
-    this.#withToken = createWithToken(settings, { keeper: this.#keeper, brakes: this.#brakes, obtain });
+    this.#withToken = createWithToken(settings, {
+      keeper: this.#keeper,
+      brakes: this.#brakes,
+      obtain: (signal) => this.#obtain(signal),
+      onStepUp: (proof) => {
+        this.#flows.demand(proof);
+        this.#dispatch({ type: 'step-up' });
+      },
+    });
     const askPage = (reason: Reason): Promise<TokenInput> | undefined => this.#question.take(reason);
     this.#flows = new Flows({ settings, post: deps.post, times, clock: new Clock(), owner, askPage });
     this.#work = new WorkWatch(times, this.#life.signal, () => {
       if (this.#keeper.isDue) this.#renew();
     });
-    const hasFrames = typeof document !== 'undefined' && !globalThis.crossOriginIsolated;
-    const isInteractive = settings.auth !== 'none' && settings.auth !== 'token';
-    this.#model = createModel({
-      canSilent: hasFrames && isInteractive && settings.silent === 'auto',
-      silentAfterWindow:
-        settings.authOptions.silentAfterPopup === true || (hasFrames && isSameSite(settings.baseUrl)),
-      limits: { coolCapMs: times.coolCapMs, resendMs: times.resendMs },
+    const model = firstModel(settings, times);
+    this.#driver = new Driver(model, {
+      isAlive: () => this.#keeper.value !== undefined,
+      onStep: (...step) => this.#onStep(...step),
+      run: (effect, signal, send) => {
+        if (effect.type === 'require') this.#require(effect.reason);
+        else this.#flows.run(effect, signal, send);
+        this.#form?.run(effect, signal, send);
+      },
+      onRest: () => {
+        this.#refresh();
+        if (this.#keeper.value !== undefined) for (const wake of this.#waiters) wake();
+      },
     });
-    this.#snapshot = createSnapshot(this.#model, settings.auth, false);
+    this.#snapshot = createSnapshot(model, settings.auth, false);
     if (typeof document === 'undefined') return;
     this.#channel = new BroadcastChannel(`secure-uploader:sign-out:${settings.baseUrl} ${settings.clientId}`);
     this.#channel.onmessage = ({ data }) => {
@@ -83,11 +95,13 @@ export class SharedSession {
       onWake: () => this.#work.check(),
       onLeave: () => this.#keeper.forget(),
       onShownAgain: () => {
-        if (this.#model.state === 'redirecting') dropTransactions();
+        if (this.#driver.model.state === 'redirecting') dropTransactions();
         this.#dispatch({ type: 'shown-again' });
       },
     });
-    if (isInteractive) this.#takeReturn(owner, times.transactionMs);
+    // Taken out at once; told when there is somebody to hear.
+    const found = isInteractive(settings) ? this.#flows.takeReturn() : undefined;
+    if (found) queueMicrotask(() => this.#dispatch(found));
   }
 
   open({ report, confirmRedirect }: AuthDeps): AuthSession {
@@ -105,12 +119,28 @@ export class SharedSession {
         return () => session.#listeners.delete(own);
       },
       withToken: session.#withToken,
-      signIn: (via) => session.#signIn(via, confirmRedirect),
+      signIn: (via, idpId) => session.#signIn(via, idpId, confirmRedirect),
       cancel: () => session.#dispatch({ type: 'cancel' }),
       signOut: () => session.#signOut(),
       close: () => session.#close(user),
+      form: (create) => session.#openForm(create),
       toJSON: () => session.#snapshot,
     });
+  }
+
+  #openForm(create: (host: FormHost) => LoginForm): LoginForm {
+    if (this.#form) return this.#form;
+    const driver = this.#driver;
+    this.#form = create({
+      settings: this.#settings,
+      post: this.#post,
+      redirectUri: () => this.#flows.redirectUri,
+      model: () => driver.model,
+      dispatch: (event) => driver.dispatch(event),
+      send: (event, generation) => driver.send(event, generation),
+    });
+    driver.rows = this.#form.rows;
+    return this.#form;
   }
 
   #close(user: Report): void {
@@ -150,18 +180,18 @@ export class SharedSession {
 
   /** Sees to it that somebody gets a token, now that somebody waits for one. */
   #demand(): void {
-    const { state } = this.#model;
+    const { state } = this.#driver.model;
     if (state === 'signed-in') this.#renew();
     else if (state === 'signed-out' || state === 'prompt') {
       const mayAsk = this.#settings.auth === 'auto' && state === 'signed-out';
-      const isHosted = this.#isHosted || (mayAsk && this.#question.ask(this.#model.reason));
+      const isHosted = this.#isHosted || (mayAsk && this.#question.ask(this.#driver.model.reason));
       this.#dispatch({ type: 'need-token', isHosted });
     }
     this.#refresh();
   }
 
   #renew(): void {
-    const { state, renewing, source, canSilent } = this.#model;
+    const { state, renewing, source, canSilent } = this.#driver.model;
     if (state !== 'signed-in' || renewing) return;
     const reason = this.#keeper.isRejected ? 'rejected' : 'expired';
     const waitMs = source === 'host' || canSilent ? this.#brakes.waitMs(this.#keeper.lifetimeMs) : 0;
@@ -184,8 +214,8 @@ export class SharedSession {
     return auth === 'token' || (auth === 'auto' && getToken !== undefined);
   }
 
-  #signIn(via: 'popup' | 'redirect' | undefined, confirmRedirect?: () => boolean): void {
-    const { state, source } = this.#model;
+  #signIn(via?: 'popup' | 'redirect', idpId?: string, confirmRedirect?: () => boolean): void {
+    const { state, source } = this.#driver.model;
     const { auth } = this.#settings;
     if (!CAN_SIGN_IN.has(state) || auth === 'none') return;
     const isHosted = this.#isHosted || (auth === 'auto' && source === 'host');
@@ -200,7 +230,7 @@ export class SharedSession {
         return;
       }
     }
-    const isBlocked = way === 'popup' && !this.#flows.openPopup();
+    const isBlocked = way === 'popup' && !this.#flows.openPopup(idpId);
     this.#dispatch({ type: 'sign-in', via: way === 'local' ? 'form' : way, isBlocked });
   }
 
@@ -219,40 +249,17 @@ export class SharedSession {
   }
 
   #dispatch(event: AuthEvent): void {
-    this.#queue.push(event);
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    try {
-      for (let next = this.#queue.shift(); next; next = this.#queue.shift()) this.#step(next);
-    } finally {
-      this.#isRunning = false;
-    }
-    this.#refresh();
-    if (this.#keeper.value !== undefined) for (const wake of this.#waiters) wake();
+    this.#driver.dispatch(event);
   }
 
-  #step(event: AuthEvent): void {
-    const before = { ...this.#model, isAlive: this.#keeper.value !== undefined };
-    const { model, effects } = reduce(before, event);
-    this.#model = model;
-    if (model.generation !== before.generation) {
-      this.#flow.abort();
-      this.#flow = new AbortController();
-    }
+  #onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
     if (model.renewing && !before.renewing) this.#brakes.count();
     const work = model.renewing ?? model.state;
     if (work !== 'silent' && work !== 'exchange') this.#flows.unlock();
     for (const effect of effects) this.#store(effect);
+    this.#form?.onEnter(model);
     this.#refresh();
     for (const change of changesBetween(before, model, event, this.#keeper.expiresAt)) this.#report(change);
-    const { generation } = model;
-    for (const effect of effects) {
-      if (effect.type === 'require') this.#require(effect.reason);
-      else
-        this.#flows.run(effect, this.#flow.signal, (outcome) =>
-          this.#dispatch({ ...outcome, generation } as AuthEvent),
-        );
-    }
   }
 
   #store(effect: Effect): void {
@@ -267,7 +274,12 @@ export class SharedSession {
   }
 
   #refresh(): void {
-    const snapshot = createSnapshot(this.#model, this.#settings.auth, this.#waiters.size > 0, this.#snapshot);
+    const snapshot = createSnapshot(
+      this.#driver.model,
+      this.#settings.auth,
+      this.#waiters.size > 0,
+      this.#snapshot,
+    );
     if (snapshot === this.#snapshot) return;
     this.#snapshot = snapshot;
     for (const listener of [...this.#listeners]) listener();
@@ -278,19 +290,5 @@ export class SharedSession {
     const { auth } = this.#settings;
     const isAnswered = this.#question.ask(reason);
     if (isAnswered && (auth === 'auto' || auth === 'token')) this.#dispatch({ type: 'sign-in', via: 'host' });
-  }
-
-  /** Takes out at once what the page was loaded with; tells of it when there is somebody to hear. */
-  #takeReturn(owner: string, transactionMs: number): void {
-    let event: AuthEvent | undefined;
-    try {
-      const grant = takeReturn(this.#settings, this.#flows.redirectUri, owner, transactionMs);
-      if (grant) event = { type: 'returned', grant };
-    } catch (error) {
-      const { code } = toUploaderError(error, 'authorize-failed', 'The answer could not be read');
-      if (code !== 'bad-config') event = { type: 'unable', error: { code } };
-    }
-    const found = event;
-    if (found) queueMicrotask(() => this.#dispatch(found));
   }
 }

@@ -6,15 +6,18 @@ import { UploaderError } from '../core/errors.ts';
 import type { WithToken } from '../core/types.ts';
 import type { Brakes, Keeper } from './bearer.ts';
 
-/** `obtain` waits for a token that is good for a call. */
-export function createWithToken(
-  settings: Settings,
-  {
-    keeper,
-    brakes,
-    obtain,
-  }: { keeper: Keeper; brakes: Brakes; obtain: (signal: AbortSignal) => Promise<string> },
-): WithToken {
+export interface TokenHooks {
+  readonly keeper: Keeper;
+  readonly brakes: Brakes;
+  /** Waits for a token that is good for a call. */
+  readonly obtain: (signal: AbortSignal) => Promise<string>;
+  /** The service wants a stronger proof, described by these parameters of `/authorize`. */
+  readonly onStepUp: (proof: Readonly<Record<string, string>>) => void;
+}
+
+/** A `WithToken` over a session's token. */
+export function createWithToken(settings: Settings, hooks: TokenHooks): WithToken {
+  const { keeper, brakes, obtain, onStepUp } = hooks;
   const listed = settings.authOptions.expiredStatuses;
   const expired: readonly unknown[] = Array.isArray(listed) ? listed : [401];
   return async (call, signal) => {
@@ -30,6 +33,8 @@ export function createWithToken(
         return result;
       } catch (error) {
         if (!(error instanceof UploaderError) || !expired.includes(error.status)) throw error;
+        // A 401 for want of scope is about this call, not about the token.
+        if (error.code === 'forbidden') throw error;
         if (hasRenewed)
           throw new UploaderError('token-rejected', 'A new token was refused', { cause: error, status: 401 });
         // Refused while a newer one was on its way: that one is still to be tried.
@@ -37,7 +42,24 @@ export function createWithToken(
         if (isLate) continue;
         hasRenewed = true;
         keeper.reject(token);
+        const proof = readStepUp(error);
+        if (proof) onStepUp(proof);
       }
     }
   };
+}
+
+/** The stronger proof that a refusal asks for (RFC 9470), where the page may read that. */
+function readStepUp({ cause }: UploaderError): Record<string, string> | undefined {
+  const { wwwAuthenticate } = (typeof cause === 'object' && cause !== null ? cause : {}) as {
+    wwwAuthenticate?: string;
+  };
+  if (!wwwAuthenticate?.includes('insufficient_user_authentication')) return undefined;
+  const proof: Record<string, string> = {};
+  for (const [, name = '', quoted, bare] of wwwAuthenticate.matchAll(
+    /\b(acr_values|max_age)=(?:"([^"]{1,200})"|(\d{1,9}))/g,
+  )) {
+    proof[name] = quoted ?? bare ?? '';
+  }
+  return proof;
 }

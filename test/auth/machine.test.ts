@@ -1,10 +1,12 @@
 // The sign-in table, pair by pair: each state with each event either has a row or is shown to do nothing.
 import { expect } from '@open-wc/testing';
-import { reduce } from '../../src/auth/machine.ts';
-import type { AuthEvent, EventType, Method } from '../../src/auth/machine-types.ts';
+import { challengeRows } from '../../src/auth/challenge-rows.ts';
+import { reduce as reduceBare } from '../../src/auth/machine.ts';
+import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/machine-types.ts';
 import type { AuthState } from '../../src/core/types.ts';
 import { at, challenge, EVENTS, generation, push, sms, TABLE, totp, type Where } from './sign-in-table.ts';
 
+const reduce = (model: AuthModel, event: AuthEvent) => reduceBare(model, event, challengeRows);
 const PLACES = Object.keys(TABLE) as Where[];
 const tell = ({ model, effects }: ReturnType<typeof reduce>): string =>
   [model.state, model.error?.code ?? '-', ...effects.map(({ type }) => type)].join(' ');

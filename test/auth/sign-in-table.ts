@@ -23,6 +23,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   'renew-due': { type: 'renew-due', reason: 'expired', isSpent: false },
   returned: { type: 'returned', grant },
   unable: { type: 'unable', error: { code: 'state-mismatch' } },
+  'step-up': { type: 'step-up' },
   'shown-again': { type: 'shown-again' },
   'submit-login': { type: 'submit-login' },
   pick: { type: 'pick', method: totp },
@@ -189,7 +190,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
     deadline: 'silent - deadline try-silent',
     cancel: 'prompt canceled require',
   },
-  'signed-in': { 'renew-due': 'signed-in - deadline try-silent' },
+  'signed-in': { 'renew-due': 'signed-in - deadline try-silent', 'step-up': 'prompt - require' },
   cooling: { elapsed: 'exchange - deadline redeem-again', cancel: 'prompt canceled require' },
   'renewing-host': {
     'host-token': 'signed-in - keep',

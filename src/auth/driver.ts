@@ -1,0 +1,71 @@
+// Turns the crank of the sign-in table: one event after another, the effects of a state aborted when it is left. It knows
+// neither what effects do nor who watches.
+
+import { reduce } from './machine.ts';
+import type { AuthEvent, AuthModel, Effect, FlowEvent, Rows } from './machine-types.ts';
+
+export interface DriverHooks {
+  /** Whether the token at hand is good for another call; asked before each event. */
+  readonly isAlive: () => boolean;
+  /** Told of each step, before its effects are carried out. */
+  readonly onStep: (
+    before: AuthModel,
+    after: AuthModel,
+    event: AuthEvent,
+    effects: readonly Effect[],
+  ) => void;
+  readonly run: (effect: Effect, signal: AbortSignal, send: (event: FlowEvent) => void) => void;
+  /** Told when nothing is left to do for now. */
+  readonly onRest: () => void;
+}
+
+/** A model, and the only way to change it. */
+export class Driver {
+  readonly #hooks: DriverHooks;
+  readonly #queue: AuthEvent[] = [];
+  #model: AuthModel;
+  #flow = new AbortController();
+  #isRunning = false;
+  /** Rows beside those of the table: what a form adds while it is shown. */
+  rows: Rows = {};
+
+  constructor(model: AuthModel, hooks: DriverHooks) {
+    this.#model = model;
+    this.#hooks = hooks;
+  }
+
+  get model(): AuthModel {
+    return this.#model;
+  }
+
+  /** Events that come up meanwhile are taken in turn. */
+  dispatch(event: AuthEvent): void {
+    this.#queue.push(event);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      for (let next = this.#queue.shift(); next; next = this.#queue.shift()) this.#step(next);
+    } finally {
+      this.#isRunning = false;
+    }
+    this.#hooks.onRest();
+  }
+
+  /** An event of what is under way now. */
+  send(event: FlowEvent, generation = this.#model.generation): void {
+    this.dispatch({ ...event, generation } as AuthEvent);
+  }
+
+  #step(event: AuthEvent): void {
+    const before = { ...this.#model, isAlive: this.#hooks.isAlive() };
+    const { model, effects } = reduce(before, event, this.rows);
+    this.#model = model;
+    if (model.generation !== before.generation) {
+      this.#flow.abort();
+      this.#flow = new AbortController();
+    }
+    this.#hooks.onStep(before, model, event, effects);
+    const send = (outcome: FlowEvent): void => this.send(outcome, model.generation);
+    for (const effect of effects) this.#hooks.run(effect, this.#flow.signal, send);
+  }
+}
