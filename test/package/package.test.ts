@@ -23,7 +23,7 @@ describe('The package', () => {
   before(async () => {
     app = await packApp();
   });
-  after(() => app.remove());
+  after(() => app?.remove());
   const text = (file: string): Promise<string> => readFile(join(app.packageFolder, file), 'utf8');
 
   test('has every file that its entries name', () => {

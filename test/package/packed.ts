@@ -45,6 +45,15 @@ const npm = (...args: string[]): [string, string[]] => {
 /** Builds, packs and unpacks. Takes some seconds; call it once for a file of tests, and `remove()` after them. */
 export async function packApp(): Promise<PackedApp> {
   const scratch = await mkdtemp(join(tmpdir(), 'secure-uploader-package-'));
+  try {
+    return await packInto(scratch);
+  } catch (error) {
+    await rm(scratch, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+async function packInto(scratch: string): Promise<PackedApp> {
   const stage = join(scratch, 'stage');
   const folder = join(scratch, 'app');
   const packageFolder = join(folder, 'node_modules/secure-uploader');
