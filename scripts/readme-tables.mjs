@@ -1,0 +1,158 @@
+// Writes the tables of README.md from what the code says: the manifest of the elements, the types of the events, the defaults
+// of the settings, the texts of the errors. `node --import tsx scripts/readme-tables.mjs` writes them; with `--check` it only
+// tells which differ, and fails if one does.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { createSettings } from '../src/core/config.ts';
+import { canRetry, ERROR_CODES } from '../src/core/errors.ts';
+import { ENGLISH } from '../src/ui/messages.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const scratch = 'node_modules/.cache/secure-uploader-manifest';
+
+/** What the manifest says of the element: read from the sources as they are now, not from the last build. */
+function readElement() {
+  mkdirSync(join(root, scratch), { recursive: true });
+  const script = join(root, 'node_modules/@custom-elements-manifest/analyzer/cem.js');
+  const { status, stderr } = spawnSync(process.execPath, [script, 'analyze', '--quiet', '--outdir', scratch], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`the manifest could not be made: ${stderr}`);
+  const { modules } = JSON.parse(readFileSync(join(root, scratch, 'custom-elements.json'), 'utf8'));
+  const all = modules.flatMap((module) => module.declarations ?? []);
+  return all.find((declaration) => declaration.tagName === 'secure-uploader');
+}
+
+/** The fields of each event's detail, by event name, as the types of `SecureUploaderEvents` have them. */
+function readDetails() {
+  const file = join(root, 'src/ui/event-map.ts');
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const program = ts.createProgram([file], { ...options, noEmit: true });
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(file);
+  const events = source.statements.find((node) => node.name?.text === 'SecureUploaderEvents');
+  const fieldsOf = (type) =>
+    checker.getPropertiesOfType(type).map((field) => {
+      const isOptional = field.flags & ts.SymbolFlags.Optional;
+      const own = checker.getNonNullableType(checker.getTypeOfSymbolAtLocation(field, events));
+      const [item] = checker.isArrayType(own) ? checker.getTypeArguments(own) : [];
+      const isList = item !== undefined && (item.flags & ts.TypeFlags.Object) !== 0;
+      return `${field.name}${isOptional ? '?' : ''}${isList ? `: [{${fieldsOf(item).join(', ')}}]` : ''}`;
+    });
+  const details = checker.getPropertiesOfType(checker.getTypeAtLocation(events.name)).map((event) => {
+    const type = checker.getTypeOfSymbolAtLocation(event, events);
+    const detail = checker.getTypeOfSymbolAtLocation(type.getProperty('detail'), events);
+    return [event.name, fieldsOf(detail)];
+  });
+  return new Map(details);
+}
+
+const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
+const settings = createSettings({ baseUrl: 'https://files.example' });
+
+function defaultOf({ name, fieldName, type }) {
+  if (fieldName !== camel(name)) throw new Error(`the property of ${name} is ${fieldName}, not ${camel(name)}`);
+  if (type?.text === 'boolean') return 'off';
+  if (name === 'base-url') return '';
+  const path = settings.paths[fieldName.replace(/Path$/, '')];
+  const value = fieldName.endsWith('Path') ? path : (settings[fieldName] ?? settings[`${fieldName}Bytes`]);
+  const isUnset = value === undefined || value === '' || value === Number.POSITIVE_INFINITY;
+  return isUnset || (Array.isArray(value) && value.length === 0) ? '' : `\`${value}\``;
+}
+
+const table = (head, rows) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+const code = (text) => `\`${text}\``;
+const escape = (text = '') => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+
+function signatureOf({ name, parameters = [] }) {
+  const inner = parameters.map((each) => each.name + (each.optional || each.default ? '?' : ''));
+  return code(`${name}(${inner.join(', ')})`);
+}
+
+/** Of the overloads of a method the one that the doc block stands on, with the parameters of the longest. */
+function methodsOf(members) {
+  const methods = members.filter(
+    ({ kind, privacy, name }) => kind === 'method' && !privacy && name !== 'addEventListener',
+  );
+  return [...new Set(methods.map(({ name }) => name))].map((name) => {
+    const same = methods.filter((method) => method.name === name);
+    const parameters = same.map((method) => method.parameters ?? []).sort((a, b) => b.length - a.length)[0];
+    const optional = same.some((method) => (method.parameters ?? []).length < parameters.length);
+    const { description } = same.find((method) => method.description) ?? {};
+    const shown = optional ? parameters.map((each) => ({ ...each, optional: true })) : parameters;
+    return [signatureOf({ name, parameters: shown }), escape(description)];
+  });
+}
+
+/** Every table by the name that its markers have. */
+function readTables() {
+  const { attributes, members, events, cssParts, cssProperties, cssStates, slots } = readElement();
+  const details = readDetails();
+  const documented = new Set(events.map(({ name }) => name));
+  const silent = [...details.keys()].filter((name) => !documented.has(name));
+  if (silent.length > 0) throw new Error(`without @fires: ${silent.join(', ')}`);
+  const properties = members.filter(
+    ({ kind, privacy, attribute, static: isStatic }) =>
+      kind === 'field' && !privacy && !attribute && !isStatic,
+  );
+  const named = (items) => items.map(({ name, description }) => [code(name), escape(description)]);
+  return {
+    attributes: table(
+      ['Attribute', 'Default', 'Meaning'],
+      attributes.map((each) => [code(each.name), defaultOf(each), escape(each.description)]),
+    ),
+    properties: table(['Property', 'Meaning'], named(properties)),
+    methods: table(['Method', 'Meaning'], methodsOf(members)),
+    events: table(
+      ['Event', 'Detail', 'When'],
+      events.map(({ name, description }) => {
+        const fields = details.get(name);
+        if (!fields) throw new Error(`${name} has no type`);
+        return [code(name), code(fields.join(', ')), escape(description)];
+      }),
+    ),
+    parts: table(['Part', 'What'], named(cssParts)),
+    'custom-properties': table(
+      ['Custom property', 'Default', 'Meaning'],
+      cssProperties.map((each) => [
+        code(each.name),
+        each.default ? code(each.default) : '',
+        escape(each.description),
+      ]),
+    ),
+    states: table(['State', 'While'], named(cssStates)),
+    slots: table(['Slot', 'What'], named(slots)),
+    errors: table(
+      ['Code', 'Retry may help', 'What a person reads'],
+      ERROR_CODES.map((each) => [code(each), canRetry(each) ? 'yes' : '', ENGLISH[each]]),
+    ),
+  };
+}
+
+/** `text` with each table between its markers; throws where one has no place. */
+function insertTables(text, tables) {
+  let next = text;
+  for (const [name, markdown] of Object.entries(tables)) {
+    const marks = new RegExp(`(<!-- table: ${name} -->\n)[^]*?(<!-- end -->)`);
+    if (!marks.test(next)) throw new Error(`README.md has no place for the table of ${name}`);
+    next = next.replace(marks, (_, begin, end) => `${begin}\n${markdown}\n\n${end}`);
+  }
+  return next;
+}
+
+const file = join(root, 'README.md');
+const now = readFileSync(file, 'utf8');
+const wanted = insertTables(now, readTables());
+if (!process.argv.includes('--check')) writeFileSync(file, wanted);
+else if (now !== wanted) {
+  const known = new Set(now.split('\n'));
+  const lines = wanted.split('\n').filter((line) => !known.has(line));
+  console.log(`README.md is behind the code; run scripts/readme-tables.mjs. It lacks:\n${lines.join('\n')}`);
+  process.exitCode = 1;
+}
