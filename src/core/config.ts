@@ -63,6 +63,7 @@ export interface SettingsInput {
   chunkSize?: number | string | undefined;
   concurrency?: number | string | undefined;
   batchSize?: number | string | undefined;
+  throttle?: number | string | undefined;
   hash?: string | undefined;
   manual?: boolean | undefined;
   noResume?: boolean | undefined;
@@ -109,6 +110,8 @@ export interface Settings {
   readonly chunkSizeBytes: number | 'auto';
   readonly concurrency: number | 'auto';
   readonly batchSize: number;
+  /** What all uploads together may use, bytes a second. */
+  readonly throttleBytesPerSecond: number;
   readonly hash: HashAlgorithm;
   readonly manual: boolean;
   readonly noResume: boolean;
@@ -227,6 +230,7 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     chunkSizeBytes: bytes('chunk-size', input.chunkSize, 'auto' as const),
     concurrency: count('concurrency', input.concurrency, 64, 'auto' as const),
     batchSize: count('batch-size', input.batchSize, 10_000, 64),
+    throttleBytesPerSecond: bytes('throttle', input.throttle, Number.POSITIVE_INFINITY),
     hash: oneOf('hash', input.hash, ['sha-256', 'blake3'], 'sha-256'),
     manual: input.manual ?? false,
     noResume: input.noResume ?? false,

@@ -17,6 +17,8 @@ export interface Connection {
   readonly calls: Calls;
   readonly put: Put;
   readonly pool: HashPool;
+  /** How long a PUT may stand still, where the page has set it. */
+  readonly stallMs: number | undefined;
   /** Shut while the service, or the storage, asks for patience. */
   readonly gates: { readonly service: Gate; readonly storage: Gate };
   close(): void;
@@ -42,15 +44,13 @@ export function connect(settings: Settings, report: Report, times: Times = {}): 
     settings,
     auth,
     pool,
+    stallMs: times.stallMs,
     calls: createCalls(
       settings,
       auth.withToken,
       times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs },
     ),
-    put: createPut({
-      baseUrl: settings.baseUrl,
-      ...(times.stallMs !== undefined && { stallMs: times.stallMs }),
-    }),
+    put: createPut({ baseUrl: settings.baseUrl }),
     gates: { service: new Gate(), storage: new Gate() },
     close() {
       pool.close();

@@ -14,6 +14,7 @@ import { isCallWorthRetrying } from '../service/client.ts';
 import { identify, recordKey } from '../store/identity.ts';
 import type { Connection } from './connection.ts';
 import type { Lanes } from './lanes.ts';
+import type { Line } from './line.ts';
 import { Progress } from './progress.ts';
 import type { RowRecords } from './records.ts';
 
@@ -21,6 +22,7 @@ import type { RowRecords } from './records.ts';
 export interface Shared {
   readonly lanes: Lanes;
   readonly claims: Claims;
+  readonly line: Line;
   readonly policy?: RetryPolicy;
   readonly phaseOf: (id: FileId) => Phase | undefined;
   readonly report: (change: Change) => void;
@@ -35,6 +37,11 @@ const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
 /** On a fast line a call for this many bytes costs less than reading them again later. */
 const EAGER_BYTES = 16 * 2 ** 20;
 const FAST_LINE_BYTES_PER_SECOND = 32e6;
+
+/** Without progress for so long, a PUT is sent again; in between, four times what was expected. */
+const LEAST_STALL_MS = 10_000;
+const MOST_STALL_MS = 120_000;
+const UNKNOWN_LINE_MS = 7500;
 
 export class Row {
   readonly id: FileId;
@@ -153,6 +160,15 @@ export class Row {
     return chunkSizeFor(this.picked.file.size, this.connection.settings.chunkSizeBytes);
   }
 
+  /** Ten seconds, or four times what these bytes took lately; a page may have set it. */
+  #stallMs(sizeBytes: number): number {
+    const { stallMs } = this.connection;
+    if (stallMs !== undefined) return stallMs;
+    const perLane = (this.#shared.bytesPerSecond() ?? 0) / this.#shared.lanes.limit;
+    const expectedMs = perLane > 0 ? (sizeBytes / perLane) * 1000 : UNKNOWN_LINE_MS;
+    return Math.min(MOST_STALL_MS, Math.max(LEAST_STALL_MS, 4 * expectedMs));
+  }
+
   #moveTo(phase: Phase): void {
     if (this.#waitingPhase) this.#waitingPhase = phase;
     else if (this.#shared.phaseOf(this.id) !== phase) this.tellProgress(phase);
@@ -171,7 +187,7 @@ export class Row {
   #parts(signal: AbortSignal): RunParts {
     const { connection, picked, progress } = this;
     const { calls, gates, pool, put, settings } = connection;
-    const { claims, lanes, policy = RETRY_POLICY, report, touch } = this.#shared;
+    const { claims, lanes, line, policy = RETRY_POLICY, report, touch } = this.#shared;
     const onOffline = (isOffline: boolean): void => this.#onOffline(isOffline);
     return {
       calls,
@@ -192,6 +208,9 @@ export class Row {
       isLineFast: () =>
         (this.#shared.bytesPerSecond() ?? Number.POSITIVE_INFINITY) > FAST_LINE_BYTES_PER_SECOND,
       hasIdleLane: () => lanes.hasIdle,
+      lineChange: () => line.change,
+      mayMove: (sizeBytes, moveSignal) => line.mayMove(sizeBytes, moveSignal),
+      stallMs: (sizeBytes) => this.#stallMs(sizeBytes),
       gate: gates.storage,
       acquireLane: (laneSignal) => lanes.acquire(() => this.order, laneSignal),
       identify: async () => {

@@ -10,6 +10,8 @@ import { Claims } from '../pipeline/upload.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { type Connection, connect, type Times } from './connection.ts';
 import { Lanes } from './lanes.ts';
+import { Line } from './line.ts';
+import { Listeners } from './listeners.ts';
 import { RowRecords, type Taken } from './records.ts';
 import { SnapshotKeeper } from './reducer.ts';
 import { Row, type Shared } from './row.ts';
@@ -22,6 +24,8 @@ export interface UploaderOptions {
   readonly store?: UploadStore;
   /** Hears of settings that are not understood; the console's `warn` unless told. */
   readonly warn?: Warn;
+  /** Puts service, sign-in and workers together; the real ones unless told. */
+  readonly connect?: typeof connect;
 }
 
 /** A file before it is taken, as `mayAdd` is asked about it. */
@@ -40,12 +44,13 @@ export class Uploader {
   readonly #options: UploaderOptions;
   readonly #store: UploadStore;
   readonly #taken: Taken = new Map();
-  readonly #listeners = new Set<() => void>();
-  readonly #changeListeners = new Set<(change: Change) => void>();
+  readonly #listeners = new Listeners<void>();
+  readonly #changeListeners = new Listeners<Change>();
   readonly #connections = new Set<Connection>();
   readonly #warned = new Set<string>();
   readonly #keeper: SnapshotKeeper;
   readonly #lanes: Lanes;
+  readonly #line: Line;
   readonly #runs: Runs;
   readonly #shared: Shared;
   #connection: Connection;
@@ -59,10 +64,12 @@ export class Uploader {
     this.#connection = this.#connect(checked);
     this.#keeper = new SnapshotKeeper(this.#connection.auth.snapshot);
     this.#lanes = new Lanes(checked.concurrency);
+    this.#line = new Line(checked.throttleBytesPerSecond);
     this.#runs = new Runs(this.#keeper, this.#lanes, this.#report);
     this.#shared = {
       lanes: this.#lanes,
       claims: new Claims(),
+      line: this.#line,
       phaseOf: (id) => this.#keeper.file(id)?.phase,
       report: this.#report,
       touch: this.#runs.touch,
@@ -80,14 +87,12 @@ export class Uploader {
 
   /** Calls `listener` after changes, once for all changes of a task. Returns how to stop it. */
   subscribe(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   /** Calls `listener` with every change as it happens. Returns how to stop it. */
   onChange(listener: (change: Change) => void): () => void {
-    this.#changeListeners.add(listener);
-    return () => this.#changeListeners.delete(listener);
+    return this.#changeListeners.add(listener);
   }
 
   /** Calls `listener` with the detail of every change of one name. Returns how to stop it. */
@@ -205,6 +210,7 @@ export class Uploader {
   /** Ends all work and keeps what is saved. The engine cannot be used after. */
   async close(): Promise<void> {
     await this.#runs.close();
+    this.#line.close();
     for (const connection of this.#connections) connection.close();
     this.#connections.clear();
   }
@@ -218,7 +224,7 @@ export class Uploader {
   readonly #report = (change: Change): void => {
     this.#keeper.apply(change);
     const frozen = Object.freeze({ name: change.name, detail: Object.freeze(change.detail) }) as Change;
-    for (const listener of this.#changeListeners) listener(frozen);
+    this.#changeListeners.tell(frozen);
     this.#tell();
   };
 
@@ -227,12 +233,12 @@ export class Uploader {
     this.#isTold = false;
     queueMicrotask(() => {
       this.#isTold = true;
-      for (const listener of this.#listeners) listener();
+      this.#listeners.tell();
     });
   }
 
   #connect(settings: Connection['settings']): Connection {
-    const connection = connect(settings, this.#report, this.#options.times);
+    const connection = (this.#options.connect ?? connect)(settings, this.#report, this.#options.times);
     connection.auth.subscribe(() => {
       if (connection === this.#connection) this.#keeper.setAuth(connection.auth.snapshot);
       this.#runs.onAuth(connection);

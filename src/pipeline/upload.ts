@@ -51,6 +51,12 @@ export interface UploadParts {
   readonly policy: RetryPolicy;
   readonly gate: Gate;
   readonly signal: AbortSignal;
+  /** Aborts when the network changed or the machine woke: what is under way goes again at once, on a new connection. */
+  readonly lineChange: () => AbortSignal;
+  /** How long a PUT of so many bytes may stand still, milliseconds. */
+  readonly stallMs: (sizeBytes: number) => number;
+  /** Resolves when so many bytes may go, where the page limits how fast. */
+  readonly mayMove: (sizeBytes: number, signal: AbortSignal) => Promise<void>;
   /** Ends every stage of the run: a chunk cannot be stored, so nothing else has to be. */
   readonly giveUp: () => void;
   /** Bytes of this chunk handed to the network so far; 0 when a try failed. */
@@ -175,11 +181,17 @@ async function send(
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
       held.body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
       lane ??= await parts.acquireLane(signal);
+      const change = parts.lineChange();
       try {
         await gate.pass(signal);
+        await parts.mayMove(chunk.sizeBytes, signal);
         giveBack();
         onPut(chunk);
-        await put(ticket.upload, held.body, { signal, onProgress: (sentBytes) => onSent(chunk, sentBytes) });
+        await put(ticket.upload, held.body, {
+          signal: AbortSignal.any([signal, change]),
+          stallMs: parts.stallMs(chunk.sizeBytes),
+          onProgress: (sentBytes) => onSent(chunk, sentBytes),
+        });
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         signal.throwIfAborted();
@@ -188,7 +200,7 @@ async function send(
         lane = undefined;
         ticket = undefined;
         held.body = undefined;
-        await waitToRetry(retries, error, parts);
+        if (!change.aborted) await waitToRetry(retries, error, parts);
       }
     }
   } finally {

@@ -121,4 +121,22 @@ describe('a PUT that fails', () => {
     expect(await sending).to.have.length(2);
     expect(Date.now()).to.be.at.least(gate.opensAtMs);
   });
+
+  it('goes again at once, with a fresh ticket and no try spent, when the network changes under it', async () => {
+    let change = new AbortController();
+    const { parts, renewed, service, told, ticketed } = await setUpSending([1], {
+      policy: { attempts: 1, baseMs: 1e9, capMs: 1e9 },
+      lineChange: () => change.signal,
+    });
+    const sending = collect(upload(streamOf(await ticketed()), parts));
+    const first = await service.nextRequest('put');
+    const before = change;
+    change = new AbortController();
+    before.abort();
+    expect(first.signal.aborted).to.equal(true);
+    (await service.nextRequest('put')).answer();
+    expect(await sending).to.have.length(1);
+    expect(renewed).to.deep.equal([0]);
+    expect(told).not.to.include('wait');
+  });
 });

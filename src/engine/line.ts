@@ -1,0 +1,63 @@
+// The way out of the page, as the browser tells of it: another network, a machine that woke, and how much of it the page
+// may use. It knows no request.
+
+import { sleep } from '../core/wait.ts';
+
+/** How often the clock is looked at, and how much of it may be missing before the machine must have slept, ms. */
+const LOOK_MS = 5000;
+const SLEPT_MS = 90_000;
+
+export class Line {
+  readonly #bytesPerSecond: number;
+  readonly #stop = new AbortController();
+  #change = new AbortController();
+  #lookedMs = Date.now();
+  #freeAtMs = 0;
+
+  constructor(bytesPerSecond: number = Number.POSITIVE_INFINITY) {
+    this.#bytesPerSecond = bytesPerSecond;
+    const { signal } = this.#stop;
+    const onChange = (): void => this.changed();
+    const { connection } = globalThis.navigator as Navigator & { connection?: EventTarget };
+    connection?.addEventListener('change', onChange, { signal });
+    globalThis.addEventListener?.('online', onChange, { signal });
+    globalThis.document?.addEventListener('resume', onChange, { signal });
+    globalThis.addEventListener?.('pageshow', (event) => event.persisted && onChange(), { signal });
+    this.#watchClock().catch(() => undefined);
+  }
+
+  /** Aborts with the next change; for requests that begin now. */
+  get change(): AbortSignal {
+    return this.#change.signal;
+  }
+
+  /** Whatever is under way may be on a dead connection. */
+  changed(): void {
+    const before = this.#change;
+    this.#change = new AbortController();
+    before.abort();
+  }
+
+  /** Resolves when so many bytes may go: then they take their share of the time to come. */
+  async mayMove(sizeBytes: number, signal: AbortSignal): Promise<void> {
+    if (this.#bytesPerSecond === Number.POSITIVE_INFINITY) return;
+    const now = performance.now();
+    const startMs = Math.max(now, this.#freeAtMs);
+    this.#freeAtMs = startMs + (sizeBytes / this.#bytesPerSecond) * 1000;
+    await sleep(startMs - now, signal);
+  }
+
+  close(): void {
+    this.#stop.abort();
+  }
+
+  /** A hidden page is woken once a minute at least; a longer gap was sleep. */
+  async #watchClock(): Promise<void> {
+    for (;;) {
+      await sleep(LOOK_MS, this.#stop.signal);
+      const now = Date.now();
+      if (now - this.#lookedMs > SLEPT_MS) this.changed();
+      this.#lookedMs = now;
+    }
+  }
+}

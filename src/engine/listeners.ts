@@ -1,0 +1,24 @@
+// Those who want to hear of something. It knows neither what it is nor who they are.
+
+/** Listeners; one that throws keeps it neither from the others nor from whoever tells. */
+export class Listeners<T> {
+  readonly #all = new Set<{ readonly listener: (value: T) => void }>();
+
+  /** Returns how to stop it. The same function added twice hears everything twice. */
+  add(listener: (value: T) => void): () => void {
+    const own = { listener };
+    this.#all.add(own);
+    return () => void this.#all.delete(own);
+  }
+
+  tell(value: T): void {
+    for (const { listener } of [...this.#all]) {
+      try {
+        listener(value);
+      } catch (error) {
+        // A defect of the page's, told as the browser tells those of its event listeners.
+        globalThis.reportError?.(error);
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// What the browser tells of the network, and how fast a page may use it.
+import { expect } from '@open-wc/testing';
+import { Line } from '../../src/engine/line.ts';
+
+describe('the line', () => {
+  it('tells requests that are under way when the browser comes online again', () => {
+    const line = new Line();
+    const { change } = line;
+    window.dispatchEvent(new Event('online'));
+    expect(change.aborted).to.equal(true);
+    expect(line.change.aborted).to.equal(false);
+    line.close();
+  });
+
+  it('tells them when a page comes back from the back/forward cache', () => {
+    const line = new Line();
+    const { change } = line;
+    window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }));
+    expect(change.aborted).to.equal(false);
+    window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    expect(change.aborted).to.equal(true);
+    line.close();
+  });
+
+  it('says nothing after it was closed', () => {
+    const line = new Line();
+    const { change } = line;
+    line.close();
+    window.dispatchEvent(new Event('online'));
+    expect(change.aborted).to.equal(false);
+  });
+
+  it('lets bytes go no faster than the page allows, whoever asks', async () => {
+    const line = new Line(100_000);
+    const { signal } = new AbortController();
+    const started = performance.now();
+    await Promise.all([1, 2, 3].map(() => line.mayMove(5_000, signal)));
+    // The third begins when the first two have had their 50 ms each.
+    expect(performance.now() - started).to.be.at.least(99);
+    line.close();
+  });
+
+  it('holds nothing up where no limit is set', async () => {
+    const line = new Line();
+    await line.mayMove(Number.MAX_SAFE_INTEGER, new AbortController().signal);
+    line.close();
+  });
+
+  it('stops waiting when the run is stopped', async () => {
+    const line = new Line(1);
+    const stop = new AbortController();
+    await line.mayMove(1e9, stop.signal);
+    const waiting = line.mayMove(1, stop.signal).catch((reason: unknown) => reason);
+    stop.abort('stopped');
+    expect(await waiting).to.equal('stopped');
+    line.close();
+  });
+});
