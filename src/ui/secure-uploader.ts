@@ -88,7 +88,7 @@ import { WindowController } from './window-controller.ts';
  * @cssproperty [--secure-uploader-radius=12px] - Roundness of the frame; that of inner things follows.
  * @cssproperty [--secure-uploader-font=inherit] - Font family.
  * @cssproperty [--secure-uploader-font-size=0.9375em] - Font size; all measures follow.
- * @cssproperty [--secure-uploader-list-height=26em] - Greatest height of the list; `none` lets the page scroll.
+ * @cssproperty [--secure-uploader-list-height=30em] - Greatest height of the list; `none` lets the page scroll.
  *
  * @cssstate uploading - At least one file is being checked, sent or finished.
  * @cssstate dragging - Files are held over the element.

@@ -77,6 +77,13 @@ for (const { name, query, media = {} } of shots) {
   page.on('pageerror', (error) => console.error(name, error.message));
   await page.goto(`http://127.0.0.1:${port}/test/ui/fixtures/gallery.html?${new URLSearchParams(query)}`);
   await page.waitForSelector('widget-fixture');
+  // All in the same moment of their animation, so that two pictures can be compared.
+  await page.evaluate(() => {
+    for (const animation of document.querySelector('widget-fixture').shadowRoot.getAnimations()) {
+      animation.pause();
+      animation.currentTime = 800;
+    }
+  });
   await page.screenshot({ path: `${out}${name}.png`, fullPage: true });
   await page.close();
 }

@@ -51,14 +51,11 @@ describe('dropping and pasting', () => {
 
   it('adds files that are pasted anywhere but in a text field', async () => {
     const element = await createElement({ manual: true });
-    const paste = (target: EventTarget, name: string): boolean =>
-      target.dispatchEvent(
-        new ClipboardEvent('paste', {
-          clipboardData: transferOf(textFile(name)),
-          bubbles: true,
-          cancelable: true,
-        }),
-      );
+    const paste = (target: EventTarget, name: string): void => {
+      const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true });
+      Object.defineProperty(event, 'clipboardData', { value: transferOf(textFile(name)) });
+      target.dispatchEvent(event);
+    };
     const field = document.createElement('textarea');
     document.body.append(field);
     paste(field, 'not-this.txt');
@@ -140,7 +137,7 @@ describe('reading dropped folders', () => {
     await root.removeEntry('holiday', { recursive: true });
   };
   // Handles to try it with come from the private file system, which WebKitGTK does not have.
-  if ('getDirectory' in navigator.storage)
+  if ((navigator.storage as StorageManager | undefined)?.getDirectory !== undefined)
     it('keeps the handle of each file where the browser gives handles', keepsHandles);
 
   it('says on the screen what was left out', async () => {

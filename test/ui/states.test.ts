@@ -188,6 +188,12 @@ describe('a list of ten thousand files', () => {
     await shown(() => textOf(element).includes('scan-09999.tif'));
     const { files } = STATES['ten-thousand'] as Snapshot;
     await element.show(snapshot(files.slice(0, 100)));
-    await shown(() => textOf(element).includes('scan-00099.tif'));
+    // Where the list is scrolled to then differs between engines; that rows fill what is visible does not.
+    const { top, bottom } = scroller.getBoundingClientRect();
+    await shown(() => {
+      const rows = all(element, '.row').map((row) => row.getBoundingClientRect());
+      return rows.some((row) => row.top <= top + 1) && rows.some((row) => row.bottom >= bottom - 1);
+    });
+    expect(all(element, '.row').length).to.be.lessThan(60);
   });
 });

@@ -4,7 +4,7 @@ import { css } from 'lit';
 
 export const list = css`
   .scroller {
-    max-block-size: var(--secure-uploader-list-height, 26em);
+    max-block-size: var(--secure-uploader-list-height, 30em);
     overflow: auto;
     overscroll-behavior: auto;
     scrollbar-width: thin;
