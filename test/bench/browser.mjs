@@ -32,22 +32,6 @@ export async function startBrowser() {
   };
 }
 
-// The page's process is the renderer that gets busy when the page is: the browser may keep a spare one.
-async function findPageProcess(page, processes) {
-  const cpuOf = async () =>
-    new Map((await processes()).map(({ id, type, cpuTime }) => [id, { type, cpuTime }]));
-  const before = await cpuOf();
-  await page.evaluate(() => {
-    const end = performance.now() + 60;
-    while (performance.now() < end);
-  });
-  const grown = [...(await cpuOf())]
-    .filter(([, { type }]) => type === 'renderer')
-    .map(([id, { cpuTime }]) => ({ id, grownBy: cpuTime - (before.get(id)?.cpuTime ?? 0) }))
-    .sort((a, b) => b.grownBy - a.grownBy);
-  return grown[0].id;
-}
-
 function residentMB(pid) {
   try {
     const kib = /^VmRSS:\s+([0-9]+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
@@ -57,38 +41,57 @@ function residentMB(pid) {
   }
 }
 
-// Begins to watch; `stop()` answers what was used since: megabytes above idle at the peak, seconds of processor time.
-// `cancel()` only ends the watching.
+const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
+
+/** Keeps one processor busy with the page, long enough to stand out from the start of a renderer that the browser keeps spare. */
+function burn() {
+  const end = performance.now() + 150;
+  while (performance.now() < end);
+}
+
+// The page's process is the renderer that was busiest from before the page burned on.
+function findPageProcess(before, after) {
+  const grownBy = ({ id, cpuTime }) => cpuTime - (before.find((one) => one.id === id)?.cpuTime ?? 0);
+  const renderers = after.filter(({ type }) => type === 'renderer');
+  return renderers.sort((a, b) => grownBy(b) - grownBy(a))[0]?.id;
+}
+
+// Begins to watch; `stop()` answers what was used since, by kind of process (`page` being the page's own): megabytes when idle,
+// megabytes above that at the peak (undefined where the system does not tell), seconds of processor time. `cancel()` only ends it.
 async function watch(page, processes) {
-  const pageProcess = await findPageProcess(page, processes);
+  const first = await processes();
+  await page.evaluate(burn);
   const before = await processes();
   const ids = before.map(({ id }) => id);
-  const read = () => ({
-    page: residentMB(pageProcess),
-    all: ids.map(residentMB).reduce((sum, one) => sum + (one ?? 0), 0),
-  });
+  const read = () => new Map(ids.map((id) => [id, residentMB(id) ?? 0]));
+  const total = (memory) => sum([...memory.values()]);
   const idle = read();
-  const peak = { ...idle };
+  const peak = new Map(idle);
+  let peakOfAll = total(idle);
   const timer = setInterval(() => {
     const now = read();
-    peak.page = Math.max(peak.page, now.page ?? 0);
-    peak.all = Math.max(peak.all, now.all);
+    for (const [id, memory] of now) peak.set(id, Math.max(peak.get(id), memory));
+    peakOfAll = Math.max(peakOfAll, total(now));
   }, SAMPLE_EVERY_MS);
   return {
     cancel: () => clearInterval(timer),
     async stop() {
       clearInterval(timer);
-      const used = (await processes()).map(({ id, type, cpuTime }) => {
-        const earlier = before.find((one) => one.id === id)?.cpuTime ?? 0;
-        return { type: id === pageProcess ? 'page' : type, seconds: cpuTime - earlier };
-      });
-      const cpuSeconds = {};
-      for (const { type, seconds } of used) cpuSeconds[type] = (cpuSeconds[type] ?? 0) + seconds;
-      const memory =
-        idle.page === undefined
-          ? {}
-          : { pageIdleMB: idle.page, pagePeakMB: peak.page - idle.page, browserPeakMB: peak.all - idle.all };
-      return { ...memory, cpuSeconds, cpuTotalSeconds: used.reduce((sum, { seconds }) => sum + seconds, 0) };
+      const after = await processes();
+      const pageProcess = findPageProcess(first, after);
+      const [cpuSeconds, idleMB, peakMB] = [{}, {}, {}];
+      const add = (to, kind, value) => {
+        to[kind] = (to[kind] ?? 0) + value;
+      };
+      for (const { id, type, cpuTime } of after) {
+        const kind = id === pageProcess ? 'page' : type;
+        add(cpuSeconds, kind, cpuTime - (before.find((one) => one.id === id)?.cpuTime ?? 0));
+        if (!idle.get(id)) continue;
+        add(idleMB, kind, idle.get(id));
+        add(peakMB, kind, peak.get(id) - idle.get(id));
+      }
+      if (idleMB.page) peakMB.all = peakOfAll - total(idle);
+      return { idleMB, peakMB, cpuSeconds, cpuTotalSeconds: sum(Object.values(cpuSeconds)) };
     },
   };
 }

@@ -40,8 +40,10 @@ export function figuresOf({ page, usage, counts, files, line, stopped }) {
     longestTaskMs: page.longestTaskMs,
     blockedMs: page.blockedMs,
     longestGapMs: page.longestGapMs,
-    pagePeakMB: usage.pagePeakMB,
-    browserPeakMB: usage.browserPeakMB,
+    pagePeakMB: usage.peakMB.page,
+    browserPeakMB: usage.peakMB.all,
+    idleMB: usage.idleMB,
+    peakMB: usage.peakMB,
     cpuPerGB: bytes ? usage.cpuTotalSeconds / (bytes / GB) : undefined,
     cpuSeconds: usage.cpuSeconds,
     requests: counts.requests,
@@ -69,8 +71,8 @@ const medianNames = [
 const countNames = ['requests', 'preflights', 'receivedBytes', 'receivedRatio', 'cuts', 'refusals'];
 
 /**
- * One row a client: medians of its runs that went well, the longest task of all of them, and the speed against `raw-parallel` and
- * `pipe-mem`: the median over the rounds of what both did in the same round.
+ * One row a client: medians of its runs that went well, the longest task of all of them, and the median speed
+ * against that of `raw-parallel` and `pipe-mem`.
  */
 export function rowsOf(runsByClient) {
   const rows = [...runsByClient].map(([client, runs]) => {
@@ -85,27 +87,13 @@ export function rowsOf(runsByClient) {
     row.error = runs.find((run) => run.error)?.error;
     return row;
   });
+  const speedOf = (client) => rows.find((row) => row.client === client)?.MBps;
+  const [raw, pipe] = [speedOf('raw-parallel'), speedOf('pipe-mem')];
   for (const row of rows) {
-    for (const [name, other] of [
-      ['ofRaw', 'raw-parallel'],
-      ['ofPipe', 'pipe-mem'],
-    ]) {
-      row[name] = ratio(row.runs, rows.find(({ client }) => client === other)?.runs);
-    }
+    row.ofRaw = row.MBps && raw && row.MBps / raw;
+    row.ofPipe = row.MBps && pipe && row.MBps / pipe;
   }
   return rows;
-}
-
-function ratio(runs, others) {
-  return (
-    others &&
-    median(
-      runs.map(({ round, MBps }) => {
-        const other = others.find((one) => one.round === round)?.MBps;
-        return MBps && other ? MBps / other : undefined;
-      }),
-    )
-  );
 }
 
 const fixed = (digits) => (value) => value.toFixed(digits);
@@ -155,8 +143,8 @@ export function tableOf(rows) {
 }
 
 /** What the columns mean, for whoever reads the table. */
-export const legend = `MB/s: file bytes a second, median of the rounds (min, max). of raw, of pipe: speed against raw-parallel and pipe-mem of the
-same round. of line: least time that the line allows for this client's own requests and bytes, against the time it took. 1st byte:
+export const legend = `MB/s: file bytes a second, median of the rounds (min, max). of raw, of pipe: that median against the one of raw-parallel and of
+pipe-mem. of line: least time that the line allows for this client's own requests and bytes, against the time it took. 1st byte:
 from the start until storage got a byte. task: longest task on the page's thread in all rounds (browsers report those over 50 ms);
 gap: longest between two frames (other processes count into it). page MB, all MB: peak above idle of the page's process, of the
-whole browser. CPU: seconds of the whole browser. received: bytes that came, against the files' size.`;
+whole browser (what processes share counts in each). CPU: seconds of the whole browser. received: bytes that came, against the files' size.`;
