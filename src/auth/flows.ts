@@ -17,6 +17,7 @@ import {
   type Transaction,
   takeReturn,
 } from './pkce.ts';
+import { runTimer } from './timers.ts';
 import type { AuthTimes } from './times.ts';
 import { openWindow, runFrame, runWindow } from './windows.ts';
 
@@ -33,16 +34,6 @@ export interface FlowContext {
   /** Asks the page by event; `undefined` where nobody answered while the event was dispatched. */
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
 }
-
-const DEADLINES: Readonly<Record<string, keyof AuthTimes>> = {
-  'asking-host': 'hostMs',
-  silent: 'silentMs',
-  popup: 'popupMs',
-  redirecting: 'redirectMs',
-  choose: 'challengeMs',
-  answer: 'challengeMs',
-  wait: 'challengeMs',
-};
 
 export class Flows {
   readonly #context: FlowContext;
@@ -121,17 +112,16 @@ export class Flows {
     };
     switch (effect.type) {
       case 'deadline':
-        this.#deadline(effect.of, signal).then(
-          () => send({ type: 'deadline' }),
+      case 'cool': {
+        // Waiting for another tab to finish is no delay of this try.
+        const isLocked = effect.type === 'deadline' && (effect.of === 'silent' || effect.of === 'exchange');
+        const begin = isLocked ? this.#lock() : Promise.resolve();
+        begin.then(
+          () => runTimer(effect, this.#context.times, signal, send),
           () => undefined,
         );
         break;
-      case 'cool':
-        sleep(effect.ms, signal).then(
-          () => send({ type: 'elapsed' }),
-          () => undefined,
-        );
-        break;
+      }
       case 'ask-host':
         this.#askHost(effect.reason, signal, send).catch(fail);
         break;
@@ -159,12 +149,6 @@ export class Flows {
         if (this.#grant) this.#redeem(this.#grant, signal, send).catch(fail);
         break;
     }
-  }
-
-  async #deadline(of: string, signal: AbortSignal): Promise<void> {
-    // Waiting for another tab to finish is no delay of this try.
-    if (of === 'silent' || of === 'exchange') await this.#lock();
-    await sleep(this.#context.times[DEADLINES[of] ?? 'requestMs'], signal);
   }
 
   async #askHost(reason: Reason, signal: AbortSignal, send: Send): Promise<void> {

@@ -46,6 +46,7 @@ export class SecureUploaderLogin extends LitElement {
   #shownState = '';
   #coolUntilMs = 0;
   #isTicking = false;
+  #hasFocus = false;
 
   /** Light DOM: password managers fill what they can see. */
   protected override createRenderRoot(): HTMLElement {
@@ -69,6 +70,7 @@ export class SecureUploaderLogin extends LitElement {
   }
 
   protected override willUpdate(): void {
+    this.#hasFocus = this.matches(':focus-within');
     if (this.#signIn || !this.isConnected || !(this.settings || this.baseUrl)) return;
     this.#signIn = this.settings ? joinSignIn(this.settings) : this.#openAlone();
     const stop = this.#signIn.subscribe(() => this.requestUpdate());
@@ -120,10 +122,9 @@ export class SecureUploaderLogin extends LitElement {
   protected override updated(_changed: PropertyValues): void {
     const auth = this.#signIn?.snapshot;
     if (!auth || auth.state === this.#shownState) return;
-    const isFirst = this.#shownState === '';
     this.#shownState = auth.state;
     if (auth.state === 'signed-in') this.#email = '';
-    if (isFirst) return;
+    if (!this.#hasFocus) return;
     const code = this.querySelector<HTMLInputElement>('input[name="code"]');
     const isWrong = auth.error?.code === 'challenge-failed' && code;
     if (isWrong) code.select();
@@ -171,6 +172,12 @@ export class SecureUploaderLogin extends LitElement {
     cancel: () => this.#signIn?.cancel(),
     openWindow: (idpId) => this.#signIn?.openWindow?.(idpId),
   };
+}
+
+/** Makes the element known to the page, unless it is already. */
+export function defineLogin(): void {
+  if (!customElements.get('secure-uploader-login'))
+    customElements.define('secure-uploader-login', SecureUploaderLogin);
 }
 
 /** True inside a page of another origin, which could lay itself over the form. */

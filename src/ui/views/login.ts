@@ -69,9 +69,10 @@ export function loginStep(state: LoginState, commands: LoginCommands): TemplateR
     case 'wait':
       return wait(state, commands);
     case 'signed-in':
-      return panel(messages.done, html``);
+      return panel(state, messages.done, html``);
     default:
       return panel(
+        state,
         messages.busy,
         html`${auth.state === 'cooling' ? html`<p>${messages.cooling(state.coolInS)}</p>` : nothing}
           <div class="beside">${plain(messages.cancel, commands.cancel)}</div>`,
@@ -79,23 +80,25 @@ export function loginStep(state: LoginState, commands: LoginCommands): TemplateR
   }
 }
 
-/** One step: a heading that takes the focus, and what stands below it. */
-const panel = (title: string, content: TemplateResult): TemplateResult =>
+/** One step: a heading that takes the focus, what went wrong, read out once, and what stands below. */
+const panel = (state: LoginState, title: string, content: TemplateResult): TemplateResult =>
   html`<section aria-labelledby="secure-uploader-login-title">
     <h2 id="secure-uploader-login-title" tabindex="-1">${title}</h2>
+    <div role="status" class="error" id="secure-uploader-login-error">${problem(state)}</div>
     ${content}
   </section>`;
 
 const plain = (label: string, onClick: () => void, disabled = false): TemplateResult =>
   html`<button type="button" class="plain" ?disabled=${disabled} @click=${() => onClick()}>${label}</button>`;
 
-function problem({ auth, messages, challenge, hasWindow }: LoginState): TemplateResult | typeof nothing {
+function problem({ auth, messages, challenge, hasWindow, coolInS }: LoginState): string {
   const code = auth.error?.code;
-  if (!code || code === 'canceled') return nothing;
-  const isJar = code === 'sign-in-required' && hasWindow;
+  if (!code || code === 'canceled') return '';
+  if (auth.state === 'cooling') return coolInS > 0 ? messages.busy : '';
+  if (code === 'sign-in-required' && hasWindow) return messages.otherJar;
   const left = challenge?.attemptsLeft;
   const more = code === 'challenge-failed' && left !== undefined ? ` ${messages.attemptsLeft(left)}` : '';
-  return html`<p class="error" id="secure-uploader-login-error">${isJar ? messages.otherJar : messages[code]}${more}</p>`;
+  return messages[code] + more;
 }
 
 const windowButton = ({ messages }: LoginState, commands: LoginCommands): TemplateResult =>
@@ -103,6 +106,7 @@ const windowButton = ({ messages }: LoginState, commands: LoginCommands): Templa
 
 const framed = (state: LoginState, commands: LoginCommands): TemplateResult =>
   panel(
+    state,
     state.messages.loginTitle,
     html`<p>${state.messages.framed}</p>${state.hasWindow ? windowButton(state, commands) : nothing}`,
   );
@@ -112,9 +116,9 @@ function credentials(state: LoginState, commands: LoginCommands): TemplateResult
   const isWrong = auth.error?.code === 'credentials-rejected';
   const locals = idps.filter(({ kind }) => kind === 'local');
   return panel(
+    state,
     messages.loginTitle,
     html`<form @submit=${commands.onLogIn}>
-        ${problem(state)}
         <label>${messages.email}
           <input name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required
             .value=${state.email} aria-invalid=${isWrong} aria-describedby="secure-uploader-login-error">
@@ -162,9 +166,9 @@ function credentialField(field: CredentialField, state: LoginState, commands: Lo
 
 const choose = (state: LoginState, commands: LoginCommands): TemplateResult =>
   panel(
+    state,
     state.messages.chooseTitle,
-    html`${problem(state)}
-      <ul>
+    html`      <ul>
         ${state.challenge?.methods.map(
           (method) => html`<li>
             <button type="button" @click=${() => commands.pick(method)}>
@@ -198,18 +202,18 @@ function answer(state: LoginState, commands: LoginCommands): TemplateResult {
   const hasWindow = state.hasWindow && WINDOW_HELPS.has(auth.error?.code ?? '');
   if (family === 'passkey') {
     return panel(
+      state,
       title,
-      html`${problem(state)}
-        <button type="button" class="primary" @click=${() => commands.usePasskey()}>${messages.usePasskey}</button>
+      html`        <button type="button" class="primary" @click=${() => commands.usePasskey()}>${messages.usePasskey}</button>
         ${hasWindow ? windowButton(state, commands) : nothing} ${waysOut(state, commands)}`,
     );
   }
   const isNumeric = family !== 'recovery' && challenge?.codeKind !== 'alphanumeric';
   return panel(
+    state,
     title,
     html`<form @submit=${commands.onAnswer}>
       ${challenge?.delivery ? html`<p class="hint">${messages.sentTo(challenge.delivery)}</p>` : nothing}
-      ${problem(state)}
       ${
         state.email
           ? html`<label>${messages.email}
@@ -231,13 +235,13 @@ function answer(state: LoginState, commands: LoginCommands): TemplateResult {
 function wait(state: LoginState, commands: LoginCommands): TemplateResult {
   const { challenge, messages } = state;
   return panel(
+    state,
     messages.codeTitle.push,
-    html`${problem(state)}
-      ${
-        challenge?.number
-          ? html`<p>${messages.waitNumber(challenge.number)}</p><p class="number" aria-hidden="true">${challenge.number}</p>`
-          : nothing
-      }
+    html`      ${
+      challenge?.number
+        ? html`<p>${messages.waitNumber(challenge.number)}</p><p class="number" aria-hidden="true">${challenge.number}</p>`
+        : nothing
+    }
       <p>${messages.waitText}</p>
       ${waysOut(state, commands)}`,
   );
