@@ -1,0 +1,29 @@
+// Plays the people of the reference service from a page: what their authenticators show, what they were sent, what they press.
+import { findReference } from '../service/reference.ts';
+
+/** What the service says of a user to a test. */
+export interface Person {
+  readonly totp: string;
+  readonly recovery_codes: readonly string[];
+  readonly email: string | null;
+  readonly sms: string | null;
+}
+
+async function ask<T>(path: string, body?: unknown): Promise<T> {
+  const { baseUrl } = await findReference();
+  const headers = { 'content-type': 'application/json' };
+  const init = body === undefined ? {} : { method: 'POST', headers, body: JSON.stringify(body) };
+  const response = await fetch(`${baseUrl}/_test/people/${path}`, init);
+  if (!response.ok) throw new Error(`${path}: ${response.status}`);
+  return (await response.json()) as T;
+}
+
+export const lookAt = (user: string): Promise<Person> => ask(user);
+export const answerPush = (user: string, decision: 'approved' | 'denied'): Promise<unknown> =>
+  ask(`${user}/push`, { decision });
+
+/** The password of every user. */
+export async function password(): Promise<string> {
+  const response = await fetch('/test-config.json');
+  return ((await response.json()) as { seed: { password: string } }).seed.password;
+}

@@ -1,0 +1,238 @@
+// Answers to credentials and challenges: read leniently, trusted strictly.
+import { expect } from '@open-wc/testing';
+import fc from 'fast-check';
+import {
+  normalize,
+  type Reading,
+  readAnswer,
+  readHints,
+  readMethods,
+  type Step,
+} from '../../src/auth/vocabulary.ts';
+
+const nowMs = Date.parse('2030-06-01T12:00:00Z');
+const read = (step: Step, status: number, body: unknown, options: Record<string, unknown> = {}): Reading =>
+  readAnswer(step, status, body, { nowMs, canUsePasskey: true, options });
+const meaning = (reading: Reading): string => ('error' in reading ? reading.error.code : reading.type);
+const login = (body: object, status = 200): string => meaning(read('login', status, body));
+
+const ESTABLISHED =
+  'ok success succeeded authenticated established sessionestablished complete completed loggedin active done';
+const GOING_ON = 'authorize token exchange continue complete none';
+const STRICTER = {
+  'credentials-rejected': 'denied rejected failed failure error invalidcredentials unauthorized accessdenied',
+  'account-locked': 'locked lockedout blocked disabled suspended toomanyattempts',
+  'step-unsupported':
+    'redirecttoweb redirect browser sso federated idpredirect enroll enrollment mfaenroll passwordexpired changepassword resetpassword terms',
+};
+
+describe('the words of an answer', () => {
+  it('are the same however they are written', () => {
+    for (const word of ['MFA_REQUIRED', 'mfa-required', 'mfaRequired', ' Mfa Required ']) {
+      expect(normalize(word)).to.equal('mfarequired');
+    }
+    expect(normalize(7)).to.equal('');
+  });
+
+  it('mean signed in only where they stand in the tables', () => {
+    for (const status of ESTABLISHED.split(' ')) expect(login({ status }), status).to.equal('established');
+    for (const next_step of GOING_ON.split(' '))
+      expect(login({ next_step }), next_step).to.equal('established');
+    const known = new Set(`${ESTABLISHED} ${GOING_ON}`.split(' '));
+    fc.assert(
+      fc.property(fc.string(), fc.string(), fc.string(), (status, next_step, error) => {
+        const reading = read('login', 200, { status, next_step, error });
+        if (reading.type !== 'established') return;
+        const said = [status, error].map(normalize).filter(Boolean);
+        const isKnown = said.length ? said.every((word) => known.has(word)) : known.has(normalize(next_step));
+        expect(isKnown, JSON.stringify([status, next_step, error])).to.equal(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('never mean signed in beside a stricter word, a challenge or a refusing status', () => {
+    const strict = Object.entries(STRICTER).flatMap(([code, words]) =>
+      words.split(' ').map((word) => [code, word] as const),
+    );
+    const established = fc.constantFrom(...ESTABLISHED.split(' '));
+    fc.assert(
+      fc.property(established, fc.constantFrom(...strict), fc.boolean(), (ok, [code, word], isFirst) => {
+        expect(login(isFirst ? { status: word, error: ok } : { status: ok, error: word })).to.equal(code);
+      }),
+    );
+    fc.assert(
+      fc.property(established, fc.string({ minLength: 1 }), (status, challenge_token) => {
+        expect(login({ status, challenge_token, available_methods: ['totp'] })).to.equal('challenged');
+        expect(login({ status, challenge_token })).to.equal('step-unsupported');
+      }),
+    );
+    for (const status of [400, 401, 403, 404, 422, 500, 502]) {
+      expect(login({ status: 'ok' }, status), String(status)).not.to.equal('established');
+    }
+  });
+
+  it('never throw and never mean signed in, whatever the service sends', () => {
+    fc.assert(
+      fc.property(
+        fc.anything(),
+        fc.integer({ min: 200, max: 599 }),
+        fc.constantFrom<Step>('login', 'start', 'answer', 'poll'),
+        (body, status, step) => {
+          const reading = read(step, status, body);
+          if (reading.type === 'established')
+            expect(
+              Object.values(body as object)
+                .map(normalize)
+                .join(''),
+            ).not.to.equal('');
+        },
+      ),
+      { numRuns: 2000 },
+    );
+    for (const body of [undefined, null, '', 'ok', 7, [], ['ok'], '<html>']) {
+      expect(meaning(read('login', 200, body))).to.equal('bad-response');
+    }
+    expect(login({ status: 1, next_step: 2, challenge_token: 3, available_methods: 4 })).to.equal(
+      'step-unsupported',
+    );
+    expect(login({})).to.equal('step-unsupported');
+  });
+
+  it('tell what went wrong, step by step', () => {
+    expect(login({ status: 'denied', error: 'invalid_credentials' }, 401)).to.equal('credentials-rejected');
+    expect(login({}, 401)).to.equal('credentials-rejected');
+    expect(login({ status: 'locked' }, 401)).to.equal('account-locked');
+    expect(login({ status: 'password_expired', next_step: 'change_password' })).to.equal('step-unsupported');
+    expect(login({ status: 'perhaps', next_step: 'juggle' })).to.equal('step-unsupported');
+    expect(login({}, 500)).to.equal('service-failed');
+    const wrong = { status: 'challenge', error: 'invalid_code', challenge_token: 'next' };
+    expect(read('answer', 401, wrong)).to.deep.include({ type: 'wrong', token: 'next' });
+    expect(meaning(read('answer', 400, { error: 'nope' }))).to.equal('service-failed');
+    expect(meaning(read('answer', 410, {}))).to.equal('expired');
+    expect(meaning(read('poll', 200, { status: 'expired' }))).to.equal('expired');
+    expect(read('poll', 200, { status: 'slow_down', challenge_token: 'n' })).to.deep.include({
+      type: 'pending',
+      isSlower: true,
+    });
+    expect(read('poll', 200, { status: 'authorization_pending' })).to.deep.include({
+      type: 'pending',
+      isSlower: false,
+    });
+    expect(meaning(read('poll', 200, { status: 'denied', challenge_token: 'n' }))).to.equal('denied');
+    expect(meaning(read('start', 200, { status: 'waiting', challenge_token: 'n' }))).to.equal('started');
+  });
+
+  it('that the page explains mean what it says', () => {
+    const options = {
+      statuses: { 'all-good': 'established', halt: 'locked' },
+      nextSteps: { 'show-portal': 'elsewhere' },
+    };
+    expect(meaning(read('login', 200, { status: 'ALL_GOOD' }, options))).to.equal('established');
+    expect(meaning(read('login', 200, { status: 'halt' }, options))).to.equal('account-locked');
+    expect(meaning(read('login', 200, { status: 'ok', next_step: 'show_portal' }, options))).to.equal(
+      'step-unsupported',
+    );
+  });
+});
+
+describe('the methods of an answer', () => {
+  const families = (list: unknown, options = {}): string[] =>
+    readMethods(list, options, true).map(({ family }) => family);
+
+  it('are known by every documented spelling, as words and as objects', () => {
+    const spellings: Record<string, string> = {
+      totp: 'totp otp authenticator authenticator_app APP google-otp software_totp TOKEN:SOFTWARE:TOTP mfa_otp',
+      email: 'email email_code EMAIL_OTP mail',
+      sms: 'sms sms_code SMS_OTP phone phone_number text',
+      push: 'push PUSH_NOTIFICATION mobile_approval okta_verify',
+      passkey: 'webauthn passkey fido2 fido security_key u2f',
+      recovery: 'recovery recovery_code BACKUP_CODE',
+    };
+    for (const [family, words] of Object.entries(spellings)) {
+      for (const word of words.split(' ')) {
+        expect(families([word]), word).to.deep.equal([family]);
+        expect(families([{ id: 'x1', type: word }]), word).to.deep.equal([family]);
+        expect(readMethods([{ method: word, label: 'Mine', hint: '•42' }], {}, true)[0]).to.deep.include({
+          label: 'Mine',
+          hint: '•42',
+        });
+      }
+    }
+  });
+
+  it('are offered in one order, and what cannot be used here is not offered', () => {
+    expect(families(['recovery', 'sms', 'email', 'totp', 'push', 'passkey'])).to.deep.equal([
+      'passkey',
+      'push',
+      'totp',
+      'email',
+      'sms',
+      'recovery',
+    ]);
+    expect(families(['retina', 'totp', 7, null, {}])).to.deep.equal(['totp']);
+    expect(readMethods(['passkey'], {}, false)).to.deep.equal([]);
+    expect(login({ challenge_token: 't', available_methods: ['retina'] })).to.equal('method-unsupported');
+  });
+
+  it('that the page explains are what it says', () => {
+    expect(families(['retina'], { methods: { Retina: 'push' } })).to.deep.equal(['push']);
+    expect(families(['retina'], { unknownMethod: 'code' })).to.deep.equal(['code']);
+  });
+
+  it('are begun at once where there is one, or the service names one', () => {
+    const challenged = (available_methods: unknown[], next_step: string) =>
+      (
+        read('login', 200, { status: 'challenge', challenge_token: 't', available_methods, next_step }) as {
+          method?: { id: string };
+        }
+      ).method?.id;
+    expect(challenged(['sms'], 'choose')).to.equal('sms');
+    expect(challenged(['sms', 'totp'], 'totp')).to.equal('totp');
+    expect(challenged(['sms', 'totp'], 'choose')).to.equal(undefined);
+  });
+});
+
+describe('what an answer tells of a challenge', () => {
+  it('is read in all its parts, and junk is left out', () => {
+    const challenge = {
+      expires_in: 300,
+      delivery: 'a•••@example.com',
+      code_length: 6,
+      code_kind: 'numeric',
+      resend_after: 30,
+      poll_after: 4,
+      attempts_left: 3,
+      number: 42,
+      public_key: { challenge: 'x' },
+    };
+    expect(readHints({ challenge }, nowMs)).to.deep.equal({
+      delivery: 'a•••@example.com',
+      codeLength: 6,
+      codeKind: 'numeric',
+      attemptsLeft: 3,
+      number: '42',
+      resendAtMs: nowMs + 30_000,
+      pollMs: 4000,
+      expiresAtMs: nowMs + 300_000,
+      publicKey: { challenge: 'x' },
+    });
+    const junk = {
+      expires_at: 'soon',
+      delivery: 7,
+      code_length: -1,
+      code_kind: 'runes',
+      resend_after: 'x',
+      attempts_left: {},
+      number: [],
+    };
+    expect(readHints({ challenge: junk }, nowMs)).to.deep.equal({});
+    expect(readHints({ challenge: 'none' }, nowMs)).to.deep.equal({});
+  });
+
+  it('is found under other names that the page tells', () => {
+    expect(readHints({ challenge: { sent_to: 'phone' } }, nowMs, { delivery: 'sent_to' })).to.deep.equal({
+      delivery: 'phone',
+    });
+  });
+});
