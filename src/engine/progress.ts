@@ -117,7 +117,7 @@ export class Progress {
     let movedBytes = this.#storedBytes;
     for (const bytes of this.#inFlight.values()) movedBytes += bytes;
     this.#rate.add(movedBytes, nowMs);
-    this.#shownBytes = Math.max(this.#shownBytes, Math.min(movedBytes, this.#sizeBytes));
+    this.#shownBytes = Math.max(this.#shownBytes, Math.min(movedBytes, this.#sizeBytes - 1));
     const bytesPerSecond = this.#rate.perSecond;
     return {
       hashedBytes: Math.min(this.#hashedBytes, this.#sizeBytes),

@@ -2,11 +2,12 @@
 // first and stops its run after, so that nothing is ever told twice.
 
 import type { Change } from '../core/changes.ts';
-import { canRetry, toUploaderError } from '../core/errors.ts';
+import { canRetry } from '../core/errors.ts';
 import { canMove, isActive, isSettled, type Phase } from '../core/phases.ts';
-import type { ErrorSnapshot, FileId } from '../core/types.ts';
+import type { FileId } from '../core/types.ts';
 import type { RunResult } from '../pipeline/run.ts';
 import type { Connection } from './connection.ts';
+import { describeError } from './describe-error.ts';
 import type { Lanes } from './lanes.ts';
 import type { SnapshotKeeper } from './reducer.ts';
 import type { Row } from './row.ts';
@@ -25,6 +26,8 @@ export class Runs {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Something ran since the last `uploads-finished`. */
   #isBusy = false;
+  /** A row was settled since: a pause alone finishes nothing. */
+  #hasNews = false;
   #isClosed = false;
 
   constructor(keeper: SnapshotKeeper, lanes: Lanes, report: (change: Change) => void) {
@@ -66,12 +69,15 @@ export class Runs {
 
   async pause(id?: FileId): Promise<void> {
     const rows = this.#chosen(id).filter((row) => this.#isOpen(row) && !this.#isPausedByUser(row));
-    for (const row of rows) this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
+    for (const row of rows) {
+      this.#tellLast(row);
+      this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
+    }
     await this.#stop(rows);
   }
 
   resume(id?: FileId): void {
-    for (const row of this.#chosen(id).filter((row) => this.#isPausedByUser(row))) this.#requeue(row);
+    this.#requeue(this.#chosen(id).filter((row) => this.#isPausedByUser(row)));
     this.pump();
   }
 
@@ -83,13 +89,17 @@ export class Runs {
         ? canRetry(this.#keeper.file(row.id)?.error?.code ?? 'network')
         : phase === 'canceled' && id !== undefined;
     };
-    for (const row of this.#chosen(id).filter(isWanted)) this.#requeue(row);
+    this.#requeue(this.#chosen(id).filter(isWanted));
     this.pump();
   }
 
   async cancel(id?: FileId): Promise<void> {
     const rows = this.#chosen(id).filter((row) => canMove(this.#phase(row) ?? 'done', 'canceled'));
-    for (const row of rows) this.#report({ name: 'upload-canceled', detail: { id: row.id, name: row.name } });
+    for (const row of rows) {
+      this.#tellLast(row);
+      this.#report({ name: 'upload-canceled', detail: { id: row.id, name: row.name } });
+    }
+    this.#hasNews ||= rows.length > 0;
     await this.#stop(rows);
     await Promise.all(rows.map((row) => this.#forget(row)));
   }
@@ -98,7 +108,7 @@ export class Runs {
     const row = this.#rows.get(id);
     if (!row) return;
     if (this.#isOpen(row) || this.#phase(row) === 'failed') await this.cancel(id);
-    this.#rows.delete(id);
+    if (!this.#rows.delete(id)) return;
     row.records.leave();
     this.#report({ name: 'file-removed', detail: { id, name: row.name } });
   }
@@ -113,7 +123,9 @@ export class Runs {
     const row = this.#rows.get(id);
     if (!row) return;
     row.order = Math.min(0, ...[...this.#rows.values()].map((other) => other.order)) - 1;
-    this.#queue.sort((one, other) => one.order - other.order);
+    this.#sortQueue();
+    // The rows that run may take long; the lanes see to it that this one goes first.
+    if (this.#phase(row) === 'queued' && !row.isHeld && !row.isRunning) this.#begin(row);
     this.pump();
   }
 
@@ -196,6 +208,7 @@ export class Runs {
   }
 
   #onDone(row: Row, { session, chunks, body }: RunResult): void {
+    this.#hasNews = true;
     row.proceed();
     row.progress.finish();
     row.tellProgress();
@@ -205,13 +218,13 @@ export class Runs {
       detail: {
         id: row.id,
         name: row.name,
-        relativePath: row.picked.relativePath,
-        sizeBytes: row.picked.file.size,
+        relativePath: row.relativePath,
+        sizeBytes: row.sizeBytes,
         chunks: Object.freeze(
           chunks.map(({ index, hash, receipt }) => Object.freeze({ index, hash, receipt })),
         ),
         sentBytes: row.progress.putBytes,
-        skippedBytes: Math.max(0, row.picked.file.size - row.progress.putBytes),
+        skippedBytes: Math.max(0, row.sizeBytes - row.progress.putBytes),
         durationMs: Date.now() - row.startedAtMs,
         ...(session.sessionId !== session.header && { sessionId: session.sessionId }),
         ...(body !== undefined && { commit: body }),
@@ -220,18 +233,31 @@ export class Runs {
   }
 
   #onFailed(row: Row, error: unknown): void {
-    const { code, retryable, status } = describe(error);
+    this.#hasNews = true;
+    this.#tellLast(row);
+    const { code, retryable, status } = describeError(error);
     this.#report({
       name: 'upload-failed',
       detail: { id: row.id, name: row.name, code, retryable, ...(status !== undefined && { status }) },
     });
   }
 
-  #requeue(row: Row): void {
-    this.#report({ name: 'upload-resumed', detail: { id: row.id, phase: 'queued' } });
-    row.isHeld = false;
-    this.#queue.push(row);
+  #requeue(rows: readonly Row[]): void {
+    for (const row of rows) {
+      this.#report({ name: 'upload-resumed', detail: { id: row.id, phase: 'queued' } });
+      row.isHeld = false;
+      this.#queue.push(row);
+    }
+    this.#sortQueue();
+  }
+
+  #sortQueue(): void {
     this.#queue.sort((one, other) => one.order - other.order);
+  }
+
+  /** What moved since the row's progress was told last is not lost when it stops. */
+  #tellLast(row: Row): void {
+    if (this.#running.has(row) && this.#touched.delete(row)) row.tellProgress();
   }
 
   async #stop(rows: readonly Row[]): Promise<void> {
@@ -253,7 +279,7 @@ export class Runs {
   }
 
   #tellFinished(): void {
-    if (!this.#isBusy || this.#running.size > 0) return;
+    if (!this.#isBusy || !this.#hasNews || this.#running.size > 0) return;
     const counts = { doneCount: 0, failedCount: 0, canceledCount: 0 };
     for (const file of this.#keeper.files) {
       if (file.phase === 'queued' && !this.#rows.get(file.id)?.isHeld) return;
@@ -262,17 +288,7 @@ export class Runs {
       if (file.phase === 'canceled') counts.canceledCount += 1;
     }
     this.#isBusy = false;
+    this.#hasNews = false;
     this.#report({ name: 'uploads-finished', detail: counts });
   }
-}
-
-/** An error as the page may see it. What is none of ours is a defect: it is put on the console as one. */
-function describe(error: unknown): ErrorSnapshot {
-  const known = toUploaderError(error, 'service-failed', 'The upload ended by a defect');
-  if (known !== error) globalThis.reportError?.(error);
-  return {
-    code: known.code,
-    retryable: canRetry(known.code),
-    ...(known.status !== undefined && { status: known.status }),
-  };
 }

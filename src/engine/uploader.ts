@@ -9,6 +9,7 @@ import { refusal } from '../pipeline/pick.ts';
 import { Claims } from '../pipeline/upload.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { type Connection, connect, type Times } from './connection.ts';
+import { createId } from './create-id.ts';
 import { Lanes } from './lanes.ts';
 import { Line } from './line.ts';
 import { Listeners } from './listeners.ts';
@@ -273,12 +274,6 @@ export class Uploader {
     this.#runs.add(new Row(id, picked, place, connection, records, this.#shared));
     this.#report({ name: 'file-added', detail: { id, parentId, ...candidate } });
   }
-}
-
-/** Random, and also where `crypto.randomUUID` is not to be had (no secure context). */
-function createId(): string {
-  const [high = 0, low = 0] = crypto.getRandomValues(new Uint32Array(2));
-  return `f${high.toString(36)}${low.toString(36)}`;
 }
 
 export type {

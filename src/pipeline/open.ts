@@ -58,6 +58,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const keeper = parts.store && isWorthKeeping ? keep(parts.store, parts.onWarning) : undefined;
   const identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
+  signal.throwIfAborted();
 
   const openSession = (): Promise<Session> => {
     const session = retrying(
@@ -140,7 +141,19 @@ function keep(store: RecordKeeper, onWarning: (error: UploaderError) => void) {
     }
   };
   return {
-    find: (key: string) => guarded(() => store.find(key)),
+    // What the store does not say of itself (the run was stopped, another tab was done first) is the run's business.
+    find: async (key: string) => {
+      let other: { readonly error: unknown } | undefined;
+      const found = await guarded(() =>
+        store.find(key).catch((error: unknown) => {
+          if (error instanceof UploaderError) throw error;
+          other = { error };
+          return undefined;
+        }),
+      );
+      if (other) throw other.error;
+      return found;
+    },
     save: (record: UploadRecord) => guarded(() => store.save(record)),
     saveChunk: (key: string, chunk: { index: number; hash: string; receipt: string }) => {
       void guarded(() => store.saveChunks(key, [chunk]));

@@ -36,6 +36,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const parts = { ...given, signal: AbortSignal.any([given.signal, over.signal]) };
   try {
     const opened = await open(file, parts);
+    parts.signal.throwIfAborted();
     const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored);
     parts.onOpened(chunks);
     const result = await transfer(chunks, opened, parts);
@@ -105,6 +106,7 @@ async function sendAll(
       parts.onStored(chunk);
     }
     const session = await opened.session;
+    parts.signal.throwIfAborted();
     parts.onCommit();
     const { missing, body } = await commit(session, stored, parts).catch(orLost(opened));
     if (missing.length === 0) return { session, chunks: stored, body };

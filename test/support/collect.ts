@@ -44,6 +44,11 @@ export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await settled();
 }
 
+/** As `until`, of something that has to be asked for. */
+export async function untilAsync(isTrue: () => Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await settled();
+}
+
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

@@ -1,0 +1,199 @@
+// The list: which files get a row, which are refused, and that ten thousand of them do not hold up the page.
+
+import { expect } from '@open-wc/testing';
+import { fileOf } from '../support/bytes.ts';
+import { settled, until } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+import { LONGEST_TASK_MS } from '../support/limits.ts';
+
+afterEach(closeEngines);
+
+const named = (...names: string[]): File[] => names.map((name, at) => fileOf(at, 1500, name));
+
+describe('files that are added', () => {
+  it('get a row each, in order, with what is known of them', async () => {
+    const { uploader, details } = new TestEngine({ manual: true });
+    const photo = new File(['x'.repeat(10)], 'photo.png', { type: 'image/png' });
+    await uploader.addFiles([photo, { file: fileOf(1, 20, 'deep.bin'), relativePath: 'a/b/deep.bin' }]);
+    const [first, second] = uploader.snapshot.files;
+    expect(first).to.deep.include({
+      name: 'photo.png',
+      relativePath: 'photo.png',
+      sizeBytes: 10,
+      type: 'image/png',
+    });
+    expect(first).to.deep.include({ phase: 'queued', parentId: 'folder-a', sentBytes: 0, storedBytes: 0 });
+    expect(second).to.include({ name: 'deep.bin', relativePath: 'a/b/deep.bin' });
+    expect(details).not.to.equal(undefined);
+    expect(uploader.snapshot.totals).to.include({ fileCount: 2, openCount: 2, sizeBytes: 30 });
+  });
+
+  it('go to the folder that the page names for each', async () => {
+    const { uploader } = new TestEngine({ manual: true, parentFor: (path) => `folder of ${path}` });
+    await uploader.addFiles(named('a.bin'));
+    expect(uploader.snapshot.files[0]?.parentId).to.equal('folder of a.bin');
+  });
+
+  it('are refused with the reason and the limit, have no row, and can be dismissed', async () => {
+    const engine = new TestEngine({ manual: true, accept: '.bin', maxFileSize: 2000, maxFiles: 2 });
+    const { uploader } = engine;
+    await uploader.addFiles([
+      fileOf(1, 10, 'a.exe'),
+      fileOf(2, 2001, 'large.bin'),
+      ...named('one.bin', 'two.bin', 'three.bin'),
+    ]);
+    expect(uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['one.bin', 'two.bin']);
+    expect(uploader.snapshot.rejections.map(({ name, code, limit }) => [name, code, limit])).to.deep.equal([
+      ['a.exe', 'file-type-refused', '.bin'],
+      ['large.bin', 'file-too-large', 2000],
+      ['three.bin', 'too-many-files', 2],
+    ]);
+    expect(engine.told().filter((name) => name === 'file-rejected')).to.have.length(3);
+    const [first] = uploader.snapshot.rejections;
+    uploader.dismissRejections([first?.id ?? '']);
+    expect(uploader.snapshot.rejections).to.have.length(2);
+    await uploader.clear();
+    expect(uploader.snapshot.rejections).to.deep.equal([]);
+  });
+
+  it('are counted over several calls, and a removed one makes room', async () => {
+    const engine = new TestEngine({ manual: true, maxFiles: 2 });
+    await engine.uploader.addFiles(named('one.bin', 'two.bin'));
+    await engine.uploader.addFiles(named('three.bin'));
+    expect(engine.uploader.snapshot.rejections).to.have.length(1);
+    await engine.uploader.remove(engine.id('one.bin'));
+    await engine.uploader.addFiles(named('four.bin'));
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['two.bin', 'four.bin']);
+  });
+
+  it('are one at a time without `multiple`, and another one once the first is done', async () => {
+    const engine = new TestEngine({ multiple: false });
+    await engine.uploader.addFiles(named('one.bin', 'two.bin'));
+    expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['too-many-files']);
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    await engine.uploader.addFiles(named('three.bin'));
+    expect(engine.row('three.bin')).not.to.equal(undefined);
+  });
+
+  it('may be refused by the page without a word', async () => {
+    const engine = new TestEngine({ manual: true });
+    const asked: string[] = [];
+    engine.uploader.mayAdd = ({ name }) => {
+      asked.push(name);
+      return name !== 'secret.bin';
+    };
+    await engine.uploader.addFiles(named('open.bin', 'secret.bin'));
+    expect(asked).to.deep.equal(['open.bin', 'secret.bin']);
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['open.bin']);
+    expect(engine.told()).to.deep.equal(['file-added']);
+  });
+
+  it('twice are two uploads, of which each is complete and the bytes go once', async () => {
+    const engine = new TestEngine();
+    const file = fileOf(5, 2500, 'same.bin');
+    engine.service.answerAll();
+    await engine.uploader.addFiles([file, file]);
+    await engine.hears('uploads-finished');
+    expect(engine.phases()).to.deep.equal(['done', 'done']);
+    expect(engine.service.puts).to.have.length(3);
+    expect(engine.service.count('open')).to.equal(2);
+    const [one, other] = engine.details('upload-completed');
+    expect(one?.chunks.map(({ hash }) => hash)).to.deep.equal(other?.chunks.map(({ hash }) => hash));
+    expect((one?.sentBytes ?? 0) + (other?.sentBytes ?? 0)).to.equal(2500);
+    expect((one?.skippedBytes ?? 0) + (other?.skippedBytes ?? 0)).to.equal(2500);
+  });
+});
+
+describe('with `manual`', () => {
+  it('nothing starts until it is told to, one or all', async () => {
+    const engine = new TestEngine({ manual: true });
+    await engine.uploader.addFiles(named('one.bin', 'two.bin', 'three.bin'));
+    await settled();
+    expect(engine.service.log).to.deep.equal([]);
+    engine.service.answerAll();
+    await engine.uploader.start(engine.id('two.bin'));
+    await engine.hears('upload-completed');
+    await engine.hears('uploads-finished');
+    expect(engine.phases()).to.deep.equal(['queued', 'done', 'queued']);
+    await engine.uploader.start();
+    await engine.hears('uploads-finished', 2);
+    expect(engine.phases()).to.deep.equal(['done', 'done', 'done']);
+  });
+});
+
+describe('rows', () => {
+  it('leave the list when they are settled and the list is cleared, others stay', async () => {
+    const engine = new TestEngine({ manual: true });
+    engine.service.answerAll();
+    await engine.uploader.addFiles(named('done.bin', 'canceled.bin', 'waiting.bin'));
+    await engine.uploader.start(engine.id('done.bin'));
+    await engine.hears('upload-completed');
+    await engine.uploader.cancel(engine.id('canceled.bin'));
+    await engine.uploader.clear();
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['waiting.bin']);
+    expect(engine.details('file-removed').map(({ name }) => name)).to.have.members([
+      'done.bin',
+      'canceled.bin',
+    ]);
+  });
+
+  it('are removed once, however often it is asked for, and are canceled first', async () => {
+    const engine = new TestEngine();
+    await engine.uploader.addFiles(named('one.bin'));
+    await engine.service.nextRequest('open');
+    const id = engine.id('one.bin');
+    await Promise.all([engine.uploader.remove(id), engine.uploader.remove(id)]);
+    await engine.uploader.remove(id);
+    expect(engine.told().filter((name) => name !== 'uploads-finished')).to.deep.equal([
+      'file-added',
+      'upload-started',
+      'upload-canceled',
+      'file-removed',
+    ]);
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+  });
+});
+
+describe('ten thousand files', () => {
+  it('are taken into the list in slices, and no task holds up the page', async () => {
+    const engine = new TestEngine();
+    const files: File[] = [];
+    for (let at = 0; at < 10_000; at += 1) files.push(new File(['x'], `${at}.bin`));
+    let toldCount = 0;
+    engine.uploader.subscribe(() => {
+      toldCount += 1;
+    });
+    await settled();
+    const tasks: number[] = [];
+    const observer = new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) tasks.push(Math.round(duration));
+    });
+    observer.observe({ type: 'longtask' });
+    await engine.uploader.addFiles(files);
+    const { snapshot } = engine.uploader;
+    await settled();
+    for (const { duration } of observer.takeRecords()) tasks.push(Math.round(duration));
+    observer.disconnect();
+    expect(snapshot.files).to.have.length(10_000);
+    expect(snapshot.totals).to.include({ fileCount: 10_000, sizeBytes: 10_000 });
+    expect(tasks.filter((ms) => ms > LONGEST_TASK_MS)).to.deep.equal([]);
+    // Whoever shows the list is told once a slice, not once a file.
+    expect(toldCount).to.be.at.most(500);
+    expect(engine.details('file-added')).to.have.length(10_000);
+  });
+
+  it('are paused, resumed and canceled together', async () => {
+    const engine = new TestEngine({ cancelPath: '' });
+    const files = Array.from({ length: 10_000 }, (_, at) => new File(['x'], `${at}.bin`));
+    await engine.uploader.addFiles(files);
+    await engine.uploader.pause();
+    expect(new Set(engine.phases())).to.deep.equal(new Set(['paused']));
+    await engine.uploader.resume();
+    await until(() => engine.service.waiting('open').length > 0);
+    await engine.uploader.cancel();
+    expect(new Set(engine.phases())).to.deep.equal(new Set(['canceled']));
+    await engine.uploader.clear();
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,84 @@
+// An engine over a scripted service: real settings, sign-in mode `none`, real workers and store; a log of what it told.
+
+import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
+import type { SettingsInput } from '../../src/core/config.ts';
+import type { FileSnapshot } from '../../src/core/types.ts';
+import { connect } from '../../src/engine/connection.ts';
+import { Uploader, type UploaderOptions } from '../../src/engine/uploader.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
+import { until } from './collect.ts';
+import { ScriptedService } from './scripted-service.ts';
+
+const engines: TestEngine[] = [];
+
+export class TestEngine {
+  readonly service = new ScriptedService();
+  readonly changes: Change[] = [];
+  readonly uploader: Uploader;
+
+  constructor(settings: SettingsInput = {}, options: UploaderOptions = {}) {
+    this.uploader = new Uploader(
+      {
+        baseUrl: 'https://api.test',
+        parentId: 'folder-a',
+        auth: 'none',
+        multiple: true,
+        chunkSize: 1000,
+        concurrency: 2,
+        commitPath: '/commit',
+        cancelPath: '/session',
+        ...settings,
+      },
+      {
+        policy: { attempts: 3, baseMs: 0, capMs: 0 },
+        store: createUploadStore({ name: `test-${crypto.randomUUID()}` }),
+        connect: (...given) => ({ ...connect(...given), calls: this.service.calls, put: this.service.put }),
+        ...options,
+      },
+    );
+    this.uploader.onChange((change) => this.changes.push(change));
+    engines.push(this);
+  }
+
+  /** Names of what was told, without the chunks' and the numbers'; of one file where it is named. */
+  told(fileName?: string): ChangeName[] {
+    const id = fileName === undefined ? undefined : this.row(fileName)?.id;
+    return this.changes
+      .filter(({ detail }) => id === undefined || ('id' in detail && detail.id === id))
+      .map(({ name }) => name)
+      .filter((name) => name !== 'upload-progress' && !name.startsWith('chunk-'));
+  }
+
+  details<K extends ChangeName>(name: K): ChangeMap[K][] {
+    return this.changes.filter((change) => change.name === name).map(({ detail }) => detail as ChangeMap[K]);
+  }
+
+  /** The row of a file by its name, the last one where there are several. */
+  row(fileName: string): FileSnapshot | undefined {
+    return this.uploader.snapshot.files.findLast(({ name }) => name === fileName);
+  }
+
+  id(fileName: string): string {
+    const row = this.row(fileName);
+    if (!row) throw new Error(`there is no row of ${fileName}`);
+    return row.id;
+  }
+
+  phase(fileName: string): FileSnapshot['phase'] | undefined {
+    return this.row(fileName)?.phase;
+  }
+
+  phases(): string[] {
+    return this.uploader.snapshot.files.map(({ phase }) => phase);
+  }
+
+  /** Waits until the engine has told this so often. */
+  async hears(name: ChangeName, count = 1): Promise<void> {
+    await until(() => this.details(name).length >= count);
+  }
+}
+
+/** Ends every engine of a test; for `afterEach`. */
+export async function closeEngines(): Promise<void> {
+  await Promise.all(engines.splice(0).map(({ uploader }) => uploader.close()));
+}
