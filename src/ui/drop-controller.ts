@@ -84,14 +84,25 @@ export class DropController implements ReactiveController {
     const isText =
       target instanceof HTMLElement &&
       (target.isContentEditable || /^(INPUT|TEXTAREA)$/.test(target.tagName));
-    if (isText) return;
+    const { activeElement } = document;
+    const isForAnother = activeElement?.localName === this.#host.localName && activeElement !== this.#host;
+    if (isText || isForAnother) return;
     event.preventDefault();
     this.#read(data);
   };
 
   #read(data: DataTransfer): void {
-    const reading = readDrop(data, (readingCount) => this.#set({ ...this.intake, readingCount }));
-    void reading.then(({ files, emptyFolderCount, unreadableCount }) => {
+    let frame = 0;
+    let readingCount = 0;
+    const onFound = (count: number): void => {
+      readingCount = count;
+      frame ||= requestAnimationFrame(() => {
+        frame = 0;
+        this.#set({ ...this.intake, readingCount });
+      });
+    };
+    void readDrop(data, onFound).then(({ files, emptyFolderCount, unreadableCount }) => {
+      cancelAnimationFrame(frame);
       this.#set({ ...NOTHING, emptyFolderCount, unreadableCount });
       this.#onFiles(files);
     });

@@ -42,8 +42,10 @@ export function createFormat(locale: string): Format {
     return made;
   };
   const sized = (bytes: number, suffix: string): string => {
-    const power = bytes < 1 ? 1 : bytes < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(bytes) / 3));
-    const value = bytes / 1000 ** power;
+    // A number that is none must not take the whole screen with it.
+    const known = bytes > 0 ? bytes : 0;
+    const power = known < 1 ? 1 : known < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(known) / 3));
+    const value = known / 1000 ** power;
     return unit(SIZE_UNITS[power] + suffix, power > 0 && value < 100 ? 1 : 0).format(value);
   };
   const share = number({ style: 'percent' });

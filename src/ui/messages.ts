@@ -18,7 +18,6 @@ export interface InterfaceMessages {
   readonly chooseFile: string;
   readonly chooseFiles: string;
   readonly chooseFolder: string;
-  readonly or: string;
   readonly upTo: (size: string) => string;
   readonly atMost: (count: number) => string;
   readonly reading: (count: number) => string;
@@ -139,7 +138,6 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   chooseFile: 'Choose a file',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose a folder',
-  or: 'or',
   upTo: (size) => `up to ${size} each`,
   atMost: (count) => `at most ${files(count)}`,
   reading: (count) => `Reading folders… ${files(count)} found`,

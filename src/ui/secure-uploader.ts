@@ -121,7 +121,7 @@ export class SecureUploader extends LitElement {
   /** Word before the token in its header. */
   @property({ attribute: 'auth-scheme' }) authScheme?: string | undefined;
   /** Origins that files may be sent to, separated by spaces; without it any https origin. */
-  @property({ attribute: 'upload-origins' }) uploadOrigins?: string | undefined;
+  @property({ attribute: 'upload-origins' }) uploadOrigins?: string | readonly string[] | undefined;
   /** Whose browser this is, so that people who share one do not resume each other's uploads. */
   @property() owner?: string | undefined;
   /** Types that may be picked, as in `<input accept>`. */
@@ -131,15 +131,15 @@ export class SecureUploader extends LitElement {
   /** Offers a button for folders. */
   @property({ type: Boolean }) directory = false;
   /** Greatest number of files. */
-  @property({ attribute: 'max-files' }) maxFiles?: string | undefined;
+  @property({ attribute: 'max-files' }) maxFiles?: number | string | undefined;
   /** Greatest size of a file, such as `500MB`. */
-  @property({ attribute: 'max-file-size' }) maxFileSize?: string | undefined;
+  @property({ attribute: 'max-file-size' }) maxFileSize?: number | string | undefined;
   /** Size of a chunk, such as `8MiB`; by default it follows from the size of the file. */
-  @property({ attribute: 'chunk-size' }) chunkSize?: string | undefined;
+  @property({ attribute: 'chunk-size' }) chunkSize?: number | string | undefined;
   /** Chunks sent at the same time, or `auto`. */
-  @property() concurrency?: string | undefined;
+  @property() concurrency?: number | string | undefined;
   /** Greatest number of chunks in one request for tickets. */
-  @property({ attribute: 'batch-size' }) batchSize?: string | undefined;
+  @property({ attribute: 'batch-size' }) batchSize?: number | string | undefined;
   /** Hash that names chunks: `sha-256` or `blake3`. */
   @property() hash?: string | undefined;
   /** Waits for `start()`. */
@@ -179,7 +179,7 @@ export class SecureUploader extends LitElement {
   /** Texts that replace the English ones. */
   @property({ attribute: false }) messages: Partial<Messages> = {};
 
-  /** The texts in use: the English ones with those of `messages` in their place. */
+  /** @internal The texts in use: the English ones with those of `messages` in their place. */
   texts: Messages = ENGLISH;
 
   readonly #announcer = new Announcer(this);
@@ -201,7 +201,7 @@ export class SecureUploader extends LitElement {
     return this.#engine.snapshot;
   }
 
-  /** Formats for the locale of the texts. */
+  /** @internal Formats for the locale of the texts. */
   get format(): Format {
     return createFormat(this.texts.locale);
   }

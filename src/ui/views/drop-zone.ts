@@ -40,7 +40,7 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
         }
       </div>
     </div>
-    ${notice(readingCount !== undefined && messages.reading(readingCount))}
+    ${readingCount === undefined ? nothing : html`<p class="notice" part="notice">${messages.reading(readingCount)}</p>`}
     ${notice(emptyFolderCount > 0 && messages.emptyFolders(emptyFolderCount))}
     ${notice(unreadableCount > 0 && messages.unreadable(unreadableCount))}`;
 }

@@ -44,8 +44,8 @@ export interface Rules {
 /** The element's properties that rules come from, as HTML gives them. */
 export interface RuleSource {
   readonly accept?: string | undefined;
-  readonly maxFileSize?: string | undefined;
-  readonly maxFiles?: string | undefined;
+  readonly maxFileSize?: number | string | undefined;
+  readonly maxFiles?: number | string | undefined;
   readonly multiple: boolean;
   readonly directory: boolean;
   readonly disabled: boolean;
