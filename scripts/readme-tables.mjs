@@ -17,10 +17,14 @@ const scratch = 'node_modules/.cache/secure-uploader-manifest';
 function readElement() {
   mkdirSync(join(root, scratch), { recursive: true });
   const script = join(root, 'node_modules/@custom-elements-manifest/analyzer/cem.js');
-  const { status, stderr } = spawnSync(process.execPath, [script, 'analyze', '--quiet', '--outdir', scratch], {
-    cwd: root,
-    encoding: 'utf8',
-  });
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [script, 'analyze', '--quiet', '--outdir', scratch],
+    {
+      cwd: root,
+      encoding: 'utf8',
+    },
+  );
   if (status !== 0) throw new Error(`the manifest could not be made: ${stderr}`);
   const { modules } = JSON.parse(readFileSync(join(root, scratch, 'custom-elements.json'), 'utf8'));
   const all = modules.flatMap((module) => module.declarations ?? []);
@@ -56,7 +60,8 @@ const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase(
 const settings = createSettings({ baseUrl: 'https://files.example' });
 
 function defaultOf({ name, fieldName, type }) {
-  if (fieldName !== camel(name)) throw new Error(`the property of ${name} is ${fieldName}, not ${camel(name)}`);
+  if (fieldName !== camel(name))
+    throw new Error(`the property of ${name} is ${fieldName}, not ${camel(name)}`);
   if (type?.text === 'boolean') return 'off';
   if (name === 'base-url') return '';
   const path = settings.paths[fieldName.replace(/Path$/, '')];
@@ -68,7 +73,7 @@ function defaultOf({ name, fieldName, type }) {
 const table = (head, rows) =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 const code = (text) => `\`${text}\``;
-const escape = (text = '') => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const cell = (text = '') => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
 
 function signatureOf({ name, parameters = [] }) {
   const inner = parameters.map((each) => each.name + (each.optional || each.default ? '?' : ''));
@@ -86,7 +91,7 @@ function methodsOf(members) {
     const optional = same.some((method) => (method.parameters ?? []).length < parameters.length);
     const { description } = same.find((method) => method.description) ?? {};
     const shown = optional ? parameters.map((each) => ({ ...each, optional: true })) : parameters;
-    return [signatureOf({ name, parameters: shown }), escape(description)];
+    return [signatureOf({ name, parameters: shown }), cell(description)];
   });
 }
 
@@ -101,11 +106,11 @@ function readTables() {
     ({ kind, privacy, attribute, static: isStatic }) =>
       kind === 'field' && !privacy && !attribute && !isStatic,
   );
-  const named = (items) => items.map(({ name, description }) => [code(name), escape(description)]);
+  const named = (items) => items.map(({ name, description }) => [code(name), cell(description)]);
   return {
     attributes: table(
       ['Attribute', 'Default', 'Meaning'],
-      attributes.map((each) => [code(each.name), defaultOf(each), escape(each.description)]),
+      attributes.map((each) => [code(each.name), defaultOf(each), cell(each.description)]),
     ),
     properties: table(['Property', 'Meaning'], named(properties)),
     methods: table(['Method', 'Meaning'], methodsOf(members)),
@@ -114,7 +119,7 @@ function readTables() {
       events.map(({ name, description }) => {
         const fields = details.get(name);
         if (!fields) throw new Error(`${name} has no type`);
-        return [code(name), code(fields.join(', ')), escape(description)];
+        return [code(name), code(fields.join(', ')), cell(description)];
       }),
     ),
     parts: table(['Part', 'What'], named(cssParts)),
@@ -123,7 +128,7 @@ function readTables() {
       cssProperties.map((each) => [
         code(each.name),
         each.default ? code(each.default) : '',
-        escape(each.description),
+        cell(each.description),
       ]),
     ),
     states: table(['State', 'While'], named(cssStates)),
@@ -139,7 +144,7 @@ function readTables() {
 function insertTables(text, tables) {
   let next = text;
   for (const [name, markdown] of Object.entries(tables)) {
-    const marks = new RegExp(`(<!-- table: ${name} -->\n)[^]*?(<!-- end -->)`);
+    const marks = new RegExp(`(<!-- table: ${name} -->\n)[\\s\\S]*?(<!-- end -->)`);
     if (!marks.test(next)) throw new Error(`README.md has no place for the table of ${name}`);
     next = next.replace(marks, (_, begin, end) => `${begin}\n${markdown}\n\n${end}`);
   }
@@ -151,8 +156,12 @@ const now = readFileSync(file, 'utf8');
 const wanted = insertTables(now, readTables());
 if (!process.argv.includes('--check')) writeFileSync(file, wanted);
 else if (now !== wanted) {
-  const known = new Set(now.split('\n'));
-  const lines = wanted.split('\n').filter((line) => !known.has(line));
-  console.log(`README.md is behind the code; run scripts/readme-tables.mjs. It lacks:\n${lines.join('\n')}`);
+  const linesOf = (text) => text.split('\n');
+  const without = (text, other) => linesOf(text).filter((line) => !linesOf(other).includes(line));
+  const told = [
+    ...without(now, wanted).map((line) => `- ${line}`),
+    ...without(wanted, now).map((line) => `+ ${line}`),
+  ];
+  console.log(`README.md is behind the code; scripts/readme-tables.mjs mends it:\n${told.join('\n')}`);
   process.exitCode = 1;
 }

@@ -1,0 +1,209 @@
+// Shows that the papers tell the truth: tables, code, policy, sizes, commands and links of the README, what SECURITY.md says is
+// kept and who shows it, and every path that a paper names.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import ts from 'typescript';
+import { chunkSizeFor, MAX_CHUNKS } from '../../src/pipeline/plan.ts';
+import { FIRST_SLICE_BYTES } from '../../src/store/identity.ts';
+import { writeRecord } from '../../src/store/record.ts';
+import { builtWidget } from '../e2e/support/pages.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (name: string): string => readFileSync(join(root, name), 'utf8');
+const readme = read('README.md');
+const { dependencies, engines, scripts, version } = JSON.parse(read('package.json'));
+
+const under = (folder: string): string[] =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((name) => name.endsWith('.md'));
+const papers = [
+  ...[
+    'README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'src/README.md',
+    'demo/server/README.md',
+  ],
+  ...under('docs'),
+];
+
+/** The first group of each match. */
+const all = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map((match) => match[1] ?? '');
+const blocks = (language: string): string[] =>
+  all(readme, new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'));
+
+function run(...args: string[]): { status: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+  return { status, output: stdout + stderr };
+}
+
+describe('The README', () => {
+  test('has tables that say what the manifest, the types, the settings and the texts say', () => {
+    const { status, output } = run('--import', 'tsx', 'scripts/readme-tables.mjs', '--check');
+    assert.equal(status, 0, output);
+  });
+
+  test('has TypeScript that compiles', async (t) => {
+    const cache = join(root, 'node_modules/.cache');
+    await mkdir(cache, { recursive: true });
+    const folder = await mkdtemp(join(cache, 'secure-uploader-readme-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const codes = blocks('ts');
+    assert.ok(codes.length >= 4, `${codes.length} blocks`);
+    const files = codes.map((_, index) => `block-${index + 1}.ts`);
+    await Promise.all(codes.map((code, index) => writeFile(join(folder, `block-${index + 1}.ts`), code)));
+    const config = { extends: '../../../tsconfig.json', compilerOptions: { types: [] }, files };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
+    const { output } = run('node_modules/typescript/bin/tsc', '--project', folder, '--pretty', 'false');
+    // What is wrong with the sources themselves is told by another check.
+    const own = output.split('\n').filter((line) => line.includes('block-'));
+    assert.deepEqual(own, [], output);
+  });
+
+  test('has HTML with attributes that the element has, and scripts without a fault', () => {
+    const known = all(readme, /^\| `([a-z-]+)` \|/gm);
+    const tags = blocks('html').flatMap((html) => all(html, /<secure-uploader\s([^>]*)>/g));
+    assert.ok(tags.length > 0);
+    const used = tags.flatMap((tag) => all(tag, /([a-z-]+)(?:="[^"]*")?(?=\s|$)/g));
+    assert.deepEqual(
+      used.filter((name) => !known.includes(name)),
+      [],
+    );
+    for (const script of blocks('html').flatMap((html) => all(html, /<script[^>]*>([^<]+)<\/script>/g))) {
+      const { diagnostics } = ts.transpileModule(script, { reportDiagnostics: true });
+      assert.deepEqual(diagnostics?.map(({ messageText }) => messageText) ?? [], []);
+    }
+  });
+
+  test('asks for the content policy under which the journeys run', () => {
+    const directives = (text: string): Map<string, string> =>
+      new Map(
+        text.split(/[;\n]/).flatMap((line) => {
+          const [, name, value] = /^\s*([a-z-]+) (\S.*)$/.exec(line) ?? [];
+          return name && value ? [[name, value] as const] : [];
+        }),
+      );
+    const stated = directives(all(readme, /Content-Security-Policy:\n([\s\S]*?)```/g)[0] ?? '');
+    const code = /const policy = [\s\S]*?\.join\('; '\)/.exec(read('test/e2e/support/pages.ts'))?.[0] ?? '';
+    const proved = directives(all(code, /["'`](.+)["'`],\n/g).join('\n'));
+    assert.deepEqual([...stated.keys()], [...proved.keys()]);
+    for (const [name, value] of proved) {
+      // The addresses of service and storage are a page's own.
+      if (!value.includes('${')) assert.equal(stated.get(name), value, name);
+    }
+  });
+
+  test('states sizes that the build keeps, and is not far from', () => {
+    const built = builtWidget();
+    const rows = [...readme.matchAll(/^\| `dist\/(?:cdn\/)?([\w.-]+\.js)`[^|]*\| (\d+) kB \|/gm)];
+    assert.equal(rows.length, 3);
+    for (const [, name = '', kilobytes] of rows) {
+      const sizeBytes = gzipSync(readFileSync(join(built, name))).length;
+      const statedBytes = Number(kilobytes) * 1000;
+      assert.ok(sizeBytes <= statedBytes, `${name} has ${sizeBytes} bytes with gzip`);
+      assert.ok(sizeBytes > statedBytes / 2, `${name} has only ${sizeBytes} bytes with gzip`);
+    }
+  });
+
+  test('names the package, its version, its packages and the Node that it needs as they are', () => {
+    const archives = all(readme, /(secure-uploader-[\d.]+\.tgz)/g);
+    assert.deepEqual([...new Set(archives)], [`secure-uploader-${version}.tgz`]);
+    assert.equal(engines.node, '>=20.19');
+    assert.match(readme, /Node 20\.19 or later/);
+    const atRunTime = /packages are used at run time: (.*)\.$/m.exec(readme)?.[1] ?? '';
+    assert.deepEqual(all(atRunTime, /`([\w-]+)`/g).sort(), Object.keys(dependencies).sort());
+  });
+
+  test('tells limits that are so', () => {
+    const mib = 2 ** 20;
+    assert.match(readme, /single chunk \(below 10 MiB/);
+    assert.ok(chunkSizeFor(10 * mib - 1, 'auto') >= 10 * mib - 1);
+    assert.ok(chunkSizeFor(10 * mib, 'auto') < 10 * mib);
+    assert.match(readme, new RegExp(`at most ${MAX_CHUNKS.toLocaleString('en')} chunks`));
+  });
+});
+
+describe('SECURITY.md', () => {
+  const security = read('SECURITY.md');
+
+  test('lists every field that is saved of an upload', () => {
+    const record = writeRecord({
+      ...{ chunksId: 'c', key: 'k', name: 'n', relativePath: 'n', sizeBytes: 1, lastModifiedMs: 1, type: '' },
+      ...{ parentId: 'p', firstSliceHash: 'h', chunkSizeBytes: 1, hashAlgorithm: 'sha-256', createdAtMs: 1 },
+      session: { sessionId: 's', header: 'h' },
+      handle: {} as FileSystemFileHandle,
+    });
+    const rows = security.split('\n').filter((line) => line.startsWith('| `'));
+    const listed = rows.flatMap((row) => all(row.split('|')[1] ?? '', /`(\w+)`/g));
+    assert.deepEqual(listed.filter((name) => name in record).sort(), Object.keys(record).sort());
+    assert.match(security, new RegExp(`first ${FIRST_SLICE_BYTES / 1024} KiB`));
+  });
+
+  test('names tests that are there', () => {
+    const shown = [...security.matchAll(/`(test\/[\w./-]+)` “([^”]+)”/g)];
+    assert.ok(shown.length > 20, `${shown.length} tests`);
+    const missing = shown.filter(
+      ([, file = '', title = '']) => !existsSync(join(root, file)) || !read(file).includes(title),
+    );
+    assert.deepEqual(
+      missing.map(([whole]) => whole),
+      [],
+    );
+  });
+});
+
+describe('All papers', () => {
+  test('name commands that there are', () => {
+    const own = ['install', 'ci', 'pack'];
+    const named = papers.flatMap((paper) => all(read(paper), /(?:`|^)npm (run [\w:-]+|[a-z]+)\b/gm));
+    const missing = named.filter((command) => {
+      const name = command.replace(/^run /, '');
+      return !(name in scripts) && !(own.includes(name) && name === command);
+    });
+    assert.deepEqual(missing, []);
+    assert.ok(named.includes('start') && named.includes('test'));
+  });
+
+  test('link to files that are there', () => {
+    const broken = papers.flatMap((paper) =>
+      all(read(paper), /\]\(([^)\s]+)\)/g)
+        .filter((link) => !/^(https?:|#)/.test(link))
+        .filter((link) => !existsSync(join(root, dirname(paper), link.replace(/#.*/, ''))))
+        .map((link) => `${paper}: ${link}`),
+    );
+    assert.deepEqual(broken, []);
+  });
+
+  test('name sources, tests and scripts that are there', () => {
+    const missing = papers.flatMap((paper) =>
+      all(read(paper), /`((?:src|test|docs|demo|scripts)\/[\w./-]+)`/g)
+        .filter((path) => !path.includes('locales/') && !existsSync(join(root, path)))
+        .map((path) => `${paper}: ${path}`),
+    );
+    assert.deepEqual(missing, []);
+  });
+
+  test('lead by the map to files that lie in their folders', () => {
+    const paragraphs = [...read('src/README.md').matchAll(/^\*\*(\w+)\*\* — ([\s\S]*?)\n\n/gm)];
+    const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    );
+    assert.deepEqual(paragraphs.map(([, folder]) => folder).sort(), folders.map(({ name }) => name).sort());
+    const missing = paragraphs.flatMap(([, folder = '', text = '']) =>
+      all(text, /`([\w./-]+\.ts)`/g)
+        .map((file) => join('src', folder, file))
+        .filter((file) => !existsSync(join(root, file))),
+    );
+    assert.deepEqual(missing, []);
+  });
+});
