@@ -4,26 +4,7 @@ import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { type Clock, readBearer } from './bearer.ts';
 import type { Failure, Grant, Late } from './machine-types.ts';
-
-/** One call to the service. Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) where no answer could be read. */
-export type Post = (
-  path: string,
-  body: unknown,
-  options: {
-    readonly credentials: RequestCredentials;
-    readonly signal: AbortSignal;
-    readonly headers?: Record<string, string>;
-  },
-) => Promise<PostAnswer>;
-
-export interface PostAnswer {
-  readonly status: number;
-  readonly body: unknown;
-  readonly retryAfterMs?: number;
-  /** The answer's `Date`, where it may be read; epoch milliseconds. */
-  readonly dateMs?: number;
-  readonly wwwAuthenticate?: string;
-}
+import { credentialsOf, isPause, type Post, type PostAnswer } from './post.ts';
 
 /** What a call came to; `retryAfterMs` is absent where the service did not say how long. */
 export type Outcome =
@@ -38,19 +19,6 @@ export interface ExchangeContext {
   readonly assumedLifetimeMs: number;
   readonly signal: AbortSignal;
 }
-
-/** Which jar of cookies a call uses (G14): the session's calls may set and send them, the others stay as browsers have it. */
-export function credentialsOf(
-  settings: Settings,
-  call: 'token' | 'login' | 'challenge' | 'logout',
-): RequestCredentials {
-  const chosen = (settings.authOptions.credentials as Record<string, RequestCredentials> | undefined)?.[call];
-  return chosen ?? (call === 'token' ? 'same-origin' : 'include');
-}
-
-/** True where the service asks for a pause, and says by that that it did not process the request. */
-export const isPause = (answer: PostAnswer): boolean =>
-  answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
 
 const inFlight = new Map<string, Promise<Outcome>>();
 

@@ -6,20 +6,18 @@ import type { Settings } from '../core/config.ts';
 import { toUploaderError, UploaderError } from '../core/errors.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { type Clock, readBearer } from './bearer.ts';
-import { type Post, redeem } from './exchange.ts';
+
 import type { AuthEvent, Effect, Failure, FlowEvent, Grant, Reason } from './machine-types.ts';
+import type { Post } from './post.ts';
 import {
-  createTransaction,
   dropTransactions,
-  readAnswer,
+  type Returned,
   readRedirectUri,
   storeTransaction,
-  type Transaction,
   takeReturn,
-} from './pkce.ts';
+} from './redirect.ts';
 import { runTimer } from './timers.ts';
-import type { AuthTimes } from './times.ts';
-import { openWindow, runFrame, runWindow } from './windows.ts';
+import { type AuthTimes, coolMs } from './times.ts';
 
 /** Says what came of an effect. */
 export type Send = (event: FlowEvent) => void;
@@ -33,6 +31,22 @@ export interface FlowContext {
   readonly owner: string;
   /** Asks the page by event; `undefined` where nobody answered while the event was dispatched. */
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
+}
+
+/** What only a page without a token of its own needs, loaded when it is needed. */
+const loadRounds = (): Promise<typeof import('./rounds.ts')> => import('./rounds.ts');
+
+/** Opens the window, empty and at once, since only the task of the click may open one. `null` where it is refused. */
+function openWindow(): Window | null {
+  const width = 480;
+  const height = 680;
+  const left = Math.round(screenX + (outerWidth - width) / 2);
+  const top = Math.round(screenY + (outerHeight - height) / 3);
+  return window.open(
+    'about:blank',
+    '_blank',
+    `popup,width=${width},height=${height},left=${left},top=${top}`,
+  );
 }
 
 export class Flows {
@@ -69,9 +83,8 @@ export class Flows {
     this.#demands = proof;
   }
 
-  #interactiveRound(): Promise<Transaction> {
-    const extra = { ...this.#demands, ...(this.#idpId !== undefined && { idp_id: this.#idpId }) };
-    return createTransaction(this.#context.settings, this.redirectUri, extra);
+  get #extra(): Record<string, string> {
+    return { ...this.#demands, ...(this.#idpId !== undefined && { idp_id: this.#idpId }) };
   }
 
   /** Brings a window that is still open to the front; false where there is none to bring. */
@@ -92,16 +105,25 @@ export class Flows {
   }
 
   /** What the page was loaded with, if that is an answer to a round of this session; out of the address from now on. */
-  takeReturn(): AuthEvent | undefined {
-    const { settings, owner, times } = this.#context;
-    try {
-      const grant = takeReturn(settings, this.redirectUri, owner, times.transactionMs);
-      return grant && { type: 'returned', grant };
-    } catch (error) {
+  takeReturn(): Promise<AuthEvent> | undefined {
+    const { owner, times } = this.#context;
+    const unable = (error: unknown): AuthEvent => {
       const { code } = toUploaderError(error, 'authorize-failed', 'The answer could not be read');
-      // Settings that cannot be are told when somebody wants to sign in with them.
-      return code === 'bad-config' ? undefined : { type: 'unable', error: { code } };
+      return { type: 'unable', error: { code } };
+    };
+    if (this.check()) return undefined;
+    try {
+      const returned = takeReturn(this.redirectUri, owner, times.transactionMs);
+      return returned && this.#readReturn(returned).catch(unable);
+    } catch (error) {
+      return Promise.resolve(unable(error));
     }
+  }
+
+  async #readReturn(returned: Returned): Promise<AuthEvent> {
+    const { readAnswer } = await loadRounds();
+    const grant = readAnswer(this.#context.settings, returned.params, returned, 'redirect');
+    return { type: 'returned', grant };
   }
 
   run(effect: Effect, signal: AbortSignal, send: Send): void {
@@ -171,12 +193,10 @@ export class Flows {
   }
 
   async #trySilent(signal: AbortSignal, send: Send): Promise<void> {
-    await this.#lock();
+    const [{ trySilent }] = await Promise.all([loadRounds(), this.#lock()]);
     signal.throwIfAborted();
-    const { settings } = this.#context;
-    const round = await createTransaction(settings, this.redirectUri, { prompt: 'none' });
-    const params = await runFrame(round, signal);
-    send({ type: 'code', grant: readAnswer(settings, params, round, 'silent') });
+    const grant = await trySilent(this.#context.settings, this.redirectUri, signal);
+    send({ type: 'code', grant });
   }
 
   async #runPopup(signal: AbortSignal, send: Send): Promise<void> {
@@ -185,18 +205,17 @@ export class Flows {
     const popup = this.#opened;
     this.#popup = popup;
     if (!popup) throw new UploaderError('popup-blocked', 'No window was opened');
-    const round = await this.#interactiveRound();
+    const { runPopup } = await loadRounds();
     signal.throwIfAborted();
     const onClosed = (): void => send({ type: 'closed-reading' });
     const options = { signal, onClosed, pollMs: times.closedPollMs, graceMs: times.closedGraceMs };
-    const params = await runWindow(popup, round, options);
-    popup.close();
-    send({ type: 'code', grant: readAnswer(settings, params, round, 'popup') });
+    send({ type: 'code', grant: await runPopup(popup, settings, this.redirectUri, this.#extra, options) });
   }
 
   async #redirect(signal: AbortSignal): Promise<void> {
-    const { owner } = this.#context;
-    const round = await this.#interactiveRound();
+    const { settings, owner } = this.#context;
+    const { createTransaction } = await loadRounds();
+    const round = await createTransaction(settings, this.redirectUri, this.#extra);
     signal.throwIfAborted();
     dropTransactions();
     storeTransaction(round, owner);
@@ -204,7 +223,7 @@ export class Flows {
   }
 
   async #redeem(grant: Grant, signal: AbortSignal, send: Send): Promise<void> {
-    await this.#lock();
+    const [{ redeem }] = await Promise.all([loadRounds(), this.#lock()]);
     signal.throwIfAborted();
     const { settings, post, clock, times } = this.#context;
     const { assumedLifetimeMs } = times;
@@ -216,9 +235,7 @@ export class Flows {
       send(outcome);
       return;
     }
-    const guessMs = Math.min(times.coolMaxMs, times.coolBaseMs * 2 ** this.#coolings++);
-    // A fifth of jitter either way, so that clients which were refused together do not come back together.
-    send({ type: 'rate-limited', waitMs: outcome.retryAfterMs ?? guessMs * (0.8 + Math.random() * 0.4) });
+    send({ type: 'rate-limited', waitMs: coolMs(outcome.retryAfterMs, this.#coolings++, times) });
   }
 
   /** Keeps the tabs of this origin apart, for as long as no person is involved; without the platform's locks it waits for nobody. */

@@ -5,7 +5,6 @@ import type { Settings } from '../core/config.ts';
 import { toUploaderError } from '../core/errors.ts';
 import { sleep } from '../core/wait.ts';
 import { challengeRows } from './challenge-rows.ts';
-import { credentialsOf, isPause, type Post, type PostAnswer } from './exchange.ts';
 import type {
   AuthEvent,
   AuthModel,
@@ -18,7 +17,8 @@ import type {
 } from './machine-types.ts';
 import { askPasskey, canUsePasskey } from './passkey.ts';
 import { createTransaction, type Transaction } from './pkce.ts';
-import { AUTH_TIMES } from './times.ts';
+import { credentialsOf, isPause, type Post, type PostAnswer } from './post.ts';
+import { AUTH_TIMES, coolMs } from './times.ts';
 import { type Reading, readAnswer, type Step } from './vocabulary.ts';
 
 /** What a form works with: a session of its own, or the one that all uploaders of a page share. */
@@ -113,8 +113,7 @@ export function createLoginForm(host: FormHost): LoginForm {
     const answer = await (step === 'login' ? sendLogin(signal) : sendStep(step, signal));
     signal.throwIfAborted();
     if (isPause(answer)) {
-      const guessMs = Math.min(AUTH_TIMES.coolMaxMs, AUTH_TIMES.coolBaseMs * 2 ** coolings++);
-      return { type: 'rate-limited', waitMs: answer.retryAfterMs ?? guessMs * (0.8 + Math.random() * 0.4) };
+      return { type: 'rate-limited', waitMs: coolMs(answer.retryAfterMs, coolings++, AUTH_TIMES) };
     }
     coolings = 0;
     const how = { nowMs: Date.now(), canUsePasskey: canUsePasskey(), options: authOptions };

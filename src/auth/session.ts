@@ -4,8 +4,8 @@
 import type { Report } from '../core/changes.ts';
 import type { GetToken, Settings } from '../core/config.ts';
 import type { AuthSnapshot, WithToken } from '../core/types.ts';
-import type { Post } from './exchange.ts';
 import type { FormHost, LoginForm } from './form.ts';
+import type { Post } from './post.ts';
 import { SharedSession } from './shared-session.ts';
 import type { AuthTimes } from './times.ts';
 

@@ -8,13 +8,13 @@ import type { AuthSnapshot, AuthState, WithToken } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { Brakes, Clock, Keeper } from './bearer.ts';
 import { Driver } from './driver.ts';
-import { credentialsOf, type Post } from './exchange.ts';
 import { Flows } from './flows.ts';
 import type { FormHost, LoginForm } from './form.ts';
 import type { AuthEvent, AuthModel, Effect, Reason } from './machine-types.ts';
 import { firstModel, isInteractive, WorkWatch, watchPage } from './page.ts';
 import { PageQuestion } from './page-question.ts';
-import { dropTransactions } from './pkce.ts';
+import { credentialsOf, type Post } from './post.ts';
+import { dropTransactions } from './redirect.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
 import { AUTH_TIMES } from './times.ts';
@@ -99,9 +99,9 @@ export class SharedSession {
         this.#dispatch({ type: 'shown-again' });
       },
     });
-    // Taken out at once; told when there is somebody to hear.
+    // Taken out at once; told when it is read.
     const found = isInteractive(settings) ? this.#flows.takeReturn() : undefined;
-    if (found) queueMicrotask(() => this.#dispatch(found));
+    found?.then((event) => this.#dispatch(event)).catch(() => undefined);
   }
 
   open({ report, confirmRedirect }: AuthDeps): AuthSession {

@@ -57,3 +57,7 @@ export const AUTH_TIMES: AuthTimes = Object.freeze({
   coolBaseMs: 2_000,
   coolMaxMs: 60_000,
 });
+
+/** How long to pause: as told, else doubling, with a fifth of jitter so that many do not come back together. */
+export const coolMs = (toldMs: number | undefined, count: number, times: AuthTimes): number =>
+  toldMs ?? Math.min(times.coolMaxMs, times.coolBaseMs * 2 ** count) * (0.8 + Math.random() * 0.4);

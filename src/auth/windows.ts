@@ -2,26 +2,13 @@
 // channel, and lets through only what is from there and meant for this round. It never reads a code.
 
 import { abortable, sleep } from '../core/wait.ts';
-import { isAnswer } from './pkce.ts';
+import { isAnswer } from './redirect.ts';
 
 /** What the callback page sends, and what it is told back. `callback.ts` has the same words. */
 const ANSWER = 'secure-uploader:answer';
 const ACK = 'secure-uploader:ack';
 
 type Message = Readonly<Record<string, unknown>>;
-
-/** Opens the window, empty and at once, since only the task of the click may open one. `null` where it is refused. */
-export function openWindow(): Window | null {
-  const width = 480;
-  const height = 680;
-  const left = Math.round(screenX + (outerWidth - width) / 2);
-  const top = Math.round(screenY + (outerHeight - height) / 3);
-  return window.open(
-    'about:blank',
-    '_blank',
-    `popup,width=${width},height=${height},left=${left},top=${top}`,
-  );
-}
 
 /** The first answer for the round `state` that passes all checks; everything else is ignored. */
 function listen(state: string, source: () => Window | null, signal: AbortSignal): Promise<string> {

@@ -1,6 +1,6 @@
 // A code comes back to a hidden frame and is redeemed: once, whatever the service does with it.
 import { expect } from '@open-wc/testing';
-import type { Post, PostAnswer } from '../../src/auth/exchange.ts';
+import type { Post, PostAnswer } from '../../src/auth/post.ts';
 import type { AuthTimes } from '../../src/auth/times.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';

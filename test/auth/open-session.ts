@@ -1,5 +1,5 @@
 // Opens sessions for tests and listens to what they report. Each has a service of its own, unless the test says otherwise.
-import type { Post } from '../../src/auth/exchange.ts';
+import type { Post } from '../../src/auth/post.ts';
 import { type AuthSession, openAuthSession } from '../../src/auth/session.ts';
 import type { AuthTimes } from '../../src/auth/times.ts';
 import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
