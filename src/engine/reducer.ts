@@ -60,8 +60,10 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
       const { id: _id, name: _name, ...error } = change.detail;
       return { ...kept, phase: move(file.phase, 'failed'), error };
     }
-    case 'upload-canceled':
-      return { ...kept, phase: move(file.phase, 'canceled') };
+    case 'upload-canceled': {
+      const { error: _error, ...rest } = kept;
+      return { ...rest, phase: move(file.phase, 'canceled') };
+    }
     default:
       return file;
   }
@@ -71,7 +73,7 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
 export class SnapshotKeeper {
   readonly #files = new Map<FileId, FileSnapshot>();
   readonly #rate = new Rate();
-  #rejections: readonly Rejection[] = [];
+  #rejections: Rejection[] = [];
   #auth: AuthSnapshot;
   #made: Snapshot | undefined;
 
@@ -88,18 +90,20 @@ export class SnapshotKeeper {
   }
 
   apply(change: Change): void {
-    this.#made = undefined;
     if (change.name === 'file-rejected') {
-      this.#rejections = [...this.#rejections, change.detail];
+      this.#rejections.push(change.detail);
     } else if (change.name === 'rejections-dismissed') {
-      this.#rejections = this.#rejections.filter((rejection) => !change.detail.ids.includes(rejection.id));
+      const gone = new Set(change.detail.ids);
+      this.#rejections = this.#rejections.filter(({ id }) => !gone.has(id));
     } else if ('id' in change.detail) {
       const { id } = change.detail;
       const before = this.#files.get(id);
       const after = reduceFile(before, change);
+      if (after === before) return;
       if (!after) this.#files.delete(id);
-      else if (after !== before) this.#files.set(id, Object.freeze(after));
-    }
+      else this.#files.set(id, Object.freeze(after));
+    } else return;
+    this.#made = undefined;
   }
 
   setAuth(auth: AuthSnapshot): void {
@@ -116,7 +120,7 @@ export class SnapshotKeeper {
   get snapshot(): Snapshot {
     this.#made ??= Object.freeze({
       files: Object.freeze([...this.#files.values()]),
-      rejections: Object.freeze(this.#rejections),
+      rejections: Object.freeze([...this.#rejections]),
       totals: Object.freeze(this.totals(Date.now())),
       auth: this.#auth,
     });

@@ -6,6 +6,7 @@ import type { FileSnapshot } from '../../src/core/types.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { Uploader, type UploaderOptions } from '../../src/engine/uploader.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from './bytes.ts';
 import { until } from './collect.ts';
 import { ScriptedService } from './scripted-service.ts';
 
@@ -81,4 +82,15 @@ export class TestEngine {
 /** Ends every engine of a test; for `afterEach`. */
 export async function closeEngines(): Promise<void> {
   await Promise.all(engines.splice(0).map(({ uploader }) => uploader.close()));
+}
+
+/** An engine with one file, of which one chunk of three is stored and the others are on their way. */
+export async function halfWay(settings = {}): Promise<TestEngine> {
+  const engine = new TestEngine(settings);
+  engine.service.answerAll('open', 'presign');
+  await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+  (await engine.service.nextRequest('put')).answer();
+  await engine.hears('chunk-uploaded');
+  await until(() => engine.service.waiting('put').length === 2);
+  return engine;
 }

@@ -1,0 +1,234 @@
+// What the engine tells: the order of changes, what is frozen, how progress behaves, and when all is finished.
+
+import { expect } from '@open-wc/testing';
+import type { Change } from '../../src/core/changes.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import { fileOf } from '../support/bytes.ts';
+import { settled, until } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+/** Throws where anything in it can be changed. */
+function expectFrozen(value: unknown, path: string): void {
+  if (typeof value !== 'object' || value === null) return;
+  expect(Object.isFrozen(value), `${path} is frozen`).to.equal(true);
+  for (const [name, inner] of Object.entries(value)) expectFrozen(inner, `${path}.${name}`);
+}
+
+describe('the changes of one file', () => {
+  it('come in their order, and each says what its event says', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    await engine.uploader.addFiles([{ file: fileOf(1, 2500, 'a.bin'), relativePath: 'in/a.bin' }]);
+    await engine.hears('uploads-finished');
+    expect(engine.told()).to.deep.equal([
+      'file-added',
+      'upload-started',
+      'upload-completed',
+      'uploads-finished',
+    ]);
+    const names = engine.changes.map(({ name }) => name);
+    expect(names.indexOf('chunk-hashed')).to.be.greaterThan(names.indexOf('upload-started'));
+    expect(names.indexOf('chunk-uploaded')).to.be.greaterThan(names.indexOf('chunk-hashed'));
+    expect(names.lastIndexOf('chunk-uploaded')).to.be.lessThan(names.indexOf('upload-completed'));
+    const phases = engine.details('upload-progress').map(({ phase }) => phase);
+    expect(phases.filter((phase, at) => phase !== phases[at - 1])).to.deep.equal([
+      'hashing',
+      'uploading',
+      'committing',
+    ]);
+    expect(engine.details('chunk-hashed').map(({ index }) => index)).to.deep.equal([0, 1, 2]);
+    const uploaded = engine.details('chunk-uploaded');
+    const [completed] = engine.details('upload-completed');
+    expect(completed).to.deep.include({
+      id: engine.id('a.bin'),
+      name: 'a.bin',
+      relativePath: 'in/a.bin',
+      sizeBytes: 2500,
+      sentBytes: 2500,
+      skippedBytes: 0,
+      sessionId: 'session-1',
+      commit: { file_id: 'file-1' },
+    });
+    expect(completed?.chunks).to.deep.equal(
+      [0, 1, 2].map((at) => {
+        const { index, hash, receipt } = uploaded.find(({ index: found }) => found === at) ?? {};
+        return { index, hash, receipt };
+      }),
+    );
+    expect(engine.details('uploads-finished')).to.deep.equal([
+      { doneCount: 1, failedCount: 0, canceledCount: 0 },
+    ]);
+  });
+
+  it('carry nothing secret: no session header, no address of an upload', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(2, 2500, 'a.bin')]);
+    await engine.hears('uploads-finished');
+    const text = JSON.stringify([engine.changes, engine.uploader.snapshot]);
+    expect(text).not.to.contain('header-1');
+    expect(text).not.to.contain('store.test');
+  });
+
+  it('of an empty file are those of any other (U13)', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(3, 0, 'empty.bin')]);
+    await engine.hears('uploads-finished');
+    expect(engine.told()).to.deep.equal([
+      'file-added',
+      'upload-started',
+      'upload-completed',
+      'uploads-finished',
+    ]);
+    expect(engine.details('upload-completed')[0]).to.deep.include({ sizeBytes: 0, chunks: [], sentBytes: 0 });
+  });
+
+  it('of a file that the service has already say that nothing was sent (U4)', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(4, 2500, 'a.bin')]);
+    await engine.hears('upload-completed');
+    await engine.uploader.addFiles([fileOf(4, 2500, 'copy.bin')]);
+    await engine.hears('upload-completed', 2);
+    expect(engine.details('upload-completed')[1]).to.include({
+      name: 'copy.bin',
+      sentBytes: 0,
+      skippedBytes: 2500,
+    });
+    expect(engine.row('copy.bin')).to.include({ storedBytes: 2500, skippedBytes: 2500 });
+    expect(engine.service.puts).to.have.length(3);
+  });
+
+  it('that fails say why, and other files go on', async () => {
+    const engine = new TestEngine();
+    await engine.uploader.addFiles([fileOf(5, 10, 'bad.bin'), fileOf(6, 10, 'good.bin')]);
+    const request = await engine.service.nextRequest('open');
+    expect(request.fileName).to.equal('bad.bin');
+    request.refuse(new UploaderError('name-taken', 'there is one', { status: 409 }));
+    engine.service.answerAll();
+    await engine.hears('uploads-finished');
+    expect(engine.details('upload-failed')).to.deep.equal([
+      { id: engine.id('bad.bin'), name: 'bad.bin', code: 'name-taken', retryable: true, status: 409 },
+    ]);
+    expect(engine.phases()).to.deep.equal(['failed', 'done']);
+    expect(engine.details('uploads-finished')).to.deep.equal([
+      { doneCount: 1, failedCount: 1, canceledCount: 0 },
+    ]);
+  });
+
+  it('waiting for another try say until when', async () => {
+    const engine = new TestEngine({}, { policy: { attempts: 3, baseMs: 1e9, capMs: 1e9 } });
+    await engine.uploader.addFiles([fileOf(7, 10, 'a.bin')]);
+    (await engine.service.nextRequest('open')).refuse(new UploaderError('network', 'no line'));
+    await until(() => engine.row('a.bin')?.retryAt !== undefined);
+    expect(engine.row('a.bin')?.retryAt).to.be.at.least(Date.now() - 1000);
+    await engine.uploader.pause();
+    expect(engine.row('a.bin')?.retryAt).to.equal(undefined);
+  });
+});
+
+describe('uploads-finished', () => {
+  it('is told once for many files, however they end', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    await engine.uploader.addFiles(Array.from({ length: 30 }, (_, at) => fileOf(at, 10 * at, `${at}.bin`)));
+    await engine.hears('uploads-finished');
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.details('uploads-finished')).to.deep.equal([
+      { doneCount: 30, failedCount: 0, canceledCount: 0 },
+    ]);
+  });
+
+  it('is not told of a pause, and is told once the file is done after it', async () => {
+    const engine = new TestEngine();
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    await engine.service.nextRequest('open');
+    await engine.uploader.pause();
+    expect(engine.details('uploads-finished')).to.deep.equal([]);
+    engine.service.answerAll();
+    await engine.uploader.resume();
+    await engine.hears('uploads-finished');
+    expect(engine.details('uploads-finished')).to.have.length(1);
+  });
+
+  it('is told when the last file is canceled', async () => {
+    const engine = new TestEngine();
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    await engine.service.nextRequest('open');
+    await engine.uploader.cancel();
+    expect(engine.details('uploads-finished')).to.deep.equal([
+      { doneCount: 0, failedCount: 0, canceledCount: 1 },
+    ]);
+  });
+});
+
+describe('what is handed out', () => {
+  it('cannot be changed by whoever gets it: snapshots and details, all the way down', async () => {
+    const engine = new TestEngine({ maxFiles: 1 });
+    engine.uploader.onChange((change) => {
+      expect(Object.isFrozen(change)).to.equal(true);
+      if (change.name !== 'upload-completed') expectFrozen(change.detail, change.name);
+      expectFrozen(engine.uploader.snapshot, 'snapshot');
+    });
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin'), fileOf(2, 10, 'refused.bin')]);
+    await engine.hears('uploads-finished');
+    const [completed] = engine.details('upload-completed');
+    expect(Object.isFrozen(completed)).to.equal(true);
+    expectFrozen(completed?.chunks, 'chunks');
+  });
+
+  it('is the same snapshot until something in it changes', async () => {
+    const engine = new TestEngine({ manual: true });
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    const { snapshot } = engine.uploader;
+    expect(engine.uploader.snapshot).to.equal(snapshot);
+    let different = 0;
+    engine.uploader.onChange(({ name }) => {
+      const before = engine.uploader.snapshot;
+      if (name.startsWith('chunk-') && before !== seen) different += 1;
+      seen = before;
+    });
+    let seen = snapshot;
+    engine.service.answerAll();
+    await engine.uploader.start();
+    await engine.hears('uploads-finished');
+    expect(engine.uploader.snapshot).not.to.equal(snapshot);
+    expect(different).to.equal(0);
+  });
+
+  it('goes to every listener, though one of them throws, and the upload goes on', async () => {
+    const engine = new TestEngine();
+    const { reportError } = globalThis;
+    const reported: unknown[] = [];
+    globalThis.reportError = (error) => reported.push(error);
+    try {
+      engine.uploader.onChange(() => {
+        throw new Error('a defect of the page');
+      });
+      const heard: Change[] = [];
+      engine.uploader.onChange((change) => heard.push(change));
+      engine.service.answerAll();
+      await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+      await engine.hears('uploads-finished');
+      expect(engine.phase('a.bin')).to.equal('done');
+      expect(heard).to.deep.equal(engine.changes);
+      expect(reported.length).to.equal(heard.length);
+    } finally {
+      globalThis.reportError = reportError;
+    }
+  });
+
+  it('is not told any more to a listener that has left', async () => {
+    const engine = new TestEngine({ manual: true });
+    const heard: string[] = [];
+    const leave = engine.uploader.on('file-added', ({ name }) => heard.push(name));
+    await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    leave();
+    await engine.uploader.addFiles([fileOf(1, 10, 'b.bin')]);
+    expect(heard).to.deep.equal(['a.bin']);
+  });
+});

@@ -1,0 +1,115 @@
+// The engine alone against the real service on another origin: a token from the page, chunks, a commit, and the same bytes
+// back. Faults name the file that they strike, since other tests use the same service.
+
+import { expect } from '@open-wc/testing';
+import type { SettingsInput } from '../../src/core/config.ts';
+import { Uploader } from '../../src/engine/uploader.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
+import { addFault, findReference, logOf, tokenOf, uniqueName } from '../service/reference.ts';
+import { freshFile, sha256 } from '../support/bytes.ts';
+import { until } from '../support/collect.ts';
+
+const engines: Uploader[] = [];
+afterEach(() => Promise.all(engines.splice(0).map((uploader) => uploader.close())));
+
+async function createEngine(settings: SettingsInput = {}) {
+  const { baseUrl } = await findReference();
+  const reasons: string[] = [];
+  const uploader = new Uploader(
+    {
+      baseUrl,
+      parentId: 'folder-a',
+      multiple: true,
+      chunkSize: '64KiB',
+      commitPath: '/files/uploadsession/commit',
+      cancelPath: '/files/uploadsession',
+      getToken: (reason) => {
+        reasons.push(reason);
+        return tokenOf('alice');
+      },
+      ...settings,
+    },
+    {
+      store: createUploadStore({ name: `test-${crypto.randomUUID()}` }),
+      policy: { attempts: 5, baseMs: 1, capMs: 20 },
+    },
+  );
+  engines.push(uploader);
+  const done: string[] = [];
+  uploader.onChange(({ name }) => done.push(name));
+  const finished = (count = 1): Promise<void> =>
+    until(() => done.filter((name) => name === 'uploads-finished').length >= count);
+  return { finished, reasons, told: done, uploader };
+}
+
+/** The bytes of a finished file. */
+async function download(fileId: string): Promise<Blob> {
+  const { baseUrl } = await findReference();
+  const headers = { authorization: `Bearer ${await tokenOf('alice')}` };
+  return (await fetch(`${baseUrl}/files/${fileId}`, { headers })).blob();
+}
+
+describe('a page with a token of its own', () => {
+  it('uploads three files with one call for it, and the service has them byte for byte', async () => {
+    const { finished, reasons, told, uploader } = await createEngine();
+    const files = [freshFile(1_000_000), freshFile(65_536), freshFile(1)];
+    const fileIds = new Map<string, string>();
+    uploader.on('upload-completed', ({ name, commit }) => {
+      fileIds.set(name, (commit as { file_id: string }).file_id);
+    });
+    await uploader.addFiles(files);
+    await finished();
+    expect(uploader.snapshot.files.map(({ phase }) => phase)).to.deep.equal(['done', 'done', 'done']);
+    expect(reasons).to.deep.equal(['first']);
+    expect(told).not.to.include('auth-required');
+    for (const file of files) {
+      expect(await sha256(await download(fileIds.get(file.name) ?? ''))).to.equal(await sha256(file));
+    }
+  });
+
+  it('goes on after a pause in the same session, and sends no chunk twice', async () => {
+    const { finished, uploader } = await createEngine({ concurrency: 1 });
+    const file = freshFile(20 * 65_536);
+    let stored = 0;
+    uploader.on('chunk-uploaded', ({ id }) => {
+      stored += 1;
+      if (stored === 5) void uploader.pause(id);
+    });
+    await uploader.addFiles([file]);
+    await until(() => uploader.snapshot.files[0]?.phase === 'paused');
+    await uploader.resume();
+    await finished();
+    expect(uploader.snapshot.files[0]?.phase).to.equal('done');
+    const puts = (await logOf({ fileName: file.name })).filter(
+      ({ operation, stored }) => operation === 'put' && stored,
+    );
+    expect(new Set(puts.map(({ hash }) => hash)).size).to.equal(puts.length);
+  });
+
+  it('gets over a storage that fails now and then', async () => {
+    const { finished, uploader } = await createEngine();
+    const file = freshFile(10 * 65_536);
+    const struck = await sha256(file.slice(65_536, 2 * 65_536));
+    await addFault({ operation: 'put', status: 503, times: 2, match: { hash: struck } });
+    await addFault({
+      operation: 'put',
+      cut: 'after-body',
+      match: { hash: await sha256(file.slice(0, 65_536)) },
+    });
+    await uploader.addFiles([file]);
+    await finished();
+    expect(uploader.snapshot.files[0]?.phase).to.equal('done');
+  });
+
+  it('is told which folder it may not write to, and the other files go on', async () => {
+    const { finished, uploader } = await createEngine({
+      parentFor: (path) => (path.startsWith('no-') ? 'folder-readonly' : 'folder-a'),
+    });
+    const codes: string[] = [];
+    uploader.on('upload-failed', ({ code }) => codes.push(code));
+    await uploader.addFiles([freshFile(10, `no-${uniqueName()}`), freshFile(10)]);
+    await finished();
+    expect(codes).to.deep.equal(['forbidden']);
+    expect(uploader.snapshot.files.map(({ phase }) => phase)).to.deep.equal(['failed', 'done']);
+  });
+});

@@ -1,0 +1,75 @@
+// Lanes that all files share: how many, and who is next.
+
+import { expect } from '@open-wc/testing';
+import { Lanes } from '../../src/engine/lanes.ts';
+import { rejection, settled } from '../support/collect.ts';
+
+const forever = new AbortController().signal;
+
+/** Asks for a lane, and tells when it was given. */
+function asking(lanes: Lanes, order: () => number, given: number[]) {
+  return lanes.acquire(order, forever).then((lane) => {
+    given.push(order());
+    return lane;
+  });
+}
+
+describe('lanes', () => {
+  it('are as many as the page set, whatever happens on the line', async () => {
+    const lanes = new Lanes(2);
+    lanes.slowDown();
+    const given: number[] = [];
+    const [first] = await Promise.all([asking(lanes, () => 1, given), asking(lanes, () => 2, given)]);
+    void asking(lanes, () => 3, given);
+    await settled();
+    expect(given).to.deep.equal([1, 2]);
+    expect(lanes.hasIdle).to.equal(false);
+    first?.release();
+    await settled();
+    expect(given).to.deep.equal([1, 2, 3]);
+  });
+
+  it('go to the file that began first, or was put first since', async () => {
+    const lanes = new Lanes(1);
+    const given: number[] = [];
+    const orders = { late: 9 };
+    const held = await lanes.acquire(() => 0, forever);
+    void asking(lanes, () => 5, given).then((lane) => lane.release());
+    void asking(lanes, () => orders.late, given).then((lane) => lane.release());
+    void asking(lanes, () => 3, given).then((lane) => lane.release());
+    orders.late = -1;
+    held.release();
+    await settled();
+    expect(given).to.deep.equal([-1, 3, 5]);
+  });
+
+  it('given back twice are given back once', async () => {
+    const lanes = new Lanes(1);
+    const given: number[] = [];
+    const lane = await lanes.acquire(() => 0, forever);
+    lane.release();
+    lane.release();
+    await asking(lanes, () => 1, given);
+    void asking(lanes, () => 2, given);
+    await settled();
+    expect(given).to.deep.equal([1]);
+  });
+
+  it('are not given to whoever has left the queue', async () => {
+    const lanes = new Lanes(1);
+    const controller = new AbortController();
+    const held = await lanes.acquire(() => 0, forever);
+    const waiting = lanes.acquire(() => 1, controller.signal);
+    controller.abort('canceled');
+    expect(await rejection(waiting)).to.equal('canceled');
+    held.release();
+    expect(lanes.hasIdle).to.equal(true);
+    expect(await rejection(lanes.acquire(() => 1, controller.signal))).to.equal('canceled');
+  });
+
+  it('are fewer when the line asks for less, and never none', () => {
+    const lanes = new Lanes('auto');
+    for (let count = 0; count < 10; count += 1) lanes.slowDown();
+    expect(lanes.limit).to.equal(1);
+  });
+});

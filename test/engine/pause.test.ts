@@ -1,0 +1,146 @@
+// Pause and resume: at any moment, of one file or of all, and nothing goes on by itself.
+
+import { expect } from '@open-wc/testing';
+import { createUploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from '../support/bytes.ts';
+import { deferred, settled, until } from '../support/collect.ts';
+import { closeEngines, halfWay, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+const three = (): File[] => [1, 2, 3].map((seed) => fileOf(seed, 2500, `${seed}.bin`));
+
+describe('pause', () => {
+  it('stops the bytes, keeps what is stored, and tells nothing of a failure', async () => {
+    const engine = await halfWay();
+    const waiting = engine.service.waiting('put');
+    await engine.uploader.pause(engine.id('a.bin'));
+    expect(waiting.every(({ signal }) => signal.aborted)).to.equal(true);
+    expect(engine.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'user', storedBytes: 1000 });
+    const count = engine.changes.length;
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.changes.slice(count)).to.deep.equal([]);
+    expect(engine.told('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-paused']);
+  });
+
+  it('and resume go on in the same session, where nothing stored is sent again', async () => {
+    const engine = await halfWay();
+    const sent = engine.service.puts[0];
+    await engine.uploader.pause();
+    await engine.uploader.resume();
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    expect(engine.service.puts.filter((hash) => hash === sent)).to.have.length(1);
+    expect(engine.service.count('open')).to.equal(1);
+    expect(engine.told('a.bin')).to.deep.equal([
+      'file-added',
+      'upload-started',
+      'upload-paused',
+      'upload-resumed',
+      'upload-started',
+      'upload-completed',
+    ]);
+    expect(engine.details('upload-started')[1]).to.include({ chunkCount: 3, resumedBytes: 1000 });
+  });
+
+  it('and resume keep their place also where nothing is saved on disk', async () => {
+    const engine = await halfWay({ noResume: true });
+    const sent = engine.service.puts[0];
+    await engine.uploader.pause();
+    await engine.uploader.resume();
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    expect(engine.service.puts.filter((hash) => hash === sent)).to.have.length(1);
+  });
+
+  it('before the store has answered holds', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const asked = deferred();
+    const answer = deferred();
+    const find: typeof store.find = async (key) => {
+      asked.resolve();
+      await answer.promise;
+      return store.find(key);
+    };
+    const engine = new TestEngine({}, { store: { ...store, find } });
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    await asked.promise;
+    const paused = engine.uploader.pause();
+    answer.resolve();
+    await paused;
+    await settled();
+    expect(engine.phase('a.bin')).to.equal('paused');
+    expect(engine.service.log).to.deep.equal([]);
+    engine.service.answerAll();
+    await engine.uploader.resume();
+    await engine.hears('upload-completed');
+  });
+
+  it('at the last chunk, in the midst of what a listener hears, holds before the commit', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll('open', 'presign', 'put');
+    engine.uploader.on('chunk-uploaded', ({ id, index }) => {
+      if (index === 0) void engine.uploader.pause(id);
+    });
+    await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
+    await engine.hears('upload-paused');
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.phase('a.bin')).to.equal('paused');
+    expect(engine.service.count('commit')).to.equal(0);
+  });
+
+  it('in the midst of what a listener hears holds', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll('open', 'presign');
+    engine.uploader.on('chunk-uploaded', ({ id }) => void engine.uploader.pause(id));
+    await engine.uploader.addFiles([fileOf(1, 9500, 'a.bin')]);
+    (await engine.service.nextRequest('put')).answer();
+    await engine.hears('upload-paused');
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.phase('a.bin')).to.equal('paused');
+    expect(engine.told('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-paused']);
+    expect(engine.service.waiting()).to.deep.equal([]);
+  });
+
+  it('and resume in one breath leave one run, which ends as it should', async () => {
+    const engine = await halfWay();
+    const paused = engine.uploader.pause();
+    const resumed = engine.uploader.resume();
+    await Promise.all([paused, resumed]);
+    engine.service.answerAll();
+    await engine.hears('uploads-finished');
+    await until(() => engine.phase('a.bin') === 'done');
+    expect(engine.service.count('commit')).to.equal(1);
+  });
+
+  it('of all stops those that wait too, and resume of all starts them in their order', async () => {
+    const engine = new TestEngine();
+    await engine.uploader.addFiles(three());
+    await engine.uploader.pause();
+    expect(engine.phases()).to.deep.equal(['paused', 'paused', 'paused']);
+    engine.service.answerAll();
+    await engine.uploader.resume();
+    await engine.hears('upload-completed', 3);
+    expect(engine.phases()).to.deep.equal(['done', 'done', 'done']);
+  });
+
+  it('of one leaves the others alone', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    await engine.uploader.addFiles(three());
+    await engine.uploader.pause(engine.id('2.bin'));
+    await engine.hears('upload-completed', 2);
+    await settled();
+    expect(engine.phases()).to.deep.equal(['done', 'paused', 'done']);
+  });
+
+  it('does nothing to a file that is done, failed, canceled, paused already or not there', async () => {
+    const engine = await halfWay();
+    await engine.uploader.pause();
+    await engine.uploader.pause();
+    await engine.uploader.cancel();
+    await engine.uploader.pause();
+    await engine.uploader.pause('nobody');
+    expect(engine.details('upload-paused')).to.have.length(1);
+  });
+});

@@ -1,0 +1,151 @@
+// The numbers of one file, whatever its chunks do.
+
+import { expect } from '@open-wc/testing';
+import fc from 'fast-check';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { StoredChunk } from '../../src/core/types.ts';
+import { Progress, Rate } from '../../src/engine/progress.ts';
+import { plan } from '../../src/pipeline/plan.ts';
+import { fileOf } from '../support/bytes.ts';
+import { settled } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+const CHUNK = 100;
+type Step = readonly ['sent' | 'stored' | 'skipped' | 'failed' | 'again', number, number];
+
+const steps = fc.array(
+  fc.tuple(
+    fc.constantFrom<Step[0]>('sent', 'stored', 'skipped', 'failed', 'again'),
+    fc.nat(9),
+    fc.integer({ min: 1, max: 200 }),
+  ),
+  { maxLength: 60 },
+);
+
+describe('the bar of a file', () => {
+  it('never goes back and is never full before the file is done, in any order of events', () => {
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 1000 }), (script, sizeBytes) => {
+        const progress = new Progress(sizeBytes);
+        const chunks = plan(sizeBytes, CHUNK);
+        progress.begin(chunks);
+        let shown = 0;
+        for (const [nowMs, [what, at, bytes]] of script.entries()) {
+          const chunk = chunks[at % chunks.length] as StoredChunk;
+          if (what === 'sent') progress.onSent(chunk, bytes);
+          if (what === 'failed') progress.onSent(chunk, 0);
+          if (what === 'stored') progress.onStored(chunk);
+          if (what === 'skipped') progress.onStored({ ...chunk, skipped: true });
+          if (what === 'again') progress.begin(chunks);
+          const { sentBytes, storedBytes } = progress.numbers(nowMs * 100);
+          expect(sentBytes).to.be.at.least(shown);
+          expect(sentBytes).to.be.lessThan(sizeBytes);
+          expect(storedBytes).to.be.within(0, sizeBytes);
+          shown = sentBytes;
+        }
+        progress.finish();
+        expect(progress.numbers(1e6).sentBytes).to.equal(sizeBytes);
+      }),
+    );
+  });
+
+  it('counts what an earlier visit stored from the start, until the bytes turn out to be others', () => {
+    const progress = new Progress(200);
+    const chunks = plan(200, CHUNK, new Map([[0, { hash: 'h', receipt: 'r' }]]));
+    expect(progress.begin(chunks)).to.equal(100);
+    expect(progress.numbers(0)).to.include({ storedBytes: 100, sentBytes: 100 });
+    const [, claimed] = chunks;
+    progress.onHashed({ ...(claimed as StoredChunk), hash: 'other' });
+    expect(progress.numbers(0)).to.include({ storedBytes: 0, sentBytes: 100, hashedBytes: 100 });
+  });
+
+  it('tells how many bytes are new, and never a negative number', () => {
+    const progress = new Progress(CHUNK);
+    const [chunk] = plan(CHUNK, CHUNK);
+    expect([40, 70, 0, 30].map((bytes) => progress.onSent(chunk as StoredChunk, bytes))).to.deep.equal([
+      40, 30, 0, 30,
+    ]);
+  });
+});
+
+describe('the rate', () => {
+  it('is unknown at first, then follows what moved, and is smooth', () => {
+    const rate = new Rate();
+    rate.add(0, 0);
+    expect(rate.perSecond).to.equal(undefined);
+    for (let second = 1; second <= 20; second += 1) rate.add(second * 1000, second * 1000);
+    expect(rate.perSecond).to.be.closeTo(1000, 1);
+    rate.add(30_000, 21_000);
+    expect(rate.perSecond).to.be.within(1001, 9999);
+    rate.stop();
+    expect(rate.perSecond).to.equal(undefined);
+  });
+});
+
+describe('the progress of an upload', () => {
+  type Move = 'tell' | 'answer' | 'refuse' | 'pause' | 'wait';
+  const moves = fc.array(fc.constantFrom<Move>('tell', 'answer', 'refuse', 'pause', 'wait'), {
+    maxLength: 25,
+  });
+
+  it('never goes back, and is full only when the file is completed, whatever happens on the way', async () => {
+    await fc.assert(
+      fc.asyncProperty(moves, fc.integer({ min: 1, max: 5500 }), async (script, sizeBytes) => {
+        const engine = new TestEngine({ noResume: true }, { policy: { attempts: 1e6, baseMs: 0, capMs: 0 } });
+        engine.service.answerAll('open', 'presign', 'cancel');
+        await engine.uploader.addFiles([fileOf(sizeBytes, sizeBytes, 'a.bin')]);
+        for (const step of script) {
+          const [request] = engine.service.waiting();
+          if (step === 'pause') {
+            await engine.uploader.pause();
+            await engine.uploader.resume();
+          } else if (step === 'wait' || !request) await settled();
+          else if (step === 'tell' && 'tell' in request) request.tell(Math.ceil(request.body.size / 2));
+          else if (step === 'answer') (await engine.service.nextRequest(request.kind)).answer();
+          else if (step === 'refuse')
+            (await engine.service.nextRequest(request.kind)).refuse(new UploaderError('network', ''));
+        }
+        engine.service.answerAll();
+        await engine.hears('upload-completed');
+        const shown = engine.changes.filter(
+          ({ name }) => name === 'upload-progress' || name === 'upload-completed',
+        );
+        let sentBytes = 0;
+        for (const [at, change] of shown.entries()) {
+          if (change.name !== 'upload-progress') continue;
+          const { detail } = change;
+          expect(detail.sentBytes).to.be.at.least(sentBytes);
+          expect(detail.sentBytes).to.be.at.most(sizeBytes);
+          expect(detail.storedBytes).to.be.within(0, sizeBytes);
+          expect(detail.hashedBytes).to.be.within(0, sizeBytes);
+          if (detail.sentBytes === sizeBytes) expect(shown[at + 1]?.name).to.equal('upload-completed');
+          sentBytes = detail.sentBytes;
+        }
+        expect(engine.row('a.bin')).to.include({ sentBytes: sizeBytes, storedBytes: sizeBytes });
+        await closeEngines();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('sums up all rows that are not canceled', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(1, 1000, 'a.bin'), fileOf(2, 2000, 'b.bin')]);
+    await engine.hears('uploads-finished');
+    engine.service.hold('open');
+    await engine.uploader.addFiles([fileOf(3, 5000, 'c.bin'), fileOf(4, 700, 'd.bin')]);
+    await engine.uploader.cancel(engine.id('d.bin'));
+    expect(engine.uploader.snapshot.totals).to.include({
+      fileCount: 4,
+      doneCount: 2,
+      failedCount: 0,
+      openCount: 1,
+      sizeBytes: 8000,
+      sentBytes: 3000,
+      storedBytes: 3000,
+    });
+  });
+});
