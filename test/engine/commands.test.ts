@@ -152,6 +152,7 @@ describe('close', () => {
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();
     await engine.hears('chunk-uploaded');
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
     const count = engine.changes.length;
     await engine.uploader.close();
     await settled();
