@@ -18,7 +18,7 @@ import type {
 import { askPasskey, canUsePasskey } from './passkey.ts';
 import { createTransaction, type Transaction } from './pkce.ts';
 import { credentialsOf, isPause, type Post, type PostAnswer } from './post.ts';
-import { AUTH_TIMES, coolMs } from './times.ts';
+import { coolMs, timesOf } from './times.ts';
 import { type Reading, readAnswer, type Step } from './vocabulary.ts';
 
 /** What a form works with: a session of its own, or the one that all uploaders of a page share. */
@@ -60,6 +60,7 @@ type Names = Readonly<Record<string, string>>;
 /** The form's half of signing in, on a host. */
 export function createLoginForm(host: FormHost): LoginForm {
   const { settings, post } = host;
+  const times = timesOf(settings);
   const { authOptions } = settings;
   const adapter = (authOptions.adapter ?? {}) as {
     login?: (body: unknown, signal: AbortSignal) => Promise<PostAnswer>;
@@ -113,7 +114,7 @@ export function createLoginForm(host: FormHost): LoginForm {
     const answer = await (step === 'login' ? sendLogin(signal) : sendStep(step, signal));
     signal.throwIfAborted();
     if (isPause(answer)) {
-      return { type: 'rate-limited', waitMs: coolMs(answer.retryAfterMs, coolings++, AUTH_TIMES) };
+      return { type: 'rate-limited', waitMs: coolMs(answer.retryAfterMs, coolings++, times) };
     }
     coolings = 0;
     const how = { nowMs: Date.now(), canUsePasskey: canUsePasskey(), options: authOptions };
@@ -131,7 +132,7 @@ export function createLoginForm(host: FormHost): LoginForm {
   /** Waits for the next poll; a page that nobody sees does not poll, and does so at once when it is seen again. */
   async function waitToPoll(isSlower: boolean, signal: AbortSignal): Promise<void> {
     if (isSlower) extraMs += 5000;
-    await sleep((challenge()?.pollMs ?? AUTH_TIMES.pollMs) + extraMs, signal);
+    await sleep((challenge()?.pollMs ?? times.pollMs) + extraMs, signal);
     if (!document.hidden) return;
     await new Promise<void>((resolve, reject) => {
       const stop = new AbortController();

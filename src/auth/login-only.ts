@@ -12,7 +12,7 @@ import { enter } from './moves.ts';
 import type { Post } from './post.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
 import { runTimer } from './timers.ts';
-import { AUTH_TIMES } from './times.ts';
+import { timesOf } from './times.ts';
 
 export interface LoginOnly {
   readonly snapshot: AuthSnapshot;
@@ -33,7 +33,7 @@ const withEnd = ({ login, verify, wait, ...rows }: Rows): Rows => ({
 
 /** A form that begins at once. `report` hears `auth-changed`, `auth-challenged`, `auth-failed` and `signed-in`. */
 export function openLogin(settings: Settings, { post, report }: { post: Post; report: Report }): LoginOnly {
-  const times = AUTH_TIMES;
+  const times = timesOf(settings);
   const listeners = new Set<() => void>();
   const first = createModel({ canSilent: false, silentAfterWindow: false, limits: times });
   const begin: AuthModel = { ...first, state: 'prompt' };

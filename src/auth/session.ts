@@ -2,7 +2,7 @@
 // service, and the map in which they find it. It is this module's own, so that no other script of the page can ask it for one.
 
 import type { Report } from '../core/changes.ts';
-import type { GetToken, Settings } from '../core/config.ts';
+import type { Settings } from '../core/config.ts';
 import type { AuthSnapshot, WithToken } from '../core/types.ts';
 import type { FormHost, LoginForm } from './form.ts';
 import type { Post } from './post.ts';
@@ -48,16 +48,40 @@ export interface AuthSession {
 }
 
 const sessions = new Map<string, SharedSession>();
-const sourceIds = new WeakMap<GetToken, number>();
-let sourceCount = 0;
+const functionIds = new WeakMap<object, number>();
+let functionCount = 0;
+
+/** The same text for settings that sign in in the same way; functions count as the same only if they are. */
+function keyOf(settings: Settings): string {
+  const { baseUrl, clientId, redirectUri, auth, idpId, scope, issuer, silent, responseMode } = settings;
+  const { paths, getToken, authOptions } = settings;
+  const all = [
+    baseUrl,
+    clientId,
+    redirectUri,
+    auth,
+    idpId,
+    scope,
+    issuer,
+    silent,
+    responseMode,
+    paths,
+    getToken,
+    authOptions,
+  ];
+  return JSON.stringify(all, (_name, value: unknown) => {
+    if (typeof value !== 'function') return value;
+    if (!functionIds.has(value)) functionIds.set(value, ++functionCount);
+    return `function ${functionIds.get(value)}`;
+  });
+}
 
 /** The session that this page has for these settings; `close()` what is opened here. */
 export function openAuthSession(settings: Settings, deps: AuthDeps): AuthSession {
-  const { baseUrl, clientId, redirectUri = '', auth, idpId = '', getToken } = settings;
-  if (getToken && !sourceIds.has(getToken)) sourceIds.set(getToken, ++sourceCount);
-  const source = getToken ? String(sourceIds.get(getToken)) : '';
+  const { baseUrl, clientId, redirectUri = '', auth, idpId = '' } = settings;
+  const key = keyOf(settings);
+  // What the other side of a redirect, and other tabs, know it by: nothing in it depends on this load of the page.
   const owner = [baseUrl, clientId, redirectUri, auth, idpId].join(' ');
-  const key = `${owner} ${source}`;
   const session = sessions.get(key) ?? new SharedSession(settings, deps, owner, () => sessions.delete(key));
   sessions.set(key, session);
   return session.open(deps);

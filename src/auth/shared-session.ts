@@ -17,7 +17,7 @@ import { credentialsOf, type Post } from './post.ts';
 import { dropTransactions } from './redirect.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
-import { AUTH_TIMES } from './times.ts';
+import { timesOf } from './times.ts';
 import { createWithToken } from './with-token.ts';
 
 const CAN_SIGN_IN: ReadonlySet<AuthState> = new Set<AuthState>([
@@ -53,8 +53,7 @@ export class SharedSession {
     this.#settings = settings;
     this.#post = deps.post;
     this.#onEnd = onEnd;
-    const assumed = Number(settings.authOptions.assumedLifetime) * 1000;
-    const times = { ...AUTH_TIMES, ...(assumed > 0 && { assumedLifetimeMs: assumed }), ...deps.options };
+    const times = { ...timesOf(settings), ...deps.options };
     this.#keeper = new Keeper(times);
     this.#brakes = new Brakes(times);
     this.#withToken = createWithToken(settings, {

@@ -1,5 +1,7 @@
 // Every deadline, brake and lifetime of sign-in, with its production value. Tests make them small.
 
+import type { Settings } from '../core/config.ts';
+
 /** All in milliseconds, but for `brakeCount`. */
 export interface AuthTimes {
   /** For the page to answer `getToken` or `auth-required`. */
@@ -61,3 +63,15 @@ export const AUTH_TIMES: AuthTimes = Object.freeze({
 /** How long to pause: as told, else doubling, with a fifth of jitter so that many do not come back together. */
 export const coolMs = (toldMs: number | undefined, count: number, times: AuthTimes): number =>
   toldMs ?? Math.min(times.coolMaxMs, times.coolBaseMs * 2 ** count) * (0.8 + Math.random() * 0.4);
+
+/** The times of a session: those of `authOptions.times` and `authOptions.assumedLifetime` (seconds) over the usual ones. */
+export function timesOf({ authOptions }: Settings): AuthTimes {
+  const times: Record<string, number> = { ...AUTH_TIMES };
+  const told = {
+    ...(authOptions.times as object),
+    assumedLifetimeMs: Number(authOptions.assumedLifetime) * 1000,
+  };
+  for (const [name, value] of Object.entries(told))
+    if (name in times && Number(value) > 0) times[name] = Number(value);
+  return times as unknown as AuthTimes;
+}
