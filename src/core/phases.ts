@@ -22,7 +22,7 @@ export type PauseReason =
   | 'needs-file';
 
 const MOVES: Readonly<Record<Phase, readonly Phase[]>> = {
-  queued: ['hashing', 'paused', 'failed', 'canceled'],
+  queued: ['hashing', 'done', 'paused', 'failed', 'canceled'],
   hashing: ['uploading', 'committing', 'done', 'paused', 'failed', 'canceled'],
   uploading: ['committing', 'done', 'paused', 'failed', 'canceled'],
   committing: ['uploading', 'done', 'paused', 'failed', 'canceled'],

@@ -7,6 +7,17 @@ import { sleep } from '../core/wait.ts';
 const LOOK_MS = 5000;
 const SLEPT_MS = 90_000;
 
+/** Without progress for so long, a PUT is sent again; in between, four times what was expected. Milliseconds. */
+const LEAST_STALL_MS = 10_000;
+const MOST_STALL_MS = 120_000;
+const UNKNOWN_LINE_MS = 7500;
+
+/** How long a PUT of so many bytes may stand still in a lane that moves so many bytes a second (0: not known). */
+export function stallMs(sizeBytes: number, laneBytesPerSecond: number): number {
+  const expectedMs = laneBytesPerSecond > 0 ? (sizeBytes / laneBytesPerSecond) * 1000 : UNKNOWN_LINE_MS;
+  return Math.min(MOST_STALL_MS, Math.max(LEAST_STALL_MS, 4 * expectedMs));
+}
+
 export class Line {
   readonly #bytesPerSecond: number;
   readonly #stop = new AbortController();

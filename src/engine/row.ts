@@ -1,36 +1,22 @@
 // One row while it works: its file, where it goes, and how a run over it is put together. It knows what to tell, not
 // when a row may start.
 
-import type { Change } from '../core/changes.ts';
+import type { CompletedDetail } from '../core/changes.ts';
 import type { UploaderError } from '../core/errors.ts';
 import { isActive, type PauseReason, type Phase } from '../core/phases.ts';
-import type { FileId, PickedFile, Session } from '../core/types.ts';
-import { RETRY_POLICY, type RetryPolicy, retrying } from '../core/wait.ts';
+import type { FileId, PickedFile, Session, UploadRecord } from '../core/types.ts';
+import { RETRY_POLICY, retrying } from '../core/wait.ts';
 import { ByteBudget } from '../pipeline/hash.ts';
-import { chunkSizeFor } from '../pipeline/plan.ts';
+import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunParts, type RunResult, run } from '../pipeline/run.ts';
-import type { Claims } from '../pipeline/upload.ts';
 import { isCallWorthRetrying } from '../service/client.ts';
 import { identify, recordKey } from '../store/identity.ts';
 import type { Connection } from './connection.ts';
-import type { Lanes } from './lanes.ts';
-import type { Line } from './line.ts';
+import { stallMs } from './line.ts';
 import { Progress } from './progress.ts';
 import type { RowRecords } from './records.ts';
-
-/** What all rows of an engine share. */
-export interface Shared {
-  readonly lanes: Lanes;
-  readonly claims: Claims;
-  readonly line: Line;
-  readonly policy?: RetryPolicy;
-  readonly phaseOf: (id: FileId) => Phase | undefined;
-  readonly report: (change: Change) => void;
-  /** The row's numbers moved; they are told together, a few times a second. */
-  readonly touch: (row: Row) => void;
-  readonly warn: (message: string) => void;
-  readonly bytesPerSecond: () => number | undefined;
-}
+import type { Place, Shared } from './shared.ts';
+import type { TabProgress } from './tabs.ts';
 
 /** Memory of the page for chunks that are hashed and wait for a lane. */
 const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
@@ -38,16 +24,14 @@ const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
 const EAGER_BYTES = 16 * 2 ** 20;
 const FAST_LINE_BYTES_PER_SECOND = 32e6;
 
-/** Without progress for so long, a PUT is sent again; in between, four times what was expected. */
-const LEAST_STALL_MS = 10_000;
-const MOST_STALL_MS = 120_000;
-const UNKNOWN_LINE_MS = 7500;
-
 export class Row {
   readonly id: FileId;
-  readonly picked: PickedFile;
   readonly name: string;
+  readonly relativePath: string;
+  readonly sizeBytes: number;
   readonly parentId: string;
+  /** Absent on a row of an earlier visit, until the file is there again. */
+  picked: PickedFile | undefined;
   readonly connection: Connection;
   readonly records: RowRecords;
   readonly progress: Progress;
@@ -69,8 +53,8 @@ export class Row {
 
   constructor(
     id: FileId,
-    picked: PickedFile,
-    place: { readonly name: string; readonly parentId: string; readonly order: number },
+    picked: PickedFile | undefined,
+    place: Place,
     connection: Connection,
     records: RowRecords,
     shared: Shared,
@@ -78,28 +62,28 @@ export class Row {
     this.id = id;
     this.picked = picked;
     this.name = place.name;
+    this.relativePath = place.relativePath;
+    this.sizeBytes = place.sizeBytes;
     this.parentId = place.parentId;
     this.order = place.order;
     this.connection = connection;
     this.records = records;
     this.#shared = shared;
     this.isHeld = connection.settings.manual;
-    this.progress = new Progress(picked.file.size);
-    this.unsentCount = Math.ceil(picked.file.size / this.#chunkSizeBytes);
-  }
-
-  get isRunning(): boolean {
-    return this.#controller !== undefined;
+    this.progress = new Progress(place.sizeBytes);
+    this.unsentCount = Math.ceil(place.sizeBytes / this.#chunkSizeBytes);
   }
 
   /** Starts a run. Resolves when it ended in any way; `onDone` and `onFailed` are not called after `stop()`. */
   start(onDone: (result: RunResult) => void, onFailed: (error: unknown) => void): Promise<void> {
+    const { picked } = this;
+    if (!picked) throw new TypeError('A row without its file cannot start');
     const controller = new AbortController();
     this.#controller = controller;
     this.startedAtMs ||= Date.now();
     this.#ended = run(
-      { ...this.picked, name: this.name, parentId: this.parentId },
-      this.#parts(controller.signal),
+      { ...picked, name: this.name, relativePath: this.relativePath, parentId: this.parentId },
+      this.#parts(picked, controller.signal),
     )
       .then(
         (result) => {
@@ -110,12 +94,18 @@ export class Row {
         },
       )
       .finally(() => {
+        // A new run may have begun while this one was ending.
+        if (this.#controller && this.#controller !== controller) return;
         this.progress.halt();
         this.retryAt = undefined;
         this.#waitingPhase = undefined;
-        if (this.#controller === controller) this.#controller = undefined;
+        this.#controller = undefined;
       });
     return this.#ended;
+  }
+
+  get isRunning(): boolean {
+    return this.#controller !== undefined;
   }
 
   /** Ends the run, if there is one; resolves when nothing of it is under way any more. */
@@ -128,7 +118,7 @@ export class Row {
   /** The run goes on waiting by itself, for something that is not in its hands. */
   wait(reason: PauseReason): void {
     const phase = this.#shared.phaseOf(this.id);
-    if (!this.isRunning || !phase || !isActive(phase)) return;
+    if (!this.isRunning || !phase || !(isActive(phase) || phase === 'queued')) return;
     this.#waitingPhase = phase;
     this.#shared.report({ name: 'upload-paused', detail: { id: this.id, reason } });
   }
@@ -143,30 +133,58 @@ export class Row {
 
   tellProgress(phase: Phase | undefined = this.#shared.phaseOf(this.id)): void {
     if (!phase) return;
+    const numbers = this.progress.numbers(Date.now());
+    const { key } = this.records;
+    if (key !== undefined && this.isRunning) this.#shared.tabs.tellProgress(key, numbers);
     this.#shared.report({
       name: 'upload-progress',
       detail: {
         id: this.id,
         phase,
-        sizeBytes: this.picked.file.size,
-        ...this.progress.numbers(Date.now()),
+        sizeBytes: this.sizeBytes,
+        ...numbers,
         ...(this.retryAt !== undefined && { retryAt: this.retryAt }),
         ...(this.#warning && { warning: this.#warning.code }),
       },
     });
   }
 
-  get #chunkSizeBytes(): number {
-    return chunkSizeFor(this.picked.file.size, this.connection.settings.chunkSizeBytes);
+  /** What is told of it when it is done. */
+  completed({ session, chunks, body }: RunResult): CompletedDetail {
+    const { id, name, relativePath, sizeBytes } = this;
+    const { putBytes } = this.progress;
+    return {
+      id,
+      name,
+      relativePath,
+      sizeBytes,
+      chunks: Object.freeze(
+        chunks.map(({ index, hash, receipt }) => Object.freeze({ index, hash, receipt })),
+      ),
+      sentBytes: putBytes,
+      skippedBytes: Math.max(0, sizeBytes - putBytes),
+      durationMs: Date.now() - this.startedAtMs,
+      ...(session.sessionId !== session.header && { sessionId: session.sessionId }),
+      ...(body !== undefined && { commit: body }),
+    };
   }
 
-  /** Ten seconds, or four times what these bytes took lately; a page may have set it. */
-  #stallMs(sizeBytes: number): number {
-    const { stallMs } = this.connection;
-    if (stallMs !== undefined) return stallMs;
-    const perLane = (this.#shared.bytesPerSecond() ?? 0) / this.#shared.lanes.limit;
-    const expectedMs = perLane > 0 ? (sizeBytes / perLane) * 1000 : UNKNOWN_LINE_MS;
-    return Math.min(MOST_STALL_MS, Math.max(LEAST_STALL_MS, 4 * expectedMs));
+  /** A row of an earlier visit shows what was stored then. */
+  showRecord({ stored, chunkSizeBytes }: UploadRecord): void {
+    this.progress.begin(plan(this.sizeBytes, chunkSizeBytes, stored));
+    this.tellProgress();
+  }
+
+  /** Another tab runs it: this one shows how far that is. */
+  #follow(numbers: TabProgress): void {
+    this.#shared.report({
+      name: 'upload-progress',
+      detail: { id: this.id, phase: 'paused', sizeBytes: this.sizeBytes, hashedBytes: 0, ...numbers },
+    });
+  }
+
+  get #chunkSizeBytes(): number {
+    return chunkSizeFor(this.sizeBytes, this.connection.settings.chunkSizeBytes);
   }
 
   #moveTo(phase: Phase): void {
@@ -174,35 +192,34 @@ export class Row {
     else if (this.#shared.phaseOf(this.id) !== phase) this.tellProgress(phase);
   }
 
-  #onWait(atMs: number | undefined): void {
-    this.retryAt = atMs;
-    this.tellProgress();
-  }
-
-  #onOffline(isOffline: boolean): void {
-    if (isOffline) this.wait('offline');
-    else this.proceed();
-  }
-
-  #parts(signal: AbortSignal): RunParts {
-    const { connection, picked, progress } = this;
+  #parts(picked: PickedFile, signal: AbortSignal): RunParts {
+    const { connection, progress } = this;
     const { calls, gates, pool, put, settings } = connection;
     const { claims, lanes, line, policy = RETRY_POLICY, report, touch } = this.#shared;
-    const onOffline = (isOffline: boolean): void => this.#onOffline(isOffline);
+    const onWait = (atMs: number | undefined): void => {
+      this.retryAt = atMs;
+      this.tellProgress();
+    };
+    const onOffline = (isOffline: boolean): void => (isOffline ? this.wait('offline') : this.proceed());
     return {
       calls,
       put,
       claims,
       policy,
       signal,
-      store: this.records,
+      store: this.records.forRun({
+        signal,
+        onWait: () => this.wait('other-tab'),
+        onGo: () => this.proceed(),
+        onProgress: (numbers) => this.#follow(numbers),
+      }),
       file: picked.file,
       hashSlice: pool.hashSlice,
       hashAlgorithm: settings.hash,
       width: pool.size + 1,
       budget: new ByteBudget(PAGE_POOL),
       chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, this.#shared.warn),
-      fileName: settings.profile.fileName === 'path' ? picked.relativePath : this.name,
+      fileName: settings.profile.fileName === 'path' ? this.relativePath : this.name,
       batch: { limit: 1, max: settings.batchSize },
       eagerBytes: EAGER_BYTES,
       isLineFast: () =>
@@ -210,7 +227,8 @@ export class Row {
       hasIdleLane: () => lanes.hasIdle,
       lineChange: () => line.change,
       mayMove: (sizeBytes, moveSignal) => line.mayMove(sizeBytes, moveSignal),
-      stallMs: (sizeBytes) => this.#stallMs(sizeBytes),
+      stallMs: (sizeBytes) =>
+        connection.stallMs ?? stallMs(sizeBytes, (this.#shared.bytesPerSecond() ?? 0) / lanes.limit),
       gate: gates.storage,
       acquireLane: (laneSignal) => lanes.acquire(() => this.order, laneSignal),
       identify: async () => {
@@ -221,7 +239,7 @@ export class Row {
           clientId,
           owner,
           parentId: this.parentId,
-          relativePath: picked.relativePath,
+          relativePath: this.relativePath,
         };
         return { key: recordKey({ ...place, ...identity }), firstSliceHash: identity.firstSliceHash };
       },
@@ -231,13 +249,13 @@ export class Row {
           gate: gates.service,
           signal: callSignal,
           onOffline,
-          onWait: (atMs) => this.#onWait(atMs),
+          onWait,
           isWorthRetrying: isCallWorthRetrying,
         }),
       onOffline,
       onWait: (atMs, error) => {
         if (error?.code === 'rate-limited' || error?.code === 'upload-stalled') lanes.slowDown();
-        this.#onWait(atMs);
+        onWait(atMs);
       },
       onWarning: (error) => {
         this.#warning = error;

@@ -1,16 +1,18 @@
 // Which rows run, wait or end: the queue, in fair order, and the commands that a person gives. It moves a row's phase
 // first and stops its run after, so that nothing is ever told twice.
 
-import type { Change } from '../core/changes.ts';
+import type { Change, CompletedDetail } from '../core/changes.ts';
 import { canRetry } from '../core/errors.ts';
 import { canMove, isActive, isSettled, type Phase } from '../core/phases.ts';
 import type { FileId } from '../core/types.ts';
+import { DoneElsewhere } from '../pipeline/open.ts';
 import type { RunResult } from '../pipeline/run.ts';
 import type { Connection } from './connection.ts';
 import { describeError } from './describe-error.ts';
 import type { Lanes } from './lanes.ts';
 import type { SnapshotKeeper } from './reducer.ts';
 import type { Row } from './row.ts';
+import type { Tabs } from './tabs.ts';
 
 /** Progress of a row is told this often at most. */
 const PROGRESS_MS = 100;
@@ -18,6 +20,7 @@ const PROGRESS_MS = 100;
 export class Runs {
   readonly #keeper: SnapshotKeeper;
   readonly #lanes: Lanes;
+  readonly #tabs: Tabs;
   readonly #report: (change: Change) => void;
   readonly #rows = new Map<FileId, Row>();
   #queue: Row[] = [];
@@ -30,9 +33,10 @@ export class Runs {
   #hasNews = false;
   #isClosed = false;
 
-  constructor(keeper: SnapshotKeeper, lanes: Lanes, report: (change: Change) => void) {
+  constructor(keeper: SnapshotKeeper, lanes: Lanes, tabs: Tabs, report: (change: Change) => void) {
     this.#keeper = keeper;
     this.#lanes = lanes;
+    this.#tabs = tabs;
     this.#report = report;
   }
 
@@ -129,6 +133,12 @@ export class Runs {
     this.pump();
   }
 
+  /** A row got what it waited for, and takes its turn. */
+  proceed(row: Row): void {
+    if (this.#phase(row) === 'paused') this.#requeue([row]);
+    this.pump();
+  }
+
   /** Sign-in of a connection moved: its rows wait for the person, or go on. */
   onAuth(connection: Connection): void {
     const { required, state } = connection.auth.snapshot;
@@ -207,32 +217,26 @@ export class Runs {
       });
   }
 
-  #onDone(row: Row, { session, chunks, body }: RunResult): void {
-    this.#hasNews = true;
-    row.proceed();
+  #onDone(row: Row, result: RunResult): void {
     row.progress.finish();
     row.tellProgress();
+    this.#complete(row, row.completed(result));
+  }
+
+  #complete(row: Row, detail: CompletedDetail): void {
+    this.#hasNews = true;
+    row.proceed();
+    const { key } = row.records;
+    if (key !== undefined) this.#tabs.tellDone(key, detail);
     row.records.leave();
-    this.#report({
-      name: 'upload-completed',
-      detail: {
-        id: row.id,
-        name: row.name,
-        relativePath: row.relativePath,
-        sizeBytes: row.sizeBytes,
-        chunks: Object.freeze(
-          chunks.map(({ index, hash, receipt }) => Object.freeze({ index, hash, receipt })),
-        ),
-        sentBytes: row.progress.putBytes,
-        skippedBytes: Math.max(0, row.sizeBytes - row.progress.putBytes),
-        durationMs: Date.now() - row.startedAtMs,
-        ...(session.sessionId !== session.header && { sessionId: session.sessionId }),
-        ...(body !== undefined && { commit: body }),
-      },
-    });
+    this.#report({ name: 'upload-completed', detail });
   }
 
   #onFailed(row: Row, error: unknown): void {
+    if (error instanceof DoneElsewhere) {
+      this.#complete(row, { ...error.detail, id: row.id, sentBytes: 0, skippedBytes: row.sizeBytes });
+      return;
+    }
     this.#hasNews = true;
     this.#tellLast(row);
     const { code, retryable, status } = describeError(error);

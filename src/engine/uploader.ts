@@ -4,19 +4,19 @@
 import type { Change, ChangeMap, ChangeName } from '../core/changes.ts';
 import { createSettings, type SettingsInput, type Warn } from '../core/config.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
-import { nextTask, type RetryPolicy } from '../core/wait.ts';
-import { refusal } from '../pipeline/pick.ts';
+import type { RetryPolicy } from '../core/wait.ts';
 import { Claims } from '../pipeline/upload.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { type Connection, connect, type Times } from './connection.ts';
-import { createId } from './create-id.ts';
+import { type Candidate, Intake } from './intake.ts';
 import { Lanes } from './lanes.ts';
 import { Line } from './line.ts';
 import { Listeners } from './listeners.ts';
-import { RowRecords, type Taken } from './records.ts';
 import { SnapshotKeeper } from './reducer.ts';
-import { Row, type Shared } from './row.ts';
+
 import { Runs } from './runs.ts';
+import type { Shared } from './shared.ts';
+import { Tabs } from './tabs.ts';
 
 /** What is not a setting of the page: times that tests make small, and where uploads are kept. */
 export interface UploaderOptions {
@@ -29,12 +29,6 @@ export interface UploaderOptions {
   readonly connect?: typeof connect;
 }
 
-/** A file before it is taken, as `mayAdd` is asked about it. */
-export type Candidate = Pick<ChangeMap['file-added'], 'name' | 'relativePath' | 'sizeBytes' | 'type'>;
-
-/** Files are taken in slices of this length, so that ten thousand of them never hold up the page. */
-const SLICE_MS = 8;
-
 /**
  * Uploads files to the service that its settings name. Commands resolve when what they say is so. Throws
  * `UploaderError` `bad-config` when `baseUrl` cannot be used.
@@ -44,7 +38,10 @@ export class Uploader {
   mayAdd: ((file: Candidate) => boolean) | undefined;
   readonly #options: UploaderOptions;
   readonly #store: UploadStore;
-  readonly #taken: Taken = new Map();
+  readonly #tabs = new Tabs();
+  readonly #intake: Intake;
+  /** Settles when the uploads of an earlier visit are in the list. */
+  #restored: Promise<void>;
   readonly #listeners = new Listeners<void>();
   readonly #changeListeners = new Listeners<Change>();
   readonly #connections = new Set<Connection>();
@@ -55,7 +52,6 @@ export class Uploader {
   readonly #runs: Runs;
   readonly #shared: Shared;
   #connection: Connection;
-  #order = 0;
   #isTold = true;
 
   constructor(settings: SettingsInput, options: UploaderOptions = {}) {
@@ -66,11 +62,12 @@ export class Uploader {
     this.#keeper = new SnapshotKeeper(this.#connection.auth.snapshot);
     this.#lanes = new Lanes(checked.concurrency);
     this.#line = new Line(checked.throttleBytesPerSecond);
-    this.#runs = new Runs(this.#keeper, this.#lanes, this.#report);
+    this.#runs = new Runs(this.#keeper, this.#lanes, this.#tabs, this.#report);
     this.#shared = {
       lanes: this.#lanes,
       claims: new Claims(),
       line: this.#line,
+      tabs: this.#tabs,
       phaseOf: (id) => this.#keeper.file(id)?.phase,
       report: this.#report,
       touch: this.#runs.touch,
@@ -78,7 +75,18 @@ export class Uploader {
       bytesPerSecond: () => this.#keeper.bytesPerSecond,
       ...(options.policy && { policy: options.policy }),
     };
-    this.#store.prune().catch(() => undefined);
+    this.#intake = new Intake({
+      keeper: this.#keeper,
+      runs: this.#runs,
+      shared: this.#shared,
+      store: this.#store,
+      tabs: this.#tabs,
+      report: this.#report,
+    });
+    this.#restored = this.#store
+      .prune()
+      .catch(() => undefined)
+      .then(() => this.#intake.restore(this.#connection));
   }
 
   /** Everything that a view needs, frozen; the same object until something changes. */
@@ -109,44 +117,24 @@ export class Uploader {
     this.#connection = this.#connect(createSettings(settings, this.#warn));
     this.#keeper.setAuth(this.#connection.auth.snapshot);
     this.#closeUnused(before);
+    this.#restored = this.#restored.then(() => this.#intake.restore(this.#connection));
     this.#tell();
   }
 
   /** Takes files into the list, or refuses each with its reason; they start by themselves unless `manual`. */
   async addFiles(files: Iterable<PickedFile | File>): Promise<void> {
-    const connection = this.#connection;
-    const { settings } = connection;
-    const limits = {
-      accept: settings.accept,
-      maxFiles: settings.multiple ? settings.maxFiles : 1,
-      maxFileSizeBytes: settings.maxFileSizeBytes,
-      refuseEmpty: settings.profile.emptyFile === 'refuse',
-    };
-    let takenCount = this.#countTaken(settings.multiple);
-    let sliceEndsMs = performance.now() + SLICE_MS;
-    for (const item of files) {
-      const picked =
-        item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;
-      const refused = refusal(picked, limits, takenCount);
-      const { name, size: sizeBytes, type } = picked.file;
-      const candidate = { name, relativePath: picked.relativePath, sizeBytes, type };
-      if (refused) {
-        this.#report({
-          name: 'file-rejected',
-          detail: { id: createId(), name, relativePath: picked.relativePath, sizeBytes, ...refused },
-        });
-      } else if (this.mayAdd?.(candidate) ?? true) {
-        takenCount += 1;
-        this.#add(picked, candidate, connection);
-      }
-      if (performance.now() > sliceEndsMs) {
-        this.#runs.pump();
-        await nextTask();
-        takenCount = this.#countTaken(settings.multiple);
-        sliceEndsMs = performance.now() + SLICE_MS;
-      }
-    }
-    this.#runs.pump();
+    await this.#restored;
+    await this.#intake.add(files, this.#connection, (file) => this.mayAdd?.(file) ?? true);
+  }
+
+  /**
+   * Gives a file of an earlier visit (`needs-file`) its content, as picked again; another one is refused with `wrong-file`.
+   * Without `file` the browser is asked for it, which needs a click and a handle of before: false where that gave nothing.
+   */
+  async provide(id: FileId, file?: PickedFile | File): Promise<boolean> {
+    if (!file) return this.#intake.ask(id);
+    await this.#intake.provide(id, file);
+    return true;
   }
 
   /** Starts files that wait for it (`manual`), one or all. */
@@ -212,6 +200,7 @@ export class Uploader {
   async close(): Promise<void> {
     await this.#runs.close();
     this.#line.close();
+    this.#tabs.close();
     for (const connection of this.#connections) connection.close();
     this.#connections.clear();
   }
@@ -254,26 +243,6 @@ export class Uploader {
     this.#connections.delete(connection);
     connection.close();
   }
-
-  #countTaken(isMultiple: boolean): number {
-    let count = 0;
-    for (const { phase } of this.#keeper.files) {
-      if (phase === 'failed' || phase === 'canceled' || (!isMultiple && phase === 'done')) continue;
-      count += 1;
-    }
-    return count;
-  }
-
-  #add(picked: PickedFile, candidate: Candidate, connection: Connection): void {
-    const id = createId();
-    const { settings } = connection;
-    const parentId = settings.parentFor?.(picked.relativePath) ?? settings.parentId;
-    this.#order += 1;
-    const place = { name: candidate.name, parentId, order: this.#order };
-    const records = new RowRecords(settings.noResume ? undefined : this.#store, this.#taken);
-    this.#runs.add(new Row(id, picked, place, connection, records, this.#shared));
-    this.#report({ name: 'file-added', detail: { id, parentId, ...candidate } });
-  }
 }
 
 export type {
@@ -294,3 +263,4 @@ export {
 export { ERROR_CODES, type ErrorCode, UploaderError } from '../core/errors.ts';
 export type { PauseReason, Phase } from '../core/phases.ts';
 export type * from '../core/types.ts';
+export type { Candidate } from './intake.ts';

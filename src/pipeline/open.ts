@@ -1,8 +1,18 @@
 // Finds out whether this very file was begun before, and opens a session on the service if not. What it finds is only a
 // claim: every chunk is hashed again before it counts.
 
+import type { CompletedDetail } from '../core/changes.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Calls, HashAlgorithm, Session, UploadRecord } from '../core/types.ts';
+
+/** Another tab brought the upload to its end. */
+export class DoneElsewhere extends Error {
+  readonly detail: Omit<CompletedDetail, 'id'>;
+  constructor(detail: Omit<CompletedDetail, 'id'>) {
+    super('Another tab has uploaded this file');
+    this.detail = detail;
+  }
+}
 
 export interface OpenFile {
   readonly file: File;
@@ -55,7 +65,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const { calls, signal, retrying } = parts;
   // A file of one chunk has nothing to go on from: what was stored of it, the service says itself.
   const isWorthKeeping = file.file.size > parts.chunkSizeBytes;
-  const keeper = parts.store && isWorthKeeping ? keep(parts.store, parts.onWarning) : undefined;
+  const keeper = parts.store && isWorthKeeping ? keep(parts.store, signal, parts.onWarning) : undefined;
   const identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
   signal.throwIfAborted();
@@ -125,7 +135,7 @@ function recordOf(
 }
 
 /** The store as a run sees it: the first failure is told once, and from then on nothing is kept. */
-function keep(store: RecordKeeper, onWarning: (error: UploaderError) => void) {
+function keep(store: RecordKeeper, signal: AbortSignal, onWarning: (error: UploaderError) => void) {
   let isBroken = false;
   const guarded = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
     if (isBroken) return undefined;
@@ -141,12 +151,12 @@ function keep(store: RecordKeeper, onWarning: (error: UploaderError) => void) {
     }
   };
   return {
-    // What the store does not say of itself (the run was stopped, another tab was done first) is the run's business.
+    // That the run was stopped, or another tab was done first, is no failure of the store.
     find: async (key: string) => {
       let other: { readonly error: unknown } | undefined;
       const found = await guarded(() =>
         store.find(key).catch((error: unknown) => {
-          if (error instanceof UploaderError) throw error;
+          if (!(error instanceof DoneElsewhere) && !signal.aborted) throw error;
           other = { error };
           return undefined;
         }),

@@ -29,6 +29,7 @@ export interface InterfaceMessages {
   readonly retrying: string;
   readonly pause: string;
   readonly resume: string;
+  readonly chooseAgain: string;
   readonly cancel: string;
   readonly retry: string;
   readonly remove: string;
@@ -167,6 +168,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   retrying: 'Trying again…',
   pause: 'Pause',
   resume: 'Resume',
+  chooseAgain: 'Choose the file again',
   cancel: 'Cancel',
   retry: 'Retry',
   remove: 'Remove from list',

@@ -17,6 +17,7 @@ import { FocusController } from './focus-controller.ts';
 import { createFormat, type Format } from './format.ts';
 import { showState } from './host-states.ts';
 import { ENGLISH, type Messages } from './messages.ts';
+import { pickFile } from './pick-file.ts';
 import { areSettings } from './read-settings.ts';
 import { styles } from './styles/styles.ts';
 import { createTokenSource } from './token-source.ts';
@@ -241,9 +242,17 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.pause(id);
   }
 
-  /** Goes on with one file or all. */
+  /** Goes on with one file or all. For a file of an earlier visit, in a click: the browser, or the person, is asked for it. */
   async resume(id?: FileId): Promise<void> {
-    await this.#engine.uploader.resume(id);
+    const { uploader } = this.#engine;
+    const waiting = uploader.snapshot.files.find(
+      (file) => file.id === id && file.pauseReason === 'needs-file',
+    );
+    if (!waiting) await uploader.resume(id);
+    else if (!(await uploader.provide(waiting.id))) {
+      const picked = await pickFile();
+      if (picked) await uploader.provide(waiting.id, picked);
+    }
   }
 
   /** Gives up one file or all, and forgets what was saved of them. */

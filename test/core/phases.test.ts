@@ -17,6 +17,7 @@ const PHASES: readonly Phase[] = [
 /** The whole table, written down a second time, so that a slip in either is seen. */
 const ALLOWED = new Set([
   'queued hashing',
+  'queued done',
   'queued paused',
   'queued failed',
   'queued canceled',

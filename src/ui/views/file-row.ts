@@ -100,15 +100,16 @@ export function leftOf(remainingMs: number, messages: Messages, format: Format):
  */
 function actionsOf(file: FileSnapshot, name: string, messages: Messages, commands: Commands): TemplateResult {
   const { id, phase } = file;
+  const needsFile = file.pauseReason === 'needs-file';
   const isOpen = isActive(phase) || phase === 'queued';
   const [label, icon, run] = isOpen
     ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
     : phase === 'paused'
-      ? ([messages.resume, resumeIcon, () => commands.resume(id)] as const)
+      ? ([needsFile ? messages.chooseAgain : messages.resume, resumeIcon, () => commands.resume(id)] as const)
       : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
   const canGoOn =
     isOpen ||
-    (phase === 'paused' && (file.pauseReason ?? 'user') === 'user') ||
+    (phase === 'paused' && (needsFile || (file.pauseReason ?? 'user') === 'user')) ||
     (phase === 'failed' && canRetry(file.error?.code ?? 'network')) ||
     phase === 'canceled';
   const isEnded = phase === 'done' || phase === 'failed' || phase === 'canceled';

@@ -1,0 +1,221 @@
+// How rows come into the list: files that are picked now, and uploads of an earlier visit that wait for their file. It
+// knows nothing of runs but that rows are handed to them.
+
+import type { Change, ChangeMap } from '../core/changes.ts';
+import { UploaderError } from '../core/errors.ts';
+import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
+import { nextTask } from '../core/wait.ts';
+import { refusal } from '../pipeline/pick.ts';
+import { identify, isSameFile, recordKey } from '../store/identity.ts';
+import type { UploadStore } from '../store/uploads.ts';
+import type { Connection } from './connection.ts';
+import { createId } from './create-id.ts';
+import { RowRecords, type Taken } from './records.ts';
+import type { SnapshotKeeper } from './reducer.ts';
+import { Row } from './row.ts';
+import type { Runs } from './runs.ts';
+import type { Place, Shared } from './shared.ts';
+import type { Tabs } from './tabs.ts';
+
+/** A file before it is taken, as a page is asked about it. */
+export type Candidate = Pick<ChangeMap['file-added'], 'name' | 'relativePath' | 'sizeBytes' | 'type'>;
+
+export interface IntakeParts {
+  readonly keeper: SnapshotKeeper;
+  readonly runs: Runs;
+  readonly shared: Shared;
+  readonly store: UploadStore;
+  readonly tabs: Tabs;
+  readonly report: (change: Change) => void;
+}
+
+/** Files are taken in slices of this length, so that ten thousand of them never hold up the page. */
+const SLICE_MS = 8;
+
+export class Intake {
+  readonly #parts: IntakeParts;
+  readonly #taken: Taken = new Map();
+  /** Rows of an earlier visit that have no file yet. */
+  readonly #waiting = new Set<Row>();
+  #order = 0;
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes files, or refuses each with its reason. A file that a row of an earlier visit waits for goes there. */
+  async add(
+    files: Iterable<PickedFile | File>,
+    connection: Connection,
+    mayAdd: (file: Candidate) => boolean,
+  ): Promise<void> {
+    const { settings } = connection;
+    const limits = {
+      accept: settings.accept,
+      maxFiles: settings.multiple ? settings.maxFiles : 1,
+      maxFileSizeBytes: settings.maxFileSizeBytes,
+      refuseEmpty: settings.profile.emptyFile === 'refuse',
+    };
+    let takenCount = this.#countTaken(settings.multiple);
+    let sliceEndsMs = performance.now() + SLICE_MS;
+    for (const item of files) {
+      const picked = readPicked(item);
+      const candidate = candidateOf(picked);
+      const waiting = this.#waitingFor(picked, connection);
+      const refused = waiting ? undefined : refusal(picked, limits, takenCount);
+      if (waiting) this.#give(waiting, picked);
+      else if (refused) this.#refuse(candidate, refused);
+      else if (mayAdd(candidate)) {
+        takenCount += 1;
+        this.#take(picked, candidate, connection);
+      }
+      if (performance.now() > sliceEndsMs) {
+        this.#parts.runs.pump();
+        await nextTask();
+        takenCount = this.#countTaken(settings.multiple);
+        sliceEndsMs = performance.now() + SLICE_MS;
+      }
+    }
+    this.#parts.runs.pump();
+  }
+
+  /** Rows for uploads that an earlier visit began here: paused, until their file is there again. */
+  async restore(connection: Connection): Promise<void> {
+    const { store, tabs } = this.#parts;
+    if (connection.settings.noResume) return;
+    for (const record of await store.list().catch(() => [])) {
+      const isElsewhere = this.#taken.has(record.key) || (await tabs.isTaken(record.key));
+      if (isElsewhere || !belongsTo(record, connection)) continue;
+      this.#restoreRow(record, connection);
+    }
+  }
+
+  /**
+   * Gives a row of an earlier visit its file. Another file is refused (`wrong-file`), by name, size, time and first bytes, and
+   * the row goes on waiting.
+   */
+  async provide(id: FileId, item: PickedFile | File): Promise<void> {
+    const row = this.#parts.runs.get(id);
+    const record = row?.records.record;
+    if (!row || row.picked || !record) return;
+    const picked = readPicked(item);
+    const { signal } = new AbortController();
+    const found = await identify(picked.file, row.connection.pool.hashSlice, signal).catch(() => undefined);
+    if (found && isSameFile(record, found)) this.#give(row, picked);
+    else this.#refuse(candidateOf(picked), { code: found ? 'wrong-file' : 'file-unreadable' });
+  }
+
+  /** Asks the browser for the file of a row whose handle was kept. To be called in the click; true where it came. */
+  async ask(id: FileId): Promise<boolean> {
+    const handle = this.#parts.runs.get(id)?.records.record?.handle as Askable | undefined;
+    if (!handle) return false;
+    try {
+      const given = (await handle.requestPermission?.({ mode: 'read' })) ?? 'granted';
+      if (given !== 'granted') return false;
+      await this.provide(id, { file: await handle.getFile(), relativePath: handle.name, handle });
+      return true;
+    } catch (error) {
+      throw new UploaderError('file-unreadable', 'The file that was kept cannot be opened', { cause: error });
+    }
+  }
+
+  #take(picked: PickedFile, candidate: Candidate, connection: Connection): void {
+    const { settings } = connection;
+    const parentId = settings.parentFor?.(picked.relativePath) ?? settings.parentId;
+    const records = this.#records(connection);
+    this.#append({ ...candidate, parentId }, picked, connection, records);
+  }
+
+  #restoreRow(record: UploadRecord, connection: Connection): void {
+    const { name, relativePath, sizeBytes, type, parentId } = record;
+    const records = this.#records(connection, record);
+    const row = this.#append(
+      { name, relativePath, sizeBytes, type, parentId },
+      undefined,
+      connection,
+      records,
+    );
+    this.#waiting.add(row);
+    row.showRecord(record);
+    this.#parts.report({ name: 'upload-paused', detail: { id: row.id, reason: 'needs-file' } });
+  }
+
+  #append(
+    file: Candidate & { readonly parentId: string },
+    picked: PickedFile | undefined,
+    connection: Connection,
+    records: RowRecords,
+  ): Row {
+    const { report, runs, shared } = this.#parts;
+    const id = createId();
+    this.#order += 1;
+    const place: Place = { ...file, order: this.#order };
+    const row = new Row(id, picked, place, connection, records, shared);
+    runs.add(row);
+    report({ name: 'file-added', detail: { id, ...file } });
+    return row;
+  }
+
+  #records({ settings }: Connection, record?: UploadRecord): RowRecords {
+    const { store, tabs } = this.#parts;
+    return new RowRecords(settings.noResume ? undefined : store, this.#taken, tabs, record);
+  }
+
+  /** The row of an earlier visit that this file may be for: its first bytes are compared when the run opens. */
+  #waitingFor({ file }: PickedFile, connection: Connection): Row | undefined {
+    for (const row of this.#waiting) {
+      const { record } = row.records;
+      const isIt =
+        record?.name === file.name &&
+        record.sizeBytes === file.size &&
+        record.lastModifiedMs === file.lastModified &&
+        row.connection.settings.baseUrl === connection.settings.baseUrl;
+      if (isIt) return row;
+    }
+    return undefined;
+  }
+
+  #give(row: Row, picked: PickedFile): void {
+    this.#waiting.delete(row);
+    row.picked = picked;
+    this.#parts.runs.proceed(row);
+  }
+
+  #refuse(file: Candidate, why: { code: ChangeMap['file-rejected']['code']; limit?: number | string }): void {
+    const { name, relativePath, sizeBytes } = file;
+    this.#parts.report({
+      name: 'file-rejected',
+      detail: { id: createId(), name, relativePath, sizeBytes, ...why },
+    });
+  }
+
+  #countTaken(isMultiple: boolean): number {
+    let count = 0;
+    for (const { phase } of this.#parts.keeper.files) {
+      if (phase === 'failed' || phase === 'canceled' || (!isMultiple && phase === 'done')) continue;
+      count += 1;
+    }
+    return count;
+  }
+}
+
+/** A handle as Chromium has it: the permission is asked for again after a restart. */
+type Askable = FileSystemFileHandle & {
+  requestPermission?: (wanted: { mode: 'read' }) => Promise<PermissionState>;
+};
+
+/** True where the record was made for this service, client and owner. */
+function belongsTo(record: UploadRecord, { settings }: Connection): boolean {
+  const { baseUrl, clientId, owner } = settings;
+  return record.key === recordKey({ ...record, baseUrl, clientId, owner });
+}
+
+const readPicked = (item: PickedFile | File): PickedFile =>
+  item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;
+
+const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
+  name: file.name,
+  relativePath,
+  sizeBytes: file.size,
+  type: file.type,
+});

@@ -1,0 +1,124 @@
+// One upload, one tab: whoever holds an upload's lock runs it, the others wait for the lock and show what the holder tells.
+// A tab that dies gives its locks up. It knows keys and numbers, not files.
+
+import type { CompletedDetail } from '../core/changes.ts';
+import { DoneElsewhere } from '../pipeline/open.ts';
+
+/** How far the tab that runs an upload is. */
+export interface TabProgress {
+  readonly sentBytes: number;
+  readonly storedBytes: number;
+  readonly skippedBytes: number;
+}
+
+/** What a tab says of an upload that it runs; nothing secret. */
+type Said =
+  | { readonly type: 'progress'; readonly key: string; readonly numbers: TabProgress }
+  | { readonly type: 'done'; readonly key: string; readonly detail: Omit<CompletedDetail, 'id'> };
+
+/** What somebody who waits for another tab hears. */
+export interface Follower {
+  readonly onWait: () => void;
+  readonly onProgress: (numbers: TabProgress) => void;
+  readonly onGo: () => void;
+}
+
+const LOCK = 'secure-uploader:upload:';
+const CHANNEL = 'secure-uploader:uploads';
+
+export class Tabs {
+  readonly #channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(CHANNEL) : undefined;
+  readonly #followers = new Map<string, Set<(said: Said) => void>>();
+
+  constructor() {
+    if (!this.#channel) return;
+    this.#channel.onmessage = ({ data }: MessageEvent<unknown>) => {
+      const said = readSaid(data);
+      if (said) for (const hear of this.#followers.get(said.key) ?? []) hear(said);
+    };
+  }
+
+  /**
+   * Resolves with how to give the upload up, once it is ours; rejects with the signal's reason, or with `DoneElsewhere`. Where
+   * the browser has no locks, it is ours at once.
+   */
+  async take(key: string, signal: AbortSignal, follower: Follower): Promise<() => void> {
+    if (!globalThis.navigator?.locks) return () => undefined;
+    const free = await hold(key, { ifAvailable: true });
+    if (free) return free;
+    const stop = new AbortController();
+    follower.onWait();
+    const unhear = this.#hear(key, (said) => {
+      if (said.type === 'progress') follower.onProgress(said.numbers);
+      else stop.abort(new DoneElsewhere(said.detail));
+    });
+    try {
+      const given = await hold(key, { signal: AbortSignal.any([signal, stop.signal]) });
+      follower.onGo();
+      return given ?? (() => undefined);
+    } finally {
+      unhear();
+    }
+  }
+
+  /** True where a tab, this one or another, runs the upload. */
+  async isTaken(key: string): Promise<boolean> {
+    const { held = [] } = (await globalThis.navigator?.locks?.query()) ?? {};
+    return held.some(({ name }) => name === LOCK + key);
+  }
+
+  tellProgress(key: string, { sentBytes, storedBytes, skippedBytes }: TabProgress): void {
+    this.#say({ type: 'progress', key, numbers: { sentBytes, storedBytes, skippedBytes } });
+  }
+
+  tellDone(key: string, { id: _id, commit: _commit, ...detail }: CompletedDetail): void {
+    this.#say({ type: 'done', key, detail });
+  }
+
+  close(): void {
+    this.#channel?.close();
+  }
+
+  #say(said: Said): void {
+    try {
+      this.#channel?.postMessage(said);
+    } catch {
+      // Closed meanwhile: nobody is to hear any more.
+    }
+  }
+
+  #hear(key: string, hear: (said: Said) => void): () => void {
+    const all = this.#followers.get(key) ?? new Set();
+    this.#followers.set(key, all.add(hear));
+    return () => {
+      all.delete(hear);
+      if (all.size === 0) this.#followers.delete(key);
+    };
+  }
+}
+
+/** Resolves with how to let the lock go; `undefined` where it is not available. Rejects with the signal's reason. */
+function hold(key: string, options: LockOptions): Promise<(() => void) | undefined> {
+  return new Promise((resolve, reject) => {
+    navigator.locks
+      .request(LOCK + key, options, (lock) => {
+        if (!lock) {
+          resolve(undefined);
+          return undefined;
+        }
+        return new Promise<void>((release) => resolve(release));
+      })
+      .catch(reject);
+  });
+}
+
+function readSaid(data: unknown): Said | undefined {
+  const said = data as Partial<Said> | null;
+  if (typeof said !== 'object' || typeof said?.key !== 'string') return undefined;
+  if (said.type === 'done') return typeof said.detail === 'object' ? (said as Said) : undefined;
+  if (said.type !== 'progress' || typeof said.numbers !== 'object') return undefined;
+  const { sentBytes, storedBytes, skippedBytes } = said.numbers as TabProgress;
+  return [sentBytes, storedBytes, skippedBytes].every((bytes) => Number.isFinite(bytes) && bytes >= 0)
+    ? (said as Said)
+    : undefined;
+}

@@ -1,0 +1,164 @@
+// The list outlives the browser, and two tabs share one upload.
+import assert from 'node:assert/strict';
+import { utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import type { Page } from 'playwright';
+import { eventsOf, until } from './support/browser.ts';
+import { sumOf, writeRandom } from './support/files.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const MIB = 2 ** 20;
+const SIZE = 24 * MIB;
+let world: World;
+let path: string;
+let sha256: string;
+
+before(async () => {
+  world = await createWorld();
+});
+after(() => world.close());
+beforeEach(() => {
+  path = join(world.folder, `film ${Math.random()}.bin`);
+  sha256 = writeRandom(path, SIZE);
+  world.service.faults.clear();
+  world.service.faults.clearLog();
+  world.service.faults.shape({});
+});
+
+const ATTRIBUTES = 'chunk-size="1MiB"';
+const pick = (page: Page): Promise<void> => page.setInputFiles('secure-uploader >> input[type=file]', path);
+const storedBytes = (page: Page, bytes: number): Promise<unknown> =>
+  page.waitForFunction(
+    (bytes) =>
+      (
+        document.querySelector('secure-uploader') as unknown as {
+          snapshot: { files: { storedBytes: number }[] };
+        }
+      ).snapshot.files[0]?.storedBytes ?? 0 >= bytes,
+    bytes,
+  );
+const sentOnce = (): void => {
+  const hashes = world.service.log
+    .filter((entry) => entry.operation === 'put' && entry.answered)
+    .map((entry) => entry.hash);
+  assert.equal(new Set(hashes).size, hashes.length, 'each chunk was sent once');
+};
+
+/** Uploads a part of the file, and leaves the page. */
+async function leaveInTheMiddle(): Promise<void> {
+  world.service.faults.shape({ totalBytesPerSecond: 8 * MIB });
+  const page = await world.openWithToken(ATTRIBUTES);
+  await pick(page);
+  await until(page, 'upload-started');
+  await storedBytes(page, 6 * MIB);
+  await page.close();
+  world.service.faults.shape({});
+}
+
+test('an upload that was left is in the list again, asks for its file, refuses another, and goes on with the right one', async () => {
+  await leaveInTheMiddle();
+  const page = await world.openWithToken(ATTRIBUTES);
+  const row = page.locator('secure-uploader').getByText('Choose the file again to go on');
+  await row.waitFor();
+  const [added] = await eventsOf(page, 'file-added');
+  assert.equal(added?.detail.sizeBytes, SIZE);
+
+  const wrong = join(world.folder, 'wrong.bin');
+  writeFileSync(wrong, 'another one');
+  const choose = page.getByRole('button', { name: /choose the file again/i });
+  let [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);
+  await chooser.setFiles(wrong);
+  const [rejected] = await until(page, 'file-rejected');
+  assert.equal(rejected?.detail.code, 'wrong-file');
+  assert.equal(await row.isVisible(), true, 'the row goes on waiting');
+
+  [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);
+  await chooser.setFiles(path);
+  const [completed] = await until(page, 'upload-completed');
+  assert.ok(completed?.detail.skippedBytes >= 6 * MIB, 'it went on where it was');
+  assert.equal((await eventsOf(page, 'file-added')).length, 1);
+  assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
+  sentOnce();
+  await page.close();
+});
+
+test('the file of an upload that was left may also be dropped or picked as any other, and goes to its row', async () => {
+  await leaveInTheMiddle();
+  const page = await world.openWithToken(ATTRIBUTES);
+  await page.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
+  await pick(page);
+  await until(page, 'upload-completed');
+  assert.equal((await eventsOf(page, 'file-added')).length, 1);
+  sentOnce();
+  await page.close();
+});
+
+test('a file of the same name, size and time with one byte changed ends stored as it is now, and only that chunk is sent', async () => {
+  world.service.faults.add({ operation: 'commit', status: 503, times: Number.POSITIVE_INFINITY });
+  const first = await world.openWithToken(
+    `${ATTRIBUTES} data-engine-options='{"policy":{"attempts":2,"baseMs":1,"capMs":1}}'`,
+  );
+  const time = new Date(1_700_000_000_000);
+  utimesSync(path, time, time);
+  await pick(first);
+  await until(first, 'upload-failed');
+  await first.close();
+  world.service.faults.clear();
+  world.service.faults.clearLog();
+  const { openSync, writeSync, closeSync } = await import('node:fs');
+  const file = openSync(path, 'r+');
+  writeSync(file, Buffer.from('!'), 0, 1, 10 * MIB + 7);
+  closeSync(file);
+  utimesSync(path, time, time);
+
+  const second = await world.openWithToken(ATTRIBUTES);
+  await second.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
+  await pick(second);
+  const [completed] = await until(second, 'upload-completed');
+  const { createReadStream } = await import('node:fs');
+  const now = (await sumOf(createReadStream(path))).sha256;
+  assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, now);
+  assert.equal(world.service.log.filter((entry) => entry.operation === 'put').length, 1);
+  await second.close();
+});
+
+test('the same file in two tabs goes up once, and both say that it is done', async () => {
+  world.service.faults.shape({ totalBytesPerSecond: 12 * MIB });
+  const leader = await world.openWithToken(ATTRIBUTES);
+  await pick(leader);
+  await storedBytes(leader, 2 * MIB);
+  const follower = await world.openWithToken(ATTRIBUTES);
+  await pick(follower);
+  const [paused] = await until(follower, 'upload-paused');
+  assert.equal(paused?.detail.reason, 'other-tab');
+  await storedBytes(follower, 4 * MIB);
+  world.service.faults.shape({});
+  await until(leader, 'upload-completed');
+  const [completed] = await until(follower, 'upload-completed');
+  assert.equal(completed?.detail.sentBytes, 0);
+  sentOnce();
+  assert.equal(
+    world.service.log.filter((entry) => entry.operation === 'session' && entry.method === 'POST').length,
+    1,
+  );
+  await leader.close();
+  await follower.close();
+});
+
+test('a tab that dies hands its upload over to the next', async () => {
+  world.service.faults.shape({ totalBytesPerSecond: 8 * MIB });
+  const leader = await world.openWithToken(ATTRIBUTES);
+  await pick(leader);
+  await storedBytes(leader, 3 * MIB);
+  const follower = await world.openWithToken(ATTRIBUTES);
+  await pick(follower);
+  await until(follower, 'upload-paused');
+  await leader.close({ runBeforeUnload: false });
+  world.service.faults.shape({});
+  const [completed] = await until(follower, 'upload-completed');
+  assert.ok(completed?.detail.skippedBytes > 0);
+  assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
+  sentOnce();
+  await follower.close();
+});
