@@ -1,0 +1,239 @@
+// Signing in by a form within an uploader: the session is the one that its uploads wait for.
+import { expect } from '@open-wc/testing';
+import { createLoginForm, type LoginForm } from '../../src/auth/form.ts';
+import type { Post, PostAnswer } from '../../src/auth/post.ts';
+import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import { joinSignIn } from '../../src/engine/sign-in.ts';
+import { createPost } from '../../src/service/client.ts';
+import { findReference } from '../service/reference.ts';
+import { closeAll, forever, type Opened, open } from './open-session.ts';
+import { lookAt, password } from './people.ts';
+
+afterEach(closeAll);
+
+const local = { auth: 'local', authOptions: { loginSendsChallenge: true } };
+
+/** Resolves when sign-in is in that state. */
+async function until({ session }: Opened, state: string): Promise<void> {
+  while (session.snapshot.state !== state) await new Promise<void>((resolve) => session.subscribe(resolve));
+}
+
+async function openReal(input: SettingsInput): Promise<Opened & { form: LoginForm }> {
+  const { baseUrl } = await findReference();
+  const opened = open({ baseUrl, ...input }, {}, createPost(createSettings({ baseUrl })));
+  return { ...opened, form: opened.session.form(createLoginForm) };
+}
+
+interface Sent {
+  readonly path: string;
+  readonly body: Record<string, unknown>;
+  readonly credentials: RequestCredentials;
+}
+
+function openScripted(
+  script: readonly (PostAnswer | UploaderError)[],
+  input: SettingsInput = {},
+): Opened & { form: LoginForm; sent: Sent[] } {
+  const sent: Sent[] = [];
+  const post: Post = async (path, body, { credentials }) => {
+    sent.push({ path, body: body as Record<string, unknown>, credentials });
+    const line = script[Math.min(sent.length, script.length) - 1];
+    if (!line || line instanceof UploaderError) throw line;
+    return line;
+  };
+  const opened = open({ auth: 'local', ...input }, {}, post);
+  return { ...opened, sent, form: opened.session.form(createLoginForm) };
+}
+
+const challenged = (challenge_token: string, more: object = {}): PostAnswer => ({
+  status: 200,
+  body: { status: 'challenge', challenge_token, available_methods: ['totp', 'sms'], ...more },
+});
+
+describe('a form within an uploader', () => {
+  it('signs in what waits, by password alone', async () => {
+    const opened = await openReal(local);
+    const waiting = opened.session.withToken(async (token) => token, forever);
+    await until(opened, 'prompt');
+    expect(opened.session.snapshot.required).to.equal(true);
+    opened.form.logIn({ email: 'alice@example.com', password: await password() });
+    expect(await waiting).to.match(/^[\w-]{20,}/);
+    expect(opened.session.snapshot.state).to.equal('signed-in');
+  });
+
+  it('signs in what waits, by password and a code', async () => {
+    const opened = await openReal(local);
+    const waiting = opened.session.withToken(async (token) => token, forever);
+    await until(opened, 'prompt');
+    opened.form.logIn({ email: 'mia@example.com', password: await password() });
+    await until(opened, 'choose');
+    const recovery = opened.form.challenge?.methods.find(({ family }) => family === 'recovery');
+    if (!recovery) throw new Error('no recovery codes are offered');
+    opened.form.pick(recovery);
+    await until(opened, 'answer');
+    opened.form.answer((await lookAt('mia')).recovery_codes[0] ?? '');
+    expect(await waiting).to.match(/^[\w-]{20,}/);
+    expect(JSON.stringify(opened.changes)).not.to.contain('mia@');
+  });
+
+  it('is the same for all who have the same settings', async () => {
+    const { baseUrl } = await findReference();
+    const settings = createSettings({ baseUrl, ...local, clientId: 'shared-form' });
+    const [one, two] = [joinSignIn(settings), joinSignIn(settings)];
+    expect(one.form).to.equal(two.form);
+    one.close();
+    two.close();
+  });
+
+  it('says that the browser keeps its session apart where no code comes of it, and offers the window', async () => {
+    const fixtures = new URL('./fixtures/', import.meta.url).href;
+    const opened = await openReal({
+      auth: 'local',
+      silent: 'auto',
+      authorizePath: `${fixtures}authorize.html`,
+      redirectUri: `${fixtures}secure-uploader-callback.html`,
+      authOptions: { params: { answer: 'error=login_required' } },
+    });
+    const stop = new AbortController();
+    opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);
+    await until(opened, 'prompt');
+    expect(opened.session.snapshot.error).to.equal(undefined);
+    const failed = opened.next('auth-failed');
+    opened.form.logIn({ email: 'alice@example.com', password: await password() });
+    expect((await failed).code).to.equal('sign-in-required');
+    stop.abort();
+  });
+
+  it('keeps nothing of a challenge after Cancel, and nothing of credentials after they were sent', async () => {
+    const { session, form, sent, ...opened } = openScripted([challenged('secret-challenge')]);
+    session.signIn();
+    form.logIn({ email: 'tom@example.com', password: 'secret-password' });
+    await until({ session, ...opened }, 'choose');
+    session.cancel();
+    expect(session.snapshot.state).to.equal('prompt');
+    expect(form.challenge).to.equal(undefined);
+    const seen = JSON.stringify([session, form, opened.changes]);
+    expect(seen).not.to.match(/secret-|tom@/);
+    expect(sent.length).to.equal(1);
+  });
+
+  it('uses the newest challenge token with each step, and sends exactly what is documented', async () => {
+    const script = [
+      challenged('one'),
+      challenged('two', { challenge: { delivery: '••• 42' } }),
+      { ...challenged('three', { error: 'invalid_code' }), status: 401 },
+      challenged('four', { error: 'invalid_code' }),
+    ];
+    const opened = openScripted(script);
+    const { session, form, sent } = opened;
+    session.signIn();
+    form.logIn({ email: 'tom@example.com', password: 'p' });
+    await until(opened, 'choose');
+    const sms = form.challenge?.methods.find(({ family }) => family === 'sms');
+    if (sms) form.pick(sms);
+    await until(opened, 'answer');
+    form.answer(' 012-345 ');
+    await until(opened, 'verify');
+    await until(opened, 'answer');
+    form.answer('6');
+    await until(opened, 'verify');
+    await until(opened, 'answer');
+    expect(sent.map(({ path, body }) => [path, body])).to.deep.equal([
+      ['/auth/login', { idp_id: 'local', email: 'tom@example.com', password: 'p' }],
+      ['/auth/challenge', { challenge_token: 'one', method: 'sms', action: 'start' }],
+      ['/auth/challenge', { challenge_token: 'two', method: 'sms', action: 'answer', code: '012345' }],
+      ['/auth/challenge', { challenge_token: 'three', method: 'sms', action: 'answer', code: '6' }],
+    ]);
+    expect(sent.every(({ credentials }) => credentials === 'include')).to.equal(true);
+  });
+
+  it('starts anew when the challenge is too old', async () => {
+    const opened = openScripted([
+      challenged('one', { available_methods: ['totp'] }),
+      { status: 410, body: { status: 'expired' } },
+    ]);
+    opened.session.signIn();
+    opened.form.logIn({ email: 'tom@example.com', password: 'p' });
+    await until(opened, 'answer');
+    const failed = opened.next('auth-failed');
+    opened.form.answer('123456');
+    expect((await failed).code).to.equal('challenge-expired');
+    expect(opened.session.snapshot.state).to.equal('prompt');
+  });
+
+  it('goes back a step when the service cannot be reached, and sends nothing again by itself', async () => {
+    const gone = new UploaderError('network', 'gone');
+    const opened = openScripted([challenged('one', { available_methods: ['totp'] }), gone]);
+    opened.session.signIn();
+    opened.form.logIn({ email: 'tom@example.com', password: 'p' });
+    await until(opened, 'answer');
+    const failed = opened.next('auth-failed');
+    opened.form.answer('123456');
+    expect((await failed).code).to.equal('network');
+    expect([opened.session.snapshot.state, opened.sent.length]).to.deep.equal(['answer', 2]);
+  });
+
+  it('waits as long as it is told when there were too many tries', async () => {
+    const opened = openScripted([{ status: 429, body: {}, retryAfterMs: 30 }]);
+    opened.session.signIn();
+    opened.form.logIn({ email: 'tom@example.com', password: 'p' });
+    await until(opened, 'cooling');
+    expect(opened.session.snapshot.error).to.deep.include({ code: 'rate-limited', retryAfterMs: 30 });
+    await until(opened, 'prompt');
+    expect(opened.sent.length).to.equal(1);
+  });
+
+  it('asks otherwise where the page says how', async () => {
+    const opened = openScripted(
+      [challenged('one', { available_methods: ['totp'] }), { status: 401, body: {} }],
+      {
+        idpId: 'corp-ldap',
+        loginPath: '/v2/sign-in',
+        authOptions: {
+          credentials: { login: 'same-origin' },
+          challenge: { paths: { answer: '/v2/second' }, names: { challenge_token: 'flow', code: 'otp' } },
+        },
+      },
+    );
+    opened.session.signIn();
+    opened.form.logIn({ email: 'tom@example.com', pin: '1' });
+    await until(opened, 'answer');
+    opened.form.answer('123456');
+    await until(opened, 'verify');
+    await until(opened, 'answer');
+    expect(opened.sent).to.deep.equal([
+      {
+        path: '/v2/sign-in',
+        credentials: 'same-origin',
+        body: { idp_id: 'corp-ldap', email: 'tom@example.com', pin: '1' },
+      },
+      {
+        path: '/v2/second',
+        credentials: 'include',
+        body: { flow: 'one', method: 'totp', action: 'answer', otp: '123456' },
+      },
+    ]);
+  });
+
+  it('leaves the asking to an adapter where the page has one', async () => {
+    const asked: unknown[] = [];
+    const adapter = {
+      login: async (body: unknown) => {
+        asked.push(body);
+        return challenged('one', { available_methods: ['totp'] });
+      },
+      challenge: async (body: unknown) => {
+        asked.push(body);
+        return { status: 410, body: {} };
+      },
+    };
+    const opened = openScripted([], { authOptions: { adapter } });
+    opened.session.signIn();
+    opened.form.logIn({ email: 'tom@example.com', password: 'p' });
+    await until(opened, 'answer');
+    opened.form.answer('1');
+    await until(opened, 'prompt');
+    expect([asked.length, opened.sent.length]).to.deep.equal([2, 0]);
+  });
+});
