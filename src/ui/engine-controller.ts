@@ -87,7 +87,7 @@ export class EngineController implements ReactiveController {
   }
 
   #create(): Uploader {
-    const uploader = new Uploader(readSettings(this.#host));
+    const uploader = new Uploader(readSettings(this.#host), this.#host.engineOptions);
     uploader.mayAdd = (file) => this.#dispatch('file-add', file, true);
     uploader.onChange((change) => {
       this.#onChange(change);
