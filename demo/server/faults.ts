@@ -37,9 +37,9 @@ export interface Fault {
   headers?: Record<string, string>;
   /**
    * Destroys the connection: before anything is handled; half-way (of the bytes that come in for `put`, of the answer
-   * for others); or after all was handled, so that only the answer is lost.
+   * for others); after all was handled, so that only the answer is lost; or in the middle of the answer.
    */
-  cut?: 'before-body' | 'mid-body' | 'after-body';
+  cut?: 'before-body' | 'mid-body' | 'after-body' | 'mid-answer';
   /** Stops half-way (where `mid-body` would cut) for so long, then goes on. */
   stallMs?: number;
   /** Stops half-way and never goes on. */
@@ -105,19 +105,28 @@ export interface LogEntry {
   broken?: boolean;
 }
 
+/** What is known of a request before it is handled. */
+export interface StruckRequest {
+  operation: Operation;
+  hashes?: string[];
+  fileName?: string | undefined;
+}
+
 /** Faults, network and log of one service. Switched off, it strikes nothing and keeps nothing. */
 export interface Faults {
   readonly enabled: boolean;
   /** Adds a fault; the answer takes it away again. Throws on anything that is not a fault. */
   add(fault: Fault): () => void;
   clear(): void;
+  /** Asks `choose` about every request from now on; what it answers strikes on top of the faults that were added. `clear` ends it. */
+  choose(choose: (request: StruckRequest) => Partial<Fault> | undefined): void;
   /** The shape of the network; `shape({})` takes it away. */
   shape(network: NetworkShape): void;
   readonly network: Readonly<NetworkShape>;
   /** Whether a fault waits for this operation, so that it is worth looking into the body. */
   isWaiting(operation: Operation): boolean;
   /** The faults that strike this request, as one; counts them down. */
-  strike(request: { operation: Operation; hashes?: string[]; fileName?: string | undefined }): Partial<Fault>;
+  strike(request: StruckRequest): Partial<Fault>;
   /** Names of files by upload session, so that a `put` can be matched by name. */
   readonly fileNames: Map<string, string>;
   /** All requests since the start or the last `clearLog`, oldest first. */
@@ -135,6 +144,7 @@ interface Armed {
 /** Creates the fault layer. */
 export function createFaults(enabled: boolean): Faults {
   let armed: Armed[] = [];
+  let chosen: ((request: StruckRequest) => Partial<Fault> | undefined) | undefined;
   let network: NetworkShape = {};
   const log: LogEntry[] = [];
   return {
@@ -153,8 +163,13 @@ export function createFaults(enabled: boolean): Faults {
         armed = armed.filter((other) => other !== entry);
       };
     },
+    choose(choose) {
+      if (!enabled) throw new Error('faults are for test mode only');
+      chosen = choose;
+    },
     clear() {
       armed = [];
+      chosen = undefined;
     },
     shape(shape) {
       if (!enabled) throw new Error('the network is shaped in test mode only');
@@ -179,7 +194,7 @@ export function createFaults(enabled: boolean): Faults {
         result = { ...result, ...entry.fault };
       }
       armed = armed.filter((entry) => entry.left > 0);
-      return result;
+      return { ...result, ...chosen?.({ operation, hashes, fileName }) };
     },
     clearLog() {
       log.length = 0;

@@ -98,7 +98,7 @@ export function requestGate(parts: Parts): MiddlewareHandler<Env> {
     for (const [name, value] of Object.entries(fault.headers ?? {})) c.res.headers.set(name, value);
     entry.status = c.res.status;
     if (fault.cut === 'after-body') return destroy();
-    if (fault.cut === 'mid-body' || fault.stall || fault.stallMs) {
+    if (fault.cut === 'mid-body' || fault.cut === 'mid-answer' || fault.stall || fault.stallMs) {
       c.res = await interrupt(c.res, fault, gone.signal, () => void incoming.socket.destroy());
     }
   };
@@ -163,7 +163,7 @@ async function interrupt(
       if (now.byteLength === piece.byteLength) continue;
       if (left === 0 && now.byteLength < piece.byteLength) {
         left = Infinity;
-        if (fault.cut === 'mid-body') {
+        if (fault.cut) {
           // Only what has left the process can be read at the other end.
           await pause(20, gone);
           return destroy();

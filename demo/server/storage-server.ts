@@ -190,7 +190,14 @@ async function write(
       headers['access-control-allow-origin'] = origin;
     }
   }
+  if (fault.cut === 'mid-answer') headers['content-length'] = String(Buffer.byteLength(answer.body) + 100);
   response.writeHead(answer.status, headers);
+  if (fault.cut === 'mid-answer') {
+    response.write(answer.body || 'half an answer');
+    // Only what has left the process can be read at the other end.
+    await pause(20);
+    throw new Broken();
+  }
   await new Promise<void>((resolve) => {
     response.once('close', resolve);
     response.end(answer.body, () => resolve());
