@@ -1,0 +1,55 @@
+// What runs in the page of a sign-in journey: a session with a list of all it reports, privileged calls, and the form.
+import { type AuthSession, openAuthSession } from '../../../src/auth/session.ts';
+import type { Change } from '../../../src/core/changes.ts';
+import { createSettings, type SettingsInput } from '../../../src/core/config.ts';
+import { UploaderError } from '../../../src/core/errors.ts';
+import { createCalls, createPost } from '../../../src/service/client.ts';
+import { defineLogin } from '../../../src/ui/secure-uploader-login.ts';
+
+defineLogin();
+
+let session: AuthSession | undefined;
+const events: { name: string; detail: unknown }[] = [];
+
+/** What a test can do in the page, as `globalThis.tools`. */
+export const tools = {
+  events,
+  /** Opens a session; its reports are in `events`. */
+  open(input: SettingsInput): AuthSession {
+    const settings = createSettings(input);
+    const report = ({ name, detail }: Change): void => {
+      const { respondWith: _, ...plain } = detail as { respondWith?: unknown };
+      events.push({ name, detail: plain });
+    };
+    session = openAuthSession(settings, { post: createPost(settings), report });
+    const button = document.querySelector('button');
+    button?.addEventListener('click', () => session?.signIn());
+    return session;
+  },
+  /** Shows the form of the session with these settings. */
+  showForm(input: SettingsInput): void {
+    const form = document.createElement('secure-uploader-login');
+    form.settings = createSettings(input);
+    document.body.append(form);
+  },
+  /** Opens so many upload sessions at once; resolves when all are open, or with the code of the error. */
+  async call(input: SettingsInput, count = 1, parentId = 'folder-a'): Promise<string> {
+    const calls = createCalls(createSettings(input), (call, signal) => {
+      if (!session) throw new Error('no session');
+      return session.withToken(call, signal);
+    });
+    const file = { parentId, fileName: 'a.bin', fileSize: 1 };
+    try {
+      const all = Array.from({ length: count }, () => calls.openSession(file, new AbortController().signal));
+      await Promise.all(all);
+      return 'done';
+    } catch (error) {
+      return error instanceof UploaderError ? error.code : String(error);
+    }
+  },
+  get session() {
+    return session;
+  },
+};
+
+Object.assign(globalThis, { tools });
