@@ -82,6 +82,11 @@ export class Intake {
   /** Rows for uploads that an earlier visit began here: paused, until their file is there again. */
   async restore(connection: Connection): Promise<void> {
     const { store, tabs } = this.#parts;
+    // Settings often come in pieces: a row that nobody has touched goes by the newest.
+    for (const row of this.#waiting) {
+      const { record } = row.records;
+      if (record && belongsTo(record, connection)) row.connection = connection;
+    }
     if (connection.settings.noResume) return;
     for (const record of await store.list().catch(() => [])) {
       const isElsewhere = this.#taken.has(record.key) || (await tabs.isTaken(record.key));

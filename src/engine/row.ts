@@ -32,7 +32,7 @@ export class Row {
   readonly parentId: string;
   /** Absent on a row of an earlier visit, until the file is there again. */
   picked: PickedFile | undefined;
-  readonly connection: Connection;
+  connection: Connection;
   readonly records: RowRecords;
   readonly progress: Progress;
   readonly #shared: Shared;

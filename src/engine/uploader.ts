@@ -116,8 +116,9 @@ export class Uploader {
     const before = this.#connection;
     this.#connection = this.#connect(createSettings(settings, this.#warn));
     this.#keeper.setAuth(this.#connection.auth.snapshot);
-    this.#closeUnused(before);
-    this.#restored = this.#restored.then(() => this.#intake.restore(this.#connection));
+    this.#restored = this.#restored
+      .then(() => this.#intake.restore(this.#connection))
+      .then(() => this.#closeUnused(before));
     this.#tell();
   }
 
@@ -239,6 +240,7 @@ export class Uploader {
   }
 
   #closeUnused(connection: Connection): void {
+    if (connection === this.#connection) return;
     for (const { id } of this.#keeper.files) if (this.#runs.get(id)?.connection === connection) return;
     this.#connections.delete(connection);
     connection.close();

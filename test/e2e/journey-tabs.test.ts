@@ -29,15 +29,10 @@ beforeEach(() => {
 const ATTRIBUTES = 'chunk-size="1MiB"';
 const pick = (page: Page): Promise<void> => page.setInputFiles('secure-uploader >> input[type=file]', path);
 const storedBytes = (page: Page, bytes: number): Promise<unknown> =>
-  page.waitForFunction(
-    (bytes) =>
-      (
-        document.querySelector('secure-uploader') as unknown as {
-          snapshot: { files: { storedBytes: number }[] };
-        }
-      ).snapshot.files[0]?.storedBytes ?? 0 >= bytes,
-    bytes,
-  );
+  page.waitForFunction((bytes) => {
+    const element = document.querySelector('secure-uploader');
+    return (element?.snapshot.files[0]?.storedBytes ?? 0) >= bytes;
+  }, bytes);
 const sentOnce = (): void => {
   const hashes = world.service.log
     .filter((entry) => entry.operation === 'put' && entry.answered)
