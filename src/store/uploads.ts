@@ -48,6 +48,8 @@ export function createUploadStore({
   const records = createDatabase(`${name}-uploads`, deadlineMs);
   const chunkLog = createDatabase(`${name}-chunks`, deadlineMs);
   const chunksIds = new Map<string, string>();
+  /** Records that are being written: their first chunks may be stored before that has ended. */
+  const saving = new Map<string, Promise<unknown>>();
   // Two pages that write for one upload never use the same key.
   const writer = Date.now() + Math.random();
   let sequence = 0;
@@ -81,9 +83,19 @@ export function createUploadStore({
     if (record) await forgetChunks(record.chunksId);
   }
 
+  async function saveWhole(record: RecordToSave): Promise<void> {
+    const before = await load(record.key);
+    const goesOn = before !== undefined && isSameUpload(before, record);
+    const chunksId = goesOn ? before.chunksId : crypto.randomUUID();
+    await saveRecord(records, { ...record, chunksId });
+    chunksIds.set(record.key, chunksId);
+    if (before && !goesOn) await forgetChunks(before.chunksId);
+  }
+
   const append = groupCommit(async (batch: ReadonlyMap<string, readonly StoredState[]>) => {
     const entries: { readonly key: IDBValidKey; readonly value: unknown }[] = [];
     for (const [key, chunks] of batch) {
+      await saving.get(key);
       const chunksId = chunksIds.get(key) ?? (await load(key))?.chunksId;
       if (chunksId === undefined) continue;
       sequence += 1;
@@ -102,12 +114,12 @@ export function createUploadStore({
     },
 
     async save(record) {
-      const before = await load(record.key);
-      const goesOn = before !== undefined && isSameUpload(before, record);
-      const chunksId = goesOn ? before.chunksId : crypto.randomUUID();
-      await saveRecord(records, { ...record, chunksId });
-      chunksIds.set(record.key, chunksId);
-      if (before && !goesOn) await forgetChunks(before.chunksId);
+      const saved = saveWhole(record);
+      const ended = saved.catch(() => undefined);
+      saving.set(record.key, ended);
+      await saved.finally(() => {
+        if (saving.get(record.key) === ended) saving.delete(record.key);
+      });
     },
 
     saveChunks: (key, chunks) => (chunks.length === 0 ? Promise.resolve() : append(key, chunks)),

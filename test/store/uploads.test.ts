@@ -30,6 +30,24 @@ describe('a saved upload', () => {
     ]);
   });
 
+  it('has the chunks that were stored while it was still being written', async () => {
+    const record = recordOf();
+    const saved = store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 2));
+    await saved;
+    expect((await reload().find(record.key))?.stored.size).to.equal(2);
+  });
+
+  it('has the chunks of its new session, also those stored while that was being written', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 3));
+    const saved = store.save({ ...record, session: { sessionId: 's2', header: 'h2' } });
+    await store.saveChunks(record.key, statesOf(3, 4));
+    await saved;
+    expect([...((await reload().find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
+  });
+
   it('is not found under another key, nor after it was removed', async () => {
     const record = recordOf();
     await store.save(record);
