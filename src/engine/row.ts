@@ -6,11 +6,11 @@ import type { UploaderError } from '../core/errors.ts';
 import { isActive, type PauseReason, type Phase } from '../core/phases.ts';
 import type { FileId, PickedFile, Session, UploadRecord } from '../core/types.ts';
 import { RETRY_POLICY, retrying } from '../core/wait.ts';
-import { ByteBudget } from '../pipeline/hash.ts';
 import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunParts, type RunResult, run } from '../pipeline/run.ts';
 import { isCallWorthRetrying } from '../service/client.ts';
 import { identify, recordKey } from '../store/identity.ts';
+import { createBodies } from './bodies.ts';
 import type { Connection } from './connection.ts';
 import { stallMs } from './line.ts';
 import { Progress } from './progress.ts';
@@ -18,10 +18,7 @@ import type { RowRecords } from './records.ts';
 import type { Place, Shared } from './shared.ts';
 import type { TabProgress } from './tabs.ts';
 
-/** Memory of the page for chunks that are hashed and wait for a lane. */
-const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
-/** On a fast line a call for this many bytes costs less than reading them again later. */
-const EAGER_BYTES = 16 * 2 ** 20;
+/** On a faster line, reading a chunk twice would cost more than one call more. */
 const FAST_LINE_BYTES_PER_SECOND = 32e6;
 
 export class Row {
@@ -214,14 +211,12 @@ export class Row {
         onProgress: (numbers) => this.#follow(numbers),
       }),
       file: picked.file,
-      hashSlice: pool.hashSlice,
+      ...createBodies(pool.hashSlice),
       hashAlgorithm: settings.hash,
       width: pool.size + 1,
-      budget: new ByteBudget(PAGE_POOL),
       chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, this.#shared.warn),
       fileName: settings.profile.fileName === 'path' ? this.relativePath : this.name,
       batch: { limit: 1, max: settings.batchSize },
-      eagerBytes: EAGER_BYTES,
       isLineFast: () =>
         (this.#shared.bytesPerSecond() ?? Number.POSITIVE_INFINITY) > FAST_LINE_BYTES_PER_SECOND,
       hasIdleLane: () => lanes.hasIdle,
