@@ -42,6 +42,8 @@ const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
   return prompt(model, undefined, fresh);
 };
 
+const logIn: Row<'submit-login'> = (model) => enter(model, 'login', { hasLeft: false }, { type: 'login' });
+
 const takeCode: Row<'code'> = (model, { grant }) => {
   // A window on another site has a cookie jar of its own, which a hidden frame cannot see.
   const canSilent =
@@ -140,6 +142,7 @@ const ROWS: Rows = {
   'signed-out': {
     'need-token': needToken,
     'sign-in': signIn,
+    'submit-login': logIn,
     returned,
     unable: (model, { error }) =>
       error.code === 'state-mismatch' ? enter(model, 'signed-out', { error }) : prompt(model, error),
@@ -164,7 +167,7 @@ const ROWS: Rows = {
     'sign-in': signIn,
     returned,
     unable: (model, { error }) => prompt(model, error),
-    'submit-login': (model) => enter(model, 'login', {}, { type: 'login' }),
+    'submit-login': logIn,
   },
   popup: {
     code: takeCode,

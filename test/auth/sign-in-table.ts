@@ -75,6 +75,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
   'signed-out': {
     'need-token': 'silent - deadline try-silent',
     'sign-in': 'popup - deadline run-popup',
+    'submit-login': 'login - deadline login',
     returned: 'exchange - deadline redeem',
     unable: 'signed-out state-mismatch',
   },

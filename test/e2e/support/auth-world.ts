@@ -17,14 +17,16 @@ const CALLBACK = 'secure-uploader-callback';
 export interface AuthWorld {
   readonly service: Service;
   readonly origin: string;
+  /** A page of another site that has the page in a frame. */
+  readonly outer: string;
   readonly browser: Browser;
   readonly context: BrowserContext;
   /** Reports of the content policy. */
   readonly violations: string[];
   /** Headers that the page is served with beside the usual ones. */
   readonly pageHeaders: Record<string, string>;
-  /** A new page, of a new browser profile unless told, with a session of these settings and a button that signs in. */
-  open(settings?: object, context?: BrowserContext): Promise<Page>;
+  /** A new page with a session of these settings and a button that signs in; `script` runs before all others. */
+  open(settings?: object, at?: { context?: BrowserContext; host?: string; script?: string }): Promise<Page>;
   /** Empty the service's log and faults; begin with a new profile. */
   reset(): Promise<void>;
   count(operation: string): number;
@@ -73,6 +75,13 @@ export async function createAuthWorld(
       request.on('end', () => response.end());
       return;
     }
+    if (pathname === '/outer') {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      response.end(
+        `<!doctype html><title>Outer</title><iframe src="${origin}" width="600" height="500"></iframe>`,
+      );
+      return;
+    }
     const script = scripts[pathname];
     const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in</title><link rel="icon" href="data:,">
       <script type="module" src="/page.js"></script><button>Sign in here</button></html>`;
@@ -119,19 +128,21 @@ export async function createAuthWorld(
   return {
     service,
     origin,
+    outer: `http://localhost:${port}/outer`,
     browser,
     violations,
     pageHeaders,
     get context() {
       return context;
     },
-    async open(settings, own = context) {
+    async open(settings, { context: own = context, host = '127.0.0.1', script = '' } = {}) {
       const page = await own.newPage();
+      await page.addInitScript(script);
       await page.addInitScript(`globalThis.__name = (fn) => fn;
         addEventListener('securitypolicyviolation', (event) => fetch('/violation', {
           method: 'POST', body: event.violatedDirective + ' ' + event.blockedURI,
         }));`);
-      await page.goto(origin);
+      await page.goto(`http://${host}:${port}`);
       await page.waitForFunction(() => 'tools' in globalThis);
       if (settings)
         await page.evaluate((input) => void tools.open(input), { baseUrl: service.baseUrl, ...settings });
