@@ -113,7 +113,7 @@ export function makeUp(fault: Partial<Fault>): Response | undefined {
   const isText = typeof fault.body === 'string';
   const status = fault.status ?? 200;
   const body = isText ? (fault.body as string) : JSON.stringify(fault.body ?? { debuginfo: 'a fault' });
-  return new Response(status === 204 || status === 304 ? null : body, {
+  return new Response([204, 205, 304].includes(status) ? null : body, {
     status,
     headers: { 'content-type': fault.contentType ?? (isText ? 'text/html' : 'application/json') },
   });

@@ -132,7 +132,11 @@ async function* incoming(
       if (left < 0) {
         left = Infinity;
         if (fault.cut === 'mid-body') throw new Broken();
-        await (fault.stall ? untilAborted(gone) : pause(fault.stallMs ?? 0, gone));
+        if (fault.stall) {
+          await untilAborted(gone);
+          throw new Broken();
+        }
+        await pause(fault.stallMs ?? 0, gone);
       }
       yield piece;
     }

@@ -20,6 +20,7 @@ import { fillProfile } from './profile.ts';
 import {
   commitBody,
   presignBody,
+  readCommitted,
   readMissing,
   readRefusal,
   readSession,
@@ -90,8 +91,10 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       withToken(async (token) => {
         const body = commitBody(proof, profile);
         const answer = await send({ method: 'POST', path, token, headers: inSession(session), body, signal });
-        if (isOk(answer))
-          return answer.body === undefined ? { missing: [] } : { missing: [], body: answer.body };
+        if (isOk(answer)) {
+          const said = readCommitted(answer);
+          return said === undefined ? { missing: [] } : { missing: [], body: said };
+        }
         const missing = answer.status === 409 ? readMissing(answer, proof.hashes, profile) : undefined;
         if (missing) return { missing };
         throw readRefusal(answer, 'commit', profile);

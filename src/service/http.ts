@@ -26,6 +26,8 @@ export interface Answer {
   readonly status: number;
   /** The parsed JSON; `undefined` where the answer was empty or no JSON. */
   readonly body: unknown;
+  /** Nothing came, or only white space. */
+  readonly isEmpty: boolean;
   /** Case does not matter; `null` where it is not there, or the service does not expose it to pages. */
   header(name: string): string | null;
 }
@@ -104,7 +106,12 @@ export async function exchange(
       signal: stop.signal,
     });
     const text = await readText(response, maxBytes);
-    return { status: response.status, body: parseJson(text), header: (name) => response.headers.get(name) };
+    return {
+      status: response.status,
+      body: parseJson(text),
+      isEmpty: text.trim() === '',
+      header: (name) => response.headers.get(name),
+    };
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;

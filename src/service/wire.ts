@@ -156,6 +156,14 @@ export function commitBody(
   return { hashes: hashes.map((hash) => encodeHash(hash, hashEncoding)), receipts };
 }
 
+/** What a commit answered with 2xx: JSON, or nothing. Anything else was said by somebody in between: throws `bad-response`. */
+export function readCommitted(answer: Answer): unknown {
+  if (answer.body === undefined && !answer.isEmpty) {
+    throw badResponse(answer, 'the answer to a commit is no JSON');
+  }
+  return answer.body;
+}
+
 /**
  * The hashes that a 409 on commit says are missing, as ours; `undefined` where it names none. A hash that was not sent throws
  * `bad-response`.

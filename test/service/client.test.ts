@@ -107,6 +107,20 @@ describe('a file on its way', () => {
     expect(error).to.include({ code: 'session-expired', status: 410 });
   });
 
+  it('is not done because a proxy answered its commit with a page of its own', async () => {
+    const calls = await callsOf();
+    const fileName = uniqueName();
+    const session = await open(calls, fileName, { fileSize: 0 });
+    const proof = { hashes: [], receipts: [] };
+    const match = { fileName };
+    await addFault({ operation: 'commit', match, status: 200, body: '<!doctype html>' });
+    expect(await rejection(calls.commit?.(session, proof, forever) as Promise<unknown>)).to.include({
+      code: 'bad-response',
+    });
+    await addFault({ operation: 'commit', match, status: 204 });
+    expect(await calls.commit?.(session, proof, forever)).to.deep.equal({ missing: [] });
+  });
+
   it('is neither committed nor canceled where the page sets no path for it', async () => {
     const calls = await callsOf('alice', { commitPath: '', cancelPath: '' });
     expect(calls).to.have.all.keys('openSession', 'presign');

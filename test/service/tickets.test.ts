@@ -21,7 +21,8 @@ function read(
   }: { hashes?: string[]; profile?: Profile; date?: string } & Partial<typeof rules> = {},
 ): Ticket[] {
   const headers = new Headers(date === undefined ? {} : { date });
-  const answer = { status: 200, body: { chunks }, header: (name: string) => headers.get(name) };
+  const header = (name: string): string | null => headers.get(name);
+  const answer = { status: 200, body: { chunks }, isEmpty: false, header };
   return [...readTickets(answer, hashes, fillProfile(profile), { ...rules, ...own }).values()];
 }
 

@@ -1,0 +1,299 @@
+// Answers that make no sense, ten thousand for each operation: whatever comes, it is read or refused with an error of ours, at
+// once, and nothing counts as done that is not.
+
+import { expect } from '@open-wc/testing';
+import fc from 'fast-check';
+import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import { ERROR_CODES, UploaderError } from '../../src/core/errors.ts';
+import type { Calls, Session, Ticket } from '../../src/core/types.ts';
+import { createCalls } from '../../src/service/client.ts';
+import type { Answer } from '../../src/service/http.ts';
+import { fillProfile } from '../../src/service/profile.ts';
+import { readCommitted, readMissing, readRefusal, readSession, readTickets } from '../../src/service/wire.ts';
+import { addFault, forever, referenceSettings, tokenOf, uniqueName, withToken } from './reference.ts';
+
+const COUNT = 10_000;
+const HASHES = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)];
+const SETTINGS: SettingsInput = {
+  baseUrl: 'https://api.test',
+  commitPath: '/commit',
+  cancelPath: '/session',
+};
+const PROFILE = fillProfile({});
+const rules = createSettings(SETTINGS);
+
+/** Anything that JSON can say, with the interface's own names among its keys, and things that are nearly right. */
+const names = fc.constantFrom(
+  'session_id',
+  'passport',
+  'token',
+  'chunks',
+  'upload_url',
+  'receipt',
+  'headers',
+  'method',
+  'expires_at',
+  'missing',
+  'debuginfo',
+  'retry_after',
+  '__proto__',
+  'constructor',
+  'toString',
+  '0',
+  '1',
+  '2',
+  ...HASHES,
+);
+const urls = fc.oneof(
+  fc.constantFrom(
+    '',
+    'https://storage.test/a',
+    'http://storage.test/a',
+    'javascript:alert(1)',
+    'https://u:p@storage.test/',
+    '//storage.test',
+    'https://storage.test/?X-Amz-Date=20250101T000000Z&X-Amz-Expires=1e9',
+    'https://storage.test/?Expires=99999999999',
+    'https://[',
+  ),
+  fc.webUrl({ withQueryParameters: true }),
+);
+const leaf = fc.oneof(
+  urls,
+  fc.string(),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.constantFrom<unknown>(
+    null,
+    true,
+    false,
+    0,
+    -1,
+    Number.MAX_VALUE,
+    2 ** 53,
+    '0',
+    'NaN',
+    'PUT',
+    '2025-01-01T00:00:00Z',
+  ),
+  fc.double(),
+  fc.constant('x'.repeat(20_000)),
+);
+const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+  tree: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    leaf,
+    fc.array(tie('tree'), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(names, fc.string({ maxLength: 6 })), tie('tree'), { maxKeys: 5 }),
+  ),
+}));
+const entry = fc.oneof(
+  tree,
+  fc.record(
+    { upload_url: fc.oneof(urls, tree), receipt: leaf, headers: tree, method: leaf, expires_at: leaf },
+    { requiredKeys: [] },
+  ),
+);
+const goodEntry = fc.record({
+  receipt: fc.constant('receipt'),
+  upload_url: fc.constantFrom('https://storage.test/a', '', null),
+});
+/** All that was asked for, with a fault here and there. */
+const nearlyRight = fc.tuple(
+  ...HASHES.map((hash) =>
+    fc.tuple(
+      fc.constantFrom(hash, hash, hash, hash.toUpperCase()),
+      fc.oneof({ arbitrary: goodEntry, weight: 4 }, { arbitrary: entry, weight: 2 }),
+    ),
+  ),
+);
+const chunks = fc.oneof(
+  nearlyRight.map((entries) => Object.fromEntries(entries)),
+  fc.dictionary(fc.constantFrom(...HASHES, '0', '1', '2'), entry),
+);
+const body = fc.oneof(
+  tree,
+  fc.record({ session_id: leaf, passport: leaf, token: leaf }, { requiredKeys: [] }),
+  fc.record({ chunks: fc.oneof(chunks, tree) }),
+  fc.record({ missing: fc.oneof(fc.array(fc.oneof(fc.constantFrom(...HASHES), leaf)), tree) }),
+  fc.record({ debuginfo: leaf, retry_after: leaf }, { requiredKeys: [] }),
+);
+const status = fc.oneof(
+  fc.constantFrom(200, 201, 204, 301, 400, 401, 403, 404, 408, 409, 410, 413, 422, 429, 500, 502, 503, 504),
+  fc.integer({ min: 200, max: 599 }),
+);
+const headerValue = fc.oneof(
+  fc.constantFrom('', '0', '-1', '1e9', 'soon', 'Fri, 31 Feb 2025 25:61:61 GMT', '99999999999999999999'),
+  fc.stringMatching(/^[\x21-\x7e]{1,30}$/),
+);
+const headers = fc.dictionary(
+  fc.constantFrom('x-service-uploadsession', 'retry-after', 'date', 'www-authenticate'),
+  headerValue,
+  { maxKeys: 4 },
+);
+/** An answer as text: JSON, JSON that breaks off, or no JSON at all. */
+const text = fc.oneof(
+  { arbitrary: body.map((value) => JSON.stringify(value) ?? ''), weight: 6 },
+  { arbitrary: body.map((value) => JSON.stringify(value) ?? '').map((json) => json.slice(0, -1)), weight: 1 },
+  {
+    arbitrary: fc.constantFrom('', ' ', '<!doctype html><p>Sign in', '\u0000', '\ufeff{}', '"', 'null'),
+    weight: 1,
+  },
+);
+
+const answerOf = (read: { status: number; body: unknown; headers: Record<string, string> }): Answer => {
+  const all = new Headers(read.headers);
+  return { status: read.status, body: read.body, isEmpty: false, header: (name) => all.get(name) };
+};
+const answers = fc.record({ status, body, headers }).map(answerOf);
+
+/** What `read` gives, or `undefined` where it throws as it may; anything else that it throws fails the test. */
+function readOrRefused<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    expectOurs(error);
+    return undefined;
+  }
+}
+
+function expectOurs(error: unknown): void {
+  if (!(error instanceof UploaderError)) throw error;
+  if (!ERROR_CODES.includes(error.code)) throw new Error(`no code of ours: ${error.code}`);
+  if (error.retryAfterMs !== undefined && !(error.retryAfterMs >= 0 && error.retryAfterMs <= 300_000))
+    throw new Error(`it would wait for ${error.retryAfterMs} ms`);
+}
+
+function expectSession(session: Session): void {
+  if (typeof session.sessionId !== 'string' || session.sessionId === '')
+    throw new Error('a session without id');
+  new Headers({ 'x-service-uploadsession': session.header });
+  if (session.header === '') throw new Error('a session with an empty header');
+}
+
+/** Tickets for exactly what was asked, each with a receipt, and with a place where bytes may go or none at all. */
+function expectTickets(tickets: ReadonlyMap<string, Ticket>): void {
+  if ([...tickets.keys()].join() !== HASHES.join()) throw new Error('tickets for something else');
+  for (const { receipt, upload } of tickets.values()) {
+    if (typeof receipt !== 'string' || receipt === '') throw new Error('a ticket without a receipt');
+    if (!upload) continue;
+    const { protocol, username, password } = new URL(upload.url);
+    if (protocol !== 'https:' || username !== '' || password !== '')
+      throw new Error(`bytes would go to ${upload.url}`);
+    if (upload.method !== 'PUT' && upload.method !== 'POST')
+      throw new Error(`bytes would go by ${upload.method}`);
+    for (const [name, value] of Object.entries(upload.headers)) {
+      new Headers({ [name]: value });
+      if (/^(?:authorization|cookie|x-service-uploadsession)$/i.test(name))
+        throw new Error(`it would send ${name}`);
+    }
+    if (upload.expiresAtMs !== undefined && !(upload.expiresAtMs > 0))
+      throw new Error('it runs out at no time');
+  }
+}
+
+describe('ten thousand answers without sense', () => {
+  it('open no session that cannot be used', () => {
+    let takenCount = 0;
+    const check = (answer: Answer): void => {
+      const session = readOrRefused(() => readSession(answer, PROFILE));
+      if (!session) return;
+      takenCount += 1;
+      expectSession(session);
+    };
+    fc.assert(fc.property(answers, check), { numRuns: COUNT });
+    expect(takenCount).to.be.greaterThan(10);
+  });
+
+  it('give no ticket for what was not asked, and none that may not be used', () => {
+    let takenCount = 0;
+    const check = (answer: Answer): void => {
+      const tickets = readOrRefused(() => readTickets(answer, HASHES, PROFILE, rules));
+      if (!tickets) return;
+      takenCount += 1;
+      expectTickets(tickets);
+    };
+    fc.assert(fc.property(answers, check), { numRuns: COUNT });
+    // Not all are refused, or this would show little.
+    expect(takenCount).to.be.greaterThan(10);
+  });
+
+  it('ask after a commit for nothing that was not sent', () => {
+    const check = (answer: Answer): void => {
+      const missing = readOrRefused(() => readMissing(answer, HASHES, PROFILE));
+      if (missing && !(missing.length > 0 && missing.every((hash) => HASHES.includes(hash))))
+        throw new Error(`it would send ${missing}`);
+      readOrRefused(() => readCommitted(answer));
+    };
+    fc.assert(fc.property(answers, check), { numRuns: COUNT });
+  });
+
+  it('are refusals with a code and a bearable pause, at every operation', () => {
+    const operations = fc.constantFrom('open', 'presign', 'commit', 'cancel' as const);
+    const check = (answer: Answer, operation: 'open' | 'presign' | 'commit' | 'cancel'): void =>
+      expectOurs(readRefusal(answer, operation, PROFILE));
+    fc.assert(fc.property(answers, operations, check), { numRuns: COUNT });
+  });
+});
+
+/** All four operations; each result is what came of it, or `undefined` where it was refused. */
+const SESSION = { sessionId: 's', header: 'h' };
+const CHUNKS = HASHES.map((hash) => ({ hash, sizeBytes: 1 }));
+const OPERATIONS = {
+  open: async (calls: Calls): Promise<void> =>
+    expectSession(await calls.openSession({ parentId: 'p', fileName: 'f', fileSize: 3 }, forever)),
+  presign: async (calls: Calls): Promise<void> =>
+    expectTickets(await calls.presign(SESSION, CHUNKS as never, forever)),
+  commit: async (calls: Calls): Promise<void> => {
+    await calls.commit?.(SESSION, { hashes: HASHES, receipts: HASHES }, forever);
+  },
+  cancel: async (calls: Calls): Promise<void> => calls.cancel?.(SESSION, forever),
+};
+
+const { fetch } = globalThis;
+afterEach(() => {
+  globalThis.fetch = fetch;
+});
+
+describe('answers without sense to real calls', () => {
+  for (const [name, ask] of Object.entries(OPERATIONS)) {
+    it(`end ${name} at once, with what it is for or an error of ours; done only with 2xx and sense`, async () => {
+      const calls = createCalls(rules, withToken('token'));
+      let sent: { status: number; text: string } = { status: 0, text: '' };
+      const check = async (status: number, text: string, headers: Record<string, string>): Promise<void> => {
+        const isBare = status === 204 || status === 205 || status === 304;
+        sent = { status, text: isBare ? '' : text };
+        globalThis.fetch = async () => new Response(isBare ? null : text, { status, headers });
+        try {
+          await ask(calls);
+        } catch (error) {
+          expectOurs(error);
+          return;
+        }
+        if (name === 'cancel' && (status === 404 || status === 410)) return;
+        const isMissing = name === 'commit' && status === 409;
+        if (!isMissing && (sent.status < 200 || sent.status > 299))
+          throw new Error(`${sent.status} is no success`);
+        if (name === 'commit' && sent.text.trim() !== '') JSON.parse(sent.text.replace(/^\ufeff/, ''));
+      };
+      await fc.assert(fc.asyncProperty(status, text, headers, check), { numRuns: 2000 });
+    });
+  }
+
+  it('come over the wire as well, and end in an error of ours or in a session', async () => {
+    const settings = await referenceSettings();
+    const calls = createCalls(settings, withToken(await tokenOf('alice')), { timeoutMs: 5000 });
+    const check = async (status: number, body: string): Promise<void> => {
+      const fileName = uniqueName();
+      const fault = { operation: 'session', match: { fileName }, contentType: 'application/json', times: -1 };
+      await addFault({ ...fault, status, body });
+      try {
+        expectSession(await calls.openSession({ parentId: 'folder-a', fileName, fileSize: 3 }, forever));
+      } catch (error) {
+        expectOurs(error);
+        return;
+      }
+      expect(status).to.be.within(200, 299);
+    };
+    await fc.assert(fc.asyncProperty(status, text, check), { numRuns: 150 });
+  });
+});
