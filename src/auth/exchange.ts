@@ -38,8 +38,12 @@ async function send(
   const startMs = Date.now();
   let answer: PostAnswer;
   try {
+    const body = tokenBody(grant, settings);
+    const { exchange } = (settings.authOptions.adapter ?? {}) as {
+      exchange?: (body: unknown, signal: AbortSignal) => Promise<PostAnswer>;
+    };
     const options = { credentials: credentialsOf(settings, 'token'), signal };
-    answer = await post(settings.paths.token, tokenBody(grant, settings), options);
+    answer = exchange ? await exchange(body, signal) : await post(settings.paths.token, body, options);
   } catch (error) {
     return { type: 'burnt', error: { code: error instanceof UploaderError ? error.code : 'network' } };
   }

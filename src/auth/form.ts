@@ -80,9 +80,8 @@ export function createLoginForm(host: FormHost): LoginForm {
     credentials = undefined;
     if (authOptions.loginSendsChallenge === true) {
       round = await createTransaction(settings, host.redirectUri());
-      const asked = new URL(round.url).searchParams;
-      const [code_challenge, code_challenge_method] = [asked.get('code_challenge'), 'S256'];
-      body = { ...body, code_challenge, code_challenge_method } as object;
+      const { challenge: code_challenge } = round;
+      body = { ...body, code_challenge, code_challenge_method: 'S256' } as object;
     }
     if (adapter.login) return adapter.login(body, signal);
     return post(settings.paths.login, body, {

@@ -16,6 +16,8 @@ import type { Grant } from './machine-types.ts';
 export interface Transaction {
   readonly state: string;
   readonly verifier: string;
+  /** The S256 challenge of the verifier. */
+  readonly challenge: string;
   readonly url: string;
 }
 
@@ -39,28 +41,40 @@ export async function createTransaction(
   if (!globalThis.crypto?.subtle) throw new UploaderError('insecure-context', 'Signing in needs https');
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
-  const { paramNames, params } = settings.authOptions;
-  const names = record(paramNames);
-  const url = serviceUrl(settings, settings.paths.authorize);
-  const all: Record<string, unknown> = {
+  const challenge = await calculatePKCECodeChallenge(verifier);
+  const { params } = settings.authOptions;
+  const own: Record<string, string | undefined> = {
     response_type: 'code',
     client_id: settings.clientId,
     redirect_uri: redirectUri,
-    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge: challenge,
     code_challenge_method: 'S256',
     state,
     scope: settings.scope,
     idp_id: settings.idpId,
     response_mode: settings.responseMode,
     ...extra,
-    ...record(params),
   };
-  for (const [name, value] of Object.entries(all)) {
-    const known = name === 'idp_id' ? (names.idp ?? names.idp_id) : names[name];
-    if (value !== undefined && value !== '')
-      url.searchParams.set(typeof known === 'string' ? known : name, String(value));
+  // What the page adds never takes the place of what keeps a round safe.
+  const all: Record<string, string> = {};
+  for (const [name, value] of [...Object.entries(record(params)), ...Object.entries(own)]) {
+    if (value !== undefined && value !== '') all[name] = String(value);
   }
-  return { state, verifier, url: url.href };
+  return { state, verifier, challenge, url: authorizeUrl(settings, all).href };
+}
+
+/** The sign-in page's address with these parameters, by the names that the settings give them (G2). */
+function authorizeUrl(settings: Settings, params: Readonly<Record<string, string>>): URL {
+  const { paramNames, adapter } = settings.authOptions;
+  const make = record(adapter).authorizeUrl;
+  if (typeof make === 'function') return serviceUrl(settings, String(make(params)));
+  const names = record(paramNames);
+  const url = serviceUrl(settings, settings.paths.authorize);
+  for (const [name, value] of Object.entries(params)) {
+    const known = name === 'idp_id' ? (names.idp ?? names.idp_id) : names[name];
+    url.searchParams.set(typeof known === 'string' ? known : name, value);
+  }
+  return url;
 }
 
 /** The code of a checked answer, or what it says instead. Throws `UploaderError`. */
@@ -76,9 +90,12 @@ export function readAnswer(
   if (iss !== null && iss !== issuer)
     throw new UploaderError('issuer-mismatch', 'The answer came from another issuer');
   try {
-    const code = validateAuthResponse({ issuer }, { client_id: settings.clientId }, parsed, round.state).get(
-      'code',
-    );
+    const code = validateAuthResponse(
+      { issuer },
+      { client_id: settings.clientId || 'none' },
+      parsed,
+      round.state,
+    ).get('code');
     if (code) return { code, verifier: round.verifier, via };
   } catch (cause) {
     if (cause instanceof AuthorizationResponseError) throw refusal(cause.error);

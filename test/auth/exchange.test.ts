@@ -95,6 +95,55 @@ describe('a silent sign-in', () => {
     expect(state).to.match(/^[\w-]{43}$/);
   });
 
+  it('asks under other names and with more parameters where the page says so, but never less safely', async () => {
+    const channel = new BroadcastChannel('authorize-fixture');
+    const asked = new Promise<Record<string, string>>((resolve) => {
+      channel.onmessage = ({ data }) => resolve(data);
+    });
+    const params = {
+      audience: 'files',
+      prompt: 'login',
+      code_challenge_method: 'plain',
+      code_challenge: 'x',
+      empty: '',
+    };
+    const { session } = openScripted([good()], {
+      clientId: '',
+      idpId: 'corp',
+      authOptions: { params, paramNames: { idp: 'connection' } },
+    });
+    await session.withToken(async () => undefined, forever);
+    const { code_challenge, state: _, ...rest } = await asked;
+    channel.close();
+    expect(code_challenge).to.match(/^[\w-]{43}$/);
+    expect(rest).to.deep.equal({
+      audience: 'files',
+      prompt: 'none',
+      code_challenge_method: 'S256',
+      response_type: 'code',
+      redirect_uri: `${fixtures}secure-uploader-callback.html`,
+      connection: 'corp',
+    });
+  });
+
+  it('leaves address and exchange to an adapter where the page has one', async () => {
+    const asked: unknown[] = [];
+    const adapter = {
+      authorizeUrl: (params: Record<string, string>) => {
+        asked.push(Object.keys(params).sort());
+        return `${fixtures}authorize.html?${new URLSearchParams(params)}`;
+      },
+      exchange: async (body: object) => {
+        asked.push(Object.keys(body));
+        return { status: 200, body: { token: 'adapted-token' } };
+      },
+    };
+    const { session, sent } = openScripted([], { authOptions: { adapter } });
+    expect(await session.withToken(async (token) => token, forever)).to.equal('adapted-token');
+    expect(asked[1]).to.deep.equal(['code', 'code_verifier']);
+    expect(sent).to.deep.equal([]);
+  });
+
   it('that finds nobody signed in asks the person, and says nothing wrong', async () => {
     const opened = openScripted([good()], answering('error=login_required'));
     const required = opened.next('auth-required');

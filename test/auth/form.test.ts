@@ -4,6 +4,7 @@ import { createLoginForm, type LoginForm } from '../../src/auth/form.ts';
 import type { Post, PostAnswer } from '../../src/auth/post.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import { sleep } from '../../src/core/wait.ts';
 import { joinSignIn } from '../../src/engine/sign-in.ts';
 import { createPost } from '../../src/service/client.ts';
 import { findReference } from '../service/reference.ts';
@@ -146,6 +147,39 @@ describe('a form within an uploader', () => {
       ['/auth/challenge', { challenge_token: 'three', method: 'sms', action: 'answer', code: '6' }],
     ]);
     expect(sent.every(({ credentials }) => credentials === 'include')).to.equal(true);
+  });
+
+  it('polls for the phone while somebody looks, and not while the page is hidden', async () => {
+    const waiting = (status: string): PostAnswer => ({
+      status: 200,
+      body: {
+        status,
+        challenge_token: 't',
+        available_methods: ['push'],
+        challenge: { poll_after: 0.02, number: 42 },
+      },
+    });
+    let isHidden = true;
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
+    const script = [
+      waiting('challenge'),
+      waiting('waiting'),
+      waiting('waiting'),
+      { status: 200, body: { status: 'denied' } },
+    ];
+    const opened = openScripted(script);
+    opened.session.signIn();
+    opened.form.logIn({ email: 'paul@example.com', password: 'p' });
+    await until(opened, 'wait');
+    expect(opened.form.challenge?.number).to.equal('42');
+    await sleep(150, forever);
+    expect(opened.sent.length, 'nothing was polled').to.equal(2);
+    isHidden = false;
+    document.dispatchEvent(new Event('visibilitychange'));
+    await until(opened, 'choose');
+    Reflect.deleteProperty(document, 'hidden');
+    expect(opened.sent.slice(1).map(({ body }) => body.action)).to.deep.equal(['start', 'poll', 'poll']);
+    expect(opened.session.snapshot.error?.code).to.equal('challenge-denied');
   });
 
   it('starts anew when the challenge is too old', async () => {
