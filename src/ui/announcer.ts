@@ -49,7 +49,7 @@ export class Announcer {
 
   /** Hears of every change. */
   onChange(change: Change): void {
-    const { texts, snapshot } = this.#host;
+    const { texts } = this.#host;
     switch (change.name) {
       case 'upload-started':
         if (!this.#isRunning) this.#begin();
@@ -61,7 +61,8 @@ export class Announcer {
         break;
       }
       case 'auth-changed':
-        if (change.detail.state === 'prompt' && snapshot.auth.required) this.#say(texts.signInTitle);
+        if (change.detail.state === 'prompt' && this.#host.snapshot.auth.required)
+          this.#say(texts.signInTitle);
         break;
       case 'auth-failed':
         this.#shout(texts[change.detail.code]);

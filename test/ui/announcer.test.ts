@@ -38,6 +38,22 @@ const failed = (name: string): Change =>
   change('upload-failed', { id: name, name, code: 'network', retryable: true });
 
 describe('announcements', () => {
+  it('look at no list while files are added, however many there are', () => {
+    let looks = 0;
+    const host = {
+      get snapshot(): Snapshot {
+        looks += 1;
+        return snapshot([]);
+      },
+      texts: ENGLISH,
+      format: createFormat('en'),
+      requestUpdate: () => undefined,
+    };
+    const announcer = new Announcer(host);
+    for (let id = 0; id < 1000; id += 1) announcer.onChange(change('file-added', { id: String(id) }));
+    expect(looks).to.equal(0);
+  });
+
   it('tells of three files: the start, the sums, and the end', async () => {
     const names = ['a', 'b', 'c'];
     const { announcer, host, said, until } = listen(
