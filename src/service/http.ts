@@ -100,8 +100,8 @@ export async function exchange(
     const response = await fetch(url, {
       ...init,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // No cache mode: none of these methods is cached, and naming one would keep Chromium from remembering preflights.
       redirect: 'error',
-      cache: 'no-store',
       referrerPolicy: 'no-referrer',
       signal: stop.signal,
     });
