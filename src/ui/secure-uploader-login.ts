@@ -118,18 +118,20 @@ export class SecureUploaderLogin extends LitElement {
     );
   }
 
-  /** A new step takes the focus to its heading, if the focus was here; a wrong code is selected, to be typed anew. */
+  /** A new step takes the focus to its heading, if the focus was here; what was wrong is there to be typed anew. */
   protected override updated(_changed: PropertyValues): void {
     const auth = this.#signIn?.snapshot;
     if (!auth || auth.state === this.#shownState) return;
+    const isSameStep = stepOf(auth.state) === stepOf(this.#shownState);
     this.#shownState = auth.state;
     if (auth.state === 'signed-in') this.#email = '';
     if (!this.#hasFocus) return;
-    const code = this.querySelector<HTMLInputElement>('input[name="code"]');
-    const isWrong = auth.error?.code === 'challenge-failed' && code;
-    if (isWrong) code.select();
-    const target = isWrong ? code : this.querySelector<HTMLElement>('h2');
-    target?.focus();
+    if (!isSameStep) this.querySelector<HTMLElement>('h2')?.focus();
+    else if (auth.error) {
+      const input = this.querySelector<HTMLInputElement>('input[name="code"], input[type="password"]');
+      input?.focus();
+      input?.select();
+    }
   }
 
   /** Counts down, once a second, for as long as something is counted. */
@@ -173,6 +175,10 @@ export class SecureUploaderLogin extends LitElement {
     openWindow: (idpId) => this.#signIn?.openWindow?.(idpId),
   };
 }
+
+/** States in which the same form is shown. */
+const stepOf = (state: string): string =>
+  ({ 'signed-out': 'prompt', login: 'prompt', verify: 'answer' })[state] ?? state;
 
 /** Makes the element known to the page, unless it is already. */
 export function defineLogin(): void {

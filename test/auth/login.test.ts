@@ -154,7 +154,10 @@ describe('the sign-in form', () => {
     await form.until('auth-failed');
     const again = await form.find<HTMLInputElement>('input[name="code"][aria-invalid="true"]');
     expect(form.problem).to.equal('That code is not right. Try again. 4 attempts are left.');
-    again.focus();
+    expect(document.activeElement, 'the focus stayed').to.equal(again);
+    expect(
+      getSelection()?.toString() || again.value.slice(again.selectionStart ?? 0, again.selectionEnd ?? 0),
+    ).to.equal('000000');
     const { totp } = await lookAt('tom');
     await form.enterCode(` ${totp.slice(0, 3)}-${totp.slice(3)} `);
     await form.until('signed-in');

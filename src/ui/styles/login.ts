@@ -71,10 +71,15 @@ export const login = css`
     display: flex;
     flex-wrap: wrap;
     gap: 0.5em;
+    align-items: end;
   }
 
-  secure-uploader-login .beside > input {
-    flex: 1;
+  secure-uploader-login .beside > label {
+    flex: 1 1 12em;
+  }
+
+  secure-uploader-login [role='status']:empty {
+    margin-block-start: -0.75em;
   }
 
   secure-uploader-login button {
@@ -98,6 +103,7 @@ export const login = css`
   }
 
   secure-uploader-login button.plain {
+    padding-inline: 0.4em;
     color: var(--_soft);
     border-color: transparent;
   }

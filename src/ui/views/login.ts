@@ -59,12 +59,15 @@ const WINDOW_HELPS = new Set([
 export function loginStep(state: LoginState, commands: LoginCommands): TemplateResult {
   const { auth, messages } = state;
   switch (auth.state) {
+    // While an answer is under way its form stays, so that neither focus nor text is lost.
     case 'prompt':
     case 'signed-out':
+    case 'login':
       return state.isFramed ? framed(state, commands) : credentials(state, commands);
     case 'choose':
       return choose(state, commands);
     case 'answer':
+    case 'verify':
       return answer(state, commands);
     case 'wait':
       return wait(state, commands);
@@ -131,7 +134,9 @@ function credentials(state: LoginState, commands: LoginCommands): TemplateResult
               </label>`
             : nothing
         }
-        <button class="primary" type="submit">${messages.logIn}</button>
+        <button class="primary" type="submit" ?disabled=${auth.state === 'login'}>
+          ${auth.state === 'login' ? messages.busy : messages.logIn}
+        </button>
       </form>
       ${idps
         .filter(({ kind }) => kind === 'federated')
@@ -204,7 +209,7 @@ function answer(state: LoginState, commands: LoginCommands): TemplateResult {
     return panel(
       state,
       title,
-      html`        <button type="button" class="primary" @click=${() => commands.usePasskey()}>${messages.usePasskey}</button>
+      html`        <button type="button" class="primary" ?disabled=${auth.state === 'verify'} @click=${() => commands.usePasskey()}>${messages.usePasskey}</button>
         ${hasWindow ? windowButton(state, commands) : nothing} ${waysOut(state, commands)}`,
     );
   }
@@ -226,7 +231,9 @@ function answer(state: LoginState, commands: LoginCommands): TemplateResult {
           autocapitalize="none" spellcheck="false" required maxlength="128"
           aria-invalid=${auth.error?.code === 'challenge-failed'} aria-describedby="secure-uploader-login-error">
       </label>
-      <button class="primary" type="submit">${messages.verify}</button>
+      <button class="primary" type="submit" ?disabled=${auth.state === 'verify'}>
+        ${auth.state === 'verify' ? messages.busy : messages.verify}
+      </button>
       ${waysOut(state, commands)}
     </form>`,
   );
