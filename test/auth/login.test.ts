@@ -141,7 +141,7 @@ describe('the sign-in form', () => {
     const form = await open('tom@example.com');
     expect(await form.until('auth-challenged')).to.deep.equal({ methods: ['totp'] });
     const input = await form.find<HTMLInputElement>('input[name="code"]');
-    expect([input.type, input.inputMode, input.autocomplete]).to.deep.equal([
+    expect([input.type, input.inputMode, input.getAttribute('autocomplete')]).to.deep.equal([
       'text',
       'numeric',
       'one-time-code',
