@@ -124,8 +124,7 @@ export interface RetryHooks {
 }
 
 /**
- * Counts tries of one thing and waits between them. `reset()` after real progress (a chunk stored) begins anew.
- * One object for one request; `again(error)` resolves when the next try may start, or rejects with the error.
+ * Counts tries of one thing and waits between them. One object for one request; `again(error)` resolves when the next try may start, or rejects with the error.
  */
 export class Retries {
   readonly #hooks: RetryHooks;
@@ -133,10 +132,6 @@ export class Retries {
 
   constructor(hooks: RetryHooks) {
     this.#hooks = hooks;
-  }
-
-  reset(): void {
-    this.#attempt = 0;
   }
 
   async again(error: unknown): Promise<void> {

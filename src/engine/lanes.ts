@@ -14,17 +14,26 @@ export const MOST_LANES = 6;
 /** Whoever has the lowest order gets the next free lane, so that a file begun is finished before others starve it. */
 export class Lanes {
   /** Absent where the page set a number: that stays. */
-  readonly #pace: Pace | undefined;
+  #pace: Pace | undefined;
   readonly #waiting = new Set<Waiting>();
   #taken = 0;
+  #concurrency: number | 'auto' | undefined;
 
-  constructor(concurrency: number | 'auto', most = MOST_LANES) {
-    this.most = concurrency === 'auto' ? most : concurrency;
-    this.#pace = concurrency === 'auto' ? new Pace(most) : undefined;
+  constructor(concurrency: number | 'auto') {
+    this.configure(concurrency);
+  }
+
+  /** A number stays; `auto` finds it out, beginning anew. */
+  configure(concurrency: number | 'auto'): void {
+    if (concurrency === this.#concurrency) return;
+    this.#concurrency = concurrency;
+    this.most = concurrency === 'auto' ? MOST_LANES : concurrency;
+    this.#pace = concurrency === 'auto' ? new Pace(MOST_LANES) : undefined;
+    this.#fill();
   }
 
   /** How many PUTs there may ever be at once. */
-  readonly most: number;
+  most = MOST_LANES;
 
   /** How many PUTs may be under way now. */
   get limit(): number {

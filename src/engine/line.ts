@@ -19,14 +19,15 @@ export function stallMs(sizeBytes: number, laneBytesPerSecond: number): number {
 }
 
 export class Line {
-  readonly #bytesPerSecond: number;
+  /** What all uploads together may use. */
+  bytesPerSecond: number;
   readonly #stop = new AbortController();
   #change = new AbortController();
   #lookedMs = Date.now();
   #freeAtMs = 0;
 
   constructor(bytesPerSecond: number = Number.POSITIVE_INFINITY) {
-    this.#bytesPerSecond = bytesPerSecond;
+    this.bytesPerSecond = bytesPerSecond;
     const { signal } = this.#stop;
     const onChange = (): void => this.changed();
     const { connection } = globalThis.navigator as Navigator & { connection?: EventTarget };
@@ -51,10 +52,10 @@ export class Line {
 
   /** Resolves when so many bytes may go: then they take their share of the time to come. */
   async mayMove(sizeBytes: number, signal: AbortSignal): Promise<void> {
-    if (this.#bytesPerSecond === Number.POSITIVE_INFINITY) return;
+    if (this.bytesPerSecond === Number.POSITIVE_INFINITY) return;
     const now = performance.now();
     const startMs = Math.max(now, this.#freeAtMs);
-    this.#freeAtMs = startMs + (sizeBytes / this.#bytesPerSecond) * 1000;
+    this.#freeAtMs = startMs + (sizeBytes / this.bytesPerSecond) * 1000;
     await sleep(startMs - now, signal);
   }
 

@@ -35,6 +35,11 @@ export class Rate {
     return this.#perSecond;
   }
 
+  /** What happens between now and the next total is not measured. */
+  skip(): void {
+    this.#lastMs = undefined;
+  }
+
   stop(): void {
     this.#lastMs = undefined;
     this.#perSecond = undefined;

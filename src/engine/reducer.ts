@@ -73,6 +73,7 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
 export class SnapshotKeeper {
   readonly #files = new Map<FileId, FileSnapshot>();
   readonly #rate = new Rate();
+  #movedBytes = 0;
   #rejections: Rejection[] = [];
   #auth: AuthSnapshot;
   #made: Snapshot | undefined;
@@ -102,6 +103,7 @@ export class SnapshotKeeper {
       if (after === before) return;
       if (!after) this.#files.delete(id);
       else this.#files.set(id, Object.freeze(after));
+      this.#measure(change, (after?.sentBytes ?? 0) - (before?.sentBytes ?? 0));
     } else return;
     this.#made = undefined;
   }
@@ -121,13 +123,13 @@ export class SnapshotKeeper {
     this.#made ??= Object.freeze({
       files: Object.freeze([...this.#files.values()]),
       rejections: Object.freeze([...this.#rejections]),
-      totals: Object.freeze(this.totals(Date.now())),
+      totals: Object.freeze(this.totals()),
       auth: this.#auth,
     });
     return this.#made;
   }
 
-  totals(nowMs: number): Totals {
+  totals(): Totals {
     let doneCount = 0;
     let failedCount = 0;
     let openCount = 0;
@@ -149,9 +151,7 @@ export class SnapshotKeeper {
       }
       isMoving ||= file.phase === 'uploading';
     }
-    if (isMoving) this.#rate.add(sentBytes, nowMs);
-    else this.#rate.stop();
-    const bytesPerSecond = this.#rate.perSecond;
+    const bytesPerSecond = isMoving ? this.#rate.perSecond : undefined;
     return {
       fileCount: this.#files.size,
       doneCount,
@@ -163,5 +163,16 @@ export class SnapshotKeeper {
       ...(bytesPerSecond !== undefined && { bytesPerSecond }),
       ...(bytesPerSecond && { remainingMs: (leftBytes / bytesPerSecond) * 1000 }),
     };
+  }
+
+  /** The line's rate, from what is told anyway: whether somebody looks at the snapshot must not matter. */
+  #measure(change: Change, movedBytes: number): void {
+    if (change.name === 'upload-progress') {
+      this.#movedBytes += movedBytes;
+      this.#rate.add(this.#movedBytes, Date.now());
+    } else if (change.name === 'upload-paused' || change.name === 'upload-started') {
+      // Time without bytes, or bytes of an earlier visit, say nothing of the line.
+      this.#rate.skip();
+    }
   }
 }

@@ -111,11 +111,13 @@ export class Uploader {
     });
   }
 
-  /** New settings, for files that are added from now on. */
+  /** New settings, for files that are added from now on; lanes and throttle for all. */
   configure(settings: SettingsInput): void {
     const before = this.#connection;
     this.#connection = this.#connect(createSettings(settings, this.#warn));
     this.#keeper.setAuth(this.#connection.auth.snapshot);
+    this.#lanes.configure(this.#connection.settings.concurrency);
+    this.#line.bytesPerSecond = this.#connection.settings.throttleBytesPerSecond;
     this.#restored = this.#restored
       .then(() => this.#intake.restore(this.#connection))
       .then(() => this.#closeUnused(before));

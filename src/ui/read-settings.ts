@@ -26,6 +26,7 @@ const SETTINGS = [
   'chunkSize',
   'concurrency',
   'batchSize',
+  'throttle',
   'hash',
   'manual',
   'noResume',

@@ -141,6 +141,8 @@ export class SecureUploader extends LitElement {
   @property() concurrency?: number | string | undefined;
   /** Greatest number of chunks in one request for tickets. */
   @property({ attribute: 'batch-size' }) batchSize?: number | string | undefined;
+  /** What all uploads together may use a second, such as `2MB`, for people on shared lines. */
+  @property() throttle?: number | string | undefined;
   /** Hash that names chunks: `sha-256` or `blake3`. */
   @property() hash?: string | undefined;
   /** Waits for `start()`. */
@@ -253,6 +255,11 @@ export class SecureUploader extends LitElement {
       const picked = await pickFile();
       if (picked) await uploader.provide(waiting.id, picked);
     }
+  }
+
+  /** Puts one file before all others: its chunk is sent next. */
+  async prioritize(id: FileId): Promise<void> {
+    await this.#engine.uploader.prioritize(id);
   }
 
   /** Gives up one file or all, and forgets what was saved of them. */
