@@ -180,15 +180,15 @@ export class Flows {
       const asked = settings.getToken ? settings.getToken(reason, signal) : askPage(reason);
       input = await abortable(Promise.resolve(asked), signal);
     } catch (cause) {
-      throw new UploaderError('host-token-failed', 'The page could not give a token', { cause });
+      throw new UploaderError('host-token-failed', 'getToken failed', { cause });
     }
-    if (input === undefined) throw new UploaderError('host-token-failed', 'The page gave no token');
+    if (input === undefined) throw new UploaderError('host-token-failed', 'No token was given');
     const bearer = readBearer(input, {
       nowMs: Date.now(),
       offsetMs: clock.offsetMs,
       assumedLifetimeMs: times.assumedLifetimeMs,
     });
-    if (!bearer) throw new UploaderError('token-malformed', 'What the page gave is no token');
+    if (!bearer) throw new UploaderError('token-malformed', 'This is no token');
     send({ type: 'host-token', bearer });
   }
 
@@ -204,7 +204,7 @@ export class Flows {
     if (this.#popup !== this.#opened) this.#popup?.close();
     const popup = this.#opened;
     this.#popup = popup;
-    if (!popup) throw new UploaderError('popup-blocked', 'No window was opened');
+    if (!popup) throw new UploaderError('popup-blocked', 'No window');
     const { runPopup } = await loadRounds();
     signal.throwIfAborted();
     const onClosed = (): void => send({ type: 'closed-reading' });

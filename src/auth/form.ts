@@ -15,7 +15,6 @@ import type {
   Method,
   Rows,
 } from './machine-types.ts';
-import { askPasskey, canUsePasskey } from './passkey.ts';
 import { createTransaction, type Transaction } from './pkce.ts';
 import { credentialsOf, isPause, type Post, type PostAnswer } from './post.ts';
 import { coolMs, timesOf } from './times.ts';
@@ -53,6 +52,10 @@ export interface LoginForm extends FormPart {
   resend(): void;
   chooseAnother(): void;
 }
+
+/** Loaded when a passkey may be asked for, and so before the press. */
+const loadPasskey = (): Promise<typeof import('./passkey.ts')> => import('./passkey.ts');
+const canUsePasskey = (): boolean => typeof globalThis.PublicKeyCredential === 'function';
 
 const KEEPS_CHALLENGE = new Set(['choose', 'start', 'answer', 'verify', 'wait', 'cooling']);
 type Names = Readonly<Record<string, string>>;
@@ -119,6 +122,8 @@ export function createLoginForm(host: FormHost): LoginForm {
     const how = { nowMs: Date.now(), canUsePasskey: canUsePasskey(), options: authOptions };
     const reading = readAnswer(step, answer.status, answer.body, how);
     token = reading.token ?? token;
+    if (reading.type === 'challenged' && reading.methods.some(({ family }) => family === 'passkey'))
+      await loadPasskey();
     return toEvent(reading);
   }
 
@@ -192,6 +197,7 @@ export function createLoginForm(host: FormHost): LoginForm {
     async usePasskey() {
       const { generation } = host.model();
       try {
+        const { askPasskey } = await loadPasskey();
         const credential = await askPasskey(challenge()?.publicKey ?? {}, new AbortController().signal);
         if (host.model().generation !== generation) return;
         entered = { credential };

@@ -5,9 +5,6 @@ import { UploaderError } from '../core/errors.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** True where the browser knows passkeys at all. */
-export const canUsePasskey = (): boolean => typeof globalThis.PublicKeyCredential === 'function';
-
 const toBytes = (text: unknown): Uint8Array<ArrayBuffer> => {
   const base64 = String(text).replaceAll('-', '+').replaceAll('_', '/');
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));

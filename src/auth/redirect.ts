@@ -24,10 +24,7 @@ const record = (value: unknown): Readonly<Record<string, unknown>> =>
 export function readRedirectUri(settings: Settings): string {
   const url = new URL(settings.redirectUri ?? 'secure-uploader-callback.html', document.baseURI);
   if (url.origin !== location.origin) {
-    throw new UploaderError(
-      'bad-config',
-      `redirect-uri must be of the page's own origin, ${location.origin}`,
-    );
+    throw new UploaderError('bad-config', 'redirect-uri is of another origin than the page');
   }
   return url.href;
 }
@@ -78,7 +75,7 @@ export function takeReturn(redirectUri: string, owner: string, maxAgeMs: number)
   history.replaceState(history.state, '', isOwn ? returnTo.href : location.pathname);
   const isYoung = Math.abs(Date.now() - Number(stored.createdAtMs)) < maxAgeMs;
   if (typeof stored.verifier !== 'string' || !isYoung || !isAnswer(params, state)) {
-    throw new UploaderError('state-mismatch', 'This page was opened with an answer that nobody asked for');
+    throw new UploaderError('state-mismatch', 'Nobody asked for this answer');
   }
   return { params, state, verifier: stored.verifier };
 }
