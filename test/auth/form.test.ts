@@ -119,7 +119,7 @@ describe('a form within an uploader', () => {
     expect(sent.length).to.equal(1);
   });
 
-  it('uses the newest challenge token with each step, and sends exactly what is documented', async () => {
+  it('check 6: given a challenge, then every request carries the newest challenge token, and exactly what is documented', async () => {
     const script = [
       challenged('one'),
       challenged('two', { challenge: { delivery: '••• 42' } }),
@@ -149,7 +149,7 @@ describe('a form within an uploader', () => {
     expect(sent.every(({ credentials }) => credentials === 'include')).to.equal(true);
   });
 
-  it('polls for the phone while somebody looks, and not while the page is hidden', async () => {
+  it('check 7: given a push, then it is polled while somebody looks, and not while the page is hidden', async () => {
     const waiting = (status: string): PostAnswer => ({
       status: 200,
       body: {

@@ -123,12 +123,12 @@ describe('the sign-in form', () => {
     );
   });
 
-  it('says that an account is locked, and sends nothing more by itself', async () => {
+  it('check 28: given a locked account, then account-locked is told, and nothing more is sent by itself', async () => {
     const form = await open('lou@example.com');
     expect(await form.until('auth-failed')).to.deep.include({ code: 'account-locked' });
   });
 
-  it("says that a step or a method works only in the service's own window", async () => {
+  it("checks 25, 26: given a step or a method that only the service's own window can do, then it says so", async () => {
     expect(await (await open('nina@example.com')).until('auth-failed')).to.deep.include({
       code: 'step-unsupported',
     });
@@ -137,7 +137,7 @@ describe('the sign-in form', () => {
     });
   });
 
-  it('asks for a code of an authenticator, lets a wrong one be typed again, and takes a right one with spaces', async () => {
+  it('check 23: given a wrong code, then the field keeps focus with its text selected, attempts left are shown, and a right one with spaces is taken', async () => {
     const form = await open('tom@example.com');
     expect(await form.until('auth-challenged')).to.deep.equal({ methods: ['totp'] });
     const input = await form.find<HTMLInputElement>('input[name="code"]');
@@ -163,7 +163,7 @@ describe('the sign-in form', () => {
     await form.until('signed-in');
   });
 
-  it('offers every method in its order, and each finishes it, with switching on the way', async () => {
+  it('check 6: given several methods, then all are offered in their order, switching keeps the flow alive, and each can finish it', async () => {
     const form = await open('mia@example.com');
     await form.find('h2', 'How do you want');
     const offered = [...form.element.querySelectorAll('li button')].map((button) =>

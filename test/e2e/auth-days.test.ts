@@ -76,9 +76,12 @@ async function enterPassword(page: Page | Frame, world: AuthWorld, email: string
 }
 
 for (const [name, script] of [
-  ['a passkey signs in, and is asked for on a press only', ''],
   [
-    'a passkey of a password manager that cannot write itself signs in all the same',
+    'check 8: given a passkey user and an authenticator, when the button is pressed, then sign-in completes, and nothing was asked without a press',
+    '',
+  ],
+  [
+    'check 29: given a credential that throws in toJSON, then the assertion is still sent right',
     'PublicKeyCredential.prototype.toJSON = () => { throw new TypeError("no"); };',
   ],
   [
@@ -105,7 +108,7 @@ for (const [name, script] of [
   });
 }
 
-test('a passkey of another domain cannot be used here, and the window is offered', async () => {
+test('check 29: given a passkey of another domain, then the window is offered instead', async () => {
   const page = await far.open({ auth: 'local' });
   await showForm(page, far);
   await enterPassword(page, far, 'petra@example.com');
@@ -125,7 +128,7 @@ async function openFramed(world: AuthWorld): Promise<[Page, Frame]> {
   return [page, frame];
 }
 
-test('inside a page of another site the window works, and the form is not shown', async () => {
+test('checks 14, 39: given a page inside a page of another site, then the window works, and the form is not shown and says why', async () => {
   const [page, frame] = await openFramed(near);
   const open = (auth: string): Promise<void> =>
     frame.evaluate((input) => void tools.open(input), { baseUrl: near.service.baseUrl, auth });
@@ -143,7 +146,7 @@ test('inside a page of another site the window works, and the form is not shown'
   await frame.getByLabel('E-mail address').waitFor();
 });
 
-test('inside a page of another site, a window that severs itself is waited for with a way out', async () => {
+test('check 14: given a page inside a page of another site and a window that severs itself, then it is waited for with Cancel, and ends by its deadline', async () => {
   const [page, frame] = await openFramed(near);
   await frame.evaluate((input) => void tools.open(input), {
     baseUrl: near.service.baseUrl,
@@ -158,7 +161,7 @@ test('inside a page of another site, a window that severs itself is waited for w
 });
 
 for (const hours of [2, -2]) {
-  test(`a clock that is ${hours} hours off costs no needless exchange`, async () => {
+  test(`check 32: given a clock that is ${hours} hours off, then calls go on and one exchange is made`, async () => {
     const script = `const now = Date.now; Date.now = () => now() + ${hours * 3_600_000};`;
     const page = await near.open({ auth: 'popup' }, { script });
     await signIn(page, near);
@@ -167,7 +170,7 @@ for (const hours of [2, -2]) {
   });
 }
 
-test('a token that ran out is renewed once for eight calls, and nobody sees it', async () => {
+test('check 30: given a token that ran out, when eight calls need one, then it is renewed once and nobody sees it', async () => {
   const page = await near.open({ auth: 'popup' });
   await signIn(page, near);
   near.service.faults.clearLog();
@@ -179,7 +182,7 @@ test('a token that ran out is renewed once for eight calls, and nobody sees it',
   assert.deepEqual(states, { state: 'signed-in', mode: 'popup', required: false });
 });
 
-test('five tabs that need a token at once never redeem codes at the same time', async () => {
+test('check 34: given five tabs that need a token at once, then no two exchanges overlap', async () => {
   await signIn(await near.open({ auth: 'popup' }), near);
   const pages = await Promise.all(Array.from({ length: 5 }, () => near.open({ auth: 'popup' })));
   near.service.faults.clearLog();
@@ -196,7 +199,7 @@ test('five tabs that need a token at once never redeem codes at the same time', 
   }
 });
 
-test('a page that was left and came back redeems its code once, however often it is opened', async () => {
+test('check 16: given a return page that is reloaded, or two elements in one task, then the code is seen once', async () => {
   const settings = { baseUrl: near.service.baseUrl, auth: 'redirect', silent: 'off' };
   const page = await near.open(settings);
   await page.getByText('Sign in here').click();
@@ -253,7 +256,7 @@ test('signing out calls the service where a path is set, and only the person get
   await window.getByLabel(/e-?mail/i).waitFor();
 });
 
-test('the whole of the form works by keyboard, and a screen reader hears each step', async () => {
+test('check 40: given keyboard only and the accessibility tree, then every step of the form is reached, named, and heard', async () => {
   const page = await near.open({ auth: 'local' });
   const waiting = call(page, near);
   await until(page, 'auth-required');

@@ -41,7 +41,7 @@ for (const site of ['same-site', 'cross-site'] as const) {
       assert.deepEqual(world.violations, []);
     });
 
-    test('an identity page that severs the window is no obstacle, and the window never counts as closed', async () => {
+    test('check 9: given an identity page that severs the window, when the login completes, then the channel signs in, and the window never counted as closed', async () => {
       const page = await world.open({ auth: 'popup', idpId: 'corp' });
       const waiting = call(page);
       await until(page, 'auth-required');
@@ -57,7 +57,7 @@ for (const site of ['same-site', 'cross-site'] as const) {
       assert.deepEqual(failed, []);
     });
 
-    test('the form signs in by login, challenge, silent authorize and token, in that order', async () => {
+    test('check 5: given the form and a TOTP user, when all is entered, then login, challenge, silent authorize and token come in that order, and the call runs', async () => {
       const page = await world.open({ auth: 'local' });
       const waiting = call(page);
       await until(page, 'auth-required');
@@ -97,7 +97,7 @@ for (const site of ['same-site', 'cross-site'] as const) {
       }
     });
 
-    test('eight calls whose token was refused at once cost one renewal', async () => {
+    test('check 33: given eight calls whose token was refused at once, then one renewal serves all', async () => {
       const { token } = await world.service.createToken('alice');
       const page = await world.open();
       await page.evaluate(
@@ -116,7 +116,7 @@ for (const site of ['same-site', 'cross-site'] as const) {
       assert.equal(count, 2);
     });
 
-    test('signing out in one tab drops the token in all', async () => {
+    test('check 34: given sign-out in one tab, then the others drop their tokens', async () => {
       const pages = [await world.open({ auth: 'popup' }), await world.open({ auth: 'popup' })] as const;
       for (const page of pages) {
         const waiting = call(page);
@@ -138,7 +138,7 @@ for (const site of ['same-site', 'cross-site'] as const) {
       assert.equal(await pages[1].evaluate(() => tools.session?.snapshot.state), 'signed-out');
     });
 
-    test('nothing secret is left in page, storage, events, console or address after a whole session', async () => {
+    test('check 35: given a whole session, then nothing secret is in page, storage, events, console or address', async () => {
       const page = await world.open({ auth: 'local' });
       const lines: string[] = [];
       page.on('console', (message) => lines.push(message.text()));

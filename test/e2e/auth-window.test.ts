@@ -48,7 +48,7 @@ async function fillIn(window: Page): Promise<void> {
   await window.getByRole('button', { name: /sign in/i }).click();
 }
 
-test('without a session, a window opens in the click, and after signing in the upload starts by itself', async () => {
+test('checks 2, 9: given no session, when Sign in is clicked, then a window opens in the same task, the upload starts without another click, and one code is redeemed', async () => {
   const page = await openWaiting();
   // The window must be there when the click's own task ends.
   await page.evaluate(() => {
@@ -76,7 +76,7 @@ test('without a session, a window opens in the click, and after signing in the u
   await page.close();
 });
 
-test('with a session on the same site, the token comes silently and no frame is left', async () => {
+test('check 3: given a same-site session, when a file is added, then the token comes silently, no window opens, and no frame is left', async () => {
   const first = await openWaiting();
   await fillIn(await openWindow(first));
   await until(first, 'upload-completed');
@@ -95,7 +95,7 @@ test('with a session on the same site, the token comes silently and no frame is 
   await page.close();
 });
 
-test('a window that was really closed leads to "Open again" and Cancel within two seconds, and signing in works again', async () => {
+test('check 10: given the window is closed for real, then within two seconds "Open again" and Cancel are there, Cancel tells popup-closed once, and Sign in works again', async () => {
   const page = await openWaiting();
   const window = await openWindow(page);
   await window.close();
@@ -150,7 +150,7 @@ test('a blocked window is told, offers to try again, and nothing was sent', asyn
   await page.close();
 });
 
-test('perfectly shaped messages from elsewhere change nothing, and the real answer still counts', async () => {
+test('checks 12, 13: given perfectly shaped messages of another origin, another window or a wrong state, then nothing changes, and the real answer still counts', async () => {
   const page = await openWaiting();
   const window = await openWindow(page);
   const state = new URL(window.url()).searchParams.get('state') ?? '';
@@ -182,7 +182,7 @@ test('perfectly shaped messages from elsewhere change nothing, and the real answ
   await page.close();
 });
 
-test('a made-up code on the channel ends in code-rejected, without a token', async () => {
+test('check 13: given the right state with a made-up code on the channel, then it ends in code-rejected without a token', async () => {
   const page = await openWaiting();
   const window = await openWindow(page);
   const state = new URL(window.url()).searchParams.get('state') ?? '';
@@ -201,7 +201,7 @@ test('a made-up code on the channel ends in code-rejected, without a token', asy
   await page.close();
 });
 
-test('a callback page opened by hand says that it can be closed, and cleans its address', async () => {
+test('check 15: given a callback page opened by hand, then it says that it can be closed, its address is clean, and no token request is made', async () => {
   const page = await world.browser.newPage();
   const errors: Error[] = [];
   page.on('pageerror', (error) => errors.push(error));
@@ -215,7 +215,7 @@ test('a callback page opened by hand says that it can be closed, and cleans its 
   await page.close();
 });
 
-test('the page can be left to sign in and come back to, with nothing of it in address, history or storage', async () => {
+test('check 4: given redirect mode and an empty queue, when the person signs in and returns, then address, history and storage hold nothing of it', async () => {
   const page = await world.open('auth="redirect" silent="off"');
   await page.evaluate(() =>
     (document.querySelector('secure-uploader') as HTMLElement & { signIn(): void }).signIn(),
@@ -235,7 +235,7 @@ test('the page can be left to sign in and come back to, with nothing of it in ad
   await page.close();
 });
 
-test('an answer that nobody asked for is cleaned away and told, and nothing is sent', async () => {
+test('check 15: given a return with an unknown state or a code twice, then no token request is made, the address is clean, and state-mismatch is told', async () => {
   for (const mark of [
     '#secure-uploader-answer?code=a&state=b',
     '#secure-uploader-answer?code=a&code=b&state=c',

@@ -87,7 +87,7 @@ test('the browser is killed in the middle, and the same file picked again goes o
   await second.close();
 });
 
-test('on a page with getToken no sign-in is ever shown, and three files cost one call', async () => {
+test('check 1: given getToken, when three files are added together, then no sign-in is ever shown, it was asked once, and both operations carry the bearer', async () => {
   world.service.faults.clearLog();
   const page = await world.openWithToken();
   const seen = page.evaluate(() => {
