@@ -77,26 +77,30 @@ export class Row {
     if (!picked) throw new TypeError('A row without its file cannot start');
     const controller = new AbortController();
     this.#controller = controller;
+    this.retryAt = undefined;
+    this.#waitingPhase = undefined;
     this.startedAtMs ||= Date.now();
+    // Whoever hears of the end may start the row again there and then.
+    const hasEnded = (): boolean => {
+      if (!controller.signal.aborted) this.#controller = undefined;
+      return !controller.signal.aborted;
+    };
     this.#ended = run(
       { ...picked, name: this.name, relativePath: this.relativePath, parentId: this.parentId },
       this.#parts(picked, controller.signal),
     )
       .then(
         (result) => {
-          if (!controller.signal.aborted) onDone(result);
+          if (hasEnded()) onDone(result);
         },
         (error) => {
-          if (!controller.signal.aborted) onFailed(error);
+          if (hasEnded()) onFailed(error);
         },
       )
       .finally(() => {
         // A new run may have begun while this one was ending.
-        if (this.#controller && this.#controller !== controller) return;
+        if (this.#controller) return;
         this.progress.halt();
-        this.retryAt = undefined;
-        this.#waitingPhase = undefined;
-        this.#controller = undefined;
       });
     return this.#ended;
   }
@@ -109,6 +113,7 @@ export class Row {
   async stop(): Promise<void> {
     this.#controller?.abort();
     this.#controller = undefined;
+    this.#waitingPhase = undefined;
     await this.#ended;
   }
 

@@ -55,8 +55,8 @@ export class Runs {
     let at = 0;
     while (at < this.#queue.length && this.#hasRoom()) {
       const row = this.#queue[at] as Row;
-      if (this.#phase(row) !== 'queued' || row.isRunning) this.#queue.splice(at, 1);
-      else if (row.isHeld) at += 1;
+      if (this.#phase(row) !== 'queued') this.#queue.splice(at, 1);
+      else if (row.isHeld || row.isRunning) at += 1;
       else {
         this.#queue.splice(at, 1);
         this.#begin(row);
@@ -72,7 +72,7 @@ export class Runs {
   }
 
   async pause(id?: FileId): Promise<void> {
-    const rows = this.#chosen(id).filter((row) => this.#isOpen(row) && !this.#isPausedByUser(row));
+    const rows = this.#chosen(id).filter((row) => row.picked && this.#isOpen(row) && !this.#rests(row));
     for (const row of rows) {
       this.#tellLast(row);
       this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
@@ -81,7 +81,7 @@ export class Runs {
   }
 
   resume(id?: FileId): void {
-    this.#requeue(this.#chosen(id).filter((row) => this.#isPausedByUser(row)));
+    this.#requeue(this.#chosen(id).filter((row) => this.#rests(row)));
     this.pump();
   }
 
@@ -146,8 +146,9 @@ export class Runs {
       state === 'prompt' || state === 'popup' || state === 'popup-lost' ? 'signed-out' : 'challenge';
     for (const row of this.#running) {
       if (row.connection !== connection) continue;
+      const waitsFor = this.#keeper.file(row.id)?.pauseReason;
       if (required) row.wait(reason);
-      else row.proceed();
+      else if (waitsFor === 'signed-out' || waitsFor === 'challenge') row.proceed();
     }
   }
 
@@ -188,7 +189,7 @@ export class Runs {
     return phase === 'queued' || phase === 'paused' || (phase !== undefined && isActive(phase));
   }
 
-  #isPausedByUser(row: Row): boolean {
+  #rests(row: Row): boolean {
     const file = this.#keeper.file(row.id);
     return file?.phase === 'paused' && file.pauseReason === 'user';
   }
@@ -250,7 +251,8 @@ export class Runs {
     for (const row of rows) {
       this.#report({ name: 'upload-resumed', detail: { id: row.id, phase: 'queued' } });
       row.isHeld = false;
-      this.#queue.push(row);
+      if (row.picked) this.#queue.push(row);
+      else this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'needs-file' } });
     }
     this.#sortQueue();
   }

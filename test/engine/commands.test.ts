@@ -80,6 +80,20 @@ describe('cancel', () => {
 });
 
 describe('retry', () => {
+  it('is heeded also in the midst of what a listener hears of the failure', async () => {
+    const engine = new TestEngine();
+    const stop = engine.uploader.on('upload-failed', ({ id }) => {
+      stop();
+      void engine.uploader.retry(id);
+    });
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    (await engine.service.nextRequest('open')).refuse(refused());
+    await engine.hears('upload-failed');
+    engine.service.answerAll();
+    await engine.hears('uploads-finished');
+    expect(engine.phase('a.bin')).to.equal('done');
+  });
+
   it('begins a failed file where it stopped', async () => {
     const engine = await halfWay();
     const sent = engine.service.puts[0];
