@@ -8,6 +8,8 @@ import { ByteBudget } from '../pipeline/hash.ts';
 const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
 /** On a fast line a call for this many bytes costs less than reading them again later. */
 const EAGER_BYTES = 16 * 2 ** 20;
+/** Where nothing has to be read again, it costs less than lanes that stand idle while more is hashed. */
+const EAGER_SLICED_BYTES = 64 * 2 ** 20;
 
 export interface Bodies {
   readonly hashSlice: HashSlice;
@@ -38,6 +40,6 @@ export function createBodies(hashSlice: HashSlice, isSliced: boolean = canSendSl
       return keepBytes ? { hash, body: slice } : { hash };
     },
     budget: new ByteBudget({ freeBytes: Number.MAX_SAFE_INTEGER }),
-    eagerBytes: Number.POSITIVE_INFINITY,
+    eagerBytes: EAGER_SLICED_BYTES,
   };
 }

@@ -2,7 +2,6 @@
 // knows nothing of runs but that rows are handed to them.
 
 import type { Change, ChangeMap } from '../core/changes.ts';
-import { UploaderError } from '../core/errors.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { nextTask } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
@@ -88,25 +87,27 @@ export class Intake {
       if (record && belongsTo(record, connection)) row.connection = connection;
     }
     if (connection.settings.noResume) return;
-    for (const record of await store.list().catch(() => [])) {
-      const isElsewhere = this.#taken.has(record.key) || (await tabs.isTaken(record.key));
-      if (isElsewhere || !belongsTo(record, connection)) continue;
-      this.#restoreRow(record, connection);
+    const records = await store.list().catch(() => []);
+    const isTaken = await tabs.listTaken();
+    for (const record of records) {
+      const isElsewhere = this.#taken.has(record.key) || isTaken(record.key);
+      if (!isElsewhere && belongsTo(record, connection)) this.#restoreRow(record, connection);
     }
   }
 
   /**
-   * Gives a row of an earlier visit its file. Another file is refused (`wrong-file`), by name, size, time and first bytes, and
-   * the row goes on waiting.
+   * Gives a row of an earlier visit its file. Another file is refused (`wrong-file`), by name, size, time and first bytes (by name
+   * and size where the record was forgotten), and the row goes on waiting.
    */
   async provide(id: FileId, item: PickedFile | File): Promise<void> {
     const row = this.#parts.runs.get(id);
-    const record = row?.records.record;
-    if (!row || row.picked || !record) return;
+    if (!row || row.picked) return;
+    const { record } = row.records;
     const picked = readPicked(item);
     const { signal } = new AbortController();
-    const found = await identify(picked.file, row.connection.pool.hashSlice, signal).catch(() => undefined);
-    if (found && isSameFile(record, found)) this.#give(row, picked);
+    const found = await identify(picked.file, row.connection.pool.hashSmall, signal).catch(() => undefined);
+    if (found && isSameFile({ ...found, name: row.name, sizeBytes: row.sizeBytes, ...record }, found))
+      this.#give(row, picked);
     else this.#refuse(candidateOf(picked), { code: found ? 'wrong-file' : 'file-unreadable' });
   }
 
@@ -119,14 +120,14 @@ export class Intake {
       if (given !== 'granted') return false;
       await this.provide(id, { file: await handle.getFile(), relativePath: handle.name, handle });
       return true;
-    } catch (error) {
-      throw new UploaderError('file-unreadable', 'The file that was kept cannot be opened', { cause: error });
+    } catch {
+      // Moved, deleted, or not allowed without a click: it has to be picked.
+      return false;
     }
   }
 
   #take(picked: PickedFile, candidate: Candidate, connection: Connection): void {
-    const { settings } = connection;
-    const parentId = settings.parentFor?.(picked.relativePath) ?? settings.parentId;
+    const parentId = parentOf(picked, connection);
     const records = this.#records(connection);
     this.#append({ ...candidate, parentId }, picked, connection, records);
   }
@@ -166,15 +167,18 @@ export class Intake {
     return new RowRecords(settings.noResume ? undefined : store, this.#taken, tabs, record);
   }
 
-  /** The row of an earlier visit that this file may be for: its first bytes are compared when the run opens. */
-  #waitingFor({ file }: PickedFile, connection: Connection): Row | undefined {
+  /** The row of an earlier visit that this file, for this place, may be for: its first bytes are compared when the run opens. */
+  #waitingFor(picked: PickedFile, connection: Connection): Row | undefined {
+    const { file, relativePath } = picked;
     for (const row of this.#waiting) {
       const { record } = row.records;
       const isIt =
         record?.name === file.name &&
         record.sizeBytes === file.size &&
         record.lastModifiedMs === file.lastModified &&
-        row.connection.settings.baseUrl === connection.settings.baseUrl;
+        record.relativePath === relativePath &&
+        record.parentId === parentOf(picked, connection) &&
+        belongsTo(record, connection);
       if (isIt) return row;
     }
     return undefined;
@@ -209,11 +213,14 @@ type Askable = FileSystemFileHandle & {
   requestPermission?: (wanted: { mode: 'read' }) => Promise<PermissionState>;
 };
 
-/** True where the record was made for this service, client and owner. */
+/** True where the record was made for this service, client and owner, with the same hash. */
 function belongsTo(record: UploadRecord, { settings }: Connection): boolean {
-  const { baseUrl, clientId, owner } = settings;
-  return record.key === recordKey({ ...record, baseUrl, clientId, owner });
+  const { baseUrl, clientId, owner, hash } = settings;
+  return record.hashAlgorithm === hash && record.key === recordKey({ ...record, baseUrl, clientId, owner });
 }
+
+const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
+  settings.parentFor?.(relativePath) ?? settings.parentId;
 
 const readPicked = (item: PickedFile | File): PickedFile =>
   item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;

@@ -11,8 +11,8 @@ export interface Reading {
 
 /** A line that moves more than this in one lane is not slow, and is given all lanes at once. */
 const SLOW_LANE_BYTES_PER_SECOND = 256 * 1024;
-/** How long a first look takes, and how long it takes to judge a change, ms. */
-const LOOK_MS = 200;
+/** How long a first look takes (what fills buffers at once is left out of it), and how long it takes to judge a change, ms. */
+const LOOK_MS = 50;
 const WINDOW_MS = 3000;
 /** A change that moves this much more, or costs this much, was one. */
 const NOTICEABLE = 0.08;

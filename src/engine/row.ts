@@ -232,7 +232,7 @@ export class Row {
       gate: gates.storage,
       acquireLane: (laneSignal) => lanes.acquire(() => this.order, laneSignal),
       identify: async () => {
-        const identity = await identify(picked.file, pool.hashSlice, signal);
+        const identity = await identify(picked.file, pool.hashSmall, signal);
         const { baseUrl, clientId, owner } = settings;
         const place = {
           baseUrl,

@@ -93,6 +93,22 @@ export class HashPool {
     return abortable(found, signal);
   };
 
+  /**
+   * As `hashSlice`, for a few bytes that somebody waits for: on the page where that is off its thread, while a worker starts for
+   * what comes next.
+   */
+  readonly hashSmall: HashSlice = (slice, { keepBytes, signal }) => {
+    const { algorithm } = this.#options;
+    if (algorithm !== 'sha-256' || !globalThis.crypto?.subtle)
+      return this.hashSlice(slice, { keepBytes, signal });
+    if (this.#members.size + this.#starting === 0 && this.#failedStarts < 2) this.#start();
+    const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
+      const request = { id: this.#nextId++, slice, algorithm, keepBytes };
+      hashOnPage(request).then((answer) => settle({ resolve, reject }, answer), reject);
+    });
+    return abortable(found, signal);
+  };
+
   close(): void {
     clearTimeout(this.#idleTimer);
     for (const member of this.#members) this.#drop(member);
@@ -186,21 +202,8 @@ export class HashPool {
   #hashHere(): void {
     const task = this.#next();
     if (!task) return;
-    const { id, slice, algorithm, keepBytes } = task.request;
     this.#starting += 1;
-    slice
-      .arrayBuffer()
-      .then(
-        (bytes) =>
-          digest(bytes, algorithm).then(
-            (hash): HashAnswer => (keepBytes ? { id, hash, body: new Blob([bytes]) } : { id, hash }),
-            (error): HashAnswer => ({
-              id,
-              error: { name: error.name, message: error.message, isRead: false },
-            }),
-          ),
-        (error): HashAnswer => ({ id, error: { name: error.name, message: error.message, isRead: true } }),
-      )
+    hashOnPage(task.request)
       .then((answer) => settle(task, answer))
       .finally(() => {
         this.#starting -= 1;
@@ -209,7 +212,24 @@ export class HashPool {
   }
 }
 
-function settle(task: Task, answer: HashAnswer): void {
+/** Hashing on the page: `crypto.subtle` works off its thread anyway. */
+function hashOnPage({ id, slice, algorithm, keepBytes }: HashRequest): Promise<HashAnswer> {
+  const failed =
+    (isRead: boolean) =>
+    ({ name, message }: Error): HashAnswer => ({ id, error: { name, message, isRead } });
+  return slice
+    .arrayBuffer()
+    .then(
+      (bytes) =>
+        digest(bytes, algorithm).then(
+          (hash): HashAnswer => (keepBytes ? { id, hash, body: new Blob([bytes]) } : { id, hash }),
+          failed(false),
+        ),
+      failed(true),
+    );
+}
+
+function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: HashAnswer): void {
   if ('hash' in answer) {
     task.resolve(answer.body ? { hash: answer.hash, body: answer.body } : { hash: answer.hash });
     return;

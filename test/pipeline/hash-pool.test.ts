@@ -107,6 +107,29 @@ describe('the hash of bytes', () => {
   });
 });
 
+describe('the hash of a few bytes that somebody waits for', () => {
+  it('is there without a worker, and is the same', async () => {
+    const pool = createPool({ workerUrl: '/no-such-worker.js' });
+    const slice = ascii('abc');
+    expect(await hashOf(pool.hashSmall, slice)).to.equal(await sha256(slice));
+  });
+
+  it('comes with its bytes, and from a worker where the platform has no such hash', async () => {
+    const pool = createPool({ algorithm: 'blake3' });
+    const found = await pool.hashSmall(counting(1), { keepBytes: true, signal: forever });
+    expect(found.hash).to.equal('2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213');
+    expect(found.body?.size).to.equal(1);
+  });
+
+  it('is not waited for by a run that was stopped', async () => {
+    const stopped = AbortSignal.abort('stopped');
+    const { hashSmall } = createPool();
+    expect(await rejection(hashSmall(ascii('abc'), { keepBytes: false, signal: stopped }))).to.equal(
+      'stopped',
+    );
+  });
+});
+
 describe('hash workers', () => {
   it('are as many as help: two on a small machine, four at most', () => {
     expect([1, 2, 4, 5, 8, 64].map(poolSize)).to.deep.equal([2, 2, 2, 3, 4, 4]);
