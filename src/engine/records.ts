@@ -22,6 +22,8 @@ export class RowRecords {
   #record: UploadRecord | undefined;
   #removing: Promise<void> = Promise.resolve();
   #release: (() => void) | undefined;
+  /** One run after the other: a run that was stopped must not come to have the lock that the next one waits for. */
+  #taking: Promise<void> = Promise.resolve();
 
   constructor(store: RecordKeeper | undefined, taken: Taken, tabs: Tabs, record?: UploadRecord) {
     this.#store = store;
@@ -62,6 +64,11 @@ export class RowRecords {
   leave(): void {
     for (const [key, owner] of this.#taken) if (owner === this) this.#taken.delete(key);
     this.#key = undefined;
+    this.rest();
+  }
+
+  /** Nothing runs here for now: another tab, or another uploader, may have the upload meanwhile. */
+  rest(): void {
     const release = this.#release;
     this.#release = undefined;
     // Whoever comes next must not find what is being removed.
@@ -75,7 +82,11 @@ export class RowRecords {
     this.#taken.set(key, this);
     this.#key = key;
     const isOurs = this.#release !== undefined;
-    this.#release ??= await this.#tabs.take(key, waiting.signal, waiting);
+    const take = async (): Promise<void> => {
+      this.#release ??= await this.#tabs.take(key, waiting.signal, waiting);
+    };
+    this.#taking = this.#taking.then(take, take);
+    await this.#taking;
     // Another tab may have got further than what is remembered here.
     const known = this.#record?.key === key ? this.#record : undefined;
     this.#record = this.#store && !(isOurs && known) ? await this.#store.find(key) : known;

@@ -27,7 +27,7 @@ const LOCK = 'secure-uploader:upload:';
 const CHANNEL = 'secure-uploader:uploads';
 
 export class Tabs {
-  readonly #channel = 'BroadcastChannel' in globalThis ? new BroadcastChannel(CHANNEL) : undefined;
+  readonly #channel = openChannel();
   readonly #followers = new Map<string, Set<(said: Said) => void>>();
 
   constructor() {
@@ -61,10 +61,11 @@ export class Tabs {
     }
   }
 
-  /** True where a tab, this one or another, runs the upload. */
-  async isTaken(key: string): Promise<boolean> {
-    const { held = [] } = (await globalThis.navigator?.locks?.query()) ?? {};
-    return held.some(({ name }) => name === LOCK + key);
+  /** Tells of a key whether a tab, this one or another, runs that upload now. */
+  async listTaken(): Promise<(key: string) => boolean> {
+    const found = await globalThis.navigator?.locks?.query().catch(() => undefined);
+    const names = new Set(found?.held?.map(({ name }) => name));
+    return (key) => names.has(LOCK + key);
   }
 
   tellProgress(key: string, { sentBytes, storedBytes, skippedBytes }: TabProgress): void {
@@ -112,13 +113,31 @@ function hold(key: string, options: LockOptions): Promise<(() => void) | undefin
   });
 }
 
+/** Where the page may store nothing, some browsers refuse a channel as well: uploads do without. */
+function openChannel(): BroadcastChannel | undefined {
+  try {
+    return new BroadcastChannel(CHANNEL);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What another tab said, field by field: it may run another version of this package. */
 function readSaid(data: unknown): Said | undefined {
-  const said = data as Partial<Said> | null;
-  if (typeof said !== 'object' || typeof said?.key !== 'string') return undefined;
-  if (said.type === 'done') return typeof said.detail === 'object' ? (said as Said) : undefined;
-  if (said.type !== 'progress' || typeof said.numbers !== 'object') return undefined;
-  const { sentBytes, storedBytes, skippedBytes } = said.numbers as TabProgress;
-  return [sentBytes, storedBytes, skippedBytes].every((bytes) => Number.isFinite(bytes) && bytes >= 0)
-    ? (said as Said)
-    : undefined;
+  const { type, key, numbers, detail } = (data ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof key !== 'string') return undefined;
+  if (type === 'done') return isCompleted(detail) ? { type, key, detail } : undefined;
+  if (type !== 'progress') return undefined;
+  const { sentBytes, storedBytes, skippedBytes } = (numbers ?? {}) as TabProgress;
+  const isSound = [sentBytes, storedBytes, skippedBytes].every(
+    (bytes) => Number.isFinite(bytes) && bytes >= 0,
+  );
+  return isSound ? { type, key, numbers: { sentBytes, storedBytes, skippedBytes } } : undefined;
+}
+
+function isCompleted(detail: unknown): detail is Omit<CompletedDetail, 'id'> {
+  const { name, chunks } = (detail ?? {}) as Readonly<Record<string, unknown>>;
+  const isStored = (chunk: Readonly<Record<string, unknown>> | null): boolean =>
+    typeof chunk?.hash === 'string' && typeof chunk.receipt === 'string';
+  return typeof name === 'string' && Array.isArray(chunks) && chunks.every(isStored);
 }

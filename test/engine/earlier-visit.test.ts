@@ -1,0 +1,83 @@
+// Rows of an earlier visit, which have no file yet: what a person can do to them, and which file they take.
+
+import { expect } from '@open-wc/testing';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from '../support/bytes.ts';
+import { settled, until, untilAsync } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+const file = fileOf(1, 2500, 'a.bin');
+
+/** An engine whose list has a row that an earlier one left behind with one chunk stored. */
+async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: UploadStore }> {
+  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  const before = new TestEngine({}, { store });
+  before.service.answerAll('open', 'presign');
+  await before.uploader.addFiles([file]);
+  (await before.service.nextRequest('put')).answer();
+  await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+  await before.uploader.close();
+  const engine = new TestEngine(settings, { store });
+  await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+  engine.service.answerAll();
+  return { engine, store };
+}
+
+describe('a row of an earlier visit', () => {
+  it('still waits for its file after everything was paused and resumed, and others go on', async () => {
+    const { engine } = await nextVisit();
+    await engine.uploader.pause();
+    await engine.uploader.resume();
+    expect(engine.row('a.bin')?.pauseReason).to.equal('needs-file');
+    await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
+    await engine.hears('upload-completed');
+    await engine.uploader.provide(engine.id('a.bin'), file);
+    await engine.hears('upload-completed', 2);
+  });
+
+  it('that was canceled asks for its file again when it is wanted after all', async () => {
+    const { engine, store } = await nextVisit();
+    await engine.uploader.cancel(engine.id('a.bin'));
+    expect(await store.list()).to.deep.equal([]);
+    await engine.uploader.retry(engine.id('a.bin'));
+    expect(engine.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'needs-file' });
+    await engine.uploader.provide(engine.id('a.bin'), fileOf(2, 2400, 'a.bin'));
+    expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['wrong-file']);
+    await engine.uploader.provide(engine.id('a.bin'), file);
+    await engine.hears('upload-completed');
+    expect(engine.service.count('open')).to.equal(1);
+  });
+
+  it('takes the same file when it is added for the same place', async () => {
+    const { engine } = await nextVisit();
+    await engine.uploader.addFiles([file]);
+    await engine.hears('upload-completed');
+    expect(engine.phases()).to.deep.equal(['done']);
+    expect(engine.service.count('open')).to.equal(0);
+  });
+
+  it('leaves a file alone that is added for another folder, or from another one', async () => {
+    const { engine } = await nextVisit({ parentId: 'folder-b' });
+    await engine.uploader.addFiles([file]);
+    await engine.hears('upload-completed');
+    expect(engine.uploader.snapshot.files.map(({ phase, parentId }) => [phase, parentId])).to.deep.equal([
+      ['paused', 'folder-a'],
+      ['done', 'folder-b'],
+    ]);
+    await engine.uploader.addFiles([{ file, relativePath: 'other/a.bin' }]);
+    await engine.hears('upload-completed', 2);
+    expect(engine.uploader.snapshot.files[0]?.phase).to.equal('paused');
+  });
+
+  it('is found though the list of files that was handed over is emptied at once', async () => {
+    const { engine } = await nextVisit();
+    const list = [file];
+    const adding = engine.uploader.addFiles(list);
+    list.length = 0;
+    await adding;
+    await settled();
+    expect(engine.uploader.snapshot.files[0]?.pauseReason).to.equal(undefined);
+  });
+});
