@@ -1,0 +1,75 @@
+// The same table for a line that is gone for a while, at each operation: the row says so, no try is spent, and the file goes on by
+// itself when the line is back.
+import assert from 'node:assert/strict';
+import { after, afterEach, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { eventsOf, until } from './support/browser.ts';
+import { fileFor, nameOf, outcomeOf } from './support/fault-cells.ts';
+import { OPERATIONS, readFaultTable } from './support/fault-table.ts';
+import { sumOf } from './support/files.ts';
+import { createWorld, type World } from './support/world.ts';
+
+/** One try and no more: whatever is spent is too much. */
+const ONE_TRY = `data-engine-options='{"policy":{"attempts":1,"baseMs":1,"capMs":1},"times":{"auth":{"silentMs":3000}}}'`;
+const cells = readFaultTable().filter(({ fault }) => fault === 'offline for a while');
+let world: World;
+
+before(async () => {
+  world = await createWorld({ fsync: false });
+});
+after(() => world.close());
+afterEach(() => world.browser.setOffline(false));
+
+/** Resolves when a request of the operation has arrived, which then waits. */
+async function arrived(operation: string): Promise<void> {
+  while (!world.service.log.some((entry) => entry.operation === operation && entry.method !== 'OPTIONS'))
+    await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function signInOnce(): Promise<void> {
+  const page = await world.open();
+  const { path } = fileFor(world, { fault: 'none', column: 'token', mode: 'once', expected: '' });
+  await pick(page, path);
+  const [window] = await Promise.all([
+    page.waitForEvent('popup'),
+    page.locator('[data-action="sign-in"]').first().click(),
+  ]);
+  await window.getByLabel(/e-?mail/i).fill('alice@example.com');
+  await window.getByLabel(/password/i).fill(world.service.seed.password);
+  await window.getByRole('button', { name: /sign in/i }).click();
+  await until(page, 'upload-completed');
+  await page.close();
+}
+
+const pick = (page: Page, path: string): Promise<void> =>
+  page.setInputFiles('secure-uploader >> input[type=file]', path);
+
+for (const cell of cells) {
+  test(`${cell.column}, ${cell.fault}: ${cell.expected}`, async () => {
+    const { service, browser } = world;
+    const operation = OPERATIONS[cell.column];
+    if (operation === 'token') await signInOnce();
+    service.faults.clear();
+    service.faults.clearLog();
+    // For as long as the line is gone: the browser sends again by itself what was cut on an open connection.
+    service.faults.add({ operation, delayMs: 300, cut: 'before-body', times: Number.POSITIVE_INFINITY });
+    const page = operation === 'token' ? await world.open(ONE_TRY) : await world.openWithToken(ONE_TRY);
+    const { path, sha256 } = fileFor(world, cell);
+    await pick(page, path);
+    await arrived(operation);
+    await browser.setOffline(true);
+    const [paused] = await until(page, 'upload-paused');
+    const says = paused?.detail.reason === 'offline' ? /offline|no connection/i : /sign in/i;
+    const isShown = await page.locator('secure-uploader').getByText(says).first().isVisible();
+    service.faults.clear();
+    await browser.setOffline(false);
+    // What the line has taken from signing in, only a person brings back.
+    if (paused?.detail.reason === 'signed-out') await page.locator('[data-action="sign-in"]').first().click();
+    const [completed] = await until(page, 'upload-completed');
+    assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
+    const log = service.log.filter((entry) => entry.fileName === nameOf(cell));
+    assert.equal(outcomeOf(cell.column, await eventsOf(page), log).became, cell.expected);
+    assert.equal(isShown, true, 'the row says so');
+    await page.close();
+  });
+}

@@ -1,0 +1,68 @@
+// The same table for the one operation of signing in: a code is redeemed for a token without a window, and meets every fault. Where
+// only a person can help, a click on "Sign in" does; in the end every file lies on the service byte for byte.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { eventsOf, type SeenEvent, until } from './support/browser.ts';
+import { arm, fileFor, QUICK } from './support/fault-cells.ts';
+import { type Cell, readFaultTable } from './support/fault-table.ts';
+import { sumOf } from './support/files.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const TIMES = { ...QUICK, times: { ...QUICK.times, callTimeoutMs: 1500 } };
+const cells = readFaultTable().filter(
+  ({ column, fault }) => column === 'token' && fault !== 'offline for a while',
+);
+let world: World;
+let page: Page;
+
+before(async () => {
+  world = await createWorld({ fsync: false });
+  page = await world.open(`data-engine-options='${JSON.stringify(TIMES)}'`);
+  // From now on the service knows this browser: a token comes without a window.
+  const { path } = fileFor(world, { ...(cells[0] as Cell), fault: 'none' });
+  await page.setInputFiles('secure-uploader >> input[type=file]', path);
+  const [window] = await Promise.all([page.waitForEvent('popup'), signInButton().click()]);
+  await window.getByLabel(/e-?mail/i).fill('alice@example.com');
+  await window.getByLabel(/password/i).fill(world.service.seed.password);
+  await window.getByRole('button', { name: /sign in/i }).click();
+  await until(page, 'upload-completed');
+});
+after(() => world.close());
+
+const signInButton = () => page.locator('[data-action="sign-in"]').first();
+
+/** Runs a cell, and tells in the table's words what became of the file. */
+async function runCell(cell: Cell): Promise<string> {
+  const { service } = world;
+  service.faults.clear();
+  service.faults.clearLog();
+  arm(world, [cell]);
+  // Without the token of the cell before.
+  await page.reload();
+  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
+  const { path, sha256 } = fileFor(world, cell);
+  await page.setInputFiles('secure-uploader >> input[type=file]', path);
+  await page.waitForFunction(() => {
+    const { events } = globalThis as unknown as { events: SeenEvent[] };
+    return events.some(({ name }) => /^upload-(?:completed|failed|paused)$/.test(name));
+  });
+  const events = await eventsOf(page);
+  const count = (operation: string): number =>
+    service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS').length;
+  const counts = { token: count('token'), authorize: count('authorize') };
+  service.faults.clear();
+  const paused = events.find(({ name }) => name === 'upload-paused');
+  if (paused) await signInButton().click();
+  const [completed] = await until(page, 'upload-completed');
+  assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
+  if (paused) return `paused: ${paused.detail.reason}`;
+  if (counts.authorize > 1) return 'renewed';
+  return counts.token > 1 ? 'retried' : 'goes on';
+}
+
+for (const cell of cells) {
+  test(`token, ${cell.fault}, ${cell.mode}: ${cell.expected}`, async () => {
+    assert.equal(await runCell(cell), cell.expected);
+  });
+}

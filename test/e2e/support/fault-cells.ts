@@ -1,0 +1,185 @@
+// Runs many cells of the fault table side by side on one page, each with a file of its own, and tells in the table's own
+// words what became of each.
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import type { Fault, LogEntry, StruckRequest } from '../../../demo/server/faults.ts';
+import { eventsOf, type SeenEvent } from './browser.ts';
+import { type Cell, type Column, causeOf, OPERATIONS } from './fault-table.ts';
+import { sumOf, writeRandom } from './files.ts';
+import type { World } from './world.ts';
+
+/** Three chunks, the last one shorter. */
+const CHUNK_BYTES = 32_768;
+const FILE_BYTES = 80_000;
+const FOR_EVER = Number.POSITIVE_INFINITY;
+
+/** Few tries, short pauses; a PUT may stand still for a second, a call take two. */
+export const QUICK = {
+  policy: { attempts: 3, baseMs: 30, capMs: 90 },
+  times: {
+    callTimeoutMs: 2500,
+    stallMs: 1500,
+    auth: { brakeMs: 1, brakeCount: 1000, requestMs: 2500, coolBaseMs: 50, coolCapMs: 1500, silentMs: 5000 },
+  },
+};
+
+export const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="6" data-engine-options='${JSON.stringify(QUICK)}'`;
+
+export interface Outcome {
+  /** In the table's words. */
+  readonly became: string;
+  /** How many requests of the operation there were. */
+  readonly requestCount: number;
+}
+
+export const nameOf = ({ fault, mode, column }: Cell): string =>
+  `${column} ${fault} ${mode}.bin`.replaceAll(/[^\w .-]/g, '');
+
+/** A browser sends these once more by itself on a connection that it had open, and nobody hears of it. */
+const RESENT = /^408|^connection cut/;
+
+/**
+ * Arms the faults of cells, each for its own file only where the operation knows of files. What the browser sends again by itself
+ * meets the fault again; the next try is one with another ticket, or another code.
+ */
+export function arm({ service }: World, cells: readonly Cell[]): void {
+  const resent: ((request: StruckRequest) => Partial<Fault> | undefined)[] = [];
+  for (const cell of cells) {
+    const { column, fault, mode } = cell;
+    const operation = OPERATIONS[column];
+    const cause = causeOf(fault, column, service.storageUrl);
+    if (mode === 'once' && RESENT.test(fault) && (operation === 'put' || operation === 'token')) {
+      const name = nameOf(cell);
+      let first: string | undefined;
+      const isFirstTry = (hash: string): boolean => {
+        first ??= hash;
+        const asked = operation === 'token' ? 'authorize' : 'chunks';
+        const isAbout = (entry: LogEntry): boolean => operation === 'token' || !!entry.hashes?.includes(hash);
+        const asks = service.log.filter((entry) => entry.operation === asked && isAbout(entry));
+        return hash === first && asks.length === 1;
+      };
+      resent.push((request) => {
+        const isOurs =
+          request.operation === operation && (operation === 'token' || request.fileName === name);
+        return isOurs && isFirstTry(request.hashes?.[0] ?? '') ? cause : undefined;
+      });
+      continue;
+    }
+    const match = operation === 'token' ? {} : { match: { fileName: nameOf(cell) } };
+    const times = mode === 'once' ? (cause.times ?? 1) : FOR_EVER;
+    service.faults.add({ operation, ...match, ...cause, times });
+  }
+  service.faults.choose((request) => {
+    for (const strike of resent) {
+      const fault = strike(request);
+      if (fault) return fault;
+    }
+    return undefined;
+  });
+}
+
+/** A file of random bytes for a cell; answers its path and its sum. */
+export function fileFor({ folder }: World, cell: Cell): { path: string; sha256: string } {
+  const path = join(folder, nameOf(cell));
+  return { path, sha256: writeRandom(path, FILE_BYTES) };
+}
+
+/** Waits until every file on the page is done or failed. */
+export const settled = (page: Page): Promise<unknown> =>
+  page.waitForFunction(
+    () => {
+      const { files } = (
+        document.querySelector('secure-uploader') as unknown as {
+          snapshot: { files: { phase: string }[] };
+        }
+      ).snapshot;
+      return files.length > 0 && files.every(({ phase }) => phase === 'done' || phase === 'failed');
+    },
+    undefined,
+    { timeout: 60_000, polling: 50 },
+  );
+
+/** Runs all cells at once. Throws where a file does not lie on the service byte for byte in the end. */
+export async function runCells(world: World, cells: readonly Cell[]): Promise<Map<Cell, Outcome>> {
+  const { service } = world;
+  service.faults.clear();
+  service.faults.clearLog();
+  const files = new Map(cells.map((cell) => [cell, fileFor(world, cell)]));
+  arm(world, cells);
+  const page = await world.openWithToken(SETTINGS);
+  await page.setInputFiles(
+    'secure-uploader >> input[type=file]',
+    [...files.values()].map(({ path }) => path),
+  );
+  await settled(page);
+  const events = await eventsOf(page);
+  const log = [...service.log];
+  service.faults.clear();
+  await page.evaluate(() =>
+    (document.querySelector('secure-uploader') as unknown as { retry(): Promise<void> }).retry(),
+  );
+  await settled(page);
+  const completed = await eventsOf(page, 'upload-completed');
+  const outcomes = new Map<Cell, Outcome>();
+  for (const [cell, { sha256 }] of files) {
+    const name = nameOf(cell);
+    const done = completed.filter(({ detail }) => detail.name === name);
+    const failed = events.find((event) => event.name === 'upload-failed' && event.detail.name === name);
+    outcomes.set(cell, outcomeOf(cell.column, ofFile(events, name), requestsOf(log, name)));
+    if (failed?.detail.retryable === false) continue;
+    if (done.length !== 1) throw new Error(`${name} was completed ${done.length} times`);
+    const stored = await sumOf(service.readFile(done[0]?.detail.commit.file_id));
+    if (stored.sha256 !== sha256) throw new Error(`${name} lies on the service with other bytes`);
+  }
+  await page.close();
+  return outcomes;
+}
+
+function ofFile(events: readonly SeenEvent[], name: string): SeenEvent[] {
+  const { id } =
+    events.find((event) => event.name === 'file-added' && event.detail.name === name)?.detail ?? {};
+  return events.filter(({ detail }) => detail.id === id);
+}
+
+const requestsOf = (log: readonly LogEntry[], name: string): LogEntry[] =>
+  log.filter((entry) => entry.fileName === name && entry.method !== 'OPTIONS');
+
+/** What became of a file, from what the page told and what the service saw. */
+export function outcomeOf(column: Column, events: readonly SeenEvent[], log: readonly LogEntry[]): Outcome {
+  const operation = OPERATIONS[column];
+  const requests = log.filter((entry) => entry.operation === operation);
+  return { became: word(operation, events, log, requests), requestCount: requests.length };
+}
+
+function word(
+  operation: string,
+  events: readonly SeenEvent[],
+  log: readonly LogEntry[],
+  requests: readonly LogEntry[],
+): string {
+  const failed = events.find(({ name }) => name === 'upload-failed');
+  if (failed) return `failed: ${failed.detail.code}`;
+  const paused = events.find(({ name }) => name === 'upload-paused');
+  if (paused) return `paused: ${paused.detail.reason}`;
+  if (operation !== 'session' && log.filter((entry) => entry.operation === 'session').length > 1)
+    return 'new session';
+  if (operation !== 'put' && requests.some(({ status }) => status === 401)) return 'renewed';
+  if (wasPresignedAfterPut(log)) return 'presigned again';
+  const asked = log.map((entry) => `${entry.operation} ${entry.hash ?? entry.hashes?.toSorted()}`);
+  const hashes = log.flatMap((entry) => (entry.operation === 'chunks' ? (entry.hashes ?? []) : []));
+  const isTwice = new Set(asked).size < asked.length || new Set(hashes).size < hashes.length;
+  return isTwice ? 'retried' : 'goes on';
+}
+
+/** A ticket for another hash than the chunk's was put where that other one belongs. */
+function wasPresignedAfterPut(log: readonly LogEntry[]): boolean {
+  const all = new Set(log.flatMap(({ hashes = [] }) => hashes));
+  const put = new Set<string>();
+  for (const { operation, hash, hashes = [] } of log) {
+    if (operation === 'put' && hash) put.add(hash);
+    const isForeign = [...put].some((hash) => !all.has(hash));
+    if (operation === 'chunks' && put.size > 0 && (isForeign || hashes.some((hash) => put.has(hash))))
+      return true;
+  }
+  return false;
+}

@@ -1,0 +1,111 @@
+// Reads the table of docs/faults.md, so that what is written there and what happens cannot differ, and says how each of its
+// faults is caused in the reference service.
+import { readFileSync } from 'node:fs';
+import type { Fault, Operation } from '../../../demo/server/faults.ts';
+
+/** The table's columns, and what the service calls them. */
+export const OPERATIONS = {
+  session: 'session',
+  presign: 'chunks',
+  PUT: 'put',
+  commit: 'commit',
+  token: 'token',
+} as const satisfies Record<string, Operation>;
+
+export type Column = keyof typeof OPERATIONS;
+
+/** One fault that one operation meets. */
+export interface Cell {
+  readonly fault: string;
+  readonly column: Column;
+  readonly mode: 'once' | 'for ever';
+  readonly expected: string;
+}
+
+const OUTCOME = /^(?:goes on|retried|renewed|presigned again|new session|paused: [a-z-]+|failed: [a-z-]+)$/;
+const rowsOf = (text: string): string[][] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .slice(1, -1)
+        .split('|')
+        .map((cell) => cell.trim()),
+    );
+
+/** Every cell of the table, read anew. Throws on a word that the document does not explain. */
+export function readFaultTable(): Cell[] {
+  const rows = rowsOf(readFileSync(new URL('../../../docs/faults.md', import.meta.url), 'utf8'));
+  const at = rows.findIndex(([first]) => first === 'Fault');
+  const [, ...columns] = rows[at] ?? [];
+  if (columns.join() !== Object.keys(OPERATIONS).join()) throw new Error(`unknown columns: ${columns}`);
+  return rows.slice(at + 2).flatMap(([fault = '', ...cells]) =>
+    cells.flatMap((cell, position) => {
+      if (cell === '—') return [];
+      const [once = '', forEver] = cell.split(' / ');
+      const column = columns[position] as Column;
+      const found: Cell[] = [{ fault, column, mode: 'once', expected: once }];
+      if (forEver !== undefined) found.push({ fault, column, mode: 'for ever', expected: forEver });
+      for (const { expected } of found) {
+        if (!OUTCOME.test(expected)) throw new Error(`no outcome: ${expected}`);
+      }
+      return found;
+    }),
+  );
+}
+
+const SPIKE_MS = 700;
+const HTML = '<!doctype html><title>Sign in to the network</title>';
+/** So often a proxy answers in place of the service. */
+const PROXY_TIMES = 2;
+
+/** Answers that hold together as HTTP and break off as JSON. */
+const TRUNCATED: Partial<Record<Column, string>> = {
+  session: '{"session_id":"s',
+  presign: '{"chunks":{"0":{"upload_url":"https',
+  commit: '{"file_id":"f',
+  token: '{"token":"t',
+};
+
+/** How the service causes a fault of the table at an operation. Going offline is the test's own work. */
+export function causeOf(fault: string, column: Column, storageUrl: string): Partial<Fault> {
+  const json = { contentType: 'application/json', body: { debuginfo: 'a fault' } };
+  const status = Number(/^\d{3}/.exec(fault)?.[0]);
+  // The first batch is one chunk; the second one is more.
+  if (fault.endsWith('to several chunks')) return { status, skip: 1, ...json };
+  if (fault.endsWith('with Retry-After')) return { status, headers: { 'retry-after': '1' }, ...json };
+  if (status) return { status, ...json };
+  switch (fault) {
+    case 'latency spike':
+      return { delayMs: SPIKE_MS };
+    case 'connection cut before the body':
+      return { cut: 'before-body' };
+    case 'connection cut in the middle':
+      return { cut: 'mid-body' };
+    case 'connection cut after the body, before the answer':
+      return { cut: 'after-body' };
+    case 'stalled socket':
+      return { stall: true };
+    case 'truncated answer':
+      return column === 'PUT'
+        ? { cut: 'mid-answer' }
+        : { status: 200, contentType: 'application/json', body: TRUNCATED[column] ?? '{' };
+    case 'HTML instead of JSON':
+      return { status: 200, body: HTML };
+    case 'entry missing from `chunks`':
+      return { omitEntry: true };
+    case 'expired ticket':
+      return { expireTickets: true };
+    case 'ticket for the wrong hash':
+      return { wrongTicket: true };
+    case 'storage that stored nothing':
+      return { storeNothing: true };
+    case 'redirect':
+      return { redirect: `${storageUrl}/elsewhere` };
+    case 'proxy that answers for a while':
+      return { status: 511, body: HTML, withoutCors: true, times: PROXY_TIMES };
+    default:
+      throw new Error(`nobody knows how to cause "${fault}"`);
+  }
+}
