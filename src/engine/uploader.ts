@@ -44,7 +44,8 @@ export class Uploader {
   #restored: Promise<void>;
   readonly #listeners = new Listeners<void>();
   readonly #changeListeners = new Listeners<Change>();
-  readonly #connections = new Set<Connection>();
+  /** Each with how to stop listening to its sign-in, which other uploaders may share. */
+  readonly #connections = new Map<Connection, () => void>();
   readonly #warned = new Set<string>();
   readonly #keeper: SnapshotKeeper;
   readonly #lanes: Lanes;
@@ -86,7 +87,7 @@ export class Uploader {
     this.#restored = this.#store
       .prune()
       .catch(() => undefined)
-      .then(() => this.#intake.restore(this.#connection));
+      .then(() => this.#restore());
   }
 
   /** Everything that a view needs, frozen; the same object until something changes. */
@@ -118,16 +119,16 @@ export class Uploader {
     this.#keeper.setAuth(this.#connection.auth.snapshot);
     this.#lanes.configure(this.#connection.settings.concurrency);
     this.#line.bytesPerSecond = this.#connection.settings.throttleBytesPerSecond;
-    this.#restored = this.#restored
-      .then(() => this.#intake.restore(this.#connection))
-      .then(() => this.#closeUnused(before));
+    this.#restored = this.#restored.then(() => this.#restore()).then(() => this.#closeUnused(before));
     this.#tell();
   }
 
   /** Takes files into the list, or refuses each with its reason; they start by themselves unless `manual`. */
   async addFiles(files: Iterable<PickedFile | File>): Promise<void> {
+    // The list of a file input is emptied as soon as the page clears the input.
+    const all = [...files];
     await this.#restored;
-    await this.#intake.add(files, this.#connection, (file) => this.mayAdd?.(file) ?? true);
+    await this.#intake.add(all, this.#connection, (file) => this.mayAdd?.(file) ?? true);
   }
 
   /**
@@ -195,7 +196,7 @@ export class Uploader {
   /** Forgets the token and everything that was kept of this origin's uploads; files that are not done are canceled. */
   async signOut(): Promise<void> {
     await this.#runs.cancel();
-    await Promise.all([...this.#connections].map(({ auth }) => auth.signOut()));
+    await Promise.all([...this.#connections.keys()].map(({ auth }) => auth.signOut()));
     await this.#store.clear().catch(() => undefined);
   }
 
@@ -204,8 +205,12 @@ export class Uploader {
     await this.#runs.close();
     this.#line.close();
     this.#tabs.close();
-    for (const connection of this.#connections) connection.close();
-    this.#connections.clear();
+    for (const connection of [...this.#connections.keys()]) this.#disconnect(connection);
+  }
+
+  /** What cannot be restored must not keep new files from being added. */
+  async #restore(): Promise<void> {
+    await this.#intake.restore(this.#connection).catch((error: unknown) => globalThis.reportError?.(error));
   }
 
   readonly #warn: Warn = (message) => {
@@ -232,18 +237,23 @@ export class Uploader {
 
   #connect(settings: Connection['settings']): Connection {
     const connection = (this.#options.connect ?? connect)(settings, this.#report, this.#options.times);
-    connection.auth.subscribe(() => {
+    const unsubscribe = connection.auth.subscribe(() => {
       if (connection === this.#connection) this.#keeper.setAuth(connection.auth.snapshot);
       this.#runs.onAuth(connection);
       this.#tell();
     });
-    this.#connections.add(connection);
+    this.#connections.set(connection, unsubscribe);
     return connection;
   }
 
   #closeUnused(connection: Connection): void {
     if (connection === this.#connection) return;
     for (const { id } of this.#keeper.files) if (this.#runs.get(id)?.connection === connection) return;
+    this.#disconnect(connection);
+  }
+
+  #disconnect(connection: Connection): void {
+    this.#connections.get(connection)?.();
     this.#connections.delete(connection);
     connection.close();
   }
