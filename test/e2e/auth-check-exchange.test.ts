@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { Fault, LogEntry } from '../../demo/server/faults.ts';
-import { call, detailsOf, inState, press, signIn } from './support/auth-steps.ts';
+import { call, detailsOf, frames, inState, press, signIn } from './support/auth-steps.ts';
 import { type AuthWorld, createAuthWorld, fillIn, until } from './support/auth-world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
@@ -74,7 +74,7 @@ test('check 19: given 429 without a readable header on every attempt, then waits
     assert.ok(wait >= 100 * 2 ** index * 0.8 - 10, `wait ${index}: ${waits}`);
   assert.equal((await page.evaluate(() => tools.session?.snapshot.error))?.code, 'rate-limited');
   const sent = exchanges().length;
-  await page.evaluate(() => new Promise(requestAnimationFrame));
+  await frames(page, 60);
   assert.equal(exchanges().length, sent, 'nothing follows by itself');
 });
 

@@ -71,3 +71,9 @@ export async function setLifetimes(
   });
   assert.equal(answer.status, 204);
 }
+
+/** Lets the page draw so many times: long enough for what would follow by itself to show. */
+export const frames = (page: Page, count = 30): Promise<void> =>
+  page.evaluate(async (count) => {
+    for (let left = count; left > 0; left--) await new Promise(requestAnimationFrame);
+  }, count);
