@@ -1,0 +1,130 @@
+// Everything goes wrong at random, and every file ends stored byte for byte, or failed with a code that is true; a click on "Retry"
+// brings those up as well. `CHAOS_SEED=…` runs the same faults again, `CHAOS_SECONDS=…` goes on for so long.
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { eventsOf, type SeenEvent } from './support/browser.ts';
+import { createChaos } from './support/chaos.ts';
+import { settled } from './support/fault-cells.ts';
+import { sumOf } from './support/files.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const SEED = process.env.CHAOS_SEED ?? String(Date.now());
+const SECONDS = Number(process.env.CHAOS_SECONDS ?? 0);
+const FAULTS = 500;
+const SIZES = [0, 1, 3000, 65_536, 65_537, 150_000, 400_000, 1_000_000];
+const WAVE = 16;
+const OPTIONS = {
+  policy: { attempts: 8, baseMs: 10, capMs: 100 },
+  times: { callTimeoutMs: 2000, stallMs: 800, auth: { brakeMs: 1, brakeCount: 1e6 } },
+};
+
+interface Picked {
+  readonly name: string;
+  readonly path: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+let world: World;
+before(async () => {
+  world = await createWorld({ fsync: false });
+});
+after(() => world.close());
+
+test('random faults lose no byte, and every failure has a true code', { timeout: 3_600_000 }, async (t) => {
+  t.diagnostic(`CHAOS_SEED=${SEED}`);
+  const { faults } = world.service;
+  const chaos = createChaos(SEED, 0.3);
+  faults.choose(chaos.choose);
+  const attributes = `chunk-size="65536" concurrency="6" data-engine-options='${JSON.stringify(OPTIONS)}'`;
+  const page = await world.openWithToken(attributes);
+  const files: Picked[] = [];
+  const endMs = Date.now() + SECONDS * 1000;
+  while (chaos.count < FAULTS || Date.now() < endMs) {
+    const wave = Array.from({ length: WAVE }, (_, at) => createFile(files.length + at));
+    files.push(...wave);
+    await page.setInputFiles(
+      'secure-uploader >> input[type=file]',
+      wave.map(({ path }) => path),
+    );
+    await settled(page);
+  }
+  const events = await eventsOf(page);
+  await allAreTrue(files, events);
+  // The service's commits are no longer disturbed, so that what failed has to come up.
+  faults.clear();
+  const failedCount = events.filter(({ name }) => name === 'upload-failed').length;
+  await page.evaluate(() =>
+    (document.querySelector('secure-uploader') as unknown as { retry(): void }).retry(),
+  );
+  await settled(page);
+  await allAreStored(page, files);
+  t.diagnostic(`${chaos.count} faults, ${files.length} files, ${failedCount} of them failed at first`);
+  await page.close();
+
+  function createFile(number: number): Picked {
+    const sizeBytes = SIZES[Math.floor(chaos.random(`size ${number}`) * SIZES.length)] ?? 0;
+    // Some have the bytes of another one.
+    const content = chaos.random(`copy ${number}`) < 0.15 ? number - 1 : number;
+    const name = `${number}.bin`;
+    const folder = join(world.folder, 'picked');
+    mkdirSync(folder, { recursive: true });
+    const path = join(folder, name);
+    return { name, path, sizeBytes, sha256: chaos.writeFile(path, content, sizeBytes) };
+  }
+
+  async function allAreTrue(all: readonly Picked[], told: readonly SeenEvent[]): Promise<void> {
+    for (const { name, sha256 } of all) {
+      const ended = told.filter(
+        (event) => /^upload-(?:completed|failed)$/.test(event.name) && event.detail.name === name,
+      );
+      assert.equal(ended.length, 1, `${name} ended ${ended.length} times (CHAOS_SEED=${SEED})`);
+      const { name: how, detail } = ended[0] as SeenEvent;
+      if (how === 'upload-completed') await isStored(detail.commit.file_id, sha256, name);
+      else
+        assert.ok(
+          chaos.codesOf(name).has(detail.code),
+          `${name} failed with ${detail.code}, which nothing caused: ${[...chaos.codesOf(name)]} (CHAOS_SEED=${SEED})`,
+        );
+    }
+    hasHonestProgress(all, told);
+  }
+});
+
+async function isStored(fileId: string, sha256: string, name: string): Promise<void> {
+  const stored = await sumOf(world.service.readFile(fileId));
+  assert.equal(stored.sha256, sha256, `${name} lies on the service with other bytes (CHAOS_SEED=${SEED})`);
+}
+
+async function allAreStored(page: Page, files: readonly Picked[]): Promise<void> {
+  const completed = await eventsOf(page, 'upload-completed');
+  for (const { name, sha256 } of files) {
+    const done = completed.find(({ detail }) => detail.name === name);
+    assert.ok(done, `${name} was never completed (CHAOS_SEED=${SEED})`);
+    await isStored(done.detail.commit.file_id, sha256, name);
+  }
+}
+
+/** The bar never goes back, and is full only when the service has said so. */
+function hasHonestProgress(files: readonly Picked[], events: readonly SeenEvent[]): void {
+  for (const { name, sizeBytes } of files) {
+    const { id } =
+      events.find((event) => event.name === 'file-added' && event.detail.name === name)?.detail ?? {};
+    let shown = 0;
+    const ended = events.findIndex((event) => event.name === 'upload-completed' && event.detail.id === id);
+    const numbers = events.flatMap((event, at) =>
+      event.name === 'upload-progress' && event.detail.id === id
+        ? [{ at, sent: event.detail.sentBytes }]
+        : [],
+    );
+    for (const { at, sent } of numbers) {
+      assert.ok(sent >= shown, `${name} went back from ${shown} to ${sent} (CHAOS_SEED=${SEED})`);
+      const isLast = ended >= 0 && at === numbers.at(-1)?.at;
+      assert.ok(sent < Math.max(1, sizeBytes) || isLast, `${name} was full too early (CHAOS_SEED=${SEED})`);
+      shown = sent;
+    }
+  }
+}
