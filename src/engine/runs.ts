@@ -71,7 +71,7 @@ export class Runs {
     this.pump();
   }
 
-  async pause(id?: FileId): Promise<void> {
+  async pause(id?: FileId | readonly FileId[]): Promise<void> {
     const rows = this.#chosen(id).filter((row) => row.picked && this.#isOpen(row) && !this.#rests(row));
     for (const row of rows) {
       this.#tellLast(row);
@@ -80,7 +80,7 @@ export class Runs {
     await this.#stop(rows);
   }
 
-  resume(id?: FileId): void {
+  resume(id?: FileId | readonly FileId[]): void {
     this.#requeue(this.#chosen(id).filter((row) => this.#rests(row)));
     this.pump();
   }
@@ -174,10 +174,9 @@ export class Runs {
     this.#touched.clear();
   }
 
-  #chosen(id: FileId | undefined): Row[] {
+  #chosen(id: FileId | readonly FileId[] | undefined): Row[] {
     if (id === undefined) return [...this.#rows.values()];
-    const row = this.#rows.get(id);
-    return row ? [row] : [];
+    return [id].flat().flatMap((one) => this.#rows.get(one) ?? []);
   }
 
   #phase(row: Row): Phase | undefined {

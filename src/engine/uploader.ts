@@ -13,7 +13,6 @@ import { Lanes } from './lanes.ts';
 import { Line } from './line.ts';
 import { Listeners } from './listeners.ts';
 import { SnapshotKeeper } from './reducer.ts';
-
 import { Runs } from './runs.ts';
 import type { Shared } from './shared.ts';
 import { Tabs } from './tabs.ts';
@@ -52,6 +51,7 @@ export class Uploader {
   readonly #line: Line;
   readonly #runs: Runs;
   readonly #shared: Shared;
+  #resting: readonly FileId[] = [];
   #connection: Connection;
   #isTold = true;
 
@@ -198,6 +198,21 @@ export class Uploader {
     await this.#runs.cancel();
     await Promise.all([...this.#connections.keys()].map(({ auth }) => auth.signOut()));
     await this.#store.clear().catch(() => undefined);
+  }
+
+  /** For a list that is put aside: what works or waits for its turn is paused, and any other uploader may have its uploads. */
+  async rest(): Promise<void> {
+    const rows = [...this.#keeper.files].flatMap(({ id }) => this.#runs.get(id) ?? []);
+    const awake = rows.filter(({ id, isHeld }) => !isHeld && this.#keeper.file(id)?.pauseReason !== 'user');
+    this.#resting = awake.map(({ id }) => id);
+    await this.#runs.pause(this.#resting);
+    for (const row of rows) if (!row.isRunning) row.records.rest();
+  }
+
+  /** Goes on with what `rest()` has paused. */
+  wake(): void {
+    this.#runs.resume(this.#resting);
+    this.#resting = [];
   }
 
   /** Ends all work and keeps what is saved. The engine cannot be used after. */

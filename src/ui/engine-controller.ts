@@ -4,8 +4,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
 import { toUploaderError } from '../core/errors.ts';
-import { isActive } from '../core/phases.ts';
-import type { FileId, Snapshot } from '../core/types.ts';
+import type { Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import { Uploader, type UploaderOptions } from '../engine/uploader.ts';
 import { readSettings, type SettingsHost } from './read-settings.ts';
@@ -40,8 +39,6 @@ export class EngineController implements ReactiveController {
   #frame = 0;
   #told = '';
   #removal = new AbortController();
-  /** What the removal from the page paused, and the return to it takes up again. */
-  #interrupted: readonly FileId[] = [];
 
   constructor(host: EngineHost, onChange: (change: Change) => void) {
     this.#host = host;
@@ -73,15 +70,14 @@ export class EngineController implements ReactiveController {
 
   hostConnected(): void {
     this.#removal.abort();
-    for (const id of this.#interrupted) void this.#uploader?.resume(id);
-    this.#interrupted = [];
+    this.#uploader?.wake();
   }
 
   /** An element that is only moved is connected again before the next task, and nothing happens. */
   hostDisconnected(): void {
     this.#removal = new AbortController();
     sleep(0, this.#removal.signal).then(
-      () => this.#interrupt(),
+      () => this.#uploader?.rest(),
       () => undefined,
     );
   }
@@ -110,12 +106,6 @@ export class EngineController implements ReactiveController {
       this.#host.requestUpdate();
       throw error;
     }
-  }
-
-  #interrupt(): void {
-    const open = this.snapshot.files.filter((file) => isActive(file.phase) || file.phase === 'queued');
-    this.#interrupted = open.map((file) => file.id);
-    for (const id of this.#interrupted) void this.#uploader?.pause(id);
   }
 
   /** False where the page prevented it. */

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { deferred, settled, until } from '../support/collect.ts';
+import { deferred, settled, until, untilAsync } from '../support/collect.ts';
 import { closeEngines, halfWay, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -142,5 +142,37 @@ describe('pause', () => {
     await engine.uploader.pause();
     await engine.uploader.pause('nobody');
     expect(engine.details('upload-paused')).to.have.length(1);
+  });
+});
+
+describe('a list that is put aside', () => {
+  it('leaves its uploads to another uploader, and goes on when it is taken up again', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const file = fileOf(1, 2500, 'a.bin');
+    const aside = new TestEngine({}, { store });
+    aside.service.answerAll('open', 'presign');
+    await aside.uploader.addFiles([file]);
+    (await aside.service.nextRequest('put')).answer();
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await aside.uploader.rest();
+    expect(aside.row('a.bin')?.phase).to.equal('paused');
+    const other = new TestEngine({}, { store });
+    other.service.answerAll();
+    await other.uploader.addFiles([file]);
+    await other.hears('upload-completed');
+    aside.service.answerAll();
+    aside.uploader.wake();
+    await aside.hears('upload-completed');
+  });
+
+  it('starts nothing that waits for it, and leaves alone what the person paused', async () => {
+    const engine = new TestEngine({ manual: true });
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin'), fileOf(2, 2500, 'b.bin')]);
+    await engine.uploader.pause(engine.id('b.bin'));
+    await engine.uploader.rest();
+    engine.uploader.wake();
+    await settled();
+    expect(engine.phases()).to.deep.equal(['queued', 'paused']);
+    expect(engine.service.log).to.deep.equal([]);
   });
 });

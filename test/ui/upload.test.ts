@@ -246,6 +246,7 @@ describe('leaving the page', () => {
     await element.addFiles([textFile(uniqueName())]);
     const parent = element.parentElement;
     const paused = nextEvent(element, 'upload-paused');
+    await element.start();
     element.remove();
     await paused;
     expect(element.isConnected).to.equal(false);
