@@ -2,7 +2,7 @@
 // a screen of its own the second.
 
 import type { Change, ChangeMap, ChangeName } from '../core/changes.ts';
-import { createSettings, type SettingsInput, type Warn } from '../core/config.ts';
+import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
 import type { RetryPolicy } from '../core/wait.ts';
 import { Claims } from '../pipeline/upload.ts';
@@ -93,6 +93,11 @@ export class Uploader {
   /** Everything that a view needs, frozen; the same object until something changes. */
   get snapshot(): Snapshot {
     return this.#keeper.snapshot;
+  }
+
+  /** The settings in force, checked; a new object for each `configure`. */
+  get settings(): Settings {
+    return this.#connection.settings;
   }
 
   /** Calls `listener` after changes, once for all changes of a task. Returns how to stop it. */

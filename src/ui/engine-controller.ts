@@ -3,6 +3,7 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
+import type { Settings } from '../core/config.ts';
 import { toUploaderError } from '../core/errors.ts';
 import type { Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
@@ -54,6 +55,11 @@ export class EngineController implements ReactiveController {
 
   get snapshot(): Snapshot {
     return this.#uploader?.snapshot ?? EMPTY;
+  }
+
+  /** The checked settings, once there are any. */
+  get settings(): Settings | undefined {
+    return this.#uploader?.settings;
   }
 
   /** Hands changed settings over; they count for files added afterwards. An address that is still to come is waited for. */

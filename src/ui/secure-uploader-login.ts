@@ -69,11 +69,23 @@ export class SecureUploaderLogin extends LitElement {
     this.#signIn = undefined;
   }
 
-  protected override willUpdate(): void {
+  protected override willUpdate(changed: PropertyValues): void {
     this.#hasFocus = this.matches(':focus-within');
-    if (this.#signIn || !this.isConnected || !(this.settings || this.baseUrl)) return;
-    this.#signIn = this.settings ? joinSignIn(this.settings) : this.#openAlone();
-    const stop = this.#signIn.subscribe(() => this.requestUpdate());
+    if (!this.isConnected || !(this.settings || this.baseUrl)) return;
+    if (this.#signIn && !(this.settings && changed.has('settings'))) return;
+    this.#use(this.settings ? joinSignIn(this.settings) : this.#openAlone());
+  }
+
+  /** Other settings may still mean the same session; then nothing of the form changes. */
+  #use(next: SignIn): void {
+    const before = this.#signIn;
+    if (before?.form === next.form) {
+      next.close();
+      return;
+    }
+    before?.close();
+    this.#signIn = next;
+    const stop = next.subscribe(() => this.requestUpdate());
     this.#life.signal.addEventListener('abort', stop, { once: true });
   }
 

@@ -16,11 +16,14 @@ import type { SecureUploaderEventMap } from './event-map.ts';
 import { FocusController } from './focus-controller.ts';
 import { createFormat, type Format } from './format.ts';
 import { showState } from './host-states.ts';
+import { LoginController } from './login-controller.ts';
+import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
-import { pickFile } from './pick-file.ts';
 import { areSettings } from './read-settings.ts';
+import { resume } from './resume.ts';
 import { styles } from './styles/styles.ts';
-import { createTokenSource } from './token-source.ts';
+import { createTokenSource, warnOfAttribute } from './token-source.ts';
+import type { Idp } from './views/login.ts';
 import { rulesOf, type WidgetState } from './views/state.ts';
 import { widget } from './views/widget.ts';
 import { WindowController } from './window-controller.ts';
@@ -33,6 +36,7 @@ import { WindowController } from './window-controller.ts';
  * @tagname secure-uploader
  *
  * @slot hint - What may be picked, below the invitation. By default the rules in a line.
+ * @slot login - The sign-in form of `auth="local"`. The element puts it there itself.
  *
  * @fires {CustomEvent} file-add - Cancelable: a file is about to be added. Preventing it refuses the file.
  * @fires {CustomEvent} file-added - A file has a row now.
@@ -61,7 +65,7 @@ import { WindowController } from './window-controller.ts';
  * @csspart notice - What the last drop left out.
  * @csspart rejections - The panel of refused files; each is a `rejection`.
  * @csspart rejection - One refused file.
- * @csspart sign-in - The sign-in panel; also the name of the state, such as `prompt` or `popup`.
+ * @csspart sign-in - The sign-in panel; also the name of the state, such as `prompt` or `popup`, or `login` where the form is in it.
  * @csspart sign-in-text - Its explanation.
  * @csspart list-scroller - The scrolling frame of the list.
  * @csspart list - The list of files.
@@ -121,6 +125,8 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'auth-header' }) authHeader?: string | undefined;
   /** Word before the token in its header. */
   @property({ attribute: 'auth-scheme' }) authScheme?: string | undefined;
+  /** Shows the form of `auth="local"` though the page is inside a page of another origin. */
+  @property({ attribute: 'allow-framed-login', type: Boolean }) allowFramedLogin = false;
   /** Origins that files may be sent to, separated by spaces; without it any https origin. */
   @property({ attribute: 'upload-origins' }) uploadOrigins?: string | readonly string[] | undefined;
   /** Whose browser this is, so that people who share one do not resume each other's uploads. */
@@ -165,6 +171,12 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'authorize-path' }) authorizePath?: string | undefined;
   /** Path that gives a token for a code. */
   @property({ attribute: 'token-path' }) tokenPath?: string | undefined;
+  /** Path that credentials are sent to, with `auth="local"`. */
+  @property({ attribute: 'login-path' }) loginPath?: string | undefined;
+  /** Path that further proofs are sent to, with `auth="local"`. */
+  @property({ attribute: 'challenge-path' }) challengePath?: string | undefined;
+  /** Path that ends the service's own session; without it signing out makes no call. */
+  @property({ attribute: 'logout-path' }) logoutPath?: string | undefined;
   /** Path that opens an upload session. */
   @property({ attribute: 'session-path' }) sessionPath?: string | undefined;
   /** Path that gives tickets for chunks. */
@@ -177,16 +189,19 @@ export class SecureUploader extends LitElement {
   @property({ attribute: false }) profile?: Profile | undefined;
   /** Rare settings of sign-in. */
   @property({ attribute: false }) authOptions?: Readonly<Record<string, unknown>> | undefined;
+  /** Identity providers that the form of `auth="local"` offers; `federated` ones sign in in a window. */
+  @property({ attribute: false }) idps: readonly Idp[] = [];
   /** Deadlines and retries of the engine other than the usual ones; read when the first settings are. */
   @property({ attribute: false }) engineOptions?: UploaderOptions | undefined;
-  /** Texts that replace the English ones. */
-  @property({ attribute: false }) messages: Partial<Messages> = {};
+  /** Texts that replace the English ones, those of the sign-in form too. */
+  @property({ attribute: false }) messages: Partial<Messages & LoginMessages> = {};
 
   /** @internal The texts in use: the English ones with those of `messages` in their place. */
   texts: Messages = ENGLISH;
 
   readonly #announcer = new Announcer(this);
   readonly #engine = new EngineController(this, (change) => this.#announcer.onChange(change));
+  readonly #login = new LoginController(this, () => this.#engine.settings);
   readonly #commands = createCommands(this, this.#engine);
   readonly #drop = new DropController(this, (files) => this.#commands.addFiles(files));
   readonly #rows = new WindowController(this);
@@ -246,15 +261,7 @@ export class SecureUploader extends LitElement {
 
   /** Goes on with one file or all. For a file of an earlier visit, in a click: the browser, or the person, is asked for it. */
   async resume(id?: FileId): Promise<void> {
-    const { uploader } = this.#engine;
-    const waiting = uploader.snapshot.files.find(
-      (file) => file.id === id && file.pauseReason === 'needs-file',
-    );
-    if (!waiting) await uploader.resume(id);
-    else if (!(await uploader.provide(waiting.id))) {
-      const picked = await pickFile();
-      if (picked) await uploader.provide(waiting.id, picked);
-    }
+    await resume(this.#engine.uploader, id);
   }
 
   /** Puts one file before all others: its chunk is sent next. */
@@ -286,6 +293,7 @@ export class SecureUploader extends LitElement {
 
   /** Signs in. Call it in a click or a key press, else the browser blocks the window. */
   async signIn(): Promise<void> {
+    this.#login.ask();
     await this.#engine.uploader.signIn();
   }
 
@@ -312,11 +320,7 @@ export class SecureUploader extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    if (this.hasAttribute('token')) {
-      console.warn(
-        `<${this.localName}>: the token attribute is ignored, since HTML is no place for secrets. Set the property.`,
-      );
-    }
+    warnOfAttribute(this);
   }
 
   override disconnectedCallback(): void {
@@ -335,6 +339,7 @@ export class SecureUploader extends LitElement {
     const state: WidgetState = {
       snapshot,
       isMisconfigured,
+      hasLogin: this.#login.isShown,
       messages: this.texts,
       format: this.format,
       rules: rulesOf(this),

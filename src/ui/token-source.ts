@@ -37,3 +37,11 @@ export function createTokenSource(): TokenSource {
     },
   };
 }
+
+/** Tells the page's author that a token in HTML is not read. */
+export function warnOfAttribute(host: HTMLElement): void {
+  if (!host.hasAttribute('token')) return;
+  console.warn(
+    `<${host.localName}>: the token attribute is ignored, since HTML is no place for secrets. Set the property.`,
+  );
+}

@@ -140,7 +140,7 @@ test('checks 14, 39: given a page inside a page of another site, then the window
   assert.equal(await waiting, 'done');
   await showForm(frame, near);
   await frame.getByText('passwords are not asked for inside another page').waitFor();
-  assert.equal(await frame.locator('input').count(), 0);
+  assert.equal(await frame.locator('secure-uploader-login input').count(), 0);
   await frame.locator('secure-uploader-login').evaluate((form) => form.remove());
   await showForm(frame, near, { allowFramedLogin: true });
   await frame.getByLabel('E-mail address').waitFor();
@@ -153,11 +153,15 @@ test('check 14: given a page inside a page of another site and a window that sev
     auth: 'popup',
     idpId: 'corp',
     silent: 'off',
+    authOptions: { times: { popupMs: 3000, closedGraceMs: 100 } },
   });
-  await Promise.all([page.waitForEvent('popup'), frame.getByText('Sign in here').click()]);
-  await frame.waitForFunction(() => tools.session?.snapshot.state === 'popup-lost');
-  await frame.evaluate(() => tools.session?.cancel());
-  assert.equal(await frame.evaluate(() => tools.session?.snapshot.error?.code), 'popup-closed');
+  for (const end of ['deadline', 'Cancel']) {
+    await Promise.all([page.waitForEvent('popup'), frame.getByText('Sign in here').click()]);
+    await frame.waitForFunction(() => tools.session?.snapshot.state === 'popup-lost');
+    if (end === 'Cancel') await frame.evaluate(() => tools.session?.cancel());
+    await frame.waitForFunction(() => tools.session?.snapshot.state === 'prompt');
+    assert.equal(await frame.evaluate(() => tools.session?.snapshot.error?.code), 'popup-closed');
+  }
 });
 
 for (const hours of [2, -2]) {

@@ -1,4 +1,4 @@
-// What a user sees of signing in by a window: the question, the waiting, and the way back. It knows where sign-in stands,
+// What a user sees of signing in: the question, the waiting and the way back of a window, or the place of a form. It knows where sign-in stands,
 // and nothing of how it works.
 
 import { html, nothing, type TemplateResult } from 'lit';
@@ -27,10 +27,15 @@ export const needsPanel = (auth: AuthSnapshot): boolean =>
 /** The panel, or nothing. */
 export function signInPanel(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
   const { auth } = state.snapshot;
-  if (!needsPanel(auth)) return nothing;
   const { messages } = state;
-  const { title, text } = wordsOf(auth, messages, state.format);
   const isWaiting = auth.state === 'popup' || auth.state === 'popup-lost';
+  if (state.hasLogin && !isWaiting) {
+    return html`<div class="panel sign-in" part="sign-in login" data-state=${auth.state}>
+      <slot name="login"><p class="text">${messages.signingIn}</p></slot>
+    </div>`;
+  }
+  if (!needsPanel(auth)) return nothing;
+  const { title, text } = wordsOf(auth, messages, state.format);
   const label = isWaiting
     ? messages.openAgain
     : auth.error?.code === 'host-token-failed'

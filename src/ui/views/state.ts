@@ -12,6 +12,8 @@ export interface WidgetState {
   readonly format: Format;
   readonly rules: Rules;
   readonly intake: Intake;
+  /** The sign-in form stands in the place of the panel. */
+  readonly hasLogin: boolean;
   /** The settings are wrong, so nothing can be done. */
   readonly isMisconfigured: boolean;
   /** Texts of the live regions. */

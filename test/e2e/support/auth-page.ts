@@ -4,9 +4,7 @@ import type { Change } from '../../../src/core/changes.ts';
 import { createSettings, type SettingsInput } from '../../../src/core/config.ts';
 import { UploaderError } from '../../../src/core/errors.ts';
 import { createCalls, createPost } from '../../../src/service/client.ts';
-import { defineLogin } from '../../../src/ui/secure-uploader-login.ts';
-
-defineLogin();
+import '../../../src/define.ts';
 
 let session: AuthSession | undefined;
 const events: { name: string; detail: unknown }[] = [];
@@ -26,11 +24,13 @@ export const tools = {
     button?.addEventListener('click', () => session?.signIn());
     return session;
   },
-  /** Shows the form of the session with these settings. */
+  /** Puts an uploader with these settings on the page, which shows the form of the session. */
   showForm(input: SettingsInput): void {
-    const form = document.createElement('secure-uploader-login');
-    form.settings = createSettings(input);
-    document.body.append(form);
+    const element = document.createElement('secure-uploader');
+    Object.assign(element, input);
+    document.body.append(element);
+    // Where nothing waits for a token, it shows the form when it is told to.
+    if (!session?.snapshot.required) void element.signIn();
   },
   /** Opens so many upload sessions at once; resolves when all are open, or with the code of the error. */
   async call(input: SettingsInput, count = 1, parentId = 'folder-a'): Promise<string> {

@@ -1,0 +1,98 @@
+// Brings the sign-in form of `auth="local"` to the page when it is needed, and not before: as a child of the element itself, so
+// that password managers see its inputs, shown through a slot. It knows when, and nothing of what the form asks.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { Settings } from '../core/config.ts';
+import type { Snapshot } from '../core/types.ts';
+import type { LoginMessages } from './login-messages.ts';
+import type { SecureUploaderLogin } from './secure-uploader-login.ts';
+import type { Idp } from './views/login.ts';
+
+/** What the form is made of. */
+export interface LoginHost extends ReactiveControllerHost, HTMLElement {
+  readonly snapshot: Snapshot;
+  readonly renderRoot: HTMLElement | DocumentFragment;
+  readonly idps: readonly Idp[];
+  readonly messages: Partial<LoginMessages>;
+}
+
+/** Shows and removes the form of one element. `settings` answers those that sign-in goes by, once there are any. */
+export class LoginController implements ReactiveController {
+  /** True where the form stands in the place of the panel. */
+  isShown = false;
+  readonly #host: LoginHost;
+  readonly #settings: () => Settings | undefined;
+  #form: SecureUploaderLogin | undefined;
+  #isAsked = false;
+  #isLoading = false;
+  #hasFailed = false;
+  #hadFocus = false;
+
+  constructor(host: LoginHost, settings: () => Settings | undefined) {
+    this.#host = host;
+    this.#settings = settings;
+    host.addController(this);
+  }
+
+  /** Shows the form though nothing waits for a token. */
+  ask(): void {
+    this.#isAsked = true;
+    this.#hasFailed = false;
+    this.#host.requestUpdate();
+  }
+
+  hostUpdate(): void {
+    this.isShown = this.#isWanted;
+    if (!this.isShown) this.#remove();
+    else if (this.#form) this.#fill(this.#form);
+    else void this.#load();
+  }
+
+  hostUpdated(): void {
+    if (!this.#hadFocus) return;
+    this.#hadFocus = false;
+    this.#host.renderRoot.querySelector<HTMLElement>('[data-action="browse"]')?.focus();
+  }
+
+  get #isWanted(): boolean {
+    const { state, mode, required, error } = this.#host.snapshot.auth;
+    if (state === 'signed-in') this.#isAsked = false;
+    if (mode !== 'local' || this.#hasFailed || state === 'signed-in' || state === 'signed-out') return false;
+    return state === 'prompt' ? required || error !== undefined || this.#isAsked : this.isShown;
+  }
+
+  async #load(): Promise<void> {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    try {
+      const { defineLogin } = await import('./secure-uploader-login.ts');
+      defineLogin();
+      if (!this.isShown || !this.#host.isConnected) return;
+      const form = document.createElement('secure-uploader-login');
+      form.slot = 'login';
+      this.#fill(form);
+      this.#form = form;
+      this.#host.append(form);
+    } catch (error) {
+      this.#hasFailed = true;
+      reportError(error);
+      this.#host.requestUpdate();
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  #fill(form: SecureUploaderLogin): void {
+    const settings = this.#settings();
+    if (settings) form.settings = settings;
+    form.idps = this.#host.idps;
+    form.messages = this.#host.messages;
+  }
+
+  #remove(): void {
+    if (!this.#form) return;
+    this.#hadFocus = this.#form.matches(':focus-within');
+    this.#form.remove();
+    this.#form = undefined;
+  }
+}

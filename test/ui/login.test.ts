@@ -1,0 +1,68 @@
+// The form of `auth="local"` within the element: there when it is needed, in the light DOM, gone when it is not.
+
+import { expect, fixture, html } from '@open-wc/testing';
+import type { SecureUploader } from '../../src/define.ts';
+import '../../src/define.ts';
+import { findReference } from '../service/reference.ts';
+import { all, shown, textFile } from './support.ts';
+
+async function createLocal(more: object = {}): Promise<SecureUploader> {
+  const { baseUrl } = await findReference();
+  const element = await fixture<SecureUploader>(html`<secure-uploader auth="local"></secure-uploader>`);
+  Object.assign(element, { baseUrl, parentId: 'folder-a', silent: 'off', multiple: true, ...more });
+  await element.updateComplete;
+  return element;
+}
+
+const formOf = (element: SecureUploader) =>
+  shown(() => element.querySelector<HTMLElement>(':scope > secure-uploader-login form'));
+
+describe('the form within the element', () => {
+  it('is there once a file needs it, as a child of the element, and nothing complains about it', async () => {
+    const element = await createLocal();
+    expect(element.querySelector('secure-uploader-login')).to.equal(null);
+    await element.addFiles([textFile('a.txt')]);
+    const form = await formOf(element);
+    expect(form.closest('secure-uploader-login')?.slot).to.equal('login');
+    expect(form.checkVisibility()).to.equal(true);
+    expect(form.getRootNode()).to.equal(document);
+    expect(all(element, '[data-action=sign-in]')).to.have.length(0);
+    await expect(element).to.be.accessible();
+  });
+
+  it('offers the identity providers of the page, in its own words', async () => {
+    const element = await createLocal({
+      idps: [{ id: 'corp', label: 'Corp', kind: 'federated' }],
+      messages: { logIn: 'Anmelden' },
+    });
+    await element.addFiles([textFile('b.txt')]);
+    const form = await formOf(element);
+    expect(form.textContent).to.contain('Anmelden');
+    expect(form.parentElement?.textContent).to.contain('Sign in with Corp');
+  });
+
+  it('keeps what was typed when settings change that sign-in does not go by', async () => {
+    const element = await createLocal();
+    await element.addFiles([textFile('c.txt')]);
+    const form = await formOf(element);
+    const input = form.querySelector<HTMLInputElement>('[name=email]');
+    if (input) input.value = 'alice@example.com';
+    element.accept = '.txt';
+    await element.updateComplete;
+    expect(element.querySelector<HTMLInputElement>('[name=email]')?.value).to.equal('alice@example.com');
+  });
+
+  it('goes with the last file that needed it', async () => {
+    const element = await createLocal();
+    await element.addFiles([textFile('d.txt')]);
+    await formOf(element);
+    await element.cancel();
+    await shown(() => !element.querySelector('secure-uploader-login'));
+  });
+
+  it('comes when the page asks for it, though no file waits', async () => {
+    const element = await createLocal();
+    await element.signIn();
+    await formOf(element);
+  });
+});
