@@ -51,7 +51,7 @@ export interface OpenParts {
 /** How an upload begins: with a record of before, or blank. */
 export interface Opened {
   readonly chunkSizeBytes: number;
-  readonly stored: UploadRecord['stored'];
+  stored: UploadRecord['stored'];
   /** True where the session is one of an earlier run. */
   isResumed: boolean;
   session: Promise<Session>;
@@ -94,6 +94,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     session: record ? Promise.resolve(record.session) : openSession(),
     reopen() {
       opened.isResumed = false;
+      opened.stored = new Map();
       opened.session = (identity && keeper ? keeper.remove(identity.key) : Promise.resolve()).then(
         openSession,
       );

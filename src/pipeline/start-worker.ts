@@ -27,7 +27,7 @@ interface TrustedTypes {
 
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 
-/** The address as a page under `require-trusted-types-for 'script'` accepts it; only addresses made here pass through. */
+/** The address as a page under `require-trusted-types-for 'script'` accepts it; only own addresses pass through. */
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   policy ??= trustedTypes?.createPolicy('secure-uploader', { createScriptURL: (text) => text });
@@ -41,7 +41,11 @@ function trusted(url: string): string {
 export async function startWorker(workerUrl: string | undefined, startMs: number): Promise<Worker> {
   const address =
     workerUrl === undefined ? ownAddress(WorkerAddress) : new URL(workerUrl, document.baseURI).href;
-  if (workerUrl !== undefined || new URL(address).origin === location.origin) return ready(address, startMs);
+  const isOwn = new URL(address).origin === location.origin;
+  if (isOwn) return ready(address, startMs);
+  // Browsers refuse other origins, but not `data:`, which a content policy may have overlooked.
+  if (workerUrl !== undefined)
+    throw new UploaderError('hash-failed', "worker-url is not on the page's origin");
   const integrity = typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '';
   const answer = await fetch(address, { credentials: 'omit', referrerPolicy: 'no-referrer', integrity });
   if (!answer.ok) throw new UploaderError('hash-failed', `The hash worker's file answered ${answer.status}`);

@@ -185,6 +185,7 @@ async function send(
       try {
         await gate.pass(signal);
         await parts.mayMove(chunk.sizeBytes, signal);
+        signal.throwIfAborted();
         giveBack();
         onPut(chunk);
         await put(ticket.upload, held.body, {

@@ -86,7 +86,7 @@ export function createUploadStore({
   async function saveWhole(record: RecordToSave): Promise<void> {
     const before = await load(record.key);
     const goesOn = before !== undefined && isSameUpload(before, record);
-    const chunksId = goesOn ? before.chunksId : crypto.randomUUID();
+    const chunksId = goesOn ? before.chunksId : createChunksId();
     await saveRecord(records, { ...record, chunksId });
     chunksIds.set(record.key, chunksId);
     if (before && !goesOn) await forgetChunks(before.chunksId);
@@ -155,6 +155,10 @@ export function createUploadStore({
     },
   };
 }
+
+/** Random, also where `crypto.randomUUID` is not to be had (no secure context). */
+const createChunksId = (): string =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-');
 
 /** All keys `[id, …]`: an array comes after every number. */
 const rangeOf = (chunksId: string): IDBKeyRange => IDBKeyRange.bound([chunksId], [chunksId, []]);
