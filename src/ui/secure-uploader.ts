@@ -283,7 +283,8 @@ export class SecureUploader extends LitElement {
   override remove(): void;
   override remove(id: FileId): Promise<void>;
   override remove(id?: FileId): Promise<void> | void {
-    return id === undefined ? super.remove() : this.#engine.uploader.remove(id);
+    // Rejects as the others do, rather than throw, where the settings are wrong.
+    return id === undefined ? super.remove() : (async () => this.#engine.uploader.remove(id))();
   }
 
   /** Takes all files off the list that nothing happens to any more. */
