@@ -121,3 +121,13 @@ test('check 28: given a locked account, then account-locked and no automatic fur
   assert.equal(world.service.log.length, sent);
   assert.equal(world.count('login'), 1);
 });
+
+test('check 18: given 429 with Retry-After while the form is shown, then it counts down and goes back to where it was', async () => {
+  world.service.faults.add({ operation: 'login', status: 429, body: {}, headers: { 'retry-after': '2' } });
+  const page = await logIn('alice@example.com');
+  await page.getByText('It goes on in 2 s.').waitFor();
+  await page.getByText('It goes on in 1 s.').waitFor();
+  await page.getByLabel('Password', { exact: true }).waitFor();
+  assert.equal(await page.getByLabel('E-mail address').inputValue(), 'alice@example.com');
+  assert.equal(world.count('login'), 1, 'credentials are not sent again by themselves');
+});

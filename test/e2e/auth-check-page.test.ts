@@ -181,3 +181,70 @@ test('check 40: given keyboard only and the accessibility tree, then the way to 
   assert.equal(asked.length, 1, JSON.stringify(said));
   await page.close();
 });
+
+test('check 35: given a sign-in by window and an upload, then token, verifier, password and e-mail are in no attribute, storage, event, line or address, and the code in the callback address only', async () => {
+  const page = await world.open('auth="popup"');
+  const lines: string[] = [];
+  page.on('console', (message) => lines.push(message.text()));
+  const addresses: string[] = [];
+  const callbacks: string[] = [];
+  page.context().on('request', (request) => {
+    const isCallback = request.url().includes('/secure-uploader-callback.html?');
+    (isCallback ? callbacks : addresses).push(request.url());
+  });
+  const answers: Promise<unknown>[] = [];
+  const sent: Record<string, string>[] = [];
+  page.on('response', (response) => {
+    if (!response.url().endsWith('/auth/token') || response.request().method() !== 'POST') return;
+    sent.push(response.request().postDataJSON() as Record<string, string>);
+    answers.push(response.json());
+  });
+  await pick(page);
+  await signInByWindow(page);
+  await until(page, 'upload-completed');
+  const [{ token = '' } = {}] = (await Promise.all(answers)) as { token?: string }[];
+  const [{ code = '', code_verifier = '' } = {}] = sent;
+  const secrets = [token, code, code_verifier, world.service.seed.password, 'alice@example.com'];
+  assert.ok(
+    secrets.every((secret) => secret.length > 4),
+    'the scan knows what to look for',
+  );
+  const seen = await page.evaluate(async () => {
+    const element = document.querySelector('secure-uploader') as HTMLElement & { snapshot: unknown };
+    const kept: unknown[] = [];
+    for (const { name = '' } of await indexedDB.databases()) {
+      const database = await new Promise<IDBDatabase>((resolve, reject) => {
+        const request = indexedDB.open(name);
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+      for (const store of database.objectStoreNames)
+        kept.push(
+          await new Promise((resolve, reject) => {
+            const request = database.transaction(store).objectStore(store).getAll();
+            request.onsuccess = () => resolve(request.result);
+            request.onerror = () => reject(request.error);
+          }),
+        );
+      database.close();
+    }
+    return JSON.stringify([
+      document.documentElement.outerHTML,
+      element.shadowRoot?.innerHTML,
+      element.snapshot,
+      Object.entries(localStorage),
+      Object.entries(sessionStorage),
+      document.cookie,
+      location.href,
+      history.state,
+      (globalThis as unknown as { events: unknown }).events,
+      kept,
+    ]);
+  });
+  for (const secret of secrets) {
+    for (const text of [seen, ...lines, ...addresses])
+      assert.equal(text.includes(secret), false, `a secret is seen: ${text.slice(0, 60)}`);
+  }
+  assert.equal(callbacks.filter((address) => address.includes(code)).length, 1);
+  await page.close();
+});

@@ -16,6 +16,7 @@ const SHOWN_OTHERWISE: Readonly<Record<number, string>> = {
   7: 'an automated tab is never really hidden: the page is told that it is, as a browser tells it',
   8: 'the sign-in page of the reference service has no scripts, so the form stands on a page of the service’s own host',
   10: 'the four minutes and the deadline of five are options, made small',
+  18: 'the form counts down; the panel of a window tells once how long it waits',
   20: 'junk of any kind is token-malformed, since an answer that cannot be read has no token',
   22: 'the sign-in page of the reference service has no button to refuse, so the window is sent back as if it had',
 };
