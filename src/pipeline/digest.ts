@@ -1,4 +1,4 @@
-// The hash of bytes in memory, as lower-case hex; used in the worker, and on the page where no worker can run.
+// Reads a slice, and hashes bytes in memory (lower-case hex); used in the worker, and on the page where no worker can run.
 
 import type { HashAlgorithm } from '../core/types.ts';
 
@@ -12,4 +12,11 @@ export async function digest(bytes: ArrayBuffer, algorithm: HashAlgorithm): Prom
   }
   const { blake3, sha256 } = await import('./wasm-hashes.ts');
   return algorithm === 'blake3' ? blake3(new Uint8Array(bytes)) : sha256(new Uint8Array(bytes));
+}
+
+/** All bytes of a slice. Rejects where it cannot be read, also where fewer came than it had when it was picked. */
+export async function readWhole(slice: Blob): Promise<ArrayBuffer> {
+  const bytes = await slice.arrayBuffer();
+  if (bytes.byteLength === slice.size) return bytes;
+  throw new DOMException('The slice is shorter than it was', 'NotReadableError');
 }

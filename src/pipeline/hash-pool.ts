@@ -3,8 +3,8 @@
 
 import { UploaderError } from '../core/errors.ts';
 import type { HashAlgorithm, HashSlice } from '../core/types.ts';
-import { abortable } from '../core/wait.ts';
-import { digest } from './digest.ts';
+import { abortable, sleep } from '../core/wait.ts';
+import { digest, readWhole } from './digest.ts';
 import { startWorker } from './start-worker.ts';
 
 /** What the page asks of a worker; `id` comes back with the answer. */
@@ -37,6 +37,8 @@ export interface HashPoolOptions {
   readonly silenceMs?: number;
   /** Idle workers end after this long. */
   readonly idleMs?: number;
+  /** A slice that could not be read is read once more after this long: a drive wakes up, a cloud brings the file. */
+  readonly readAgainMs?: number;
 }
 
 interface Task {
@@ -75,8 +77,9 @@ export class HashPool {
     startMs = 10_000,
     silenceMs = 60_000,
     idleMs = 30_000,
+    readAgainMs = 500,
   }: HashPoolOptions) {
-    this.#options = { algorithm, workerUrl, size, startMs, silenceMs, idleMs };
+    this.#options = { algorithm, workerUrl, size, startMs, silenceMs, idleMs, readAgainMs };
   }
 
   get size(): number {
@@ -84,7 +87,10 @@ export class HashPool {
   }
 
   /** Rejects with `file-unreadable`, `hash-failed`, or the signal's reason. */
-  readonly hashSlice: HashSlice = (slice, { keepBytes, signal }) => {
+  readonly hashSlice: HashSlice = (slice, options) =>
+    this.#twice(() => this.#hashQueued(slice, options), options.signal);
+
+  readonly #hashQueued: HashSlice = (slice, { keepBytes, signal }) => {
     const request = { id: this.#nextId++, slice, algorithm: this.#options.algorithm, keepBytes };
     const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
       this.#queue.push({ request, signal, resolve, reject, tries: 0 });
@@ -97,10 +103,13 @@ export class HashPool {
    * As `hashSlice`, for a few bytes that somebody waits for: on the page where that is off its thread, while a worker starts for
    * what comes next.
    */
-  readonly hashSmall: HashSlice = (slice, { keepBytes, signal }) => {
+  readonly hashSmall: HashSlice = (slice, options) =>
+    this.#twice(() => this.#hashSoon(slice, options), options.signal);
+
+  readonly #hashSoon: HashSlice = (slice, { keepBytes, signal }) => {
     const { algorithm } = this.#options;
     if (algorithm !== 'sha-256' || !globalThis.crypto?.subtle)
-      return this.hashSlice(slice, { keepBytes, signal });
+      return this.#hashQueued(slice, { keepBytes, signal });
     if (this.#members.size + this.#starting === 0 && this.#failedStarts < 2) this.#start();
     const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
       const request = { id: this.#nextId++, slice, algorithm, keepBytes };
@@ -108,6 +117,17 @@ export class HashPool {
     });
     return abortable(found, signal);
   };
+
+  /** What cannot be read gets a second try. */
+  async #twice<T>(hash: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    try {
+      return await hash();
+    } catch (error) {
+      if (!(error instanceof UploaderError) || error.code !== 'file-unreadable') throw error;
+      await sleep(this.#options.readAgainMs, signal);
+      return hash();
+    }
+  }
 
   close(): void {
     clearTimeout(this.#idleTimer);
@@ -203,7 +223,7 @@ export class HashPool {
     const task = this.#next();
     if (!task) return;
     this.#starting += 1;
-    hashOnPage(task.request)
+    void hashOnPage(task.request)
       .then((answer) => settle(task, answer))
       .finally(() => {
         this.#starting -= 1;
@@ -217,16 +237,14 @@ function hashOnPage({ id, slice, algorithm, keepBytes }: HashRequest): Promise<H
   const failed =
     (isRead: boolean) =>
     ({ name, message }: Error): HashAnswer => ({ id, error: { name, message, isRead } });
-  return slice
-    .arrayBuffer()
-    .then(
-      (bytes) =>
-        digest(bytes, algorithm).then(
-          (hash): HashAnswer => (keepBytes ? { id, hash, body: new Blob([bytes]) } : { id, hash }),
-          failed(false),
-        ),
-      failed(true),
-    );
+  return readWhole(slice).then(
+    (bytes) =>
+      digest(bytes, algorithm).then(
+        (hash): HashAnswer => (keepBytes ? { id, hash, body: new Blob([bytes]) } : { id, hash }),
+        failed(false),
+      ),
+    failed(true),
+  );
 }
 
 function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: HashAnswer): void {

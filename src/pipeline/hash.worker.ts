@@ -1,15 +1,13 @@
 // Runs in a worker: reads a slice, hashes it, and hands the bytes back as a Blob where asked. It knows no file and no wire.
 
-import { digest } from './digest.ts';
+import { digest, readWhole } from './digest.ts';
 import type { HashAnswer, HashRequest, Ready } from './hash-pool.ts';
 
 async function answer({ id, slice, algorithm, keepBytes }: HashRequest): Promise<HashAnswer> {
   let isRead = true;
   try {
-    const bytes = await slice.arrayBuffer();
+    const bytes = await readWhole(slice);
     isRead = false;
-    if (bytes.byteLength !== slice.size)
-      throw new DOMException('The slice is shorter than it was', 'NotReadableError');
     const hash = await digest(bytes, algorithm);
     return keepBytes ? { id, hash, body: new Blob([bytes]) } : { id, hash };
   } catch (error) {

@@ -17,7 +17,7 @@ const FAULTS = 500;
 const SIZES = [0, 1, 3000, 65_536, 65_537, 150_000, 400_000, 1_000_000];
 const WAVE = 16;
 const OPTIONS = {
-  policy: { attempts: 8, baseMs: 10, capMs: 100 },
+  policy: { attempts: 4, baseMs: 10, capMs: 100 },
   times: { callTimeoutMs: 2000, stallMs: 800, auth: { brakeMs: 1, brakeCount: 1e6 } },
 };
 
@@ -37,7 +37,7 @@ after(() => world.close());
 test('random faults lose no byte, and every failure has a true code', { timeout: 3_600_000 }, async (t) => {
   t.diagnostic(`CHAOS_SEED=${SEED}`);
   const { faults } = world.service;
-  const chaos = createChaos(SEED, 0.3);
+  const chaos = createChaos(SEED, 0.4);
   faults.choose(chaos.choose);
   const attributes = `chunk-size="65536" concurrency="6" data-engine-options='${JSON.stringify(OPTIONS)}'`;
   const page = await world.openWithToken(attributes);

@@ -198,6 +198,42 @@ describe('hash workers', () => {
   });
 });
 
+describe('a slice that cannot be read', () => {
+  /** Cannot be read so often, and then like any other; fewer bytes come, or an error. */
+  const unreadable = (times: number, how: 'error' | 'short'): Blob & { reads: number } => {
+    const slice = Object.assign(new Blob([bytesOf(6, 100)]), { reads: 0 });
+    const read = slice.arrayBuffer.bind(slice);
+    slice.arrayBuffer = async () => {
+      slice.reads += 1;
+      if (slice.reads > times) return read();
+      if (how === 'short') return new ArrayBuffer(99);
+      throw new DOMException('The drive is away', 'NotReadableError');
+    };
+    return slice;
+  };
+
+  for (const how of ['error', 'short'] as const) {
+    it(`at first is read once more (${how})`, async () => {
+      const pool = createPool({ workerUrl: '/no-such-worker.js', readAgainMs: 1 });
+      const slice = unreadable(1, how);
+      expect(await hashOf(pool.hashSlice, slice)).to.equal(await sha256(new Blob([bytesOf(6, 100)])));
+      const small = unreadable(1, how);
+      expect(await hashOf(pool.hashSmall, small)).to.equal(await sha256(new Blob([bytesOf(6, 100)])));
+    });
+
+    it(`twice is file-unreadable, and not read a third time (${how})`, async () => {
+      const pool = createPool({ workerUrl: '/no-such-worker.js', readAgainMs: 1 });
+      for (const hashSlice of [pool.hashSlice, pool.hashSmall]) {
+        const slice = unreadable(9, how);
+        expect(await rejection<UploaderError>(hashOf(hashSlice, slice))).to.include({
+          code: 'file-unreadable',
+        });
+        expect(slice.reads).to.equal(2);
+      }
+    });
+  }
+});
+
 /** A file that was there when it was picked, and has changed on disk since. Needs the page's own file system. */
 async function changedFile(): Promise<File> {
   const folder = await navigator.storage.getDirectory();
