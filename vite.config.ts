@@ -32,6 +32,7 @@ const demo: UserConfig = {
   resolve: {
     alias: [
       { find: /^secure-uploader\/engine$/, replacement: path('src/engine/uploader.ts') },
+      { find: /^secure-uploader\/login$/, replacement: path('src/login.ts') },
       { find: /^secure-uploader\/define$/, replacement: path('src/define.ts') },
       { find: /^secure-uploader$/, replacement: path('src/index.ts') },
     ],

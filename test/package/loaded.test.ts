@@ -167,5 +167,15 @@ await import('secure-uploader/define');`,
     assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
     assert.match(worker.url(), /\/assets\/hash\.worker-[^/]+\.js$/);
     assert.deepEqual(errors, []);
+    const isLogin = (path: string): boolean => path.includes('secure-uploader-login');
+    assert.deepEqual(site.asked.filter(isLogin), [], 'a page that gives tokens loaded the sign-in form');
+    await page.evaluate((baseUrl) => {
+      const element = document.createElement('secure-uploader');
+      Object.assign(element, { baseUrl, auth: 'local', silent: 'off' });
+      document.body.append(element);
+      return element.signIn();
+    }, settings.baseUrl);
+    await page.getByLabel('E-mail address').waitFor();
+    assert.equal(site.asked.filter(isLogin).length, 1, 'the form was loaded once it was needed');
   });
 });

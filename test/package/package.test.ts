@@ -86,6 +86,7 @@ describe('The package', () => {
       `import { SecureUploader } from 'secure-uploader';
 import * as engine from 'secure-uploader/engine';
 import 'secure-uploader/define';
+import { SecureUploaderLogin } from 'secure-uploader/login';
 
 const element: SecureUploader = document.createElement('secure-uploader');
 element.addEventListener('upload-completed', (event) => {
@@ -95,6 +96,8 @@ element.addEventListener('upload-completed', (event) => {
 // @ts-expect-error there is no such event
 element.addEventListener('upload-complete', (event) => console.log(event.detail));
 console.log(Object.keys(engine));
+const form: SecureUploaderLogin = document.createElement('secure-uploader-login');
+form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
 `,
     );
     const tsc = join(root, 'node_modules/typescript/bin/tsc');
