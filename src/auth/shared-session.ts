@@ -2,6 +2,7 @@
 // calls with it. It knows no wire format.
 
 import type { Change, Report, TokenInput } from '../core/changes.ts';
+import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { AuthSnapshot, AuthState, WithToken } from '../core/types.ts';
@@ -86,10 +87,10 @@ export class SharedSession {
     });
     this.#snapshot = createSnapshot(model, settings.auth, false);
     if (typeof document === 'undefined') return;
-    this.#channel = new BroadcastChannel(`secure-uploader:sign-out:${settings.baseUrl} ${settings.clientId}`);
-    this.#channel.onmessage = ({ data }) => {
+    this.#channel = openChannel(`secure-uploader:sign-out:${settings.baseUrl} ${settings.clientId}`);
+    this.#channel?.addEventListener('message', ({ data }) => {
       if (data === 'signed-out') this.#dispatch({ type: 'sign-out', reason: 'other-tab' });
-    };
+    });
     watchPage(this.#life.signal, {
       onWake: () => this.#work.check(),
       onLeave: () => this.#keeper.forget(),

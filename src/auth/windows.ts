@@ -1,6 +1,7 @@
 // Where a sign-in page is shown: a window, a hidden frame. It waits for the callback page's answer, by message and by
 // channel, and lets through only what is from there and meant for this round. It never reads a code.
 
+import { openChannel } from '../core/channel.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { isAnswer } from './redirect.ts';
 
@@ -13,7 +14,7 @@ type Message = Readonly<Record<string, unknown>>;
 /** The first answer for the round `state` that passes all checks; everything else is ignored. */
 function listen(state: string, source: () => Window | null, signal: AbortSignal): Promise<string> {
   const stop = new AbortController();
-  const channel = new BroadcastChannel(`secure-uploader:${state}`);
+  const channel = openChannel(`secure-uploader:${state}`);
   const answer = new Promise<string>((resolve) => {
     const read = (data: unknown): boolean => {
       const message = (typeof data === 'object' && data !== null ? data : {}) as Message;
@@ -27,16 +28,16 @@ function listen(state: string, source: () => Window | null, signal: AbortSignal)
       if (event.origin !== location.origin || !from || event.source !== from || !read(event.data)) return;
       from.postMessage(ack, location.origin);
       // Both routes may deliver, and the page waits for its word on either.
-      channel.postMessage(ack);
+      channel?.postMessage(ack);
     };
     window.addEventListener('message', onMessage, { signal: stop.signal });
-    channel.addEventListener('message', ({ data }) => read(data) && channel.postMessage(ack), {
+    channel?.addEventListener('message', ({ data }) => read(data) && channel.postMessage(ack), {
       signal: stop.signal,
     });
   });
   return abortable(answer, signal).finally(() => {
     stop.abort();
-    channel.close();
+    channel?.close();
   });
 }
 

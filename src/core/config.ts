@@ -67,7 +67,6 @@ export interface SettingsInput {
   hash?: string | undefined;
   manual?: boolean | undefined;
   noResume?: boolean | undefined;
-  debug?: boolean | undefined;
   workerUrl?: string | undefined;
   sessionPath?: string | undefined;
   chunksPath?: string | undefined;
@@ -115,7 +114,6 @@ export interface Settings {
   readonly hash: HashAlgorithm;
   readonly manual: boolean;
   readonly noResume: boolean;
-  readonly debug: boolean;
   readonly workerUrl: string | undefined;
   /** Paths below `baseUrl`, or absolute URLs where the page says so; `undefined` where no call is made. */
   readonly paths: {
@@ -234,7 +232,6 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     hash: oneOf('hash', input.hash, ['sha-256', 'blake3'], 'sha-256'),
     manual: input.manual ?? false,
     noResume: input.noResume ?? false,
-    debug: input.debug ?? false,
     workerUrl: text(input.workerUrl),
     paths: Object.freeze({
       session: text(input.sessionPath) ?? '/files/uploadsession',

@@ -33,10 +33,17 @@ export interface Times {
   readonly auth?: Partial<AuthTimes>;
 }
 
-export function connect(settings: Settings, report: Report, times: Times = {}): Connection {
+/** `confirmRedirect` is asked before sign-in leaves the page; false keeps it. */
+export function connect(
+  settings: Settings,
+  report: Report,
+  times: Times = {},
+  confirmRedirect: () => boolean = () => true,
+): Connection {
   const auth = openAuthSession(settings, {
     post: createPost(settings, times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs }),
     report,
+    confirmRedirect,
     ...(times.auth && { options: times.auth }),
   });
   const pool = new HashPool({ algorithm: settings.hash, workerUrl: settings.workerUrl });

@@ -130,7 +130,9 @@ export class Progress {
       storedBytes: this.#storedBytes,
       skippedBytes: this.#skippedBytes,
       ...(bytesPerSecond !== undefined && { bytesPerSecond }),
-      ...(bytesPerSecond && { remainingMs: ((this.#sizeBytes - movedBytes) / bytesPerSecond) * 1000 }),
+      ...(bytesPerSecond && {
+        remainingMs: Math.max(0, ((this.#sizeBytes - movedBytes) / bytesPerSecond) * 1000),
+      }),
     };
   }
 

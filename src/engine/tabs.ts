@@ -2,6 +2,7 @@
 // A tab that dies gives its locks up. It knows keys and numbers, not files.
 
 import type { CompletedDetail } from '../core/changes.ts';
+import { openChannel } from '../core/channel.ts';
 import { DoneElsewhere } from '../pipeline/open.ts';
 
 /** How far the tab that runs an upload is. */
@@ -27,7 +28,7 @@ const LOCK = 'secure-uploader:upload:';
 const CHANNEL = 'secure-uploader:uploads';
 
 export class Tabs {
-  readonly #channel = openChannel();
+  readonly #channel = openChannel(CHANNEL);
   readonly #followers = new Map<string, Set<(said: Said) => void>>();
 
   constructor() {
@@ -111,15 +112,6 @@ function hold(key: string, options: LockOptions): Promise<(() => void) | undefin
       })
       .catch(reject);
   });
-}
-
-/** Where the page may store nothing, some browsers refuse a channel as well: uploads do without. */
-function openChannel(): BroadcastChannel | undefined {
-  try {
-    return new BroadcastChannel(CHANNEL);
-  } catch {
-    return undefined;
-  }
 }
 
 /** What another tab said, field by field: it may run another version of this package. */

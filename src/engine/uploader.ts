@@ -35,6 +35,8 @@ export interface UploaderOptions {
 export class Uploader {
   /** Asked before a file is taken; `false` refuses it without a word. */
   mayAdd: ((file: Candidate) => boolean) | undefined;
+  /** Asked before sign-in leaves the page, and with it the chosen files; `false` stays. */
+  mayRedirect: (() => boolean) | undefined;
   readonly #options: UploaderOptions;
   readonly #store: UploadStore;
   readonly #tabs = new Tabs();
@@ -189,9 +191,9 @@ export class Uploader {
     if (ids.length > 0) this.#report({ name: 'rejections-dismissed', detail: { ids } });
   }
 
-  /** Asks the person to sign in. Call it in the click itself, or the window is blocked. */
-  signIn(): void {
-    this.#connection.auth.signIn();
+  /** Asks the person to sign in, in the way of the settings unless told. Call it in the click itself, or the window is blocked. */
+  signIn(via?: 'popup' | 'redirect'): void {
+    this.#connection.auth.signIn(via);
   }
 
   cancelSignIn(): void {
@@ -256,7 +258,9 @@ export class Uploader {
   }
 
   #connect(settings: Connection['settings']): Connection {
-    const connection = (this.#options.connect ?? connect)(settings, this.#report, this.#options.times);
+    const mayRedirect = (): boolean => this.mayRedirect?.() ?? true;
+    const open = this.#options.connect ?? connect;
+    const connection = open(settings, this.#report, this.#options.times, mayRedirect);
     const unsubscribe = connection.auth.subscribe(() => {
       if (connection === this.#connection) this.#keeper.setAuth(connection.auth.snapshot);
       this.#runs.onAuth(connection);

@@ -31,7 +31,6 @@ const SETTINGS = [
   'hash',
   'manual',
   'noResume',
-  'debug',
   'workerUrl',
   'commitPath',
   'cancelPath',

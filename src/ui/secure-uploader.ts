@@ -53,6 +53,7 @@ import { WindowController } from './window-controller.ts';
  * @fires {CustomEvent} uploads-finished - Nothing is left that will go on by itself.
  * @fires {CustomEvent} chunk-hashed - With `chunk-events` only.
  * @fires {CustomEvent} chunk-uploaded - With `chunk-events` only.
+ * @fires {CustomEvent} auth-redirect - Cancelable: sign-in is about to leave the page. Preventing it stays.
  * @fires {CustomEvent} auth-required - A token is needed; `respondWith(promise)` supplies one.
  * @fires {CustomEvent} auth-challenged - Sign-in asks for one more proof.
  * @fires {CustomEvent} auth-changed - Sign-in went from one state to another.
@@ -161,8 +162,6 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'worker-url' }) workerUrl?: string | undefined;
   /** Also dispatches `chunk-hashed` and `chunk-uploaded`. */
   @property({ type: Boolean, attribute: 'chunk-events' }) chunkEvents = false;
-  /** Tells the console more. Never secrets. */
-  @property({ type: Boolean }) debug = false;
   /** Path that completes an upload; without it done means that every chunk is stored. */
   @property({ attribute: 'commit-path' }) commitPath?: string | undefined;
   /** Path that drops an upload; without it the service is not told. */
@@ -292,14 +291,15 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.clear();
   }
 
-  /** Signs in. Call it in a click or a key press, else the browser blocks the window. */
-  async signIn(): Promise<void> {
+  /** Signs in, by `popup` or `redirect` where told. Call it in a click or a key press, else the browser blocks the window. */
+  async signIn(via?: 'popup' | 'redirect'): Promise<void> {
     this.#login.ask();
-    await this.#engine.uploader.signIn();
+    await this.#engine.uploader.signIn(via);
   }
 
   /** Signs out, and forgets what was saved of uploads. */
   async signOut(): Promise<void> {
+    this.#tokens.clear();
     await this.#engine.uploader.signOut();
   }
 

@@ -9,6 +9,8 @@ import { abortable } from '../core/wait.ts';
 export interface TokenSource {
   /** Sets the token; whoever waits gets it. */
   set(token: TokenInput): void;
+  /** Forgets the token: somebody signed out. */
+  clear(): void;
   readonly getToken: GetToken;
 }
 
@@ -28,6 +30,9 @@ export function createTokenSource(): TokenSource {
       next = new Promise((resolve) => {
         onSet = resolve;
       });
+    },
+    clear() {
+      token = undefined;
     },
     async getToken(reason, signal) {
       if (reason !== 'first' && isUsed) token = undefined;
