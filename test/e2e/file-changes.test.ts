@@ -1,0 +1,117 @@
+// A file changes on disk, shrinks or is deleted while it is hashed, while it is sent, or between a pause and going on: it fails with a
+// code that says so, nothing wrong is ever stored under its name, the others go on, and picked again it goes up as it is now.
+import assert from 'node:assert/strict';
+import { closeSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { eventsOf, until } from './support/browser.ts';
+import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const CHUNK_BYTES = 65_536;
+const FILE_BYTES = 40 * CHUNK_BYTES;
+const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="2" no-resume data-engine-options='{"policy":{"attempts":3,"baseMs":10,"capMs":20}}'`;
+const FOR_EVER = Number.POSITIVE_INFINITY;
+
+const CHANGES = {
+  changes: (path: string): void => {
+    const file = openSync(path, 'r+');
+    writeSync(file, Buffer.alloc(1000, 7), 0, 1000, FILE_BYTES - 5000);
+    closeSync(file);
+  },
+  shrinks: (path: string): void => truncateSync(path, FILE_BYTES / 2),
+  'is deleted': (path: string): void => rmSync(path),
+} as const;
+
+let world: World;
+before(async () => {
+  world = await createWorld({ fsync: false });
+});
+after(() => world.close());
+
+const pick = (page: Page, paths: string[]): Promise<void> =>
+  page.setInputFiles('secure-uploader >> input[type=file]', paths);
+
+const call = (page: Page, method: 'pause' | 'resume', id: string): Promise<void> =>
+  page.evaluate(
+    ([method, id]) =>
+      (document.querySelector('secure-uploader') as unknown as Record<string, (id: string) => Promise<void>>)[
+        method
+      ]?.(id),
+    [method, id] as const,
+  );
+
+/** Resolves when three chunks of the file are stored. */
+const hasStoredSome = (page: Page, id: string): Promise<unknown> =>
+  page.waitForFunction(
+    ([id, bytes]) =>
+      (
+        document.querySelector('secure-uploader') as unknown as {
+          snapshot: { files: { id: string; storedBytes: number }[] };
+        }
+      ).snapshot.files.some((file) => file.id === id && file.storedBytes >= bytes),
+    [id, 3 * CHUNK_BYTES] as const,
+    { polling: 10 },
+  );
+
+/** Brings the upload of the file to the moment at which something happens to it; what it answers takes the upload on. */
+const MOMENTS = {
+  'while it is hashed': async (page: Page) => {
+    // Without a session nothing is sent, and hashing goes no further than a few chunks.
+    await until(page, 'upload-started');
+    return async (): Promise<void> => world.service.faults.clear();
+  },
+  'while it is sent': async (page: Page, id: string) => {
+    await hasStoredSome(page, id);
+    return async (): Promise<void> => world.service.faults.clear();
+  },
+  'between a pause and going on': async (page: Page, id: string) => {
+    await hasStoredSome(page, id);
+    await call(page, 'pause', id);
+    return async (): Promise<void> => {
+      world.service.faults.clear();
+      await call(page, 'resume', id);
+    };
+  },
+} as const;
+
+let count = 0;
+for (const [what, change] of Object.entries(CHANGES)) {
+  for (const [when, come] of Object.entries(MOMENTS)) {
+    test(`a file that ${what} ${when} fails, and no wrong file is stored`, async () => {
+      count += 1;
+      const { service } = world;
+      const name = `${count} bad.bin`;
+      const path = join(world.folder, name);
+      const good = join(world.folder, `${count} good.bin`);
+      writeRandom(path, FILE_BYTES);
+      const goodSha256 = writeRandom(good, 3 * CHUNK_BYTES);
+      const match = { fileName: name };
+      if (when === 'while it is hashed') service.faults.add({ operation: 'session', match, delayMs: 600 });
+      else service.faults.add({ operation: 'put', match, delayMs: 40, times: FOR_EVER });
+      const page = await world.openWithToken(SETTINGS);
+      await pick(page, [path, good]);
+      const [added] = await until(page, 'file-added');
+      const goOn = await come(page, added?.detail.id);
+      change(path);
+      await goOn();
+      const [failed] = await until(page, 'upload-failed');
+      assert.equal(failed?.detail.name, name);
+      assert.match(failed?.detail.code, /^file-(?:changed|unreadable)$/);
+      const [completed] = await until(page, 'upload-completed');
+      assert.equal(completed?.detail.name, `${count} good.bin`);
+      assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, goodSha256);
+      const names = (await service.listFiles('folder-a')).map((file) => file.name);
+      assert.equal(names.includes(name), false, 'nothing is stored under its name');
+      if (what === 'is deleted') return page.close();
+
+      await pick(page, [path]);
+      const again = (await until(page, 'upload-completed', 2)).at(-1);
+      const sums = await sumOf(service.readFile(again?.detail.commit.file_id));
+      assert.equal(sums.sha256, await sumOfFile(path), 'picked again, it is stored as it is now');
+      assert.equal((await eventsOf(page, 'upload-failed')).length, 1);
+      return page.close();
+    });
+  }
+}
