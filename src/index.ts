@@ -6,6 +6,11 @@ export { ERROR_CODES, type ErrorCode, UploaderError } from './core/errors.ts';
 export type { PauseReason, Phase } from './core/phases.ts';
 export type * from './core/types.ts';
 export { Uploader } from './engine/uploader.ts';
-export type { FileAddDetail, SecureUploaderEventMap, SecureUploaderEvents } from './ui/event-map.ts';
+export type {
+  AuthRedirectDetail,
+  FileAddDetail,
+  SecureUploaderEventMap,
+  SecureUploaderEvents,
+} from './ui/event-map.ts';
 export { ENGLISH, type ErrorMessages, type InterfaceMessages, type Messages } from './ui/messages.ts';
 export { SecureUploader } from './ui/secure-uploader.ts';

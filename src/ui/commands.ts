@@ -32,7 +32,7 @@ export function createCommands(host: CommandHost, engine: CommandEngine): Comman
     retry: (id) => run(host.retry(id)),
     remove: (id) => run(host.remove(id)),
     clear: () => run(host.clear()),
-    signIn: () => run(host.signIn()),
+    signIn: (via) => run(host.signIn(via)),
     dismiss: () => void engine.uploader.dismissRejections(),
     cancelSignIn: () => void engine.uploader.cancelSignIn(),
   };

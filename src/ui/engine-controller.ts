@@ -91,6 +91,10 @@ export class EngineController implements ReactiveController {
   #create(): Uploader {
     const uploader = new Uploader(readSettings(this.#host), this.#host.engineOptions);
     uploader.mayAdd = (file) => this.#dispatch('file-add', file, true);
+    uploader.mayRedirect = () => {
+      const { openCount } = uploader.snapshot.totals;
+      return this.#dispatch('auth-redirect', { openCount }, true);
+    };
     uploader.onChange((change) => {
       this.#onChange(change);
       const isDispatched = this.#host.chunkEvents || !change.name.startsWith('chunk-');

@@ -11,10 +11,18 @@ export interface FileAddDetail {
   readonly type: string;
 }
 
+/** Sign-in is about to leave the page; preventing the event stays. */
+export interface AuthRedirectDetail {
+  /** Files that are not done, and would have to be picked again. */
+  readonly openCount: number;
+}
+
 /** The events of `<secure-uploader>` beside those of every HTML element. All bubble, are composed, and have a frozen detail. */
 export type SecureUploaderEvents = { readonly [K in keyof ChangeMap]: CustomEvent<ChangeMap[K]> } & {
   /** Cancelable: asked before a file is added. */
   readonly 'file-add': CustomEvent<FileAddDetail>;
+  /** Cancelable: asked before sign-in leaves the page. */
+  readonly 'auth-redirect': CustomEvent<AuthRedirectDetail>;
 };
 
 /** All events that `addEventListener` of the element knows. */

@@ -58,6 +58,8 @@ export interface InterfaceMessages {
   readonly popupLostTitle: string;
   readonly popupLostText: string;
   readonly openAgain: string;
+  readonly continueHere: string;
+  readonly redirectText: string;
   readonly signingIn: string;
   readonly coolingTitle: string;
   readonly coolingText: (duration: string | undefined) => string;
@@ -197,6 +199,8 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   popupLostTitle: 'Waiting for the sign-in window',
   popupLostText: 'If you closed it, open it again.',
   openAgain: 'Open again',
+  continueHere: 'Continue on this page',
+  redirectText: 'Signing in leaves this page. Files that are not done then have to be chosen again.',
   signingIn: 'Signing you in…',
   coolingTitle: 'One moment, please',
   coolingText: (duration) =>

@@ -293,7 +293,7 @@ export class SecureUploader extends LitElement {
 
   /** Signs in, by `popup` or `redirect` where told. Call it in a click or a key press, else the browser blocks the window. */
   async signIn(via?: 'popup' | 'redirect'): Promise<void> {
-    this.#login.ask();
+    if (!via) this.#login.ask();
     await this.#engine.uploader.signIn(via);
   }
 

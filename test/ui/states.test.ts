@@ -98,6 +98,15 @@ describe('the sign-in panel', () => {
     expect(textOf(element)).to.contain('Your browser blocked the sign-in window.');
   });
 
+  it('offers to go on on this page when the window was blocked, but not where that would lose files', async () => {
+    const { auth } = STATES['sign-in-blocked'] as Snapshot;
+    const element = await show({ ...snapshot([file('a.txt', 'done', 10, 1)]), auth });
+    button(element, 'Continue on this page').click();
+    expect(element.calls).to.deep.equal([['signIn', 'redirect']]);
+    await element.show({ ...snapshot([file('b.txt', 'paused', 10, 0)]), auth });
+    expect(textOf(element)).not.to.contain('Continue on this page');
+  });
+
   it('takes the focus when the person comes back to the page and the window may be closed', async () => {
     const element = await show('sign-in-lost');
     window.dispatchEvent(new FocusEvent('focus'));

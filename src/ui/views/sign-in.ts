@@ -58,6 +58,13 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
             </button>`
       }
       ${
+        canContinueHere(state)
+          ? html`<button type="button" class="plain" part="button continue-here-button" data-action="continue-here" @click=${() => commands.signIn('redirect')}>
+              ${messages.continueHere}
+            </button>`
+          : nothing
+      }
+      ${
         canSignIn
           ? html`<button type="button" class=${isWaiting ? 'plain' : 'primary'} part="button sign-in-button" data-action="sign-in" @click=${() => commands.signIn()}>
               ${label}
@@ -67,6 +74,12 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
     </div>
   </div>`;
 }
+
+/** Leaving the page is the way where it may open no window, if nothing is lost by it. */
+const canContinueHere = ({ snapshot: { auth, files } }: WidgetState): boolean =>
+  auth.state === 'prompt' &&
+  auth.error?.code === 'popup-blocked' &&
+  files.every(({ phase }) => phase === 'done' || phase === 'canceled');
 
 function wordsOf(
   auth: AuthSnapshot,
@@ -88,7 +101,11 @@ function wordsOf(
     case 'prompt':
       return {
         title: messages.signInTitle,
-        text: auth.error ? messages[auth.error.code] : messages.signInText,
+        text: auth.error
+          ? messages[auth.error.code]
+          : auth.mode === 'redirect'
+            ? messages.redirectText
+            : messages.signInText,
       };
     default:
       return { title: messages.signingIn, text: '' };

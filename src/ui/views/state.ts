@@ -85,6 +85,6 @@ export interface Commands {
   remove(id: FileId): void;
   clear(): void;
   dismiss(): void;
-  signIn(): void;
+  signIn(via?: 'popup' | 'redirect'): void;
   cancelSignIn(): void;
 }
