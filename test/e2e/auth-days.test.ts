@@ -131,7 +131,9 @@ async function openFramed(world: AuthWorld): Promise<[Page, Frame]> {
 test('checks 14, 39: given a page inside a page of another site, then the window works, and the form is not shown and says why', async () => {
   const [page, frame] = await openFramed(near);
   const open = (auth: string): Promise<void> =>
-    frame.evaluate((input) => void tools.open(input), { baseUrl: near.service.baseUrl, auth });
+    frame.evaluate((input) => void tools.open(input), {
+      ...{ baseUrl: near.service.baseUrl, auth, authOptions: { times: { lockMs: 300 } } },
+    });
   await open('popup');
   const waiting = call(frame, near);
   await frame.waitForFunction(() => tools.session?.snapshot.state === 'prompt');
