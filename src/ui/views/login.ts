@@ -149,17 +149,17 @@ function credentials(state: LoginState, commands: LoginCommands): TemplateResult
 }
 
 /** A value that HTML lists, and the template check does not: pages name their own fields, and its list is older than codes. */
-const listed = (value: string): never => value as never;
+const listed = (value: string): 'on' => value as 'on';
 
 function credentialField(field: CredentialField, state: LoginState, commands: LoginCommands): TemplateResult {
   const { messages, isPasswordShown, auth } = state;
   const { name, label = messages.password, type = 'password', autocomplete = 'current-password' } = field;
   const isPassword = type === 'password';
   const isWrong = auth.error?.code === 'credentials-rejected';
-  const shown = isPassword && isPasswordShown ? 'text' : type;
+  const shown = (isPassword && isPasswordShown ? 'text' : type) as 'text';
   return html`<div class="beside">
     <label>${label}
-      <input name=${name} type=${listed(shown)} autocomplete=${listed(autocomplete)} autocapitalize="none" spellcheck="false"
+      <input name=${name} type=${shown} autocomplete=${listed(autocomplete)} autocapitalize="none" spellcheck="false"
         ?required=${field.required ?? true} aria-invalid=${isWrong} aria-describedby="secure-uploader-login-error">
     </label>
     ${
