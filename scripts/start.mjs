@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startService } from '../demo/server/server.ts';
 import { startDemoPages } from './demo-pages.mjs';
+import { buildLoginPage } from './login-page.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dataDir = process.argv.find((arg) => arg.startsWith('--data='))?.slice(7) ?? join(root, '.data');
@@ -31,6 +32,7 @@ const service = await startService({
   dataDir,
   appOrigins: [pages.origin],
   host: 'localhost',
+  loginScript: await buildLoginPage(),
   servicePort,
   storagePort: await freePort(servicePort + 1),
 }).catch(async (error) => {

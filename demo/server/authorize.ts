@@ -1,11 +1,12 @@
-// `GET /authorize`: hands a code to the callback page of a signed-in browser, or shows the sign-in page, which is
-// plain forms here. It never redirects to an address that is not registered.
+// `GET /authorize`: hands a code to the callback page of a signed-in browser, or shows the sign-in page, with
+// the widget's form or plain ones. It never redirects to an address that is not registered.
 import { type Context, Hono } from 'hono';
 import { checkPassword, currentLogin, limitRate, startLogin } from './accounts.ts';
 import { afterPassword, issueCode } from './auth.ts';
 import { type Outcome, takeStep } from './challenge.ts';
 import { goToCorp } from './corp.ts';
 import { readMethod } from './login-answers.ts';
+import { loginPage, loginPageHeaders, loginPageRoutes } from './login-page.ts';
 import type { Env, Parts } from './parts.ts';
 import { Refusal, readText } from './refusal.ts';
 import { clients } from './seed.ts';
@@ -38,6 +39,7 @@ const CALLBACK = '/secure-uploader-callback.html';
 export function authorizeRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { baseUrl } = parts;
+  app.route('/', loginPageRoutes(parts));
 
   app.get('/authorize', async (c) => {
     const query = new URL(c.req.url).searchParams;
@@ -58,7 +60,11 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
       query.delete('prompt');
       return goToCorp(c, parts, query.toString());
     }
-    return c.html(signInPage(signInPath(query), ''), 200, pageHeaders(formTargets(wanted)));
+    const targets = formTargets(wanted);
+    if (!parts.settings.loginScript)
+      return c.html(signInPage(signInPath(query), ''), 200, pageHeaders(targets));
+    const shown = loginPage(baseUrl, wanted.idp ?? 'local', signInPath(query));
+    return c.html(shown, 200, loginPageHeaders(targets));
   });
 
   app.post('/authorize/sign-in', async (c) => {

@@ -24,6 +24,8 @@ export interface ServiceOptions {
   host?: string;
   /** Exact callback addresses. Without it: any `…/secure-uploader-callback.html` of an app origin. */
   redirectUris?: string[];
+  /** The text of `src/login.ts` as one bundle; with it the sign-in page has the widget's form, else plain forms. */
+  loginScript?: string;
   /** Switches on the fault layer, the request log and `/_test/*`. Never in production. */
   test?: boolean;
   /** The page `/_demo` with the demo users' codes and phones (default: on, since the seed has demo users only). */
@@ -53,7 +55,8 @@ export interface ServiceOptions {
 }
 
 /** The options with every blank filled. */
-export type Settings = Required<Omit<ServiceOptions, 'redirectUris'>> & {
+export type Settings = Required<Omit<ServiceOptions, 'redirectUris' | 'loginScript'>> & {
+  loginScript: string | undefined;
   redirectUris: string[] | undefined;
 };
 
@@ -87,6 +90,7 @@ export function fillOptions(options: ServiceOptions): Settings {
     ...options,
     appOrigins: options.appOrigins.map(readOrigin),
     redirectUris: options.redirectUris,
+    loginScript: options.loginScript,
     hash,
     test,
   };

@@ -19,15 +19,13 @@ export function pageHeaders(formAction: string): Record<string, string> {
 }
 
 /** The sign-in form. `action` is where it is sent; `at` names the provider if it is not the service itself. */
-export function signInPage(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
+export function signInForm(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
   const says = {
     refused: 'The e-mail address or the password is not right.',
     locked: 'Too many attempts. Try again in a quarter of an hour.',
   };
   const described = problem ? html` aria-describedby="problem" aria-invalid="true"` : '';
-  return page(
-    'Sign in',
-    html`<h1>Sign in${at && ` at ${at}`}</h1>
+  return html`<h1>Sign in${at && ` at ${at}`}</h1>
       <p>to go on with your upload</p>
       ${problem ? alert(says[problem]) : ''}
       <form method="post" action="${action}">
@@ -38,9 +36,13 @@ export function signInPage(action: string, at: string, problem?: 'refused' | 'lo
         <input id="password" name="password" type="password" required autocomplete="current-password"
           ${described}${problem ? html` autofocus` : ''}>
         <button type="submit">Sign in</button>
-      </form>`,
-    at ? '/style.css' : '/authorize/style.css',
-  );
+      </form>`;
+}
+
+/** The page with that form. */
+export function signInPage(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
+  const sheet = at ? '/style.css' : '/authorize/style.css';
+  return page('Sign in', signInForm(action, at, problem, email), sheet);
 }
 
 /** What the second step shows. */
@@ -163,6 +165,8 @@ button:hover { filter: brightness(1.08); }
 table { width: 100%; border-collapse: collapse; }
 td, th { padding: 0.375rem 0.75rem 0.375rem 0; text-align: start; vertical-align: top; }
 tr + tr { border-top: 1px solid light-dark(#e3e6ea, #343943); }
+secure-uploader-login :is(input, button) { margin: 0; }
+secure-uploader-login label { font-size: inherit; }
 main:has(table) { width: min(60rem, 100%); overflow-x: auto; }
 td form { display: inline-grid; }
 [aria-invalid='true'] { border-color: var(--bad); }

@@ -2,12 +2,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
+import { buildLoginPage } from '../../scripts/login-page.mjs';
 import { fillIn } from './support/auth-world.ts';
 import { createWorld, type World } from './support/world.ts';
 
 let world: World;
 before(async () => {
-  world = await createWorld();
+  world = await createWorld({ loginScript: await buildLoginPage() });
 });
 after(() => world.close());
 
@@ -60,4 +61,33 @@ test('the page is not left where it says no to auth-redirect; else it comes back
   assert.equal(page.url(), address);
   await addFile(page);
   await done(page);
+});
+
+test("the service's own page has the same form, under a policy of its own, and nobody may frame it", async () => {
+  await world.browser.clearCookies();
+  const page = await world.open('auth="popup"');
+  await addFile(page);
+  const [window, answer] = await Promise.all([
+    page.waitForEvent('popup'),
+    world.browser.waitForEvent(
+      'response',
+      (response) => response.url().includes('/authorize?') && response.ok(),
+    ),
+    page.getByRole('button', { name: 'Sign in', exact: true }).click(),
+  ]);
+  const errors: string[] = [];
+  window.on('console', (message) => message.type() === 'error' && errors.push(message.text()));
+  const policy = (await answer.allHeaders())['content-security-policy'] ?? '';
+  assert.match(policy, /frame-ancestors 'none'/);
+  assert.doesNotMatch(policy, /unsafe/);
+  const form = window.locator('secure-uploader-login');
+  await form.getByLabel('E-mail address').fill('tom@example.com');
+  await form.getByLabel('Password', { exact: true }).fill(world.service.seed.password);
+  await form.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await form.getByLabel('Code', { exact: true }).fill(await world.service.people.totp('tom'));
+  await form.getByRole('button', { name: 'Confirm' }).click();
+  await page.waitForFunction(
+    () => document.querySelector('secure-uploader')?.snapshot?.auth.state === 'signed-in',
+  );
+  assert.deepEqual(errors, []);
 });

@@ -1,0 +1,44 @@
+// The sign-in page with the sign-in form of the widget on it, for services that were given its script; plain forms stand below it
+// for browsers without script. The form speaks to `/auth/login` like that of any other page.
+import { Hono } from 'hono';
+import { html } from 'hono/html';
+import type { Env, Parts } from './parts.ts';
+import { page, pageHeaders, signInForm } from './sign-in-page.ts';
+
+const ownScript = `document.addEventListener('signed-in', () => {
+  const url = new URL(location.href);
+  url.searchParams.delete('prompt');
+  location.replace(url);
+});
+`;
+
+/** The page. `action` is where the plain form is sent. */
+export function loginPage(baseUrl: string, idp: string, action: string): ReturnType<typeof html> {
+  const content = html`<noscript>${signInForm(action, '')}</noscript>
+    <secure-uploader-login base-url="${baseUrl}" idp-id="${idp}"></secure-uploader-login>
+    <script type="module" src="/authorize/page.js"></script>
+    <script type="module" src="/authorize/login.js"></script>`;
+  return page('Sign in', content);
+}
+
+/** Headers of the page: as of the plain one, and scripts and calls of the service itself. */
+export function loginPageHeaders(formAction: string): Record<string, string> {
+  const headers = pageHeaders(formAction);
+  const more =
+    "script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types lit-html";
+  return { ...headers, 'content-security-policy': `${headers['content-security-policy']}; ${more}` };
+}
+
+/** The scripts of the page. */
+export function loginPageRoutes({ settings }: Parts): Hono<Env> {
+  const app = new Hono<Env>();
+  const { loginScript } = settings;
+  if (!loginScript) return app;
+  const scripts = { 'login.js': loginScript, 'page.js': ownScript };
+  for (const [name, text] of Object.entries(scripts)) {
+    app.get(`/authorize/${name}`, (c) =>
+      c.body(text, 200, { 'content-type': 'text/javascript; charset=utf-8', 'cache-control': 'no-cache' }),
+    );
+  }
+  return app;
+}

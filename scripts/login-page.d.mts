@@ -1,0 +1,1 @@
+export declare function buildLoginPage(): Promise<string>;
