@@ -61,6 +61,8 @@ async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
   const keepBytes = !chunk.claim && budget.take(chunk.sizeBytes);
   try {
     const found = await hashSlice(sliceOf(file, chunk), { keepBytes, signal });
+    // A run that is over tells nothing more: whoever comes after it hashes this chunk again.
+    signal.throwIfAborted();
     const { claim, ...plain } = chunk;
     const isAsRecorded = claim?.hash === found.hash;
     const hashed: HashedChunk = {
