@@ -139,7 +139,13 @@ for (const site of ['same-site', 'cross-site'] as const) {
     });
 
     test('check 35: given a whole session, then nothing secret is in page, storage, events, console or address', async () => {
-      const page = await world.open({ auth: 'local' });
+      // The browser may drop a body before it can be asked for, so the page keeps the answers, where no scan looks.
+      const script = `const own = fetch; globalThis.answers = []; globalThis.fetch = async (...given) => {
+        const answer = await own(...given);
+        if (String(given[0]).includes('/auth/')) answers.push(await answer.clone().text());
+        return answer;
+      };`;
+      const page = await world.open({ auth: 'local' }, { script });
       const lines: string[] = [];
       page.on('console', (message) => lines.push(message.text()));
       const urls: string[] = [];
@@ -148,11 +154,6 @@ for (const site of ['same-site', 'cross-site'] as const) {
         if (new URL(request.url()).origin === world.origin)
           urls.push(request.url().replace(/callback\.html\?.*/, ''));
         if (request.url().includes('/auth/')) bodies.push(request.postData() ?? '');
-      });
-      const answers: Promise<string>[] = [];
-      page.on('response', (response) => {
-        if (response.url().includes('/auth/') && response.request().method() === 'POST')
-          answers.push(response.text());
       });
       const waiting = call(page);
       await until(page, 'auth-required');
@@ -166,7 +167,9 @@ for (const site of ['same-site', 'cross-site'] as const) {
       await page.getByRole('button', { name: 'Confirm' }).click();
       assert.equal(await waiting, 'done');
       const sent = bodies.map((body) => JSON.parse(body) as Record<string, string>);
-      const got = (await Promise.all(answers)).map((body) => JSON.parse(body) as Record<string, string>);
+      const got = (await page.evaluate(() => (globalThis as unknown as { answers: string[] }).answers)).map(
+        (body) => JSON.parse(body) as Record<string, string>,
+      );
       const names = ['token', 'challenge_token', 'code_verifier', 'code', 'password', 'email'];
       const secrets = [...sent, ...got].flatMap((body) =>
         names.flatMap((name) => (body[name] ? [body[name]] : [])),
