@@ -257,7 +257,8 @@ export class Flows {
           resolve();
           return held;
         })
-        .catch(() => undefined);
+        // Given up by us, or refused (in a frame of another site): either way nothing is to be waited for.
+        .catch(() => resolve());
       sleep(this.#context.times.lockMs, waiting.signal).then(resolve, resolve);
     });
     this.#locking = { ready, release: () => release() };

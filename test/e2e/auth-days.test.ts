@@ -132,7 +132,7 @@ test('checks 14, 39: given a page inside a page of another site, then the window
   const [page, frame] = await openFramed(near);
   const open = (auth: string): Promise<void> =>
     frame.evaluate((input) => void tools.open(input), {
-      ...{ baseUrl: near.service.baseUrl, auth, authOptions: { times: { lockMs: 300 } } },
+      ...{ baseUrl: near.service.baseUrl, auth },
     });
   await open('popup');
   const waiting = call(frame, near);
