@@ -18,9 +18,20 @@ const STORE_NAME = 'entries';
 /** Errors after which a new connection may do what the old one could not. */
 const LOST = new Set(['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError']);
 
-/** Opens the database when it is first used. `deadlineMs` is for each use. */
-export function createDatabase(name: string, deadlineMs: number): Database {
+/**
+ * Opens the database when it is first used. `deadlineMs` is for each use; `onLost` hears that the connection was lost, and with it
+ * perhaps all that was in it.
+ */
+export function createDatabase(
+  name: string,
+  deadlineMs: number,
+  onLost: () => void = () => undefined,
+): Database {
   let useStore: UseStore | undefined;
+  const lose = (): void => {
+    useStore = undefined;
+    onLost();
+  };
 
   async function use<T>(mode: IDBTransactionMode, run: (store: IDBObjectStore) => Promise<T>): Promise<T> {
     useStore ??= createStore(name, STORE_NAME);
@@ -31,12 +42,12 @@ export function createDatabase(name: string, deadlineMs: number): Database {
         // Someone wants to delete the database; holding on to it would block them, and then us.
         db.onversionchange = () => {
           db.close();
-          if (useStore === mine) useStore = undefined;
+          if (useStore === mine) lose();
         };
         return run(store);
       });
     } catch (error) {
-      if (useStore === mine && isLost(error)) useStore = undefined;
+      if (useStore === mine && isLost(error)) lose();
       throw error;
     }
   }

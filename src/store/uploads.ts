@@ -2,6 +2,7 @@
 // chunk written once, so that saving costs the same for the first chunk and for the ten-thousandth. It knows nothing of runs.
 
 import { promisifyRequest } from 'idb-keyval';
+import { UploaderError } from '../core/errors.ts';
 import type { UploadRecord } from '../core/types.ts';
 import { createDatabase, type Database } from './database.ts';
 import {
@@ -20,7 +21,10 @@ export interface UploadStore {
   find(key: string): Promise<UploadRecord | undefined>;
   /** Saves or replaces a record. Under another session or chunk size than before, chunks saved until now no longer count. */
   save(record: RecordToSave): Promise<void>;
-  /** Adds chunks that are stored. Calls made while one is being written share the next write. Without a record it does nothing. */
+  /**
+   * Adds chunks that are stored. Calls made while one is being written share the next write. Without a record it does nothing,
+   * unless that went with a database that was deleted under the page: then it rejects, once.
+   */
   saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
   remove(key: string): Promise<void>;
   /** All uploads, the oldest first. */
@@ -45,9 +49,14 @@ export function createUploadStore({
   name = 'secure-uploader',
   deadlineMs = 10_000,
 }: UploadStoreOptions = {}): UploadStore {
-  const records = createDatabase(`${name}-uploads`, deadlineMs);
-  const chunkLog = createDatabase(`${name}-chunks`, deadlineMs);
   const chunksIds = new Map<string, string>();
+  /** Records that may have gone with a database that was deleted under us. */
+  const unsure = new Set<string>();
+  const records = createDatabase(`${name}-uploads`, deadlineMs, () => {
+    for (const key of chunksIds.keys()) unsure.add(key);
+    chunksIds.clear();
+  });
+  const chunkLog = createDatabase(`${name}-chunks`, deadlineMs);
   /** Records that are being written: their first chunks may be stored before that has ended. */
   const saving = new Map<string, Promise<unknown>>();
   // Two pages that write for one upload never use the same key.
@@ -59,6 +68,7 @@ export function createUploadStore({
     const record = readRecord(value);
     if (record?.key === key) {
       chunksIds.set(key, record.chunksId);
+      unsure.delete(key);
       return record;
     }
     chunksIds.delete(key);
@@ -79,6 +89,7 @@ export function createUploadStore({
   async function remove(key: string): Promise<void> {
     const record = await load(key);
     chunksIds.delete(key);
+    unsure.delete(key);
     await records.write((store) => void store.delete(key));
     if (record) await forgetChunks(record.chunksId);
   }
@@ -89,6 +100,7 @@ export function createUploadStore({
     const chunksId = goesOn ? before.chunksId : createChunksId();
     await saveRecord(records, { ...record, chunksId });
     chunksIds.set(record.key, chunksId);
+    unsure.delete(record.key);
     if (before && !goesOn) await forgetChunks(before.chunksId);
   }
 
@@ -97,6 +109,8 @@ export function createUploadStore({
     for (const [key, chunks] of batch) {
       await saving.get(key);
       const chunksId = chunksIds.get(key) ?? (await load(key))?.chunksId;
+      if (chunksId === undefined && unsure.delete(key))
+        throw new UploaderError('store-unavailable', 'the saved upload was deleted under the page');
       if (chunksId === undefined) continue;
       sequence += 1;
       entries.push({ key: [chunksId, writer, sequence], value: writeChunks(chunks) });
@@ -150,6 +164,7 @@ export function createUploadStore({
 
     async clear() {
       chunksIds.clear();
+      unsure.clear();
       await records.write((store) => void store.clear());
       await chunkLog.write((store) => void store.clear());
     },

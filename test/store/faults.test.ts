@@ -145,6 +145,20 @@ describe('a database that is gone', () => {
     expect((await store.find(record.key))?.stored.size).to.equal(1);
   });
 
+  it('is told once to who goes on saving chunks for a record that went with it', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 1));
+    await rawDatabase(`${name}-uploads`).remove();
+    expect(await rejection(store.saveChunks(record.key, statesOf(1, 2)))).to.include({
+      code: 'store-unavailable',
+    });
+    await store.saveChunks(record.key, statesOf(2, 3));
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(3, 4));
+    expect([...((await store.find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
+  });
+
   it('is a warning and no hang where the browser has none for the page, or does not answer', async () => {
     const { open } = IDBFactory.prototype;
     try {

@@ -50,6 +50,8 @@ export interface Pages {
   allow(...origins: string[]): void;
   /** A page at `path` with this element in its body. Answers its address. */
   add(path: string, element: string): string;
+  /** The page at `path` has another policy: what `change` makes of the usual one. */
+  changePolicy(path: string, change: (policy: string) => string): void;
   /** Violations of the content policy that browsers reported. */
   readonly violations: readonly string[];
   close(): Promise<void>;
@@ -93,6 +95,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const widget = builtWidget();
   const pages = new Map<string, string>();
   const allowed: string[] = [];
+  const policies = new Map<string, (policy: string) => string>();
   const violations: string[] = [];
   const policy = (): string =>
     [
@@ -124,7 +127,9 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     response.writeHead(200, {
       'content-type': TYPES[extension] ?? 'text/plain',
       'cache-control': 'no-store',
-      ...(extension === 'html' && { 'content-security-policy': policy() }),
+      ...(extension === 'html' && {
+        'content-security-policy': policies.get(pathname)?.(policy()) ?? policy(),
+      }),
     });
     response.end(text ?? readFileSync(file));
   });
@@ -134,6 +139,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     origin,
     violations,
     allow: (...origins) => void allowed.push(...origins),
+    changePolicy: (path, change) => void policies.set(path, change),
     add(path, element) {
       const head =
         '<meta charset="utf-8"><title>A page</title><script type="module" src="/recorder.js"></script>';

@@ -1,0 +1,266 @@
+// The browser itself fails: its database is refused, full, deleted, damaged or of another make, workers may not start, timers of a
+// page that nobody sees hardly run, the page is frozen. Every upload ends stored byte for byte, and what it cost is said.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { eventsOf, until } from './support/browser.ts';
+import { sumOf, writeRandom } from './support/files.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const CHUNK_BYTES = 65_536;
+const SETTINGS = `chunk-size="${CHUNK_BYTES}" data-engine-options='{"policy":{"attempts":4,"baseMs":10,"capMs":40}}'`;
+const FOR_EVER = Number.POSITIVE_INFINITY;
+let world: World;
+let count = 0;
+
+before(async () => {
+  world = await createWorld({ fsync: false });
+  // What a compiler leaves in functions that go to the page.
+  await world.browser.addInitScript('globalThis.__name = (fn) => fn;');
+  await world.browser.addInitScript(breakBrowser);
+});
+after(() => world.close());
+afterEach(() => world.service.faults.clear());
+
+/** Breaks what the page's address says, before any other script of the page runs. */
+function breakBrowser(): void {
+  const isPage = (name: string): boolean => location.pathname === `/${name}.html`;
+  if (isPage('refused')) {
+    IDBFactory.prototype.open = () => {
+      throw new DOMException('The page may not store anything', 'SecurityError');
+    };
+  }
+  if (isPage('full')) {
+    IDBObjectStore.prototype.put = () => {
+      throw new DOMException('The disk is full', 'QuotaExceededError');
+    };
+  }
+  if (isPage('hidden')) {
+    const { setTimeout: start } = globalThis;
+    const slowly = (run: TimerHandler, ms = 0, ...given: unknown[]): number =>
+      start(run, Math.max(1000, ms), ...given);
+    globalThis.setTimeout = slowly as typeof setTimeout;
+    globalThis.requestAnimationFrame = () => 0;
+    Object.defineProperty(document, 'visibilityState', { get: () => 'hidden' });
+    Object.defineProperty(document, 'hidden', { get: () => true });
+  }
+}
+
+async function openPage(name: string): Promise<Page> {
+  const { token } = await world.service.createToken('alice', 3_600_000);
+  const page = await world.open(SETTINGS, `/${name}.html`);
+  await page.evaluate((token) => {
+    Object.assign(document.querySelector('secure-uploader') as HTMLElement, { getToken: async () => token });
+  }, token);
+  return page;
+}
+
+interface Picked {
+  readonly path: string;
+  readonly sha256: string;
+}
+
+function createFile(chunkCount = 8): Picked {
+  count += 1;
+  const path = join(world.folder, `${count}.bin`);
+  return { path, sha256: writeRandom(path, chunkCount * CHUNK_BYTES - 100) };
+}
+
+const pick = (page: Page, { path }: Picked): Promise<void> =>
+  page.setInputFiles('secure-uploader >> input[type=file]', path);
+
+async function isStored(page: Page, { sha256 }: Picked): Promise<void> {
+  const [completed] = await until(page, 'upload-completed');
+  assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
+}
+
+/** Codes of the warnings that the page told. */
+async function warningsOf(page: Page): Promise<string[]> {
+  const told = (await eventsOf(page, 'upload-progress')).map(({ detail }) => detail.warning);
+  return [...new Set(told.filter((code) => code !== undefined))];
+}
+
+/** Resolves when so many chunks of the file that the page has are stored. */
+const hasStored = (page: Page, chunkCount: number): Promise<unknown> =>
+  page.waitForFunction(
+    (bytes) =>
+      (
+        document.querySelector('secure-uploader') as unknown as {
+          snapshot: { totals: { storedBytes: number } };
+        }
+      ).snapshot.totals.storedBytes >= bytes,
+    chunkCount * CHUNK_BYTES,
+    { polling: 10 },
+  );
+
+test('a database that the browser refuses costs the resuming, and the page is told', async () => {
+  const page = await openPage('refused');
+  const file = createFile();
+  await pick(page, file);
+  await isStored(page, file);
+  assert.deepEqual(await warningsOf(page), ['store-unavailable']);
+  await page.close();
+});
+
+test('a disk that is full costs the resuming, and the page is told', async () => {
+  const page = await openPage('full');
+  const file = createFile();
+  await pick(page, file);
+  await isStored(page, file);
+  assert.deepEqual(await warningsOf(page), ['store-full']);
+  await page.close();
+});
+
+test('a database that is deleted in the middle of an upload costs the resuming, and the page is told', async () => {
+  world.service.faults.add({ operation: 'put', delayMs: 60, times: FOR_EVER });
+  const page = await openPage('deleted');
+  const file = createFile(20);
+  await pick(page, file);
+  await hasStored(page, 3);
+  await page.evaluate(async () => {
+    for (const { name = '' } of await indexedDB.databases()) {
+      await new Promise((resolve, reject) => {
+        const request = indexedDB.deleteDatabase(name);
+        request.onsuccess = resolve;
+        request.onerror = reject;
+      });
+    }
+  });
+  await isStored(page, file);
+  assert.deepEqual(await warningsOf(page), ['store-unavailable']);
+  await page.close();
+});
+
+test('a saved upload that is damaged is begun anew', async () => {
+  world.service.faults.add({ operation: 'put', delayMs: 60, times: FOR_EVER });
+  const file = createFile(20);
+  const first = await openPage('damaged');
+  await pick(first, file);
+  await hasStored(first, 3);
+  const damagedCount = await first.evaluate(async () => {
+    const db = await new Promise<IDBDatabase>((resolve, reject) => {
+      const request = indexedDB.open('secure-uploader-uploads');
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = reject;
+    });
+    const [name = ''] = db.objectStoreNames;
+    const store = db.transaction(name, 'readwrite').objectStore(name);
+    const keys = await new Promise<IDBValidKey[]>((resolve) => {
+      const request = store.getAllKeys();
+      request.onsuccess = () => resolve(request.result);
+    });
+    for (const key of keys) store.put({ chunkSizeBytes: 'many', stored: 7 }, key);
+    await new Promise((resolve) => {
+      store.transaction.oncomplete = resolve;
+    });
+    db.close();
+    return keys.length;
+  });
+  assert.ok(damagedCount > 0, 'there was something to damage');
+  await first.close();
+  const second = await openPage('damaged');
+  await pick(second, file);
+  await isStored(second, file);
+  const [started] = await eventsOf(second, 'upload-started');
+  assert.equal(started?.detail.resumedBytes, 0);
+  await second.close();
+});
+
+test('a database of another make under our name costs the resuming, and the page is told', async () => {
+  const before = await openPage('other-make');
+  // Without the widget: only its database, as an earlier version may have left it.
+  await before.evaluate(async () => {
+    document.querySelector('secure-uploader')?.remove();
+    for (const name of ['secure-uploader-uploads', 'secure-uploader-chunks']) {
+      await new Promise((resolve) => {
+        const gone = indexedDB.deleteDatabase(name);
+        gone.onsuccess = () => {
+          const request = indexedDB.open(name, 3);
+          request.onupgradeneeded = () => request.result.createObjectStore('something-else');
+          request.onsuccess = () => resolve(request.result.close());
+        };
+      });
+    }
+  });
+  await before.close();
+  const page = await openPage('other-make');
+  const file = createFile();
+  await pick(page, file);
+  await isStored(page, file);
+  assert.deepEqual(await warningsOf(page), ['store-unavailable']);
+  await page.evaluate(async () => {
+    for (const name of ['secure-uploader-uploads', 'secure-uploader-chunks']) indexedDB.deleteDatabase(name);
+  });
+  await page.close();
+});
+
+for (const [what, change] of [
+  ['allows no worker', (policy: string) => policy.replace(/worker-src [^;]*/, "worker-src 'none'")],
+  ['has no word of workers', (policy: string) => policy.replace(/worker-src [^;]*;/, '')],
+] as const) {
+  test(`under a content policy that ${what}, files are hashed all the same`, async () => {
+    world.pages.changePolicy('/policy.html', change);
+    const toldBefore = world.pages.violations.length;
+    const page = await openPage('policy');
+    const file = createFile();
+    await pick(page, file);
+    await isStored(page, file);
+    const refused = world.pages.violations.slice(toldBefore).filter((told) => told.startsWith('worker-src'));
+    assert.equal(refused.length > 0, what === 'allows no worker');
+    await page.close();
+  });
+}
+
+test('a page that nobody sees, with timers that hardly run and nothing painted, uploads and tries again', async () => {
+  world.service.faults.add({ operation: 'chunks', status: 503, times: 1 });
+  world.service.faults.add({ operation: 'put', status: 500, times: 2 });
+  const page = await openPage('hidden');
+  const file = createFile();
+  await pick(page, file);
+  await isStored(page, file);
+  await page.close();
+});
+
+test('a page that is frozen in the middle goes on when it is thawed', async () => {
+  const { service } = world;
+  service.faults.clearLog();
+  service.faults.add({ operation: 'put', delayMs: 60, times: FOR_EVER });
+  const page = await openPage('frozen');
+  const file = createFile(40);
+  await pick(page, file);
+  await hasStored(page, 4);
+  const protocol = await world.browser.newCDPSession(page);
+  await protocol.send('Page.setWebLifecycleState', { state: 'frozen' });
+  const puts = () => service.log.filter((entry) => entry.operation === 'put');
+  while (puts().some((entry) => !entry.answered && !entry.broken))
+    await new Promise((go) => setImmediate(go));
+  const sentCount = puts().length;
+  assert.ok(sentCount < 40, `${sentCount} of 40 were sent before`);
+  await protocol.send('Page.setWebLifecycleState', { state: 'active' });
+  await isStored(page, file);
+  await page.close();
+});
+
+test('a line that is gone for a while in the middle is waited for, and what was stored is not sent again', async () => {
+  const { service } = world;
+  service.faults.clearLog();
+  service.faults.add({ operation: 'put', delayMs: 60, times: FOR_EVER });
+  const page = await openPage('offline');
+  const file = createFile(40);
+  await pick(page, file);
+  await hasStored(page, 4);
+  await world.browser.setOffline(true);
+  const [paused] = await until(page, 'upload-paused');
+  assert.equal(paused?.detail.reason, 'offline');
+  await world.browser.setOffline(false);
+  await isStored(page, file);
+  const answered = service.log
+    .filter((entry) => entry.operation === 'put' && entry.answered)
+    .map((entry) => entry.hash);
+  assert.ok(
+    answered.length <= 40 + 6,
+    `${answered.length} PUTs for 40 chunks: only what was under way may go twice`,
+  );
+  await page.close();
+});
