@@ -50,7 +50,9 @@ export function readBearer(
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(value)) return undefined;
   const { nowMs, offsetMs, assumedLifetimeMs } = clock;
   const at = readExpiry(field('expires_at') ?? body.expiresAt);
-  const seconds = Number(field('expires_in') ?? body.expiresIn ?? Number.NaN);
+  const told = field('expires_in') ?? body.expiresIn;
+  // Never made a number of anything else: an object of the wire may have a `valueOf` that is none.
+  const seconds = typeof told === 'number' || typeof told === 'string' ? Number(told) : Number.NaN;
   const lifetimeMs = at !== undefined ? at - offsetMs - nowMs : seconds * 1000;
   // A token that arrives dead tells of a wrong clock, not of a dead token.
   if (lifetimeMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs)) {

@@ -40,7 +40,8 @@ export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: Ticket
 
 /** `PUT` or `POST`; PUT where none is told; anything else throws `bad-response`. */
 export function checkMethod(value: unknown): 'PUT' | 'POST' {
-  const method = value === undefined || value === null ? 'PUT' : String(value).toUpperCase();
+  // Never made a text of: an object of the wire may have a `toString` that is none.
+  const method = typeof value === 'string' ? value.toUpperCase() : (value ?? 'PUT');
   if (method === 'PUT' || method === 'POST') return method;
   throw new UploaderError('bad-response', 'an upload URL wants a method other than PUT and POST');
 }

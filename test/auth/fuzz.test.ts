@@ -1,0 +1,50 @@
+// Ten thousand answers without sense to the redeeming of a code: it never rejects, gives a token only where one came that can stand
+// in a header, and says of all else what it was.
+
+import { expect } from '@open-wc/testing';
+import fc from 'fast-check';
+import { Clock } from '../../src/auth/bearer.ts';
+import { type Outcome, redeem } from '../../src/auth/exchange.ts';
+import { createSettings } from '../../src/core/config.ts';
+import { ERROR_CODES } from '../../src/core/errors.ts';
+import { body, leaf, status } from '../support/junk-answers.ts';
+
+const settings = createSettings({ baseUrl: 'https://api.test' });
+const forever = new AbortController().signal;
+
+function isTrue(outcome: Outcome, status: number): boolean {
+  if (outcome.type === 'token') {
+    const { value, lifetimeMs } = outcome.bearer;
+    new Headers({ authorization: `Bearer ${value}` });
+    return status >= 200 && status <= 299 && value !== '' && lifetimeMs > 0;
+  }
+  if (outcome.type === 'rate-limited') return status === 429 || status === 503;
+  return ERROR_CODES.includes(outcome.error.code);
+}
+
+it('ten thousand answers without sense give a token, or say what they are', async () => {
+  let count = 0;
+  let tokenCount = 0;
+  const tokens = fc.record(
+    { token: fc.oneof(fc.stringMatching(/^[\x20-\x7e]{1,20}$/), body), expires_at: leaf, expires_in: leaf },
+    { requiredKeys: ['token'] },
+  );
+  const pause = fc.option(fc.integer({ min: 0, max: 300_000 }), { nil: undefined });
+  const check = async (status: number, body: unknown, retryAfterMs: number | undefined): Promise<void> => {
+    count += 1;
+    const answer = { status, body, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    const grant = { code: `code-${count}`, verifier: 'v', via: 'silent' as const };
+    const outcome = await redeem(grant as Parameters<typeof redeem>[0], {
+      settings,
+      post: async () => answer,
+      clock: new Clock(),
+      assumedLifetimeMs: 1000,
+      signal: forever,
+    });
+    if (outcome.type === 'token') tokenCount += 1;
+    if (!isTrue(outcome, status)) throw new Error(`${status} came to ${JSON.stringify(outcome)}`);
+  };
+  const answers = fc.oneof(body, tokens);
+  await fc.assert(fc.asyncProperty(status, answers, pause, check), { numRuns: 10_000 });
+  expect(tokenCount).to.be.greaterThan(10);
+});
