@@ -1,5 +1,5 @@
 // The browser itself fails: its database is refused, full, deleted, damaged or of another make, workers may not start, timers of a
-// page that nobody sees hardly run, the page is frozen. Every upload ends stored byte for byte, and what it cost is said.
+// page that nobody sees hardly run. Every upload ends stored byte for byte, and what it cost is said.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
