@@ -6,14 +6,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../../demo/server/main.ts', import.meta.url));
 
-async function start(...flags: string[]): Promise<{ process: ChildProcess; said: string; dataDir: string }> {
+async function start(
+  t: TestContext,
+  ...flags: string[]
+): Promise<{ process: ChildProcess; said: string; dataDir: string }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-'));
   const child = spawn(process.execPath, ['--import', 'tsx', main, '--data', dataDir, ...flags]);
+  t.after(() => child.kill('SIGKILL'));
   let said = '';
   for await (const text of child.stdout) {
     said += String(text);
@@ -22,8 +26,12 @@ async function start(...flags: string[]): Promise<{ process: ChildProcess; said:
   return { process: child, said, dataDir };
 }
 
-test('it prints its addresses and users, answers, and ends on Ctrl-C', async () => {
-  const { process: child, said, dataDir } = await start('--host', '127.0.0.1', '--origin', 'http://app.test');
+test('it prints its addresses and users, answers, and ends on Ctrl-C', async (t) => {
+  const {
+    process: child,
+    said,
+    dataDir,
+  } = await start(t, '--host', '127.0.0.1', '--origin', 'http://app.test');
   const baseUrl = /Service +(\S+)/.exec(said)?.[1] ?? '';
   assert.match(said, /Storage +http:\/\/127\.0\.0\.1:\d+/);
   assert.match(said, /alice@example\.com/);
@@ -35,17 +43,17 @@ test('it prints its addresses and users, answers, and ends on Ctrl-C', async () 
   await rm(dataDir, { recursive: true, force: true });
 });
 
-test('a default port that is taken is stepped over', async () => {
+test('a default port that is taken is stepped over', async (t) => {
   const blocker = createServer();
+  t.after(() => blocker.close());
   await new Promise<void>((resolve) => {
     blocker.once('error', () => resolve()); // somebody else has it, which is as good
     blocker.listen(8787, '127.0.0.1', resolve);
   });
-  const { process: child, said, dataDir } = await start();
+  const { process: child, said, dataDir } = await start(t);
   assert.match(said, /Service +http:\/\/localhost:\d+/);
   assert.doesNotMatch(said, /Service +http:\/\/localhost:8787\s/);
   child.kill('SIGTERM');
   await once(child, 'exit');
-  blocker.close();
   await rm(dataDir, { recursive: true, force: true });
 });

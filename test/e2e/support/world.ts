@@ -40,7 +40,10 @@ export async function createWorld(options: Partial<ServiceOptions> = {}): Promis
     // Functions that a test hands to the page come out of its compiler with calls of this helper.
     await page.addInitScript('globalThis.__name = (fn) => fn;');
     await page.goto(url);
-    await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
+    // By a timer: some pages here paint nothing, and waiting for a frame would never end.
+    await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
+      polling: 100,
+    });
     return page;
   };
   return {
