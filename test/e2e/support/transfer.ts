@@ -1,0 +1,64 @@
+// What the tests of the transfer share: files on the page, what the page shows, what the service saw. It knows no case.
+import assert from 'node:assert/strict';
+import type { BrowserContext, Page } from 'playwright';
+import type { LogEntry, Operation } from '../../../demo/server/faults.ts';
+import type { FileSnapshot } from '../../../src/core/types.ts';
+import { sumOf } from './files.ts';
+import type { World } from './world.ts';
+
+/** Engine options with few, short pauses between tries. */
+export const QUICK = `data-engine-options='{"policy":{"attempts":4,"baseMs":10,"capMs":40}}'`;
+
+export const pick = (page: Page, ...paths: string[]): Promise<void> =>
+  page.setInputFiles('secure-uploader >> input[type=file]', paths);
+
+/** The rows of the page. */
+export const filesOf = (page: Page): Promise<FileSnapshot[]> =>
+  page.evaluate(() => [...(document.querySelector('secure-uploader')?.snapshot.files ?? [])]);
+
+/** Resolves when the page shows so many bytes of its files as stored. */
+export const hasStored = (page: Page, bytes: number): Promise<unknown> =>
+  page.waitForFunction(
+    (bytes) => (document.querySelector('secure-uploader')?.snapshot.totals.storedBytes ?? 0) >= bytes,
+    bytes,
+    { polling: 20, timeout: 60_000 },
+  );
+
+/** The page that `world.open` made last, opened by somebody else's browser, with a token of alice's. */
+export async function openElsewhere(
+  world: World,
+  context: BrowserContext,
+  path = '/index.html',
+): Promise<Page> {
+  const { token } = await world.service.createToken('alice', 3_600_000);
+  const page = await context.newPage();
+  await page.addInitScript('globalThis.__name = (fn) => fn;');
+  await page.goto(world.pages.origin + path);
+  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
+    polling: 100,
+  });
+  await page.evaluate((token) => {
+    Object.assign(document.querySelector('secure-uploader') as HTMLElement, { getToken: async () => token });
+  }, token);
+  return page;
+}
+
+/** Requests of an operation since the log was emptied, preflights left out. */
+export const requestsOf = ({ service }: World, operation: Operation): LogEntry[] =>
+  service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS');
+
+/** PUTs that were answered. No chunk may have two. */
+export function puts(world: World): LogEntry[] {
+  const answered = requestsOf(world, 'put').filter((entry) => entry.answered && entry.stored);
+  const hashes = answered.map(({ hash }) => hash);
+  assert.equal(new Set(hashes).size, hashes.length, 'a chunk was sent twice');
+  return answered;
+}
+
+export const bytesOf = (entries: readonly LogEntry[]): number =>
+  entries.reduce((sum, { sizeBytes = 0 }) => sum + sizeBytes, 0);
+
+/** The file that a commit made lies on the service with these bytes. */
+export async function liesThere({ service }: World, fileId: string, sha256: string): Promise<void> {
+  assert.equal((await sumOf(service.readFile(fileId))).sha256, sha256);
+}

@@ -1,0 +1,131 @@
+// One chunk's content is sent once: for three copies of a file in three folders, and by a second browser that goes on where
+// a first one stopped.
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { drop, until } from './support/browser.ts';
+import { writeRandom } from './support/files.ts';
+import {
+  bytesOf,
+  filesOf,
+  hasStored,
+  liesThere,
+  openElsewhere,
+  pick,
+  puts,
+  QUICK,
+  requestsOf,
+} from './support/transfer.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const CHUNK_BYTES = 65_536;
+const CHUNK_COUNT = 40;
+const FILE_BYTES = CHUNK_COUNT * CHUNK_BYTES - 1000;
+const SETTINGS = `chunk-size="${CHUNK_BYTES}" ${QUICK}`;
+const FOR_EVER = Number.POSITIVE_INFINITY;
+const FOLDERS = ['folder-a', 'folder-b', 'folder-unique'];
+
+let world: World;
+before(async () => {
+  world = await createWorld({ fsync: false });
+});
+after(() => world.close());
+afterEach(() => {
+  world.service.faults.clear();
+  world.service.faults.clearLog();
+});
+
+/** Folders on disk, named after those of the service, each with a copy of one file. */
+function writeCopies(name: string): { sha256: string; dropped: string[] } {
+  const original = join(world.folder, name);
+  const sha256 = writeRandom(original, FILE_BYTES);
+  const dropped = FOLDERS.map((folder) => join(world.folder, name.replace('.bin', ''), folder));
+  for (const folder of dropped) {
+    mkdirSync(folder, { recursive: true });
+    copyFileSync(original, join(folder, name));
+  }
+  return { sha256, dropped };
+}
+
+const openForFolders = async (): Promise<Awaited<ReturnType<World['open']>>> => {
+  const page = await world.openWithToken(SETTINGS);
+  await page.evaluate(() => {
+    const parentFor = (path: string): string => path.split('/')[0] ?? '';
+    Object.assign(document.querySelector('secure-uploader') as HTMLElement, { parentFor });
+  });
+  return page;
+};
+
+test('three copies of a file in three folders are sent once, and end as three files', async () => {
+  const { sha256, dropped } = writeCopies('copies.bin');
+  const page = await openForFolders();
+  await drop(page, dropped);
+  const completed = await until(page, 'upload-completed', 3);
+  assert.equal(puts(world).length, CHUNK_COUNT);
+  assert.equal(bytesOf(requestsOf(world, 'put')), FILE_BYTES, 'nothing was begun twice either');
+  assert.equal(
+    completed.reduce((sum, { detail }) => sum + detail.sentBytes, 0),
+    FILE_BYTES,
+    'the page says so too',
+  );
+  for (const { detail } of completed) {
+    assert.equal(detail.chunks.length, CHUNK_COUNT);
+    assert.equal(detail.sentBytes + detail.skippedBytes, FILE_BYTES);
+    await liesThere(world, detail.commit.file_id, sha256);
+  }
+  assert.equal(new Set(completed.map(({ detail }) => detail.commit.file_id)).size, 3);
+  for (const folder of FOLDERS) {
+    const names = (await world.service.listFiles(folder)).map(({ name }) => name);
+    assert.equal(names.filter((name) => name === 'copies.bin').length, 1, folder);
+  }
+  await page.close();
+});
+
+test('when the copy that is being sent is canceled, the others send what is missing, and nothing twice', async () => {
+  const { sha256, dropped } = writeCopies('canceled.bin');
+  world.service.faults.add({ operation: 'put', delayMs: 50, times: FOR_EVER });
+  const page = await openForFolders();
+  await drop(page, dropped);
+  await hasStored(page, 6 * CHUNK_BYTES);
+  const leader = (await filesOf(page)).toSorted((a, b) => b.sentBytes - a.sentBytes)[0];
+  await page.evaluate((id) => document.querySelector('secure-uploader')?.cancel(id), leader?.id ?? '');
+  const completed = await until(page, 'upload-completed', 2);
+  for (const { detail } of completed) await liesThere(world, detail.commit.file_id, sha256);
+  puts(world);
+  await page.close();
+});
+
+test('a second browser that goes on with a file sends at most what the first one had not stored, and one chunk', async () => {
+  const path = join(world.folder, 'two browsers.bin');
+  const sha256 = writeRandom(path, FILE_BYTES);
+  world.service.faults.add({ operation: 'put', skip: 0.6 * CHUNK_COUNT, stall: true, times: FOR_EVER });
+  const first = await world.openWithToken(SETTINGS);
+  await pick(first, path);
+  await hasStored(first, 0.6 * FILE_BYTES);
+  await first.close();
+  world.service.faults.clear();
+  const stored = puts(world);
+  assert.equal(stored.length, 0.6 * CHUNK_COUNT);
+
+  const other = await world.browser.browser()?.newContext();
+  assert.ok(other);
+  const second = await openElsewhere(world, other);
+  assert.deepEqual(await filesOf(second), [], 'it knows nothing of the first');
+  await pick(second, path);
+  const [completed] = await until(second, 'upload-completed');
+  await liesThere(world, completed?.detail.commit.file_id, sha256);
+  const ofSecond = requestsOf(world, 'put').filter(
+    ({ sessionId }) => sessionId === completed?.detail.sessionId,
+  );
+  const sentBytes = bytesOf(ofSecond);
+  assert.ok(sentBytes <= 0.4 * FILE_BYTES + CHUNK_BYTES, `${sentBytes} of ${FILE_BYTES} bytes were sent`);
+  const known = new Set(stored.map(({ hash }) => hash));
+  assert.deepEqual(
+    ofSecond.filter(({ hash }) => known.has(hash)),
+    [],
+    'nothing that was stored was sent again',
+  );
+  assert.equal(completed?.detail.sentBytes, sentBytes);
+  await other.close();
+});
