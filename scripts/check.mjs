@@ -53,15 +53,17 @@ function runOne({ name, args }, cwd) {
   });
 }
 
-/** Runs every check in `root` and prints. Answers `{passed, failed}`, one for each check. */
+/** Runs every check in `root` and prints. Answers `{passed, failed, failures: [{title, error}]}`, one for each check. */
 export async function check(root = here) {
   const results = await Promise.all(checksOf(root).map((one) => runOne(one, root)));
   for (const { name, passed, output, seconds } of results) {
     if (!passed) console.log(output.trimEnd());
     console.log(`${passed ? 'ok  ' : 'FAIL'} ${name} (${seconds.toFixed(1)} s)`);
   }
-  const failed = results.filter((one) => !one.passed).length;
-  return { passed: results.length - failed, failed };
+  const failures = results
+    .filter(({ passed }) => !passed)
+    .map(({ name, output }) => ({ title: name, error: output.trim() }));
+  return { passed: results.length - failures.length, failed: failures.length, failures };
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {

@@ -1,18 +1,51 @@
-// A reporter of `node --test` that prints nothing and writes the sums where `COUNT_FILE` says, for test.mjs.
+// A reporter of `node --test` that prints nothing and writes the sums, and which tests failed why, where `COUNT_FILE` says, for
+// test.mjs: after every test, so that a run which is broken off has told what it knew.
 import { writeFileSync } from 'node:fs';
+import { relative } from 'node:path';
 
-/** Counts tests, not suites; a file that broke, or that ended without a single test, counts as one failed test. */
+const causeOf = (error) => error?.cause?.message ?? error?.cause ?? error?.message ?? error;
+
+/**
+ * Counts tests, not suites; a file that broke, or that ended without a single test, counts as one failed test. Writes
+ * `{passed, failed, skipped, failures: [{file, title, error}]}`.
+ */
 export default async function* countTests(source) {
-  const counts = { passed: 0, failed: 0, skipped: 0 };
+  const counts = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  const running = new Map();
+  const write = () => {
+    if (process.env.COUNT_FILE) writeFileSync(process.env.COUNT_FILE, JSON.stringify(counts));
+  };
   for await (const { type, data } of source) {
-    if ((type !== 'test:pass' && type !== 'test:fail') || data.details?.type === 'suite') continue;
+    const file = data?.file && relative(process.cwd(), data.file);
+    const key = JSON.stringify([file, data?.nesting, data?.name]);
+    if (type === 'test:dequeue') running.set(key, { file, title: data.name });
+    if (type === 'test:complete') running.delete(key);
+    if (type !== 'test:pass' && type !== 'test:fail') continue;
     // Node reports the file itself only where nothing inside it was reported.
     const isFile =
       data.nesting === 0 && /\.[cm]?[jt]s$/.test(data.name) && (!data.file || data.file.endsWith(data.name));
-    if (data.skip !== undefined || data.todo !== undefined) counts.skipped += 1;
-    else if (type === 'test:fail' || isFile) counts.failed += 1;
-    else counts.passed += 1;
+    const title = isFile ? 'the file' : data.name;
+    const fail = (error) => counts.failures.push({ file, title, error: String(error) });
+    if (data.details?.type === 'suite') {
+      // Tests that failed are told by themselves; what a hook met is told here only.
+      if (type === 'test:fail' && data.details.error?.failureType === 'hookFailed')
+        fail(causeOf(data.details.error));
+      continue;
+    }
+    if (data.skip !== undefined || data.todo !== undefined) {
+      counts.skipped += 1;
+      fail('was skipped');
+    } else if (type === 'test:fail') {
+      counts.failed += 1;
+      const inside = [...running.values()].filter((each) => isFile && each.file === file);
+      const until = inside.length ? ` (in: ${inside.map((each) => each.title).join(' > ')})` : '';
+      fail(`${causeOf(data.details?.error)}${until}`);
+    } else if (isFile) {
+      counts.failed += 1;
+      fail('ended without a test');
+    } else counts.passed += 1;
+    write();
   }
-  if (process.env.COUNT_FILE) writeFileSync(process.env.COUNT_FILE, JSON.stringify(counts));
+  write();
   yield '';
 }

@@ -1,6 +1,6 @@
-// `npm test`: every check and every suite, one after the other, and on the last line the sum of all: `N passed, N failed`.
-// Words after `--` that are paths run only those files; `--only=check,wtr,server,package,e2e` runs only those suites;
-// `--name=words` only the tests with such a title; `--engines` (or CI) runs the tests in pages in Firefox and WebKit too.
+// `npm test`: every check and every suite, one after the other; at the end what failed, and on the last line the sum of all:
+// `N passed, N failed`. Words after `--` that are paths run only those files; `--only=check,wtr,server,package,e2e` only those
+// suites; `--name=words` only the tests with such a title; `--engines` (or CI) runs the tests in pages in Firefox and WebKit too.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,9 +10,14 @@ import { isSet } from './browser.mjs';
 import { check } from './check.mjs';
 import { filesUnder } from './files.mjs';
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const own = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
 const option = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
+const root = option('root') ?? own;
+// What has not ended by then never will: a file of tests, and a suite.
+const fileLimitMs = Number(option('file-limit') ?? 300) * 1000;
+const suiteLimitMs = Number(option('suite-limit') ?? 1200) * 1000;
+const greatestShown = 20;
 const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
 const titles = option('name');
 const allEngines = args.includes('--engines') || isSet('CI');
@@ -28,12 +33,27 @@ const picked = (folders) =>
   );
 
 let running;
-process.once('SIGTERM', () => {
-  running?.kill();
-  process.exit(143);
-});
+/** Ends a suite with all that its tests have started. */
+const kill = (signal) => {
+  try {
+    if (running?.pid) process.kill(-running.pid, signal);
+  } catch {
+    running.kill(signal); // where there are no groups, or nobody is left in it
+  }
+};
+for (const [signal, status] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+])
+  process.once(signal, () => {
+    kill('SIGTERM');
+    process.exit(status);
+  });
 
-/** Runs Node with `nodeArgs`, its output straight through. Answers what it counted; a suite that dies counts as a failure. */
+/**
+ * Runs Node with `nodeArgs`, its output straight through. Answers what it counted and what failed; a suite that dies counts as a
+ * failure, and one that does not end is ended. What its tests leave running ends with it.
+ */
 function run(name, nodeArgs, env) {
   const countFile = join(scratch, `${name}.json`);
   return new Promise((resolve) => {
@@ -41,37 +61,51 @@ function run(name, nodeArgs, env) {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
       env: { ...process.env, ...env, COUNT_FILE: countFile },
+      detached: true, // a group of processes of its own, to be ended as one
     };
+    let ending = '';
     const child = spawn(process.execPath, nodeArgs, options);
     running = child;
-    child.on('error', () => resolve({ passed: 0, failed: 1 }));
-    child.on('close', (code) => resolve(countOf(name, code, countFile)));
+    const limit = setTimeout(() => {
+      ending = `did not end within ${suiteLimitMs / 1000} s`;
+      kill('SIGKILL');
+    }, suiteLimitMs);
+    child.on('error', (error) => resolve(countOf(error.message, countFile)));
+    child.on('exit', (code, signal) => {
+      clearTimeout(limit);
+      kill('SIGKILL');
+      resolve(countOf(ending || (code === 0 ? '' : `ended with ${signal ?? `status ${code}`}`), countFile));
+    });
   });
 }
 
-function countOf(name, code, countFile) {
-  if (!existsSync(countFile)) {
-    console.log(`${name} ended without a count (exit status ${code})`);
-    return { passed: 0, failed: 1 };
-  }
-  const { passed, failed, skipped } = JSON.parse(readFileSync(countFile, 'utf8'));
-  if (skipped) console.log(`${name}: ${skipped} skipped, which counts as failed`);
-  if (passed + failed + skipped === 0) console.log(`${name} has files and ran no test`);
-  const isBroken = passed + failed + skipped === 0 || (code !== 0 && failed + skipped === 0);
-  return { passed, failed: failed + skipped + (isBroken ? 1 : 0) };
+/** `ending` says what was wrong with the end of the suite, if anything. */
+function countOf(ending, countFile) {
+  const nothing = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  const isCounted = existsSync(countFile);
+  const { passed, failed, skipped, failures } = isCounted
+    ? JSON.parse(readFileSync(countFile, 'utf8'))
+    : nothing;
+  const isKilled = ending.startsWith('did not');
+  let broken = isKilled ? ending : '';
+  if (passed + failed + skipped === 0) broken ||= ending || 'has files and ran no test';
+  else if (failed + skipped === 0) broken ||= ending;
+  if (broken) failures.push({ title: 'the suite', error: broken });
+  return { passed, failed: failed + skipped + (broken ? 1 : 0), failures };
 }
 
 function pages(engines) {
   return async (files) => {
     const filter = paths.length ? ['--files', ...files] : [];
     const env = { BROWSERS: engines, ...(titles ? { TEST_NAME: titles } : {}) };
-    return run('wtr', [join(root, 'node_modules/@web/test-runner/dist/bin.js'), ...filter], env);
+    return run('wtr', [join(own, 'node_modules/@web/test-runner/dist/bin.js'), ...filter], env);
   };
 }
 
 function outside(name, concurrency) {
-  const reporters = ['spec', 'stdout', join(root, 'scripts/count-tests.mjs'), join(scratch, 'unused')];
-  const flags = ['--import', 'tsx', '--test', `--test-concurrency=${concurrency}`, '--test-timeout=600000'];
+  const reporters = ['spec', 'stdout', join(own, 'scripts/count-tests.mjs'), join(scratch, 'unused')];
+  const limits = [`--test-concurrency=${concurrency}`, `--test-timeout=${fileLimitMs}`];
+  const flags = ['--import', 'tsx', '--test', ...limits];
   const filter = titles ? [`--test-name-pattern=${titles}`] : [];
   const [shown, shownTo, counter, counterTo] = reporters;
   const report = [`--test-reporter=${shown}`, `--test-reporter-destination=${shownTo}`];
@@ -96,20 +130,30 @@ const unknown =
   only?.filter((name) => name !== 'check' && !suites.some((suite) => suite.name === name)) ?? [];
 const sum = { passed: 0, failed: 0 };
 const lines = [];
+const failed = [];
 
 async function count(title, start) {
   console.log(`\n== ${title}`);
   const started = performance.now();
-  const { passed, failed } = await start();
-  sum.passed += passed;
-  sum.failed += failed;
+  const counted = await start();
+  sum.passed += counted.passed;
+  sum.failed += counted.failed;
+  failed.push(...counted.failures.map((each) => lineOf(title, each)));
   const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  lines.push(`${failed ? 'FAIL' : 'ok  '} ${title}: ${passed} passed, ${failed} failed (${seconds} s)`);
+  const counts = `${counted.passed} passed, ${counted.failed} failed`;
+  lines.push(`${counted.failed ? 'FAIL' : 'ok  '} ${title}: ${counts} (${seconds} s)`);
+}
+
+/** A failure in one line: where, which, and as much of the error as tells what it is. */
+function lineOf(suite, { file, engine, title, error }) {
+  const where = [suite, file && `${file}${engine ? ` in ${engine}` : ''}`].filter(Boolean).join(', ');
+  const line = `${where}: ${title} — ${error}`.replace(/\s+/g, ' ');
+  return line.length > 400 ? `${line.slice(0, 400)}…` : line;
 }
 
 try {
   for (const name of unknown) {
-    console.log(`--only knows no suite "${name}"`);
+    failed.push(`--only knows no suite "${name}"`);
     sum.failed += 1;
   }
   if (only ? only.includes('check') : paths.length === 0) await count('Checks', () => check());
@@ -122,8 +166,11 @@ try {
 }
 
 if (sum.passed + sum.failed === 0) {
-  console.log('nothing was run');
+  failed.push('nothing was run');
   sum.failed = 1;
 }
 process.exitCode = sum.failed ? 1 : 0;
-console.log(`\n${lines.join('\n')}\n\n${sum.passed} passed, ${sum.failed} failed`);
+if (failed.length > greatestShown)
+  failed.splice(greatestShown, failed.length, `and ${failed.length - greatestShown} more`);
+const told = failed.length ? `\n\nFailed:\n${failed.map((line) => `  ${line}`).join('\n')}` : '';
+console.log(`\n${lines.join('\n')}${told}\n\n${sum.passed} passed, ${sum.failed} failed`);

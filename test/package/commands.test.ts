@@ -1,8 +1,9 @@
-// Shows that the commands tell the truth: what set-up says where there is no browser, and what the counts make of broken tests.
+// Shows that the commands tell the truth: what set-up says where there is no browser, what the counts make of broken tests, and
+// what `npm test` says at its end.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -32,14 +33,41 @@ describe('npm test', () => {
   });
   after(() => rm(folder, { recursive: true, force: true }));
 
-  async function count(text: string): Promise<unknown> {
+  async function count(text: string): Promise<{ passed: number; failed: number; skipped: number }> {
     const file = join(folder, 'some.test.mjs');
     const counts = join(folder, 'counts.json');
     await writeFile(file, text);
     await node(['--test', `--test-reporter=${join(root, 'scripts/count-tests.mjs')}`, file], {
       COUNT_FILE: counts,
     });
-    return JSON.parse(await readFile(counts, 'utf8'));
+    const { passed, failed, skipped } = JSON.parse(await readFile(counts, 'utf8'));
+    return { passed, failed, skipped };
+  }
+
+  /** Runs these files as the tests of the service; answers the status and what stands at the end of the output. */
+  async function runAll(name: string, files: Record<string, string>, ...args: string[]) {
+    const project = join(folder, name);
+    await mkdir(join(project, 'test/server'), { recursive: true });
+    await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
+    for (const [file, text] of Object.entries(files))
+      await writeFile(
+        join(project, 'test/server', file),
+        `import { describe, test } from 'node:test';\n${text}`,
+      );
+    const { status, stdout } = await node([
+      'scripts/test.mjs',
+      `--root=${project}`,
+      '--only=server',
+      ...args,
+    ]);
+    const end = /\n(?:ok {2}|FAIL) The reference service: [\s\S]*$/.exec(stdout)?.[0] ?? stdout;
+    return {
+      status,
+      end: end
+        .replace(/\(\d+\.\d s\)/, '(s)')
+        .trim()
+        .split('\n'),
+    };
   }
 
   test('counts tests, and not the groups that they stand in', async () => {
@@ -56,6 +84,73 @@ describe('npm test', () => {
   test('counts a file that breaks, or ends without a test, as a failure', async () => {
     assert.deepEqual(await count(`throw new Error('broken');`), { passed: 0, failed: 1, skipped: 0 });
     assert.deepEqual(await count('process.exit(0);'), { passed: 0, failed: 1, skipped: 0 });
+  });
+
+  test('names what failed, in which file and why, before the sum', async () => {
+    const { status, end } = await runAll('failing', {
+      'a.test.ts': `describe('a group', () => {
+        test('one', () => {});
+        test('two', () => { throw new Error('no\\n  and no'); });
+        test('three', { skip: true }, () => {});
+      });`,
+      'b.test.ts': `throw new Error('broken');`,
+    });
+    assert.equal(status, 1);
+    assert.deepEqual(end, [
+      'FAIL The reference service: 1 passed, 3 failed (s)',
+      '',
+      'Failed:',
+      '  The reference service, test/server/a.test.ts: two — no and no',
+      '  The reference service, test/server/a.test.ts: three — was skipped',
+      '  The reference service, test/server/b.test.ts: the file — test failed',
+      '',
+      '1 passed, 3 failed',
+    ]);
+  });
+
+  test('names twenty of many, and how many there are beside them', async () => {
+    const text = `for (let nth = 1; nth <= 23; nth++) test('nth ' + nth, () => { throw new Error('no'); });`;
+    const { end } = await runAll('many', { 'a.test.ts': text });
+    const named = end.filter((line) => line.startsWith('  The reference service, '));
+    assert.equal(named.length, 20);
+    assert.deepEqual(end.slice(-3), ['  and 3 more', '', '0 passed, 23 failed']);
+  });
+
+  test('tells in which test a file broke off', async () => {
+    const file = join(root, 'a.test.ts');
+    const events = [
+      { type: 'test:dequeue', data: { name: file, nesting: 0, file } },
+      { type: 'test:dequeue', data: { name: 'a group', nesting: 0, file } },
+      { type: 'test:dequeue', data: { name: 'the first', nesting: 1, file } },
+      { type: 'test:complete', data: { name: 'the first', nesting: 1, file } },
+      { type: 'test:dequeue', data: { name: 'the last', nesting: 1, file } },
+      { type: 'test:complete', data: { name: file, nesting: 0, file } },
+      {
+        type: 'test:fail',
+        data: { name: file, nesting: 0, file, details: { error: { message: 'timed out' } } },
+      },
+    ];
+    const counts = join(folder, 'broken-off.json');
+    const script = `import countTests from './scripts/count-tests.mjs';
+      for await (const _ of countTests(${JSON.stringify(events)})) {}`;
+    await node(['--input-type=module', '--eval', script], { COUNT_FILE: counts });
+    const { failures } = JSON.parse(await readFile(counts, 'utf8'));
+    const error = 'timed out (in: a group > the last)';
+    assert.deepEqual(failures, [{ file: 'a.test.ts', title: 'the file', error }]);
+  });
+
+  test('ends a file that does not end, and a suite that a process of its tests keeps from ending', async () => {
+    const hanging = `setInterval(() => {}, 1000); test('for ever', () => new Promise(() => {}));`;
+    const orphan = `import { spawn } from 'node:child_process';
+      test('fine', () => { spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' }).unref(); });`;
+    const [file, suite] = await Promise.all([
+      runAll('hanging', { 'a.test.ts': hanging }, '--file-limit=1'),
+      runAll('orphan', { 'a.test.ts': orphan }, '--suite-limit=1'),
+    ]);
+    assert.match(file.end.join('\n'), /a\.test\.ts: the file — test timed out after 1000ms/);
+    assert.equal(file.end.at(-1), '0 passed, 1 failed');
+    assert.match(suite.end.join('\n'), /the suite — did not end within 1 s/);
+    assert.deepEqual([file.status, suite.status], [1, 1]);
   });
 
   test('closes on the sum, and fails where nothing was run', async () => {

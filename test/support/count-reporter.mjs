@@ -1,8 +1,15 @@
-// Prints a line for each file of in-page tests and each engine, and writes the sums where `COUNT_FILE` says (scripts/test.mjs).
+// Prints a line for each file of in-page tests and each engine, and writes the sums, and which tests failed why, where
+// `COUNT_FILE` says (scripts/test.mjs).
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-const testsOf = (suite) => (suite ? [...suite.tests, ...suite.suites.flatMap(testsOf)] : []);
+/** The tests of a suite and of those inside it, each by its whole title. */
+function testsOf(suite, titles = []) {
+  if (!suite) return [];
+  const own = [...titles, ...(suite.name ? [suite.name] : [])];
+  const tests = suite.tests.map((test) => ({ ...test, title: [...own, test.name].join(' > ') }));
+  return [...tests, ...suite.suites.flatMap((each) => testsOf(each, own))];
+}
 
 function countOf(session) {
   const tests = testsOf(session.testResults);
@@ -10,6 +17,19 @@ function countOf(session) {
   const passed = tests.filter((test) => test.passed && !test.skipped).length;
   const failed = tests.length - skipped - passed;
   return { passed, skipped, failed: failed || (session.passed && tests.length ? 0 : 1) };
+}
+
+/** What failed in a session: its tests, or where none did, what kept them from running. */
+function failuresOf(session, file) {
+  const engine = session.browser.name;
+  const failed = testsOf(session.testResults).filter((test) => test.skipped || !test.passed);
+  const failures = failed.map(({ title, error, skipped }) => ({
+    ...{ file, engine, title },
+    error: skipped ? 'was skipped' : (error?.message ?? 'no error'),
+  }));
+  const errors = session.errors.map(({ message }) => ({ file, engine, title: 'the file', error: message }));
+  if (failures.length || errors.length || countOf(session).failed === 0) return [...failures, ...errors];
+  return [{ file, engine, title: 'the file', error: 'ended without a test' }];
 }
 
 /** A Web Test Runner reporter. A file that broke, or that has no test, counts as one failure. */
@@ -21,17 +41,20 @@ export function countReporter(file = process.env.COUNT_FILE) {
     },
     onTestRunFinished({ sessions }) {
       const sum = { passed: 0, failed: 0, skipped: 0 };
+      const failures = [];
       for (const session of sessions) {
         const count = countOf(session);
         for (const key of Object.keys(sum)) sum[key] += count[key];
+        const path = relative(rootDir, session.testFile);
+        failures.push(...failuresOf(session, path));
         const state = count.failed
           ? `${count.passed} passed, ${count.failed} failed`
           : `${count.passed} passed`;
         const skipped = count.skipped ? `, ${count.skipped} skipped` : '';
-        console.log(`${relative(rootDir, session.testFile)} in ${session.browser.name}: ${state}${skipped}`);
+        console.log(`${path} in ${session.browser.name}: ${state}${skipped}`);
       }
       console.log(`\nIn pages: ${sum.passed} passed, ${sum.failed} failed`);
-      if (file) writeFileSync(file, JSON.stringify(sum));
+      if (file) writeFileSync(file, JSON.stringify({ ...sum, failures }));
     },
   };
 }
