@@ -113,6 +113,11 @@ export class Progress {
     this.#rate.stop();
   }
 
+  /** Another tab sends it: answers what is shown of that, here too when that tab is gone. */
+  follow<T extends { readonly sentBytes: number }>(numbers: T): T {
+    return { ...numbers, sentBytes: this.#show(numbers.sentBytes) };
+  }
+
   /** The file is done, and only now the bar may be full. */
   finish(): void {
     this.#shownBytes = this.#sizeBytes;
@@ -122,11 +127,10 @@ export class Progress {
     let movedBytes = this.#storedBytes;
     for (const bytes of this.#inFlight.values()) movedBytes += bytes;
     this.#rate.add(movedBytes, nowMs);
-    this.#shownBytes = Math.max(this.#shownBytes, Math.min(movedBytes, this.#sizeBytes - 1));
     const bytesPerSecond = this.#rate.perSecond;
     return {
       hashedBytes: Math.min(this.#hashedBytes, this.#sizeBytes),
-      sentBytes: this.#shownBytes,
+      sentBytes: this.#show(movedBytes),
       storedBytes: this.#storedBytes,
       skippedBytes: this.#skippedBytes,
       ...(bytesPerSecond !== undefined && { bytesPerSecond }),
@@ -134,6 +138,12 @@ export class Progress {
         remainingMs: Math.max(0, ((this.#sizeBytes - movedBytes) / bytesPerSecond) * 1000),
       }),
     };
+  }
+
+  /** The bar never goes back. */
+  #show(bytes: number): number {
+    this.#shownBytes = Math.max(this.#shownBytes, Math.min(bytes, this.#sizeBytes - 1));
+    return this.#shownBytes;
   }
 
   #add({ index, sizeBytes }: Chunk): void {

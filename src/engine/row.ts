@@ -213,7 +213,7 @@ export class Row {
         signal,
         onWait: () => this.wait('other-tab'),
         onGo: () => this.proceed(),
-        onProgress: (numbers) => this.#follow(numbers),
+        onProgress: (numbers) => this.#follow(progress.follow(numbers)),
       }),
       file: picked.file,
       ...createBodies(pool.hashSlice),

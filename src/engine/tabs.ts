@@ -12,8 +12,9 @@ export interface TabProgress {
   readonly skippedBytes: number;
 }
 
-/** What a tab says of an upload that it runs; nothing secret. */
+/** What tabs say of an upload to each other; nothing secret. */
 type Said =
+  | { readonly type: 'asked'; readonly key: string }
   | { readonly type: 'progress'; readonly key: string; readonly numbers: TabProgress }
   | { readonly type: 'done'; readonly key: string; readonly detail: Omit<CompletedDetail, 'id'> };
 
@@ -30,12 +31,16 @@ const CHANNEL = 'secure-uploader:uploads';
 export class Tabs {
   readonly #channel = openChannel(CHANNEL);
   readonly #followers = new Map<string, Set<(said: Said) => void>>();
+  /** How far the uploads are that this tab runs, for tabs that come later. */
+  readonly #told = new Map<string, TabProgress>();
 
   constructor() {
     if (!this.#channel) return;
     this.#channel.onmessage = ({ data }: MessageEvent<unknown>) => {
       const said = readSaid(data);
-      if (said) for (const hear of this.#followers.get(said.key) ?? []) hear(said);
+      const numbers = said?.type === 'asked' ? this.#told.get(said.key) : undefined;
+      if (said && numbers) this.#say({ type: 'progress', key: said.key, numbers });
+      else if (said) for (const hear of this.#followers.get(said.key) ?? []) hear(said);
     };
   }
 
@@ -45,18 +50,23 @@ export class Tabs {
    */
   async take(key: string, signal: AbortSignal, follower: Follower): Promise<() => void> {
     if (!globalThis.navigator?.locks) return () => undefined;
+    const ours = (release: (() => void) | undefined) => () => {
+      this.#told.delete(key);
+      release?.();
+    };
     const free = await hold(key, { ifAvailable: true });
-    if (free) return free;
+    if (free) return ours(free);
     const stop = new AbortController();
     follower.onWait();
     const unhear = this.#hear(key, (said) => {
       if (said.type === 'progress') follower.onProgress(said.numbers);
-      else stop.abort(new DoneElsewhere(said.detail));
+      else if (said.type === 'done') stop.abort(new DoneElsewhere(said.detail));
     });
+    this.#say({ type: 'asked', key });
     try {
       const given = await hold(key, { signal: AbortSignal.any([signal, stop.signal]) });
       follower.onGo();
-      return given ?? (() => undefined);
+      return ours(given);
     } finally {
       unhear();
     }
@@ -70,7 +80,9 @@ export class Tabs {
   }
 
   tellProgress(key: string, { sentBytes, storedBytes, skippedBytes }: TabProgress): void {
-    this.#say({ type: 'progress', key, numbers: { sentBytes, storedBytes, skippedBytes } });
+    const numbers = { sentBytes, storedBytes, skippedBytes };
+    this.#told.set(key, numbers);
+    this.#say({ type: 'progress', key, numbers });
   }
 
   tellDone(key: string, { id: _id, commit: _commit, ...detail }: CompletedDetail): void {
@@ -118,6 +130,7 @@ function hold(key: string, options: LockOptions): Promise<(() => void) | undefin
 function readSaid(data: unknown): Said | undefined {
   const { type, key, numbers, detail } = (data ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof key !== 'string') return undefined;
+  if (type === 'asked') return { type, key };
   if (type === 'done') return isCompleted(detail) ? { type, key, detail } : undefined;
   if (type !== 'progress') return undefined;
   const { sentBytes, storedBytes, skippedBytes } = (numbers ?? {}) as TabProgress;

@@ -1,0 +1,108 @@
+// Five tabs with the same file for the same folder: it goes up once, all of them show how far it is, and when the tab that
+// sends is closed or crashes, another one goes on.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { eventsOf, until } from './support/browser.ts';
+import { writeRandom } from './support/files.ts';
+import { bytesOf, filesOf, hasStored, liesThere, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const CHUNK_BYTES = 65_536;
+const CHUNK_COUNT = 60;
+const FILE_BYTES = CHUNK_COUNT * CHUNK_BYTES;
+const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="2" ${QUICK}`;
+
+let world: World;
+before(async () => {
+  world = await createWorld({ fsync: false });
+});
+after(() => world.close());
+
+/** The tabs whose row is not waiting for another tab. */
+async function leadersOf(tabs: readonly Page[]): Promise<Page[]> {
+  const leaders: Page[] = [];
+  for (const tab of tabs) {
+    const [file] = await filesOf(tab);
+    if (file && !(file.phase === 'paused' && file.pauseReason === 'other-tab')) leaders.push(tab);
+  }
+  return leaders;
+}
+
+/** Every tab shows so many bytes as stored, and none more than the service has. */
+async function allShow(tabs: readonly Page[], bytes: number): Promise<void> {
+  await Promise.all(tabs.map((tab) => hasStored(tab, bytes)));
+  for (const tab of tabs) {
+    const [file] = await filesOf(tab);
+    const storedBytes = bytesOf(requestsOf(world, 'put').filter(({ stored }) => stored));
+    assert.ok(file && file.storedBytes <= storedBytes, `a tab shows ${file?.storedBytes} of ${storedBytes}`);
+  }
+}
+
+/** What a tab has told of its progress never goes back. */
+async function neverWentBack(tab: Page): Promise<void> {
+  let shown = 0;
+  for (const { detail } of await eventsOf(tab, 'upload-progress')) {
+    assert.ok(detail.sentBytes >= shown, `a tab went back from ${shown} to ${detail.sentBytes}`);
+    shown = detail.sentBytes;
+  }
+}
+
+test('five tabs upload a file once, show true progress, and go on when the one that sends is closed or crashes', async () => {
+  const path = join(world.folder, 'five tabs.bin');
+  const sha256 = writeRandom(path, FILE_BYTES);
+  // Slow enough for five tabs to join, and held at two places until a test has looked.
+  const { faults } = world.service;
+  faults.add({ operation: 'put', skip: 15, stall: true, times: Number.POSITIVE_INFINITY });
+  const tabs: Page[] = [];
+  for (let count = 0; count < 5; count++) {
+    const tab = await world.openWithToken(SETTINGS);
+    await pick(tab, path);
+    if (count > 0) await until(tab, 'upload-paused');
+    tabs.push(tab);
+  }
+  await allShow(tabs, 15 * CHUNK_BYTES);
+
+  for (const end of ['closed', 'crashed']) {
+    const [leader, ...others] = await leadersOf(tabs);
+    assert.ok(leader && others.length === 0, 'one tab sends');
+    tabs.splice(tabs.indexOf(leader), 1);
+    faults.clear();
+    const storedCount = puts(world).length;
+    faults.add({ operation: 'put', skip: 15, stall: true, times: Number.POSITIVE_INFINITY });
+    if (end === 'closed') await leader.close();
+    else await crash(leader);
+    await allShow(tabs, (storedCount + 15) * CHUNK_BYTES);
+  }
+
+  faults.clear();
+  const [leader] = await leadersOf(tabs);
+  assert.ok(leader);
+  await leader.close();
+  tabs.splice(tabs.indexOf(leader), 1);
+  for (const tab of tabs) {
+    const [completed] = await until(tab, 'upload-completed');
+    assert.equal(completed?.detail.chunks.length, CHUNK_COUNT);
+    assert.deepEqual(
+      (await filesOf(tab)).map(({ phase }) => phase),
+      ['done'],
+    );
+    await neverWentBack(tab);
+  }
+  assert.equal(puts(world).length, CHUNK_COUNT);
+  const sessions = requestsOf(world, 'session').filter(({ method }) => method === 'POST');
+  assert.equal(sessions.length, 1, 'one session over all tabs');
+  const stored = (await world.service.listFiles('folder-a')).filter(({ name }) => name === 'five tabs.bin');
+  assert.equal(stored.length, 1);
+  await liesThere(world, stored[0]?.id ?? '', sha256);
+  for (const tab of tabs) await tab.close();
+});
+
+/** Ends the page's process. */
+async function crash(page: Page): Promise<void> {
+  const crashed = page.waitForEvent('crash');
+  const session = await page.context().newCDPSession(page);
+  session.send('Page.crash').catch(() => undefined);
+  await crashed;
+}
