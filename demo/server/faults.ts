@@ -29,6 +29,8 @@ export interface Fault {
   match?: { hash?: string; fileName?: string };
   /** Waits before the request is handled. */
   delayMs?: number;
+  /** Waits for this too; only a test in the same process can set it. */
+  waitFor?: Promise<unknown>;
   /** Answers this instead of handling the request. */
   status?: number;
   body?: string | object;

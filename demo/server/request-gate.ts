@@ -50,6 +50,12 @@ export function startEntry(
   };
 }
 
+/** Waits for as long as a fault says, or until the request is given up. */
+export async function hold({ delayMs = 0, waitFor }: Partial<Fault>, gone: AbortSignal): Promise<void> {
+  await pause(delayMs, gone);
+  if (waitFor !== undefined) await Promise.race([waitFor, untilAborted(gone)]);
+}
+
 /** The gate as Hono's middleware. `_test` routes pass it unseen. */
 export function requestGate(parts: Parts): MiddlewareHandler<Env> {
   const { faults, network, clock } = parts;
@@ -83,7 +89,7 @@ export function requestGate(parts: Parts): MiddlewareHandler<Env> {
     const about = { operation: entry.operation, hashes: entry.hashes ?? [], fileName: entry.fileName };
     const fault = faults.strike(about);
     c.set('fault', fault);
-    await pause(fault.delayMs ?? 0, gone.signal);
+    await hold(fault, gone.signal);
     const destroy = (): void => {
       incoming.socket.destroy();
       c.res = new Response(null, { headers: { 'x-hono-already-sent': 'true' } });

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, LogEntry } from './faults.ts';
 import { pause, untilAborted } from './network.ts';
 import type { Parts } from './parts.ts';
-import { makeUp, startEntry } from './request-gate.ts';
+import { hold, makeUp, startEntry } from './request-gate.ts';
 import type { Grant } from './seal.ts';
 
 /** Handles one request of the storage. Never throws. */
@@ -38,7 +38,7 @@ export function createStorageHandler(parts: Parts): StorageHandler {
     try {
       await network.latency(gone.signal);
       const fault = strike(parts, url, entry);
-      await pause(fault.delayMs ?? 0, gone.signal);
+      await hold(fault, gone.signal);
       if (fault.cut === 'before-body') throw new Broken();
       const answer = await decide(parts, request, url, entry, fault, gone.signal);
       entry.status = answer.status;

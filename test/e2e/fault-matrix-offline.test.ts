@@ -7,6 +7,7 @@ import { eventsOf, until } from './support/browser.ts';
 import { fileFor, nameOf, outcomeOf } from './support/fault-cells.ts';
 import { OPERATIONS, readFaultTable } from './support/fault-table.ts';
 import { sumOf } from './support/files.ts';
+import { createGate } from './support/gate.ts';
 import { createWorld, type World } from './support/world.ts';
 
 /** One try and no more: whatever is spent is too much. */
@@ -19,12 +20,6 @@ before(async () => {
 });
 after(() => world.close());
 afterEach(() => world.browser.setOffline(false));
-
-/** Resolves when a request of the operation has arrived, which then waits. */
-async function arrived(operation: string): Promise<void> {
-  while (!world.service.log.some((entry) => entry.operation === operation && entry.method !== 'OPTIONS'))
-    await new Promise((resolve) => setImmediate(resolve));
-}
 
 async function signInOnce(): Promise<void> {
   const page = await world.open();
@@ -51,13 +46,19 @@ for (const cell of cells) {
     if (operation === 'token') await signInOnce();
     service.faults.clear();
     service.faults.clearLog();
+    const [arrived, gone] = [createGate(), createGate()];
     // For as long as the line is gone: the browser sends again by itself what was cut on an open connection.
-    service.faults.add({ operation, delayMs: 300, cut: 'before-body', times: Number.POSITIVE_INFINITY });
+    service.faults.choose((request) => {
+      if (request.operation !== operation) return undefined;
+      arrived.open();
+      return { waitFor: gone.opened, cut: 'before-body' };
+    });
     const page = operation === 'token' ? await world.open(ONE_TRY) : await world.openWithToken(ONE_TRY);
     const { path, sha256 } = fileFor(world, cell);
     await pick(page, path);
-    await arrived(operation);
+    await arrived.opened;
     await browser.setOffline(true);
+    gone.open();
     const [paused] = await until(page, 'upload-paused');
     const says = paused?.detail.reason === 'offline' ? /offline|no connection/i : /sign in/i;
     const isShown = await page.locator('secure-uploader').getByText(says).first().isVisible();

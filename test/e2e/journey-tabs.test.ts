@@ -6,6 +6,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, until } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
+import { createGate, type Gate } from './support/gate.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const MIB = 2 ** 20;
@@ -23,16 +24,26 @@ beforeEach(() => {
   sha256 = writeRandom(path, SIZE);
   world.service.faults.clear();
   world.service.faults.clearLog();
-  world.service.faults.shape({});
 });
 
 const ATTRIBUTES = 'chunk-size="1MiB"';
 const pick = (page: Page): Promise<void> => page.setInputFiles('secure-uploader >> input[type=file]', path);
 const storedBytes = (page: Page, bytes: number): Promise<unknown> =>
-  page.waitForFunction((bytes) => {
-    const element = document.querySelector('secure-uploader');
-    return (element?.snapshot.files[0]?.storedBytes ?? 0) >= bytes;
-  }, bytes);
+  page.waitForFunction(
+    (bytes) => {
+      const element = document.querySelector('secure-uploader');
+      return (element?.snapshot.files[0]?.storedBytes ?? 0) >= bytes;
+    },
+    bytes,
+    { polling: 100 },
+  );
+/** So many chunks reach the storage; the others wait there. */
+const stopAfter = (chunkCount: number): Gate => {
+  const gate = createGate();
+  const times = Number.POSITIVE_INFINITY;
+  world.service.faults.add({ operation: 'put', skip: chunkCount, times, waitFor: gate.opened });
+  return gate;
+};
 const sentOnce = (): void => {
   const hashes = world.service.log
     .filter((entry) => entry.operation === 'put' && entry.answered)
@@ -42,13 +53,13 @@ const sentOnce = (): void => {
 
 /** Uploads a part of the file, and leaves the page. */
 async function leaveInTheMiddle(): Promise<void> {
-  world.service.faults.shape({ totalBytesPerSecond: 8 * MIB });
+  stopAfter(6);
   const page = await world.openWithToken(ATTRIBUTES);
   await pick(page);
   await until(page, 'upload-started');
   await storedBytes(page, 6 * MIB);
   await page.close();
-  world.service.faults.shape({});
+  world.service.faults.clear();
 }
 
 test('an upload that was left is in the list again, asks for its file, refuses another, and goes on with the right one', async () => {
@@ -119,7 +130,7 @@ test('a file of the same name, size and time with one byte changed ends stored a
 });
 
 test('the same file in two tabs goes up once, and both say that it is done', async () => {
-  world.service.faults.shape({ totalBytesPerSecond: 12 * MIB });
+  const gate = stopAfter(4);
   const leader = await world.openWithToken(ATTRIBUTES);
   await pick(leader);
   await storedBytes(leader, 2 * MIB);
@@ -128,7 +139,7 @@ test('the same file in two tabs goes up once, and both say that it is done', asy
   const [paused] = await until(follower, 'upload-paused');
   assert.equal(paused?.detail.reason, 'other-tab');
   await storedBytes(follower, 4 * MIB);
-  world.service.faults.shape({});
+  gate.open();
   await until(leader, 'upload-completed');
   const [completed] = await until(follower, 'upload-completed');
   assert.equal(completed?.detail.sentBytes, 0);
@@ -142,15 +153,15 @@ test('the same file in two tabs goes up once, and both say that it is done', asy
 });
 
 test('a tab that dies hands its upload over to the next', async () => {
-  world.service.faults.shape({ totalBytesPerSecond: 8 * MIB });
+  stopAfter(3);
   const leader = await world.openWithToken(ATTRIBUTES);
   await pick(leader);
   await storedBytes(leader, 3 * MIB);
   const follower = await world.openWithToken(ATTRIBUTES);
   await pick(follower);
   await until(follower, 'upload-paused');
+  world.service.faults.clear();
   await leader.close({ runBeforeUnload: false });
-  world.service.faults.shape({});
   const [completed] = await until(follower, 'upload-completed');
   assert.ok(completed?.detail.skippedBytes > 0);
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);

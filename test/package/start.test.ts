@@ -29,13 +29,18 @@ describe('npm start', () => {
     });
     child = spawn(process.execPath, ['--import', 'tsx', 'scripts/start.mjs', `--data=${dataDir}`], {
       cwd: root,
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
+    child.stderr?.pipe(process.stderr);
     child.stdout?.setEncoding('utf8');
-    for await (const text of child.stdout ?? []) {
-      printed += text;
-      if (printed.includes('Ctrl-C')) break;
-    }
+    // Read to the end: it must never write to a pipe that nobody holds.
+    await new Promise<void>((resolve) => {
+      child.stdout?.on('data', (text) => {
+        printed += text;
+        if (printed.includes('Ctrl-C')) resolve();
+      });
+      child.stdout?.once('end', resolve);
+    });
     address = /http:\S+/.exec(printed)?.[0] ?? '';
   });
   after(async () => {

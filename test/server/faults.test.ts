@@ -102,15 +102,38 @@ test('a stall stops half-way: for a while, or until the caller leaves', async ()
   add({ operation: 'put', stallMs: 30 });
   assert.equal((await put(urls[0] ?? '', chunks[0] ?? new Uint8Array())).status, 200);
   add({ operation: 'put', stall: true });
+  rig.service.faults.clearLog();
   const caller = new AbortController();
   const stalled = fetch(urls[1] ?? '', {
     method: 'PUT',
     body: chunks[1] as BodyInit,
     signal: caller.signal,
   });
-  setTimeout(() => caller.abort(), 50);
-  await assert.rejects(stalled, { name: 'AbortError' });
+  const left = assert.rejects(stalled, { name: 'AbortError' });
+  while (!last('put')) await new Promise((resolve) => setImmediate(resolve));
+  caller.abort();
+  await left;
   assert.equal(last('put')?.stored, undefined);
+});
+
+test('a request waits for what a fault names, wherever it goes', async () => {
+  const { urls, chunks } = await begin(alice, randomChunks(10));
+  let isReleased = false;
+  let release = (): void => {};
+  const waitFor = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  add({ operation: '*', waitFor, times: 2 });
+  const answers = [put(urls[0] ?? '', chunks[0] ?? new Uint8Array()), alice.open({ size: 1 })].map(
+    async (answer) => {
+      await answer;
+      return isReleased;
+    },
+  );
+  await ask(rig.service, 'OPTIONS', '/files/uploadsession');
+  isReleased = true;
+  release();
+  assert.deepEqual(await Promise.all(answers), [true, true]);
 });
 
 test('tickets can be expired, of another chunk, or missing', async () => {

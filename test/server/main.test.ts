@@ -19,10 +19,14 @@ async function start(
   const child = spawn(process.execPath, ['--import', 'tsx', main, '--data', dataDir, ...flags]);
   t.after(() => child.kill('SIGKILL'));
   let said = '';
-  for await (const text of child.stdout) {
-    said += String(text);
-    if (said.includes('Folders')) break;
-  }
+  // Read to the end: it must never write to a pipe that nobody holds.
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (text) => {
+      said += String(text);
+      if (/^Folders.*\n/m.test(said)) resolve();
+    });
+    child.stdout.once('end', resolve);
+  });
   return { process: child, said, dataDir };
 }
 

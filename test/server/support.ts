@@ -34,7 +34,7 @@ export async function startRig(options: Partial<ServiceOptions> = {}): Promise<R
     },
     async end() {
       await rig.service.close();
-      await rm(dataDir, { recursive: true, force: true });
+      await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
     },
   };
   return rig;
