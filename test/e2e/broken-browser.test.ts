@@ -6,6 +6,7 @@ import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, until } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
+import { createGate, type Gate } from './support/gate.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -94,6 +95,13 @@ const hasStored = (page: Page, chunkCount: number): Promise<unknown> =>
     { polling: 10 },
   );
 
+/** So many chunks reach the storage; the others wait there. */
+function stopAfter(chunkCount: number): Gate {
+  const gate = createGate();
+  world.service.faults.add({ operation: 'put', skip: chunkCount, times: FOR_EVER, waitFor: gate.opened });
+  return gate;
+}
+
 test('a database that the browser refuses costs the resuming, and the page is told', async () => {
   const page = await openPage('refused');
   const file = createFile();
@@ -113,7 +121,7 @@ test('a disk that is full costs the resuming, and the page is told', async () =>
 });
 
 test('a database that is deleted in the middle of an upload costs the resuming, and the page is told', async () => {
-  world.service.faults.add({ operation: 'put', delayMs: 60, times: FOR_EVER });
+  const gate = stopAfter(3);
   const page = await openPage('deleted');
   const file = createFile(20);
   await pick(page, file);
@@ -127,13 +135,14 @@ test('a database that is deleted in the middle of an upload costs the resuming, 
       });
     }
   });
+  gate.open();
   await isStored(page, file);
   assert.deepEqual(await warningsOf(page), ['store-unavailable']);
   await page.close();
 });
 
 test('a saved upload that is damaged is begun anew', async () => {
-  world.service.faults.add({ operation: 'put', delayMs: 60, times: FOR_EVER });
+  stopAfter(3);
   const file = createFile(20);
   const first = await openPage('damaged');
   await pick(first, file);
@@ -159,6 +168,7 @@ test('a saved upload that is damaged is begun anew', async () => {
   });
   assert.ok(damagedCount > 0, 'there was something to damage');
   await first.close();
+  world.service.faults.clear();
   const second = await openPage('damaged');
   await pick(second, file);
   await isStored(second, file);
@@ -225,7 +235,7 @@ test('a page that nobody sees, with timers that hardly run and nothing painted, 
 test('a line that is gone for a while in the middle is waited for, and what was stored is not sent again', async () => {
   const { service } = world;
   service.faults.clearLog();
-  service.faults.add({ operation: 'put', delayMs: 500, times: FOR_EVER });
+  const gate = stopAfter(4);
   const page = await openPage('offline');
   const file = createFile(40);
   await pick(page, file);
@@ -233,7 +243,7 @@ test('a line that is gone for a while in the middle is waited for, and what was 
   await world.browser.setOffline(true);
   const [paused] = await until(page, 'upload-paused');
   assert.equal(paused?.detail.reason, 'offline');
-  service.faults.clear();
+  gate.open();
   await world.browser.setOffline(false);
   await isStored(page, file);
   const answered = service.log

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, until } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
+import { createGate } from './support/gate.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -60,19 +61,16 @@ const MOMENTS = {
   'while it is hashed': async (page: Page) => {
     // Without a session nothing is sent, and hashing goes no further than a few chunks.
     await until(page, 'upload-started');
-    return async (): Promise<void> => world.service.faults.clear();
+    return async (): Promise<void> => undefined;
   },
   'while it is sent': async (page: Page, id: string) => {
     await hasStoredSome(page, id);
-    return async (): Promise<void> => world.service.faults.clear();
+    return async (): Promise<void> => undefined;
   },
   'between a pause and going on': async (page: Page, id: string) => {
     await hasStoredSome(page, id);
     await call(page, 'pause', id);
-    return async (): Promise<void> => {
-      world.service.faults.clear();
-      await call(page, 'resume', id);
-    };
+    return (): Promise<void> => call(page, 'resume', id);
   },
 } as const;
 
@@ -88,13 +86,17 @@ for (const [what, change] of Object.entries(CHANGES)) {
       writeRandom(path, FILE_BYTES);
       const goodSha256 = writeRandom(good, 3 * CHUNK_BYTES);
       const match = { fileName: name };
-      if (when === 'while it is hashed') service.faults.add({ operation: 'session', match, delayMs: 600 });
-      else service.faults.add({ operation: 'put', match, delayMs: 40, times: FOR_EVER });
+      const gate = createGate();
+      if (when === 'while it is hashed')
+        service.faults.add({ operation: 'session', match, waitFor: gate.opened });
+      else service.faults.add({ operation: 'put', match, skip: 3, times: FOR_EVER, waitFor: gate.opened });
       const page = await world.openWithToken(SETTINGS);
       await pick(page, [path, good]);
       const [added] = await until(page, 'file-added');
       const goOn = await come(page, added?.detail.id);
       change(path);
+      service.faults.clear();
+      gate.open();
       await goOn();
       const [failed] = await until(page, 'upload-failed');
       assert.equal(failed?.detail.name, name);
