@@ -4,21 +4,23 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, type SeenEvent, until } from './support/browser.ts';
-import { arm, fileFor, QUICK } from './support/fault-cells.ts';
+import { arm, fileFor, IMPATIENT, isEndless, PATIENT } from './support/fault-cells.ts';
 import { type Cell, readFaultTable } from './support/fault-table.ts';
 import { sumOf } from './support/files.ts';
 import { createWorld, type World } from './support/world.ts';
 
-const TIMES = { ...QUICK, times: { ...QUICK.times, callTimeoutMs: 1500 } };
+const withOptions = (options: object): string => `data-engine-options='${JSON.stringify(options)}'`;
 const cells = readFaultTable().filter(
   ({ column, fault }) => column === 'token' && fault !== 'offline for a while',
 );
+const POLLING = { polling: 50, timeout: 180_000 };
 let world: World;
 let page: Page;
 
 before(async () => {
   world = await createWorld({ fsync: false });
-  page = await world.open(`data-engine-options='${JSON.stringify(TIMES)}'`);
+  page = await world.open(withOptions(PATIENT));
+  world.pages.add('/impatient.html', world.elementWith(withOptions(IMPATIENT)));
   // From now on the service knows this browser: a token comes without a window.
   const { path } = fileFor(world, { ...(cells[0] as Cell), fault: 'none' });
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
@@ -39,14 +41,18 @@ async function runCell(cell: Cell): Promise<string> {
   service.faults.clearLog();
   arm(world, [cell]);
   // Without the token of the cell before.
-  await page.reload();
-  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
+  await page.goto(`${world.pages.origin}${isEndless(cell) ? '/impatient.html' : '/index.html'}`);
+  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, undefined, POLLING);
   const { path, sha256 } = fileFor(world, cell);
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
-  await page.waitForFunction(() => {
-    const { events } = globalThis as unknown as { events: SeenEvent[] };
-    return events.some(({ name }) => /^upload-(?:completed|failed|paused)$/.test(name));
-  });
+  await page.waitForFunction(
+    () => {
+      const { events } = globalThis as unknown as { events: SeenEvent[] };
+      return events.some(({ name }) => /^upload-(?:completed|failed|paused)$/.test(name));
+    },
+    undefined,
+    POLLING,
+  );
   const events = await eventsOf(page);
   const count = (operation: string): number =>
     service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS').length;

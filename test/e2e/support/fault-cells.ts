@@ -6,6 +6,7 @@ import type { Fault, LogEntry, StruckRequest } from '../../../demo/server/faults
 import { eventsOf, type SeenEvent } from './browser.ts';
 import { type Cell, type Column, causeOf, OPERATIONS } from './fault-table.ts';
 import { sumOf, writeRandom } from './files.ts';
+import { openElsewhere, pick } from './transfer.ts';
 import type { World } from './world.ts';
 
 /** Three chunks, the last one shorter. */
@@ -13,17 +14,26 @@ const CHUNK_BYTES = 32_768;
 const FILE_BYTES = 80_000;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-/** Few tries, short pauses; a PUT may stand still for a second, a call take two. */
-export const QUICK = {
-  policy: { attempts: 3, baseMs: 30, capMs: 90 },
-  times: {
-    callTimeoutMs: 2500,
-    stallMs: 1500,
-    auth: { brakeMs: 1, brakeCount: 1000, requestMs: 2500, coolBaseMs: 50, coolCapMs: 1500, silentMs: 5000 },
-  },
+const LONG_MS = 60_000;
+const policy = { attempts: 3, baseMs: 30, capMs: 90 };
+const auth = { brakeMs: 1, brakeCount: 1000, coolBaseMs: 50, coolCapMs: 1500, silentMs: LONG_MS };
+
+/** Few tries, short pauses; and what is slow for the machine's sake is waited for. */
+export const PATIENT = {
+  policy,
+  times: { callTimeoutMs: LONG_MS, stallMs: LONG_MS, auth: { ...auth, requestMs: LONG_MS } },
+};
+/** For what never ends: a PUT may stand still for a second or two, a call take two or three. */
+export const IMPATIENT = {
+  policy,
+  times: { callTimeoutMs: 2500, stallMs: 1500, auth: { ...auth, requestMs: 2500 } },
 };
 
-export const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="6" data-engine-options='${JSON.stringify(QUICK)}'`;
+/** Whether only the end of somebody's patience brings a cell to its outcome. */
+export const isEndless = ({ fault }: Cell): boolean => fault === 'stalled socket';
+
+const settings = (options: object): string =>
+  `chunk-size="${CHUNK_BYTES}" concurrency="6" data-engine-options='${JSON.stringify(options)}'`;
 
 export interface Outcome {
   /** In the table's words. */
@@ -96,7 +106,7 @@ export const settled = (page: Page): Promise<unknown> =>
       return files.length > 0 && files.every(({ phase }) => phase === 'done' || phase === 'failed');
     },
     undefined,
-    { timeout: 60_000, polling: 50 },
+    { timeout: 180_000, polling: 50 },
   );
 
 /** Runs all cells at once. Throws where a file does not lie on the service byte for byte in the end. */
@@ -104,35 +114,63 @@ export async function runCells(world: World, cells: readonly Cell[]): Promise<Ma
   const { service } = world;
   service.faults.clear();
   service.faults.clearLog();
-  const files = new Map(cells.map((cell) => [cell, fileFor(world, cell)]));
   arm(world, cells);
-  const page = await world.openWithToken(SETTINGS);
-  await page.setInputFiles(
-    'secure-uploader >> input[type=file]',
-    [...files.values()].map(({ path }) => path),
-  );
-  await settled(page);
-  const events = await eventsOf(page);
+  const page = await world.openWithToken(settings(PATIENT));
+  world.pages.add('/impatient.html', world.elementWith(settings(IMPATIENT)));
+  const context = await world.browser.browser()?.newContext();
+  if (!context) throw new Error('no second profile');
+  const impatient = await openElsewhere(world, context, '/impatient.html');
+  const parts = [
+    await begin(
+      world,
+      page,
+      cells.filter((cell) => !isEndless(cell)),
+    ),
+    await begin(world, impatient, cells.filter(isEndless)),
+  ];
+  await Promise.all(parts.map((part) => settled(part.page)));
   const log = [...service.log];
+  const events = await Promise.all(parts.map((part) => eventsOf(part.page)));
   service.faults.clear();
-  await page.evaluate(() =>
-    (document.querySelector('secure-uploader') as unknown as { retry(): Promise<void> }).retry(),
-  );
-  await settled(page);
-  const completed = await eventsOf(page, 'upload-completed');
   const outcomes = new Map<Cell, Outcome>();
-  for (const [cell, { sha256 }] of files) {
-    const name = nameOf(cell);
-    const done = completed.filter(({ detail }) => detail.name === name);
-    const failed = events.find((event) => event.name === 'upload-failed' && event.detail.name === name);
-    outcomes.set(cell, outcomeOf(cell.column, ofFile(events, name), requestsOf(log, name)));
-    if (failed?.detail.retryable === false) continue;
-    if (done.length !== 1) throw new Error(`${name} was completed ${done.length} times`);
-    const stored = await sumOf(service.readFile(done[0]?.detail.commit.file_id));
-    if (stored.sha256 !== sha256) throw new Error(`${name} lies on the service with other bytes`);
+  for (const [at, { page, files }] of parts.entries()) {
+    await page.evaluate(() => document.querySelector('secure-uploader')?.retry());
+    await settled(page);
+    await areStored(world, page, files);
+    for (const cell of files.keys()) {
+      const name = nameOf(cell);
+      outcomes.set(cell, outcomeOf(cell.column, ofFile(events[at] ?? [], name), requestsOf(log, name)));
+    }
   }
   await page.close();
+  await context.close();
   return outcomes;
+}
+
+interface Begun {
+  readonly page: Page;
+  /** The SHA-256 of each cell's file. */
+  readonly files: ReadonlyMap<Cell, string>;
+}
+
+/** Picks a file for each cell on the page. */
+async function begin(world: World, page: Page, cells: readonly Cell[]): Promise<Begun> {
+  const files = cells.map((cell) => [cell, fileFor(world, cell)] as const);
+  await pick(page, ...files.map(([, { path }]) => path));
+  return { page, files: new Map(files.map(([cell, { sha256 }]) => [cell, sha256])) };
+}
+
+/** Every file was completed once and lies there byte for byte, but those that no retry can help. */
+async function areStored({ service }: World, page: Page, files: Begun['files']): Promise<void> {
+  const events = await eventsOf(page);
+  for (const [cell, sha256] of files) {
+    const ofThis = events.filter(({ detail }) => detail.name === nameOf(cell));
+    if (ofThis.some(({ name, detail }) => name === 'upload-failed' && detail.retryable === false)) continue;
+    const done = ofThis.filter(({ name }) => name === 'upload-completed');
+    if (done.length !== 1) throw new Error(`${nameOf(cell)} was completed ${done.length} times`);
+    const stored = await sumOf(service.readFile(done[0]?.detail.commit.file_id));
+    if (stored.sha256 !== sha256) throw new Error(`${nameOf(cell)} lies on the service with other bytes`);
+  }
 }
 
 function ofFile(events: readonly SeenEvent[], name: string): SeenEvent[] {

@@ -13,6 +13,8 @@ export interface World {
   readonly service: Service;
   readonly pages: Pages;
   readonly browser: BrowserContext;
+  /** The widget with these attributes beside the usual ones, as HTML. */
+  elementWith(attributes: string): string;
   /** Opens a page whose body has the widget with these attributes beside the usual ones. */
   open(attributes?: string, path?: string): Promise<Page>;
   /** As `open`, with a page that hands over a token of that user, and counts how often it is asked (`tokenCalls`). */
@@ -33,9 +35,12 @@ export async function createWorld(options: Partial<ServiceOptions> = {}): Promis
   let service = await startService(setUp);
   pages.allow(service.baseUrl, service.storageUrl);
   let browser = await startBrowser(profile);
-  const open = async (attributes = '', path = '/index.html'): Promise<Page> => {
+  const elementWith = (attributes: string): string => {
     const settings = `base-url="${service.baseUrl}" parent-id="folder-a" commit-path="/files/uploadsession/commit"`;
-    const url = pages.add(path, `<secure-uploader ${attributes} ${settings} multiple></secure-uploader>`);
+    return `<secure-uploader ${attributes} ${settings} multiple></secure-uploader>`;
+  };
+  const open = async (attributes = '', path = '/index.html'): Promise<Page> => {
+    const url = pages.add(path, elementWith(attributes));
     const page = await browser.newPage();
     // Functions that a test hands to the page come out of its compiler with calls of this helper.
     await page.addInitScript('globalThis.__name = (fn) => fn;');
@@ -55,6 +60,7 @@ export async function createWorld(options: Partial<ServiceOptions> = {}): Promis
     get browser() {
       return browser;
     },
+    elementWith,
     open,
     async openWithToken(attributes, user = 'alice') {
       const { token } = await service.createToken(user, 3_600_000);
