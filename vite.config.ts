@@ -64,7 +64,7 @@ const workerIntegrity: Plugin = {
   },
 };
 
-const refusal = `const refuse = () => Promise.reject(new Error('Without its worker the one-file build hashes by crypto.subtle only'));
+const refusal = `const refuse = () => Promise.reject(new DOMException('Without its worker the one file has sha-256 only', 'NotSupportedError'));
 export { refuse as blake3, refuse as sha256 };`;
 
 /** The page hashes without its worker only where none may run, and then by the platform: no 14 kB for everyone else. */

@@ -3,6 +3,7 @@
 
 import type { Report } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
+import { contentOf } from '../core/content.ts';
 import type { AuthSnapshot, WithToken } from '../core/types.ts';
 import type { FormHost, LoginForm } from './form.ts';
 import type { Post } from './post.ts';
@@ -48,32 +49,12 @@ export interface AuthSession {
 }
 
 const sessions = new Map<string, SharedSession>();
-const functionIds = new WeakMap<object, number>();
-let functionCount = 0;
-
-/** The same text for settings that sign in in the same way; functions count as the same only if they are. */
+/** The same text for settings that sign in in the same way. */
 function keyOf(settings: Settings): string {
   const { baseUrl, clientId, redirectUri, auth, idpId, scope, issuer, silent, responseMode } = settings;
   const { paths, getToken, authOptions } = settings;
-  const all = [
-    baseUrl,
-    clientId,
-    redirectUri,
-    auth,
-    idpId,
-    scope,
-    issuer,
-    silent,
-    responseMode,
-    paths,
-    getToken,
-    authOptions,
-  ];
-  return JSON.stringify(all, (_name, value: unknown) => {
-    if (typeof value !== 'function') return value;
-    if (!functionIds.has(value)) functionIds.set(value, ++functionCount);
-    return `function ${functionIds.get(value)}`;
-  });
+  const flow = [auth, idpId, scope, issuer, silent, responseMode, paths, getToken, authOptions];
+  return contentOf([baseUrl, clientId, redirectUri, ...flow]);
 }
 
 /** The session that this page has for these settings; `close()` what is opened here. */

@@ -19,6 +19,8 @@ export interface ChangeMap {
   /** The refusals were dismissed; `ids` are theirs. */
   'rejections-dismissed': { readonly ids: readonly string[] };
   'file-removed': { readonly id: FileId; readonly name: string };
+  /** The file stands before another one now, or at the end. */
+  'file-moved': { readonly id: FileId; readonly beforeId?: FileId };
   /** `resumedBytes` were stored by an earlier visit. */
   'upload-started': { readonly id: FileId; readonly chunkCount: number; readonly resumedBytes: number };
   'upload-progress': ProgressDetail;

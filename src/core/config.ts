@@ -1,9 +1,11 @@
 // What a page may set, with the defaults, read leniently and checked once. HTML gives strings, script gives values;
 // both come out as the same frozen `Settings`. It knows nothing of attributes: the element maps names to these keys.
 
+import { readBaseUrl, readOrigin } from './addresses.ts';
 import type { TokenInput } from './changes.ts';
-import { UploaderError } from './errors.ts';
 import type { AuthMode, HashAlgorithm } from './types.ts';
+
+export { isLoopback } from './addresses.ts';
 
 /** How the points that the interface leaves open are filled. Each is optional; `service/profile.ts` has the defaults. */
 export interface Profile {
@@ -67,6 +69,9 @@ export interface SettingsInput {
   hash?: string | undefined;
   manual?: boolean | undefined;
   noResume?: boolean | undefined;
+  keepFiles?: boolean | undefined;
+  keepDays?: number | string | undefined;
+  onConflict?: string | undefined;
   workerUrl?: string | undefined;
   sessionPath?: string | undefined;
   chunksPath?: string | undefined;
@@ -114,6 +119,12 @@ export interface Settings {
   readonly hash: HashAlgorithm;
   readonly manual: boolean;
   readonly noResume: boolean;
+  /** Small files are kept themselves until they are done, so that they go on by themselves. */
+  readonly keepFiles: boolean;
+  /** After so many days an upload that is not done is forgotten. */
+  readonly keepDays: number;
+  /** What is done where the folder has a file of that name. */
+  readonly onConflict: 'fail' | 'rename';
   readonly workerUrl: string | undefined;
   /** Paths below `baseUrl`, or absolute URLs where the page says so; `undefined` where no call is made. */
   readonly paths: {
@@ -232,6 +243,9 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     hash: oneOf('hash', input.hash, ['sha-256', 'blake3'], 'sha-256'),
     manual: input.manual ?? false,
     noResume: input.noResume ?? false,
+    keepFiles: input.keepFiles ?? false,
+    keepDays: count('keep-days', input.keepDays, 3650, 7),
+    onConflict: oneOf('on-conflict', input.onConflict, ['fail', 'rename'], 'fail'),
     workerUrl: text(input.workerUrl),
     paths: Object.freeze({
       session: text(input.sessionPath) ?? '/files/uploadsession',
@@ -249,46 +263,4 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     profile: input.profile ?? {},
     authOptions: input.authOptions ?? {},
   });
-}
-
-/** True for `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`. */
-export function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127(?:\.\d{1,3}){3}$/.test(hostname)
-  );
-}
-
-function readBaseUrl(value: string | undefined): string {
-  if (!value)
-    throw new UploaderError('bad-config', 'base-url is not set: it is the address of the upload service');
-  let url: URL;
-  try {
-    url = new URL(value, globalThis.document?.baseURI);
-  } catch (cause) {
-    throw new UploaderError('bad-config', `base-url "${value}" is no URL`, { cause });
-  }
-  const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
-  if (!isAllowed)
-    throw new UploaderError(
-      'bad-config',
-      `base-url must be https (http on loopback only), not ${url.protocol}`,
-    );
-  if (url.username || url.password || url.search || url.hash) {
-    throw new UploaderError('bad-config', 'base-url must have no user, query or fragment');
-  }
-  return url.origin + url.pathname.replace(/\/+$/, '');
-}
-
-function readOrigin(value: string, warn: Warn): string[] {
-  try {
-    const { origin } = new URL(value);
-    if (origin !== 'null') return [origin];
-  } catch {
-    // Told below, like an origin of no use.
-  }
-  warn(`upload-origins: "${value}" is no origin such as https://files.example; it is ignored.`);
-  return [];
 }

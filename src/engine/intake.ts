@@ -2,9 +2,11 @@
 // knows nothing of runs but that rows are handed to them.
 
 import type { Change, ChangeMap } from '../core/changes.ts';
+import { isSettled } from '../core/phases.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { nextTask } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
+import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
 import { identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Connection } from './connection.ts';
@@ -52,7 +54,7 @@ export class Intake {
     const limits = {
       accept: settings.accept,
       maxFiles: settings.multiple ? settings.maxFiles : 1,
-      maxFileSizeBytes: settings.maxFileSizeBytes,
+      maxFileSizeBytes: Math.min(settings.maxFileSizeBytes, MAX_FILE_BYTES),
       refuseEmpty: settings.profile.emptyFile === 'refuse',
     };
     let takenCount = this.#countTaken(settings.multiple);
@@ -89,10 +91,30 @@ export class Intake {
     if (connection.settings.noResume) return;
     const records = await store.list().catch(() => []);
     const isTaken = await tabs.listTaken();
+    const listed = this.#listed();
     for (const record of records) {
-      const isElsewhere = this.#taken.has(record.key) || isTaken(record.key);
-      if (!isElsewhere && belongsTo(record, connection)) this.#restoreRow(record, connection);
+      const isHere = this.#taken.has(record.key) || isTaken(record.key) || listed.has(placeOf(record));
+      if (!isHere && belongsTo(record, connection)) this.#restoreRow(record, connection);
     }
+  }
+
+  /** Files that came before the uploads of an earlier visit were known: those they are finds their run. */
+  #listed(): ReadonlySet<string> {
+    const listed = new Set<string>();
+    for (const { id, phase } of this.#parts.keeper.files) {
+      const row = isSettled(phase) ? undefined : this.#parts.runs.get(id);
+      if (row?.picked) listed.add(placeOf({ ...row, ...identityOf(row.picked.file) }));
+    }
+    return listed;
+  }
+
+  /** The rows of an owner are no longer to be seen. Those that came before there was one stay with whoever picked them. */
+  leaveOwner(owner: string): Promise<void> {
+    const { keeper, runs } = this.#parts;
+    const rows = [...keeper.files].flatMap(({ id }) => runs.get(id) ?? []);
+    const gone = rows.filter((row) => owner !== '' || this.#waiting.has(row));
+    for (const row of gone) this.#waiting.delete(row);
+    return runs.leave(gone);
   }
 
   /**
@@ -169,17 +191,16 @@ export class Intake {
 
   /** The row of an earlier visit that this file, for this place, may be for: its first bytes are compared when the run opens. */
   #waitingFor(picked: PickedFile, connection: Connection): Row | undefined {
-    const { file, relativePath } = picked;
+    if (this.#waiting.size === 0) return undefined;
+    const { relativePath } = picked;
+    const place = placeOf({
+      ...identityOf(picked.file),
+      relativePath,
+      parentId: parentOf(picked, connection),
+    });
     for (const row of this.#waiting) {
       const { record } = row.records;
-      const isIt =
-        record?.name === file.name &&
-        record.sizeBytes === file.size &&
-        record.lastModifiedMs === file.lastModified &&
-        record.relativePath === relativePath &&
-        record.parentId === parentOf(picked, connection) &&
-        belongsTo(record, connection);
-      if (isIt) return row;
+      if (record && placeOf(record) === place && belongsTo(record, connection)) return row;
     }
     return undefined;
   }
@@ -218,6 +239,18 @@ function belongsTo(record: UploadRecord, { settings }: Connection): boolean {
   const { baseUrl, clientId, owner, hash } = settings;
   return record.hashAlgorithm === hash && record.key === recordKey({ ...record, baseUrl, clientId, owner });
 }
+
+type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;
+
+const identityOf = ({ name, size, lastModified }: File): Seen => ({
+  name,
+  sizeBytes: size,
+  lastModifiedMs: lastModified,
+});
+
+/** What can be told of a file without reading it, and where it goes. */
+const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>): string =>
+  JSON.stringify([file.parentId, file.relativePath, file.name, file.sizeBytes, file.lastModifiedMs]);
 
 const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
   settings.parentFor?.(relativePath) ?? settings.parentId;

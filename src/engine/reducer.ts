@@ -69,6 +69,19 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
   }
 }
 
+/** Puts an entry before another one, or at the end. */
+export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: FileId | undefined): void {
+  const moved = entries.get(id);
+  if (moved === undefined || id === beforeId) return;
+  const others = [...entries].filter(([other]) => other !== id);
+  entries.clear();
+  for (const [other, entry] of others) {
+    if (other === beforeId) entries.set(id, moved);
+    entries.set(other, entry);
+  }
+  entries.set(id, moved);
+}
+
 /** Keeps the rows, and makes a snapshot when somebody looks: ten thousand changes cost one list. */
 export class SnapshotKeeper {
   readonly #files = new Map<FileId, FileSnapshot>();
@@ -96,6 +109,8 @@ export class SnapshotKeeper {
     } else if (change.name === 'rejections-dismissed') {
       const gone = new Set(change.detail.ids);
       this.#rejections = this.#rejections.filter(({ id }) => !gone.has(id));
+    } else if (change.name === 'file-moved') {
+      moveEntry(this.#files, change.detail.id, change.detail.beforeId);
     } else if ('id' in change.detail) {
       const { id } = change.detail;
       const before = this.#files.get(id);

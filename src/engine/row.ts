@@ -1,7 +1,6 @@
 // One row while it works: its file, where it goes, and how a run over it is put together. It knows what to tell, not
 // when a row may start.
 
-import type { CompletedDetail } from '../core/changes.ts';
 import type { UploaderError } from '../core/errors.ts';
 import { isActive, type PauseReason, type Phase } from '../core/phases.ts';
 import type { FileId, PickedFile, Session, UploadRecord } from '../core/types.ts';
@@ -37,6 +36,8 @@ export class Row {
   order: number;
   /** Waits for `start()`. */
   isHeld: boolean;
+  /** Cancels that have not ended yet: until then nothing new begins. */
+  endingCount = 0;
   retryAt: number | undefined;
   session: Session | undefined;
   startedAtMs = 0;
@@ -151,24 +152,20 @@ export class Row {
     });
   }
 
-  /** What is told of it when it is done. */
-  completed({ session, chunks, body }: RunResult): CompletedDetail {
-    const { id, name, relativePath, sizeBytes } = this;
-    const { putBytes } = this.progress;
-    return {
-      id,
-      name,
-      relativePath,
-      sizeBytes,
-      chunks: Object.freeze(
-        chunks.map(({ index, hash, receipt }) => Object.freeze({ index, hash, receipt })),
-      ),
-      sentBytes: putBytes,
-      skippedBytes: Math.max(0, sizeBytes - putBytes),
-      durationMs: Date.now() - this.startedAtMs,
-      ...(session.sessionId !== session.header && { sessionId: session.sessionId }),
-      ...(body !== undefined && { commit: body }),
-    };
+  /**
+   * The person gave it up: nothing of it is kept here, and the service is told where it wants to be. `onForgotten` is called when a
+   * new upload of the same file may begin.
+   */
+  async forget(onForgotten: () => void): Promise<void> {
+    const { session } = this;
+    const { calls } = this.connection;
+    this.session = undefined;
+    await this.records.forget().catch(() => undefined);
+    this.endingCount -= 1;
+    onForgotten();
+    // Best effort: a session that is not canceled runs out by itself.
+    if (session && calls.cancel)
+      await calls.cancel(session, AbortSignal.timeout(10_000)).catch(() => undefined);
   }
 
   /** A row of an earlier visit shows what was stored then. */
@@ -221,12 +218,13 @@ export class Row {
       width: pool.size + 1,
       chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, this.#shared.warn),
       fileName: settings.profile.fileName === 'path' ? this.relativePath : this.name,
+      session: this.session,
       batch: { limit: 1, max: settings.batchSize },
       isLineFast: () =>
         (this.#shared.bytesPerSecond() ?? Number.POSITIVE_INFINITY) > FAST_LINE_BYTES_PER_SECOND,
       hasIdleLane: () => lanes.hasIdle,
-      lineChange: () => line.change,
-      mayMove: (sizeBytes, moveSignal) => line.mayMove(sizeBytes, moveSignal),
+      lineChange: () => line().change,
+      mayMove: (sizeBytes, moveSignal) => line().mayMove(sizeBytes, moveSignal),
       stallMs: (sizeBytes) =>
         connection.stallMs ?? stallMs(sizeBytes, (this.#shared.bytesPerSecond() ?? 0) / lanes.limit),
       gate: gates.storage,

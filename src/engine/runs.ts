@@ -7,15 +7,16 @@ import { canMove, isActive, isSettled, type Phase } from '../core/phases.ts';
 import type { FileId } from '../core/types.ts';
 import { DoneElsewhere } from '../pipeline/open.ts';
 import type { RunResult } from '../pipeline/run.ts';
+import { completedOf } from './completed.ts';
 import type { Connection } from './connection.ts';
 import { describeError } from './describe-error.ts';
 import type { Lanes } from './lanes.ts';
-import type { SnapshotKeeper } from './reducer.ts';
+import { moveEntry, type SnapshotKeeper } from './reducer.ts';
 import type { Row } from './row.ts';
 import type { Tabs } from './tabs.ts';
+import { Touched } from './touched.ts';
 
-/** Progress of a row is told this often at most. */
-const PROGRESS_MS = 100;
+const mayBegin = (row: Row): boolean => !row.isHeld && !row.isRunning && row.endingCount === 0;
 
 export class Runs {
   readonly #keeper: SnapshotKeeper;
@@ -25,13 +26,14 @@ export class Runs {
   readonly #rows = new Map<FileId, Row>();
   #queue: Row[] = [];
   readonly #running = new Set<Row>();
-  readonly #touched = new Set<Row>();
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #touched = new Touched();
   /** Something ran since the last `uploads-finished`. */
   #isBusy = false;
   /** A row was settled since: a pause alone finishes nothing. */
   #hasNews = false;
   #isClosed = false;
+  /** The list is put aside: nothing begins. */
+  isResting = false;
 
   constructor(keeper: SnapshotKeeper, lanes: Lanes, tabs: Tabs, report: (change: Change) => void) {
     this.#keeper = keeper;
@@ -51,12 +53,12 @@ export class Runs {
 
   /** Starts whatever there is room for. */
   pump(): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.isResting) return;
     let at = 0;
     while (at < this.#queue.length && this.#hasRoom()) {
       const row = this.#queue[at] as Row;
       if (this.#phase(row) !== 'queued') this.#queue.splice(at, 1);
-      else if (row.isHeld || row.isRunning) at += 1;
+      else if (!mayBegin(row)) at += 1;
       else {
         this.#queue.splice(at, 1);
         this.#begin(row);
@@ -74,7 +76,7 @@ export class Runs {
   async pause(id?: FileId | readonly FileId[]): Promise<void> {
     const rows = this.#chosen(id).filter((row) => row.picked && this.#isOpen(row) && !this.#rests(row));
     for (const row of rows) {
-      this.#tellLast(row);
+      this.#touched.tell(row);
       this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
     }
     await this.#stop(rows);
@@ -88,9 +90,9 @@ export class Runs {
   /** Fails, and cancels too: whoever asks for a canceled file wants it after all. */
   retry(id?: FileId): void {
     const isWanted = (row: Row): boolean => {
-      const phase = this.#phase(row);
+      const { phase, error } = this.#keeper.file(row.id) ?? {};
       return phase === 'failed'
-        ? canRetry(this.#keeper.file(row.id)?.error?.code ?? 'network')
+        ? canRetry(error?.code ?? 'network')
         : phase === 'canceled' && id !== undefined;
     };
     this.#requeue(this.#chosen(id).filter(isWanted));
@@ -100,12 +102,14 @@ export class Runs {
   async cancel(id?: FileId): Promise<void> {
     const rows = this.#chosen(id).filter((row) => canMove(this.#phase(row) ?? 'done', 'canceled'));
     for (const row of rows) {
-      this.#tellLast(row);
+      this.#touched.tell(row);
       this.#report({ name: 'upload-canceled', detail: { id: row.id, name: row.name } });
     }
     this.#hasNews ||= rows.length > 0;
+    // Who wants it after all while it ends gets a new upload, of which nothing of this one is to take anything away.
+    for (const row of rows) row.endingCount += 1;
     await this.#stop(rows);
-    await Promise.all(rows.map((row) => this.#forget(row)));
+    await Promise.all(rows.map((row) => row.forget(() => this.pump())));
   }
 
   async remove(id: FileId): Promise<void> {
@@ -123,14 +127,35 @@ export class Runs {
     await Promise.all(settled.map((row) => this.remove(row.id)));
   }
 
-  prioritize(id: FileId): void {
-    const row = this.#rows.get(id);
-    if (!row) return;
-    row.order = Math.min(0, ...[...this.#rows.values()].map((other) => other.order)) - 1;
+  /** Puts a file before another one, or at the end. */
+  move(id: FileId, beforeId?: FileId): void {
+    if (!this.#rows.has(id) || id === beforeId) return;
+    moveEntry(this.#rows, id, beforeId);
+    for (const [order, row] of [...this.#rows.values()].entries()) row.order = order;
+    this.#report({ name: 'file-moved', detail: { id, ...(beforeId !== undefined && { beforeId }) } });
     this.#sortQueue();
+  }
+
+  prioritize(id: FileId): void {
+    const [first] = this.#rows.keys();
+    this.move(id, first);
+    const row = this.#rows.get(id);
     // The rows that run may take long; the lanes see to it that this one goes first.
-    if (this.#phase(row) === 'queued' && !row.isHeld && !row.isRunning) this.#begin(row);
+    if (row && this.#phase(row) === 'queued' && mayBegin(row) && !this.isResting) this.#begin(row);
     this.pump();
+  }
+
+  /** Takes rows off the list whose records stay, for whoever may see them. */
+  async leave(rows: readonly Row[]): Promise<void> {
+    const stopped = Promise.all(rows.map((row) => row.stop()));
+    for (const row of rows) {
+      this.#running.delete(row);
+      this.#rows.delete(row.id);
+      this.#report({ name: 'file-removed', detail: { id: row.id, name: row.name } });
+    }
+    this.pump();
+    await stopped;
+    for (const row of rows) row.records.leave();
   }
 
   /** A row got what it waited for, and takes its turn. */
@@ -155,23 +180,13 @@ export class Runs {
   /** Ends every run and keeps every record: the page, or the element, is going. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#timer);
+    this.#touched.close();
     await this.#stop([...this.#running]);
     for (const row of this.#rows.values()) row.records.leave();
   }
 
-  /** A row's numbers moved. */
-  readonly touch = (row: Row): void => {
-    this.#touched.add(row);
-    this.#timer ??= setTimeout(() => this.#flush(), PROGRESS_MS);
-  };
-
-  #flush(): void {
-    this.#timer = undefined;
-    for (const row of this.#touched) {
-      if (this.#running.has(row)) row.tellProgress();
-    }
-    this.#touched.clear();
+  get touch(): (row: Row) => void {
+    return this.#touched.touch;
   }
 
   #chosen(id: FileId | readonly FileId[] | undefined): Row[] {
@@ -220,7 +235,7 @@ export class Runs {
   #onDone(row: Row, result: RunResult): void {
     row.progress.finish();
     row.tellProgress();
-    this.#complete(row, row.completed(result));
+    this.#complete(row, completedOf(row, result));
   }
 
   #complete(row: Row, detail: CompletedDetail): void {
@@ -238,7 +253,7 @@ export class Runs {
       return;
     }
     this.#hasNews = true;
-    this.#tellLast(row);
+    this.#touched.tell(row);
     const { code, retryable, status } = describeError(error);
     this.#report({
       name: 'upload-failed',
@@ -260,11 +275,6 @@ export class Runs {
     this.#queue.sort((one, other) => one.order - other.order);
   }
 
-  /** What moved since the row's progress was told last is not lost when it stops. */
-  #tellLast(row: Row): void {
-    if (this.#running.has(row) && this.#touched.delete(row)) row.tellProgress();
-  }
-
   async #stop(rows: readonly Row[]): Promise<void> {
     const stopped = rows.map((row) => row.stop());
     for (const row of rows) this.#running.delete(row);
@@ -272,28 +282,16 @@ export class Runs {
     await Promise.all(stopped);
   }
 
-  /** The person gave it up: nothing of it is kept here, and the service is told where it wants to be. */
-  async #forget(row: Row): Promise<void> {
-    const { calls } = row.connection;
-    const { session } = row;
-    row.session = undefined;
-    await row.records.forget().catch(() => undefined);
-    // Best effort: a session that is not canceled runs out by itself.
-    if (session && calls.cancel)
-      await calls.cancel(session, AbortSignal.timeout(10_000)).catch(() => undefined);
-  }
-
   #tellFinished(): void {
     if (!this.#isBusy || !this.#hasNews || this.#running.size > 0) return;
-    const counts = { doneCount: 0, failedCount: 0, canceledCount: 0 };
-    for (const file of this.#keeper.files) {
-      if (file.phase === 'queued' && !this.#rows.get(file.id)?.isHeld) return;
-      if (file.phase === 'done') counts.doneCount += 1;
-      if (file.phase === 'failed') counts.failedCount += 1;
-      if (file.phase === 'canceled') counts.canceledCount += 1;
+    const counts: Partial<Record<Phase, number>> = {};
+    for (const { id, phase } of this.#keeper.files) {
+      if (phase === 'queued' && !this.#rows.get(id)?.isHeld) return;
+      counts[phase] = (counts[phase] ?? 0) + 1;
     }
     this.#isBusy = false;
     this.#hasNews = false;
-    this.#report({ name: 'uploads-finished', detail: counts });
+    const { done: doneCount = 0, failed: failedCount = 0, canceled: canceledCount = 0 } = counts;
+    this.#report({ name: 'uploads-finished', detail: { doneCount, failedCount, canceledCount } });
   }
 }

@@ -14,7 +14,8 @@ import type { Tabs } from './tabs.ts';
 export interface Shared {
   readonly lanes: Lanes;
   readonly claims: Claims;
-  readonly line: Line;
+  /** The way out of the page; another one after the list was put aside. */
+  readonly line: () => Line;
   readonly tabs: Tabs;
   readonly policy?: RetryPolicy;
   readonly phaseOf: (id: FileId) => Phase | undefined;

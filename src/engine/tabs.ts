@@ -29,19 +29,23 @@ const LOCK = 'secure-uploader:upload:';
 const CHANNEL = 'secure-uploader:uploads';
 
 export class Tabs {
-  readonly #channel = openChannel(CHANNEL);
+  #opened: BroadcastChannel | undefined;
   readonly #followers = new Map<string, Set<(said: Said) => void>>();
   /** How far the uploads are that this tab runs, for tabs that come later. */
   readonly #told = new Map<string, TabProgress>();
 
-  constructor() {
-    if (!this.#channel) return;
-    this.#channel.onmessage = ({ data }: MessageEvent<unknown>) => {
+  /** Open from when it is first needed until `close()`, and again after. */
+  get #channel(): BroadcastChannel | undefined {
+    if (this.#opened) return this.#opened;
+    this.#opened = openChannel(CHANNEL);
+    if (!this.#opened) return undefined;
+    this.#opened.onmessage = ({ data }: MessageEvent<unknown>) => {
       const said = readSaid(data);
       const numbers = said?.type === 'asked' ? this.#told.get(said.key) : undefined;
       if (said && numbers) this.#say({ type: 'progress', key: said.key, numbers });
       else if (said) for (const hear of this.#followers.get(said.key) ?? []) hear(said);
     };
+    return this.#opened;
   }
 
   /**
@@ -90,15 +94,12 @@ export class Tabs {
   }
 
   close(): void {
-    this.#channel?.close();
+    this.#opened?.close();
+    this.#opened = undefined;
   }
 
   #say(said: Said): void {
-    try {
-      this.#channel?.postMessage(said);
-    } catch {
-      // Closed meanwhile: nobody is to hear any more.
-    }
+    this.#channel?.postMessage(said);
   }
 
   #hear(key: string, hear: (said: Said) => void): () => void {

@@ -3,11 +3,13 @@
 
 import type { Change, ChangeMap, ChangeName } from '../core/changes.ts';
 import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
+import { contentOf } from '../core/content.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
 import type { RetryPolicy } from '../core/wait.ts';
 import { Claims } from '../pipeline/upload.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { type Connection, connect, type Times } from './connection.ts';
+import { Connections } from './connections.ts';
 import { type Candidate, Intake } from './intake.ts';
 import { Lanes } from './lanes.ts';
 import { Line } from './line.ts';
@@ -16,6 +18,9 @@ import { SnapshotKeeper } from './reducer.ts';
 import { Runs } from './runs.ts';
 import type { Shared } from './shared.ts';
 import { Tabs } from './tabs.ts';
+import { warnOnce } from './warn-once.ts';
+
+const DAY_MS = 24 * 3_600_000;
 
 /** What is not a setting of the page: times that tests make small, and where uploads are kept. */
 export interface UploaderOptions {
@@ -37,7 +42,7 @@ export class Uploader {
   mayAdd: ((file: Candidate) => boolean) | undefined;
   /** Asked before sign-in leaves the page, and with it the chosen files; `false` stays. */
   mayRedirect: (() => boolean) | undefined;
-  readonly #options: UploaderOptions;
+  readonly #warn: Warn;
   readonly #store: UploadStore;
   readonly #tabs = new Tabs();
   readonly #intake: Intake;
@@ -45,31 +50,33 @@ export class Uploader {
   #restored: Promise<void>;
   readonly #listeners = new Listeners<void>();
   readonly #changeListeners = new Listeners<Change>();
-  /** Each with how to stop listening to its sign-in, which other uploaders may share. */
-  readonly #connections = new Map<Connection, () => void>();
-  readonly #warned = new Set<string>();
   readonly #keeper: SnapshotKeeper;
   readonly #lanes: Lanes;
-  readonly #line: Line;
+  #line: Line;
   readonly #runs: Runs;
-  readonly #shared: Shared;
-  #resting: readonly FileId[] = [];
-  #connection: Connection;
-  #isTold = true;
+  readonly #connections: Connections;
+  /** The files that go on with `wake()`, while the list is put aside. */
+  #resting: readonly FileId[] | undefined;
 
   constructor(settings: SettingsInput, options: UploaderOptions = {}) {
-    this.#options = options;
+    this.#warn = warnOnce(options.warn);
     this.#store = options.store ?? createUploadStore();
     const checked = createSettings(settings, this.#warn);
-    this.#connection = this.#connect(checked);
-    this.#keeper = new SnapshotKeeper(this.#connection.auth.snapshot);
+    const mayRedirect = (): boolean => this.mayRedirect?.() ?? true;
+    const open = options.connect ?? connect;
+    this.#connections = new Connections(
+      checked,
+      (next) => open(next, this.#report, options.times, mayRedirect),
+      this.#onAuth,
+    );
+    this.#keeper = new SnapshotKeeper(this.#connections.current.auth.snapshot);
     this.#lanes = new Lanes(checked.concurrency);
     this.#line = new Line(checked.throttleBytesPerSecond);
     this.#runs = new Runs(this.#keeper, this.#lanes, this.#tabs, this.#report);
-    this.#shared = {
+    const shared: Shared = {
       lanes: this.#lanes,
       claims: new Claims(),
-      line: this.#line,
+      line: () => this.#line,
       tabs: this.#tabs,
       phaseOf: (id) => this.#keeper.file(id)?.phase,
       report: this.#report,
@@ -81,15 +88,12 @@ export class Uploader {
     this.#intake = new Intake({
       keeper: this.#keeper,
       runs: this.#runs,
-      shared: this.#shared,
+      shared,
       store: this.#store,
       tabs: this.#tabs,
       report: this.#report,
     });
-    this.#restored = this.#store
-      .prune()
-      .catch(() => undefined)
-      .then(() => this.#restore());
+    this.#restored = this.#restore();
   }
 
   /** Everything that a view needs, frozen; the same object until something changes. */
@@ -97,9 +101,9 @@ export class Uploader {
     return this.#keeper.snapshot;
   }
 
-  /** The settings in force, checked; a new object for each `configure`. */
+  /** The settings in force, checked; the same object until some of them say something else. */
   get settings(): Settings {
-    return this.#connection.settings;
+    return this.#connections.current.settings;
   }
 
   /** Calls `listener` after changes, once for all changes of a task. Returns how to stop it. */
@@ -120,22 +124,29 @@ export class Uploader {
   }
 
   /** New settings, for files that are added from now on; lanes and throttle for all. */
-  configure(settings: SettingsInput): void {
-    const before = this.#connection;
-    this.#connection = this.#connect(createSettings(settings, this.#warn));
-    this.#keeper.setAuth(this.#connection.auth.snapshot);
-    this.#lanes.configure(this.#connection.settings.concurrency);
-    this.#line.bytesPerSecond = this.#connection.settings.throttleBytesPerSecond;
-    this.#restored = this.#restored.then(() => this.#restore()).then(() => this.#closeUnused(before));
-    this.#tell();
+  configure(input: SettingsInput): void {
+    const settings = createSettings(input, this.#warn);
+    const before = this.#connections.current;
+    if (contentOf(settings) === contentOf(before.settings)) return;
+    const connection = this.#connections.open(settings);
+    this.#connections.current = connection;
+    this.#keeper.setAuth(connection.auth.snapshot);
+    this.#lanes.configure(settings.concurrency);
+    this.#line.bytesPerSecond = settings.throttleBytesPerSecond;
+    const { owner } = before.settings;
+    const left = settings.owner === owner ? undefined : this.#intake.leaveOwner(owner);
+    if (left && owner !== '') this.dismissRejections();
+    this.#restored = Promise.all([this.#restored, left])
+      .then(() => this.#restore())
+      .then(() => this.#closeUnused(before));
+    if (this.#resting) this.#connections.close(connection);
+    this.#listeners.tellSoon();
   }
 
   /** Takes files into the list, or refuses each with its reason; they start by themselves unless `manual`. */
   async addFiles(files: Iterable<PickedFile | File>): Promise<void> {
     // The list of a file input is emptied as soon as the page clears the input.
-    const all = [...files];
-    await this.#restored;
-    await this.#intake.add(all, this.#connection, (file) => this.mayAdd?.(file) ?? true);
+    await this.#intake.add([...files], this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
   }
 
   /**
@@ -182,6 +193,11 @@ export class Uploader {
     await this.#runs.clear();
   }
 
+  /** Puts a file before another one of the list, or at the end: it has its turn there. */
+  async move(id: FileId, beforeId?: FileId): Promise<void> {
+    this.#runs.move(id, beforeId);
+  }
+
   /** Puts a file before all others. */
   async prioritize(id: FileId): Promise<void> {
     this.#runs.prioritize(id);
@@ -193,104 +209,93 @@ export class Uploader {
 
   /** Asks the person to sign in, in the way of the settings unless told. Call it in the click itself, or the window is blocked. */
   signIn(via?: 'popup' | 'redirect'): void {
-    this.#connection.auth.signIn(via);
+    this.#connections.current.auth.signIn(via);
   }
 
   cancelSignIn(): void {
-    this.#connection.auth.cancel();
+    this.#connections.current.auth.cancel();
   }
 
   /** Forgets the token and everything that was kept of this origin's uploads; files that are not done are canceled. */
   async signOut(): Promise<void> {
     await this.#runs.cancel();
-    await Promise.all([...this.#connections.keys()].map(({ auth }) => auth.signOut()));
+    await Promise.all(this.#connections.all.map(({ auth }) => auth.signOut()));
     await this.#store.clear().catch(() => undefined);
   }
 
-  /** For a list that is put aside: what works or waits for its turn is paused, and any other uploader may have its uploads. */
+  /**
+   * For a list that is put aside, perhaps for good: what works or waits for its turn is paused, everything that the page has to
+   * give back is given back, and any other uploader may have its uploads.
+   */
   async rest(): Promise<void> {
+    if (this.#resting) return;
     const rows = [...this.#keeper.files].flatMap(({ id }) => this.#runs.get(id) ?? []);
     const awake = rows.filter(({ id, isHeld }) => !isHeld && this.#keeper.file(id)?.pauseReason !== 'user');
     this.#resting = awake.map(({ id }) => id);
-    await this.#runs.pause(this.#resting);
+    this.#runs.isResting = true;
+    const paused = this.#runs.pause(this.#resting);
+    this.#letGo();
+    await paused;
     for (const row of rows) if (!row.isRunning) row.records.rest();
   }
 
   /** Goes on with what `rest()` has paused. */
   wake(): void {
+    if (!this.#resting) return;
+    const again = this.#connections.reopen();
+    for (const { id } of this.#keeper.files) {
+      const row = this.#runs.get(id);
+      if (row) row.connection = again(row.connection);
+    }
+    this.#keeper.setAuth(this.#connections.current.auth.snapshot);
+    this.#line = new Line(this.settings.throttleBytesPerSecond);
+    this.#runs.isResting = false;
     this.#runs.resume(this.#resting);
-    this.#resting = [];
+    this.#resting = undefined;
+    this.#listeners.tellSoon();
   }
 
   /** Ends all work and keeps what is saved. The engine cannot be used after. */
   async close(): Promise<void> {
     await this.#runs.close();
+    this.#letGo();
+  }
+
+  #letGo(): void {
     this.#line.close();
     this.#tabs.close();
-    for (const connection of [...this.#connections.keys()]) this.#disconnect(connection);
+    for (const connection of this.#connections.all) this.#connections.close(connection);
   }
 
   /** What cannot be restored must not keep new files from being added. */
   async #restore(): Promise<void> {
-    await this.#intake.restore(this.#connection).catch((error: unknown) => globalThis.reportError?.(error));
+    await this.#store.prune(this.settings.keepDays * DAY_MS).catch(() => undefined);
+    await this.#intake
+      .restore(this.#connections.current)
+      .catch((error: unknown) => globalThis.reportError?.(error));
   }
-
-  readonly #warn: Warn = (message) => {
-    if (this.#warned.has(message)) return;
-    this.#warned.add(message);
-    (this.#options.warn ?? ((text) => console.warn(`secure-uploader: ${text}`)))(message);
-  };
 
   readonly #report = (change: Change): void => {
     this.#keeper.apply(change);
     const frozen = Object.freeze({ name: change.name, detail: Object.freeze(change.detail) }) as Change;
     this.#changeListeners.tell(frozen);
-    this.#tell();
+    this.#listeners.tellSoon();
   };
 
-  #tell(): void {
-    if (!this.#isTold) return;
-    this.#isTold = false;
-    queueMicrotask(() => {
-      this.#isTold = true;
-      this.#listeners.tell();
-    });
-  }
-
-  #connect(settings: Connection['settings']): Connection {
-    const mayRedirect = (): boolean => this.mayRedirect?.() ?? true;
-    const open = this.#options.connect ?? connect;
-    const connection = open(settings, this.#report, this.#options.times, mayRedirect);
-    const unsubscribe = connection.auth.subscribe(() => {
-      if (connection === this.#connection) this.#keeper.setAuth(connection.auth.snapshot);
-      this.#runs.onAuth(connection);
-      this.#tell();
-    });
-    this.#connections.set(connection, unsubscribe);
-    return connection;
-  }
+  readonly #onAuth = (connection: Connection): void => {
+    if (connection === this.#connections.current) this.#keeper.setAuth(connection.auth.snapshot);
+    this.#runs.onAuth(connection);
+    this.#listeners.tellSoon();
+  };
 
   #closeUnused(connection: Connection): void {
-    if (connection === this.#connection) return;
+    if (connection === this.#connections.current) return;
     for (const { id } of this.#keeper.files) if (this.#runs.get(id)?.connection === connection) return;
-    this.#disconnect(connection);
-  }
-
-  #disconnect(connection: Connection): void {
-    this.#connections.get(connection)?.();
-    this.#connections.delete(connection);
-    connection.close();
+    this.#connections.close(connection);
   }
 }
 
-export type {
-  Change,
-  ChangeMap,
-  ChangeName,
-  CompletedDetail,
-  ProgressDetail,
-  TokenInput,
-} from '../core/changes.ts';
+export type * from '../core/changes.ts';
 export {
   createSettings,
   type GetToken,

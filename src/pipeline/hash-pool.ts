@@ -86,7 +86,7 @@ export class HashPool {
     return this.#options.size;
   }
 
-  /** Rejects with `file-unreadable`, `hash-failed`, or the signal's reason. */
+  /** Rejects with `file-unreadable`, `hash-failed`, `bad-config` (no such hash without a worker), or the signal's reason. */
   readonly hashSlice: HashSlice = (slice, options) =>
     this.#twice(() => this.#hashQueued(slice, options), options.signal);
 
@@ -253,5 +253,7 @@ function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: HashAnswer): voi
     return;
   }
   const { name, message, isRead } = answer.error;
-  task.reject(new UploaderError(isRead ? 'file-unreadable' : 'hash-failed', `${name}: ${message}`));
+  // No retry helps where the build has no such hash for the page itself.
+  const code = isRead ? 'file-unreadable' : name === 'NotSupportedError' ? 'bad-config' : 'hash-failed';
+  task.reject(new UploaderError(code, `${name}: ${message}`));
 }

@@ -42,6 +42,8 @@ export interface OpenParts {
   readonly chunkSizeBytes: number;
   readonly hashAlgorithm: HashAlgorithm;
   readonly fileName: string;
+  /** Of an earlier run of this file, which a file without a record goes on with. */
+  readonly session?: Session | undefined;
   readonly signal: AbortSignal;
   readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   readonly onWarning: (error: UploaderError) => void;
@@ -68,6 +70,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const keeper = parts.store && isWorthKeeping ? keep(parts.store, signal, parts.onWarning) : undefined;
   const identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
+  const known = record?.session ?? (keeper ? undefined : parts.session);
   signal.throwIfAborted();
 
   const openSession = (): Promise<Session> => {
@@ -90,8 +93,8 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const opened: Opened = {
     chunkSizeBytes: record?.chunkSizeBytes ?? parts.chunkSizeBytes,
     stored: record?.stored ?? new Map(),
-    isResumed: record !== undefined,
-    session: record ? Promise.resolve(record.session) : openSession(),
+    isResumed: known !== undefined,
+    session: known ? Promise.resolve(known) : openSession(),
     reopen() {
       opened.isResumed = false;
       opened.stored = new Map();

@@ -7,6 +7,10 @@ const MIB = 2 ** 20;
 const PAGE = 4096;
 /** Stores cap the parts of one object at this. */
 export const MAX_CHUNKS = 10_000;
+/** A chunk is read whole to be hashed: no more than every engine, and a page's memory, can hold. */
+const LARGEST = 512 * MIB;
+/** No larger file can be cut into chunks that can be read. */
+export const MAX_FILE_BYTES = MAX_CHUNKS * LARGEST;
 const LANES = 6;
 const GRID = 8 * MIB;
 const SMALLEST = 5 * MIB;
@@ -14,7 +18,8 @@ const ROUND = 60 * MIB;
 
 /**
  * Bytes of every chunk but the last. `auto`: equal chunks of 5-10 MiB up to 480 MiB, so that no lane idles in the last
- * round; above, a grid of 8 MiB. Either is doubled until the file has at most 10,000 chunks, a fixed size too.
+ * round; above, a grid of 8 MiB. Either is doubled until the file has at most 10,000 chunks, a fixed size too. None is larger than
+ * 512 MiB.
  */
 export function chunkSizeFor(
   sizeBytes: number,
@@ -24,9 +29,10 @@ export function chunkSizeFor(
   const wanted = setting === 'auto' ? automatic(sizeBytes) : setting;
   let chunkBytes = wanted;
   while (Math.ceil(sizeBytes / chunkBytes) > MAX_CHUNKS) chunkBytes *= 2;
+  chunkBytes = Math.min(chunkBytes, LARGEST);
   if (setting !== 'auto' && chunkBytes !== wanted) {
     warn(
-      `chunk-size ${wanted} would cut the file into more than ${MAX_CHUNKS} chunks; ${chunkBytes} is used.`,
+      `chunk-size ${wanted} would make more than ${MAX_CHUNKS} chunks, or too large ones; ${chunkBytes} is used.`,
     );
   }
   return chunkBytes;

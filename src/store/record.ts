@@ -18,7 +18,7 @@ export interface StoredState {
   readonly receipt: string;
 }
 
-/** Raised when the shape changes; a record of another version is treated as none. */
+/** Raised when the shape changes; a record of another version counts as none. */
 const VERSION = 1;
 
 /** The plain object that goes into the database: only known fields, so nothing secret slips in with a wider object. */
@@ -42,6 +42,10 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
     ...(record.handle ? { handle: record.handle } : {}),
   };
 }
+
+/** True for what a later version of this package has written: it is left to that. */
+export const isNewer = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Number((value as { version?: unknown }).version) > VERSION;
 
 /** The record in a value from the database; `undefined` where it is none, or damaged. */
 export function readRecord(value: unknown): SavedRecord | undefined {

@@ -6,6 +6,7 @@ import { UploaderError } from '../core/errors.ts';
 import type { UploadRecord } from '../core/types.ts';
 import { createDatabase, type Database } from './database.ts';
 import {
+  isNewer,
   type RecordToSave,
   readChunks,
   readRecord,
@@ -29,8 +30,8 @@ export interface UploadStore {
   remove(key: string): Promise<void>;
   /** All uploads, the oldest first. */
   list(): Promise<readonly UploadRecord[]>;
-  /** Removes uploads begun longer ago than that (default 7 days), and what no record belongs to any more. */
-  prune(maxAgeMs?: number): Promise<void>;
+  /** Removes uploads begun longer ago than that, and what no record belongs to any more; not what a newer version has saved. */
+  prune(maxAgeMs: number): Promise<void>;
   clear(): Promise<void>;
 }
 
@@ -41,8 +42,6 @@ export interface UploadStoreOptions {
   /** How long the browser's database may take for one thing, milliseconds. Default 10 s: an upload must not hang on it. */
   readonly deadlineMs?: number;
 }
-
-const MAX_AGE_MS = 7 * 24 * 3_600_000;
 
 /** Creates the store; nothing is opened before it is used. */
 export function createUploadStore({
@@ -72,7 +71,7 @@ export function createUploadStore({
       return record;
     }
     chunksIds.delete(key);
-    if (value !== undefined) await records.write((store) => void store.delete(key));
+    if (value !== undefined && !isNewer(value)) await records.write((store) => void store.delete(key));
     return undefined;
   }
 
@@ -90,8 +89,9 @@ export function createUploadStore({
     const record = await load(key);
     chunksIds.delete(key);
     unsure.delete(key);
+    if (!record) return;
     await records.write((store) => void store.delete(key));
-    if (record) await forgetChunks(record.chunksId);
+    await forgetChunks(record.chunksId);
   }
 
   async function saveWhole(record: RecordToSave): Promise<void> {
@@ -147,7 +147,7 @@ export function createUploadStore({
       return Promise.all(saved.map(withStored));
     },
 
-    async prune(maxAgeMs = MAX_AGE_MS) {
+    async prune(maxAgeMs) {
       // Before the records: whoever writes chunks has saved their record already.
       const ids = await chunkLog.read(listIds);
       const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
@@ -159,6 +159,9 @@ export function createUploadStore({
         if (Math.abs(Date.now() - record.createdAtMs) > maxAgeMs) await remove(key);
         else kept.add(record.chunksId);
       }
+      const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
+      // Which of the others are theirs is not known here.
+      if (values.some(isNewer)) return;
       for (const id of ids) if (!kept.has(id)) await forgetChunks(id);
     },
 

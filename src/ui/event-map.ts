@@ -2,6 +2,7 @@
 // dispatched.
 
 import type { ChangeMap } from '../core/changes.ts';
+import type { SecureUploader } from './secure-uploader.ts';
 
 /** A file that is about to be added; preventing the event refuses it. */
 export interface FileAddDetail {
@@ -27,3 +28,9 @@ export type SecureUploaderEvents = { readonly [K in keyof ChangeMap]: CustomEven
 
 /** All events that `addEventListener` of the element knows. */
 export type SecureUploaderEventMap = HTMLElementEventMap & SecureUploaderEvents;
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'secure-uploader': SecureUploader;
+  }
+}

@@ -22,7 +22,7 @@ import { ENGLISH, type Messages } from './messages.ts';
 import { areSettings } from './read-settings.ts';
 import { resume } from './resume.ts';
 import { styles } from './styles/styles.ts';
-import { createTokenSource, warnOfAttribute } from './token-source.ts';
+import { createTokenSource, takeEarlyToken, warnOfAttribute } from './token-source.ts';
 import type { Idp } from './views/login.ts';
 import { rulesOf, type WidgetState } from './views/state.ts';
 import { widget } from './views/widget.ts';
@@ -43,6 +43,7 @@ import { WindowController } from './window-controller.ts';
  * @fires {CustomEvent} file-rejected - A file was refused; `code` says why.
  * @fires {CustomEvent} rejections-dismissed - Refusals were taken off the screen.
  * @fires {CustomEvent} file-removed - A row is gone.
+ * @fires {CustomEvent} file-moved - A file stands elsewhere in the list: before another one, or at the end.
  * @fires {CustomEvent} upload-started - The session of a file is open.
  * @fires {CustomEvent} upload-progress - At most ten times a second for each file.
  * @fires {CustomEvent} upload-paused - A file rests; `reason` says why.
@@ -156,6 +157,12 @@ export class SecureUploader extends LitElement {
   @property({ type: Boolean }) manual = false;
   /** Keeps nothing that would let an upload be resumed after a reload. */
   @property({ type: Boolean, attribute: 'no-resume' }) noResume = false;
+  /** Keeps small files (4 MiB each, 64 MiB in all) in the browser until they are done: after a reload they go on by themselves. */
+  @property({ type: Boolean, attribute: 'keep-files' }) keepFiles = false;
+  /** Days after which an upload that is not done is forgotten. */
+  @property({ attribute: 'keep-days' }) keepDays?: number | string | undefined;
+  /** Where the folder has a file of that name: `fail` offers another name, `rename` takes it, such as `report (2).pdf`. */
+  @property({ attribute: 'on-conflict' }) onConflict?: string | undefined;
   /** Nothing can be added. What is under way goes on. */
   @property({ type: Boolean, reflect: true }) disabled = false;
   /** Address of the hash worker, for pages whose policy asks for it. */
@@ -210,7 +217,8 @@ export class SecureUploader extends LitElement {
   constructor() {
     super();
     new FocusController(this);
-    this.#takeEarlyToken();
+    const early = takeEarlyToken(this);
+    if (early !== undefined) this.token = early;
   }
 
   /** All that is known of files and sign-in, frozen; a new object for each change. */
@@ -227,14 +235,6 @@ export class SecureUploader extends LitElement {
   set token(token: TokenInput) {
     this.#tokens.set(token);
     this.getToken = this.#tokens.getToken;
-  }
-
-  /** A token that was set before the element was defined must not stay readable on it. */
-  #takeEarlyToken(): void {
-    const { value } = Object.getOwnPropertyDescriptor(this, 'token') ?? {};
-    if (value === undefined) return;
-    delete (this as { token?: unknown }).token;
-    this.token = value;
   }
 
   /** Adds files, each with the path it should have, or just its name. Rejects with `bad-config` where settings are wrong. */
@@ -261,6 +261,11 @@ export class SecureUploader extends LitElement {
   /** Goes on with one file or all. For a file of an earlier visit, in a click: the browser, or the person, is asked for it. */
   async resume(id?: FileId): Promise<void> {
     await resume(this.#engine.uploader, id);
+  }
+
+  /** Puts one file before another one of the list, or at the end. */
+  async move(id: FileId, beforeId?: FileId): Promise<void> {
+    await this.#engine.uploader.move(id, beforeId);
   }
 
   /** Puts one file before all others: its chunk is sent next. */
@@ -358,11 +363,5 @@ export class SecureUploader extends LitElement {
       this.snapshot.files.some((file) => isActive(file.phase)),
     );
     showState(this.#internals, 'dragging', this.#drop.intake.dragging);
-  }
-}
-
-declare global {
-  interface HTMLElementTagNameMap {
-    'secure-uploader': SecureUploader;
   }
 }

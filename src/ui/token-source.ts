@@ -43,6 +43,13 @@ export function createTokenSource(): TokenSource {
   };
 }
 
+/** A token that was set before the element was defined: it must not stay readable on it. */
+export function takeEarlyToken(host: object): TokenInput | undefined {
+  const { value } = Object.getOwnPropertyDescriptor(host, 'token') ?? {};
+  if (value !== undefined) delete (host as { token?: unknown }).token;
+  return value;
+}
+
 /** Tells the page's author that a token in HTML is not read. */
 export function warnOfAttribute(host: HTMLElement): void {
   if (!host.hasAttribute('token')) return;

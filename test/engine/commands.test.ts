@@ -64,6 +64,29 @@ describe('cancel', () => {
     expect(engine.service.count('open')).to.equal(2);
   });
 
+  it('that is taken back before it has ended gives up the old upload, and the new one goes its way', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = new TestEngine({}, { store });
+    engine.service.answerAll('open', 'presign');
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    (await engine.service.nextRequest('put')).answer();
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    const canceling = engine.uploader.cancel(engine.id('a.bin'));
+    void engine.uploader.retry(engine.id('a.bin'));
+    const told = await engine.service.nextRequest('cancel');
+    expect(told.session.sessionId).to.equal('session-1');
+    await untilAsync(async () => (await store.list())[0]?.session.sessionId === 'session-2');
+    told.answer();
+    await canceling;
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    expect(engine.service.log.filter((line) => line === 'cancel' || line === 'open')).to.deep.equal([
+      'open',
+      'cancel',
+      'open',
+    ]);
+  });
+
   it('before anything was sent lets the same file be added again, and be kept', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = new TestEngine({}, { store });
@@ -155,6 +178,37 @@ describe('prioritize', () => {
     for (let round = 0; round < 20; round += 1) await settled();
     first.answer();
     expect((await engine.service.nextRequest('put')).body.size).to.equal(500);
+  });
+});
+
+describe('move', () => {
+  it('puts a file before another one, or at the end: the list shows it, and the bytes go in that order', async () => {
+    const engine = new TestEngine({ manual: true, concurrency: 1 });
+    engine.service.answerAll('open', 'presign', 'commit');
+    const names = (): string[] => engine.uploader.snapshot.files.map(({ name }) => name);
+    await engine.uploader.addFiles(['a', 'b', 'c', 'd'].map((name, at) => fileOf(at, 100 + at, name)));
+    await engine.uploader.move(engine.id('d'), engine.id('b'));
+    await engine.uploader.move(engine.id('a'));
+    await engine.uploader.move(engine.id('c'), engine.id('c'));
+    await engine.uploader.move('nobody', engine.id('c'));
+    expect(names()).to.deep.equal(['d', 'b', 'c', 'a']);
+    expect(engine.details('file-moved')).to.deep.equal([
+      { id: engine.id('d'), beforeId: engine.id('b') },
+      { id: engine.id('a') },
+    ]);
+    await engine.uploader.addFiles([fileOf(4, 104, 'e')]);
+    expect(names()).to.deep.equal(['d', 'b', 'c', 'a', 'e']);
+    await engine.uploader.start();
+    const sizes: number[] = [];
+    while (sizes.length < 5) {
+      const put = await engine.service.nextRequest('put');
+      sizes.push(put.body.size);
+      // The next one waits for the lane by then.
+      await until(() => engine.details('chunk-hashed').length >= Math.min(5, sizes.length + 1));
+      for (let round = 0; round < 20; round += 1) await settled();
+      put.answer();
+    }
+    expect(sizes).to.deep.equal([103, 101, 102, 100, 104]);
   });
 });
 

@@ -1,24 +1,31 @@
 // Rows of an earlier visit, which have no file yet: what a person can do to them, and which file they take.
 
 import { expect } from '@open-wc/testing';
+import type { PickedFile } from '../../src/core/types.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until, untilAsync } from '../support/collect.ts';
+import { deferred, settled, until, untilAsync } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
 const file = fileOf(1, 2500, 'a.bin');
 
-/** An engine whose list has a row that an earlier one left behind with one chunk stored. */
-async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: UploadStore }> {
+/** A store with one chunk of a file, left behind by a page that is gone. */
+async function leftBehind(settings = {}, picked: PickedFile | File = file): Promise<UploadStore> {
   const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-  const before = new TestEngine({}, { store });
+  const before = new TestEngine(settings, { store });
   before.service.answerAll('open', 'presign');
-  await before.uploader.addFiles([file]);
+  await before.uploader.addFiles([picked]);
   (await before.service.nextRequest('put')).answer();
   await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
   await before.uploader.close();
+  return store;
+}
+
+/** An engine whose list has a row that an earlier one left behind with one chunk stored. */
+async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: UploadStore }> {
+  const store = await leftBehind();
   const engine = new TestEngine(settings, { store });
   await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
   engine.service.answerAll();
@@ -79,5 +86,70 @@ describe('a row of an earlier visit', () => {
     await adding;
     await settled();
     expect(engine.uploader.snapshot.files[0]?.pauseReason).to.equal(undefined);
+  });
+});
+
+describe('a file that is added before the uploads of an earlier visit are known', () => {
+  it('is taken at once, though the database does not answer', async () => {
+    const never = new Promise<never>(() => undefined);
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = new TestEngine({}, { store: { ...store, prune: () => never, list: () => never } });
+    engine.service.answerAll();
+    await engine.uploader.addFiles([file]);
+    await engine.hears('upload-completed');
+  });
+
+  it('goes on with its upload, of which there is no second row', async () => {
+    const store = await leftBehind();
+    const listing = deferred();
+    const list: typeof store.list = async () => {
+      await listing.promise;
+      return store.list();
+    };
+    const engine = new TestEngine({}, { store: { ...store, list } });
+    engine.service.answerAll();
+    await engine.uploader.addFiles([file, fileOf(2, 2500, 'b.bin')]);
+    listing.resolve();
+    await engine.hears('upload-completed', 2);
+    expect(engine.phases()).to.deep.equal(['done', 'done']);
+    expect(engine.details('upload-started').map(({ resumedBytes }) => resumedBytes)).to.have.members([
+      1000, 0,
+    ]);
+  });
+});
+
+describe('uploads of another owner', () => {
+  it('leave the list with their owner, whatever their phase, stay saved, and come back with their owner', async () => {
+    const store = await leftBehind({ owner: 'ann' });
+    const engine = new TestEngine({ owner: 'ann', accept: '.bin' }, { store });
+    const settings = { baseUrl: 'https://api.test', parentId: 'folder-a', auth: 'none', multiple: true };
+    await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+    engine.service.answerAll('open', 'presign');
+    await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin'), fileOf(3, 10, 'refused.exe')]);
+    const put = await engine.service.nextRequest('put');
+    put.answer();
+    await untilAsync(async () =>
+      (await store.list()).some(({ name, stored }) => name === 'b.bin' && stored.size),
+    );
+    engine.uploader.configure({ ...settings, owner: 'bob' });
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+    expect(engine.uploader.snapshot.rejections).to.deep.equal([]);
+    await settled();
+    expect(engine.service.waiting('put')).to.deep.equal([]);
+    engine.uploader.configure({ ...settings, owner: 'ann' });
+    await until(() => engine.uploader.snapshot.files.length === 2);
+    expect(engine.uploader.snapshot.files.map(({ name, pauseReason }) => [name, pauseReason])).to.deep.equal([
+      ['a.bin', 'needs-file'],
+      ['b.bin', 'needs-file'],
+    ]);
+  });
+
+  it('are not those that were picked before an owner was named', async () => {
+    const store = await leftBehind();
+    const engine = new TestEngine({}, { store });
+    await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+    await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
+    engine.uploader.configure({ baseUrl: 'https://api.test', auth: 'none', owner: 'ann' });
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.bin']);
   });
 });

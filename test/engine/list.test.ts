@@ -1,6 +1,7 @@
 // The list: which files get a row, which are refused, and that ten thousand of them do not hold up the page.
 
 import { expect } from '@open-wc/testing';
+import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
@@ -55,6 +56,15 @@ describe('files that are added', () => {
     expect(uploader.snapshot.rejections).to.deep.equal([]);
   });
 
+  it('are refused where no browser could read a chunk of them', async () => {
+    const { uploader } = new TestEngine({ manual: true });
+    const huge = Object.defineProperty(fileOf(1, 10, 'huge.bin'), 'size', { value: 10 * 2 ** 40 });
+    await uploader.addFiles([huge]);
+    expect(uploader.snapshot.files).to.deep.equal([]);
+    const [rejection] = uploader.snapshot.rejections;
+    expect(rejection).to.include({ code: 'file-too-large', limit: 10_000 * 512 * 2 ** 20 });
+  });
+
   it('are counted over several calls, and a removed one makes room', async () => {
     const engine = new TestEngine({ manual: true, maxFiles: 2 });
     await engine.uploader.addFiles(named('one.bin', 'two.bin'));
@@ -101,6 +111,32 @@ describe('files that are added', () => {
     expect(one?.chunks.map(({ hash }) => hash)).to.deep.equal(other?.chunks.map(({ hash }) => hash));
     expect((one?.sentBytes ?? 0) + (other?.sentBytes ?? 0)).to.equal(2500);
     expect((one?.skippedBytes ?? 0) + (other?.skippedBytes ?? 0)).to.equal(2500);
+  });
+});
+
+describe('settings', () => {
+  it('that say the same again, in new objects, change nothing', async () => {
+    let connectCount = 0;
+    const sizeOf = (): undefined => undefined;
+    const settings = () => ({
+      authOptions: { flow: { poll: [1, 2] } },
+      profile: { sendSizes: true, urlLifetime: sizeOf },
+      uploadOrigins: ['https://store.test'],
+    });
+    const engine = new TestEngine(settings(), {
+      connect: (...given) => {
+        connectCount += 1;
+        return connect(...given);
+      },
+    });
+    const again = { baseUrl: 'https://api.test', parentId: 'folder-a', auth: 'none', multiple: true };
+    const more = { chunkSize: 1000, concurrency: 2, commitPath: '/commit', cancelPath: '/session' };
+    const before = engine.uploader.settings;
+    engine.uploader.configure({ ...again, ...more, ...settings() });
+    expect(engine.uploader.settings).to.equal(before);
+    engine.uploader.configure({ ...again, ...more, ...settings(), profile: { sendSizes: true } });
+    expect(engine.uploader.settings).not.to.equal(before);
+    expect(connectCount).to.equal(2);
   });
 });
 

@@ -89,6 +89,21 @@ describe('pause', () => {
     expect(engine.service.count('commit')).to.equal(0);
   });
 
+  it('during the commit of a file of one chunk, and resume, commit the same session again', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll('open', 'presign', 'put');
+    await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
+    const first = await engine.service.nextRequest('commit');
+    await engine.uploader.pause();
+    await engine.uploader.resume();
+    const again = await engine.service.nextRequest('commit');
+    expect(again.session).to.deep.equal(first.session);
+    again.answer();
+    await engine.hears('upload-completed');
+    expect(engine.service.count('open')).to.equal(1);
+    expect(engine.service.puts).to.have.length(1);
+  });
+
   it('in the midst of what a listener hears holds', async () => {
     const engine = new TestEngine();
     engine.service.answerAll('open', 'presign');

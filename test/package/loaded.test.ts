@@ -43,12 +43,18 @@ async function serve(folder: string, pages: Record<string, string> = {}) {
 }
 
 /** Uploads a file by the element that a page has, and answers how it ended, and the hash or the code that the event tells. */
-function upload(page: Page, text: string, settings: { baseUrl: string; token: string }) {
+function upload(
+  page: Page,
+  text: string,
+  settings: { baseUrl: string; token: string },
+  hash: 'sha-256' | 'blake3' = 'sha-256',
+) {
   return page.evaluate(
-    async ({ text, settings: { baseUrl, token } }) => {
+    async ({ text, settings: { baseUrl, token }, hash }) => {
       const element = document.createElement('secure-uploader');
       element.setAttribute('base-url', baseUrl);
       element.setAttribute('parent-id', 'folder-a');
+      element.setAttribute('hash', hash);
       element.getToken = () => token;
       document.body.append(element);
       const ended = new Promise<{ type: string; told: string }>((resolve) => {
@@ -62,7 +68,7 @@ function upload(page: Page, text: string, settings: { baseUrl: string; token: st
       await element.addFiles([new File([text], 'hello.txt')]);
       return ended;
     },
-    { text, settings },
+    { text, settings, hash },
   );
 }
 
@@ -133,6 +139,9 @@ describe('The package in a page', () => {
     const ended = await upload(page, vector.text, settings);
     assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
     assert.equal(page.workers().length, 0);
+    // What the one file cannot hash by itself is a fault of the page's, told as one and not tried in vain.
+    const refused = await upload(page, vector.text, settings, 'blake3');
+    assert.deepEqual(refused, { type: 'upload-failed', told: 'bad-config' });
   });
 
   test('works in an app that Vite built from the package, worker included', async (t) => {

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
-import { chunkSizeFor, MAX_CHUNKS, plan } from '../../src/pipeline/plan.ts';
+import { chunkSizeFor, MAX_CHUNKS, MAX_FILE_BYTES, plan } from '../../src/pipeline/plan.ts';
 
 const MIB = 2 ** 20;
 const TIB = 2 ** 40;
@@ -27,7 +27,8 @@ describe('the size of chunks', () => {
     ['1 GiB', 1024 * MIB, 128, 8 * MIB],
     ['78 GiB (the grid still fits)', 10_000 * 8 * MIB, 10_000, 8 * MIB],
     ['a byte more', 10_000 * 8 * MIB + 1, 5001, 16 * MIB],
-    ['10 TiB', 10 * TIB, 5120, 2048 * MIB],
+    ['4 TiB', 4 * TIB, 8192, 512 * MIB],
+    ['the largest file there may be', MAX_FILE_BYTES, 10_000, 512 * MIB],
   ];
   for (const [name, sizeBytes, count, chunkBytes] of table) {
     it(`cuts ${name} into ${count} of ${chunkBytes} bytes`, () => {
@@ -66,14 +67,20 @@ describe('the size of chunks', () => {
     expect(warnings).to.have.length(1);
   });
 
+  it('is never more than can be read at once, whatever was set, with a warning', () => {
+    const warnings: string[] = [];
+    expect(chunkSizeFor(3 * TIB, TIB, (text) => warnings.push(text))).to.equal(512 * MIB);
+    expect(warnings).to.have.length(1);
+  });
+
   it('is doubled without a word on the automatic grid', () => {
     const warnings: string[] = [];
-    chunkSizeFor(10 * TIB, 'auto', (text) => warnings.push(text));
+    chunkSizeFor(4 * TIB, 'auto', (text) => warnings.push(text));
     expect(warnings).to.deep.equal([]);
   });
 
   it('never makes more than 10,000 chunks', () => {
-    const sizes = fc.double({ min: 1, max: 20 * TIB, noNaN: true });
+    const sizes = fc.double({ min: 1, max: MAX_FILE_BYTES, noNaN: true });
     fc.assert(
       fc.property(sizes, fc.option(fc.integer({ min: 1, max: 16 * MIB })), (size, setting) => {
         const sizeBytes = Math.floor(size);

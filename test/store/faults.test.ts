@@ -33,7 +33,7 @@ describe('a damaged record', () => {
       'text',
       [],
       {},
-      { ...saved, version: 99 },
+      { ...saved, version: 0 },
       { ...saved, key: 'another' },
       { ...saved, sessionHeader: '' },
       { ...saved, sizeBytes: -1 },
@@ -58,8 +58,27 @@ describe('a damaged record', () => {
     const uploads = rawDatabase(`${name}-uploads`);
     await uploads.put('other', { sizeBytes: 'many' });
     expect(await store.list()).to.have.length(1);
-    await store.prune();
+    await store.prune(Number.POSITIVE_INFINITY);
     expect(await uploads.keys()).to.deep.equal(['key']);
+  });
+});
+
+describe('a record of a newer version of the package', () => {
+  it('counts as none and is left to that version, with its chunks, however old it is', async () => {
+    const record = recordOf({ createdAtMs: 1 });
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 1));
+    const uploads = rawDatabase(`${name}-uploads`);
+    const [saved] = (await uploads.values()) as Record<string, unknown>[];
+    const newer = { version: 2, anything: saved?.chunksId };
+    await uploads.put(record.key, newer);
+    const page = createUploadStore({ name });
+    expect(await page.list()).to.deep.equal([]);
+    expect(await page.find(record.key)).to.equal(undefined);
+    await page.prune(1);
+    await page.remove(record.key);
+    expect(await uploads.values()).to.deep.equal([newer]);
+    expect(await rawDatabase(`${name}-chunks`).keys()).to.have.length(1);
   });
 });
 

@@ -124,7 +124,7 @@ describe('all saved uploads', () => {
     await store.saveChunks('old', statesOf(0, 1));
     await store.saveChunks('young', statesOf(0, 1));
     await rawDatabase(`${name}-chunks`).put(['nobody', 1, 1], []);
-    await store.prune();
+    await store.prune(7 * day);
     expect((await reload().list()).map(({ key }) => key)).to.deep.equal(['young']);
     expect(await rawDatabase(`${name}-chunks`).keys()).to.have.length(1);
     await store.prune(day);
