@@ -123,10 +123,17 @@ test('check 28: given a locked account, then account-locked and no automatic fur
 });
 
 test('check 18: given 429 with Retry-After while the form is shown, then it counts down and goes back to where it was', async () => {
-  world.service.faults.add({ operation: 'login', status: 429, body: {}, headers: { 'retry-after': '2' } });
+  world.service.faults.add({ operation: 'login', status: 429, body: {}, headers: { 'retry-after': '40' } });
+  await world.context.clock.install();
   const page = await logIn('alice@example.com');
-  await page.getByText('It goes on in 2 s.').waitFor();
-  await page.getByText('It goes on in 1 s.').waitFor();
+  const leftS = async (): Promise<number> =>
+    Number(/\d+/.exec((await page.getByText(/It goes on in \d+ s\./).textContent()) ?? '')?.[0]);
+  const first = await leftS();
+  await page.clock.fastForward(10_000);
+  await page.getByText(`It goes on in ${first} s.`).waitFor({ state: 'detached' });
+  const then = await leftS();
+  assert.ok(first <= 40 && then <= first - 10, `${first} s, then ${then} s`);
+  await page.clock.fastForward(40_000);
   await page.getByLabel('Password', { exact: true }).waitFor();
   assert.equal(await page.getByLabel('E-mail address').inputValue(), 'alice@example.com');
   assert.equal(world.count('login'), 1, 'credentials are not sent again by themselves');

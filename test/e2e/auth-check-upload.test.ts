@@ -10,6 +10,7 @@ import type { Page } from 'playwright';
 import type { LogEntry } from '../../demo/server/faults.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
+import { createGate } from './support/gate.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const QUICK = JSON.stringify({
@@ -99,14 +100,20 @@ test('check 33: given presign answers 401 for a token after a newer one was obta
   const [slow, quick] = [makeFile(), makeFile()];
   const page = await openWithTokens();
   const refusal = { operation: 'chunks', status: 401, body: {} } as const;
-  world.service.faults.add({ ...refusal, match: { fileName: slow.fileName }, delayMs: 1000 });
+  const newer = createGate();
+  world.service.faults.add({ ...refusal, match: { fileName: slow.fileName }, waitFor: newer.opened });
   world.service.faults.add({ ...refusal, match: { fileName: quick.fileName } });
+  world.service.faults.choose(() => {
+    // Its second request: the one with the newer token.
+    if (entries('chunks', quick.fileName).length > 1) newer.open();
+    return undefined;
+  });
   await pick(page, slow.path, quick.path);
   await until(page, 'upload-completed', 2);
   const [late] = entries('chunks', slow.fileName);
   const [, retried] = entries('chunks', quick.fileName);
   assert.ok(
-    (late?.answeredAt ?? 0) > (retried?.at ?? FOR_EVER),
+    (late?.answeredAt ?? 0) >= (retried?.at ?? FOR_EVER),
     'the refusal came after the newer token was used',
   );
   assert.deepEqual(await reasonsOf(page), ['first', 'rejected']);

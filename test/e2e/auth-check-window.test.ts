@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
+import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -126,9 +127,11 @@ test('check 10: given a severed window that stays open long after it read as clo
 });
 
 test('check 10: given a closed window that nobody opens again, then its deadline tells popup-closed once, and Sign in works again', async () => {
-  const page = await openWaiting(times({ closedPollMs: 20, closedGraceMs: 50, popupMs: 1500 }));
+  await world.browser.clock.install();
+  const page = await openWaiting(times({ closedPollMs: 20, closedGraceMs: 50 }));
   await (await openWindow(page)).close();
   await panel(page, 'popup-lost').waitFor();
+  await page.clock.fastForward(AUTH_TIMES.popupMs);
   await panel(page, 'prompt').waitFor();
   const codes = (await eventsOf(page, 'auth-failed')).map(({ detail }) => detail.code);
   assert.deepEqual(codes, ['popup-closed']);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Frame, Page } from 'playwright';
+import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { type AuthWorld, createAuthWorld, fillIn, until } from './support/auth-world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
@@ -149,18 +150,20 @@ test('checks 14, 39: given a page inside a page of another site, then the window
 });
 
 test('check 14: given a page inside a page of another site and a window that severs itself, then it is waited for with Cancel, and ends by its deadline', async () => {
+  await near.context.clock.install();
   const [page, frame] = await openFramed(near);
   await frame.evaluate((input) => void tools.open(input), {
     baseUrl: near.service.baseUrl,
     auth: 'popup',
     idpId: 'corp',
     silent: 'off',
-    authOptions: { times: { popupMs: 3000, closedGraceMs: 100 } },
+    authOptions: { times: { closedGraceMs: 100 } },
   });
   for (const end of ['deadline', 'Cancel']) {
     await Promise.all([page.waitForEvent('popup'), frame.getByText('Sign in here').click()]);
     await frame.waitForFunction(() => tools.session?.snapshot.state === 'popup-lost');
     if (end === 'Cancel') await frame.evaluate(() => tools.session?.cancel());
+    else await page.clock.fastForward(AUTH_TIMES.popupMs);
     await frame.waitForFunction(() => tools.session?.snapshot.state === 'prompt');
     assert.equal(await frame.evaluate(() => tools.session?.snapshot.error?.code), 'popup-closed');
   }
