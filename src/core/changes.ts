@@ -21,6 +21,8 @@ export interface ChangeMap {
   'file-removed': { readonly id: FileId; readonly name: string };
   /** The file stands before another one now, or at the end. */
   'file-moved': { readonly id: FileId; readonly beforeId?: FileId };
+  /** The folder has a file of its name; it goes by this one. */
+  'file-renamed': { readonly id: FileId; readonly name: string };
   /** `resumedBytes` were stored by an earlier visit. */
   'upload-started': { readonly id: FileId; readonly chunkCount: number; readonly resumedBytes: number };
   'upload-progress': ProgressDetail;

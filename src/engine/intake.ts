@@ -235,10 +235,8 @@ type Askable = FileSystemFileHandle & {
 };
 
 /** True where the record was made for this service, client and owner, with the same hash. */
-function belongsTo(record: UploadRecord, { settings }: Connection): boolean {
-  const { baseUrl, clientId, owner, hash } = settings;
-  return record.hashAlgorithm === hash && record.key === recordKey({ ...record, baseUrl, clientId, owner });
-}
+const belongsTo = (record: UploadRecord, { settings }: Connection): boolean =>
+  record.hashAlgorithm === settings.hash && record.key === recordKey({ ...settings, ...record });
 
 type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;
 

@@ -28,6 +28,8 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
   switch (change.name) {
     case 'file-removed':
       return undefined;
+    case 'file-renamed':
+      return { ...file, name: change.detail.name };
     case 'upload-started':
       return { ...kept, phase: move(file.phase, 'hashing') };
     case 'upload-progress': {

@@ -12,6 +12,7 @@ import { identify, recordKey } from '../store/identity.ts';
 import { createBodies } from './bodies.ts';
 import type { Connection } from './connection.ts';
 import { stallMs } from './line.ts';
+import { pathUnder, renaming } from './names.ts';
 import { Progress } from './progress.ts';
 import type { RowRecords } from './records.ts';
 import type { Place, Shared } from './shared.ts';
@@ -22,7 +23,8 @@ const FAST_LINE_BYTES_PER_SECOND = 32e6;
 
 export class Row {
   readonly id: FileId;
-  readonly name: string;
+  /** What it is called on the service: the file's own name, or another one where that was taken. */
+  name: string;
   readonly relativePath: string;
   readonly sizeBytes: number;
   readonly parentId: string;
@@ -87,7 +89,7 @@ export class Row {
       return !controller.signal.aborted;
     };
     this.#ended = run(
-      { ...picked, name: this.name, relativePath: this.relativePath, parentId: this.parentId },
+      { ...picked, name: picked.file.name, relativePath: this.relativePath, parentId: this.parentId },
       this.#parts(picked, controller.signal),
     )
       .then(
@@ -132,6 +134,12 @@ export class Row {
     if (!phase) return;
     this.#waitingPhase = undefined;
     this.#shared.report({ name: 'upload-resumed', detail: { id: this.id, phase } });
+  }
+
+  rename(name: string): void {
+    if (name === this.name) return;
+    this.name = name;
+    this.#shared.report({ name: 'file-renamed', detail: { id: this.id, name } });
   }
 
   tellProgress(phase: Phase | undefined = this.#shared.phaseOf(this.id)): void {
@@ -201,7 +209,7 @@ export class Row {
     };
     const onOffline = (isOffline: boolean): void => (isOffline ? this.wait('offline') : this.proceed());
     return {
-      calls,
+      calls: settings.onConflict === 'rename' ? renaming(calls, (name) => this.rename(name)) : calls,
       put,
       claims,
       policy,
@@ -217,7 +225,10 @@ export class Row {
       hashAlgorithm: settings.hash,
       width: pool.size + 1,
       chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, this.#shared.warn),
-      fileName: settings.profile.fileName === 'path' ? this.relativePath : this.name,
+      fileName:
+        settings.profile.fileName === 'path'
+          ? pathUnder(this.name, picked.file.name, this.relativePath)
+          : this.name,
       session: this.session,
       batch: { limit: 1, max: settings.batchSize },
       isLineFast: () =>
@@ -231,15 +242,9 @@ export class Row {
       acquireLane: (laneSignal) => lanes.acquire(() => this.order, laneSignal),
       identify: async () => {
         const identity = await identify(picked.file, pool.hashSmall, signal);
-        const { baseUrl, clientId, owner } = settings;
-        const place = {
-          baseUrl,
-          clientId,
-          owner,
-          parentId: this.parentId,
-          relativePath: this.relativePath,
-        };
-        return { key: recordKey({ ...place, ...identity }), firstSliceHash: identity.firstSliceHash };
+        const { parentId, relativePath } = this;
+        const key = recordKey({ ...settings, ...identity, parentId, relativePath });
+        return { key, firstSliceHash: identity.firstSliceHash };
       },
       retrying: (call, callSignal) =>
         retrying(call, {

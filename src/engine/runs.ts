@@ -87,15 +87,17 @@ export class Runs {
     this.pump();
   }
 
-  /** Fails, and cancels too: whoever asks for a canceled file wants it after all. */
-  retry(id?: FileId): void {
+  /** Fails, and cancels too: whoever asks for a canceled file wants it after all. `name` is for one alone. */
+  retry(id?: FileId, name?: string): void {
     const isWanted = (row: Row): boolean => {
       const { phase, error } = this.#keeper.file(row.id) ?? {};
       return phase === 'failed'
         ? canRetry(error?.code ?? 'network')
         : phase === 'canceled' && id !== undefined;
     };
-    this.#requeue(this.#chosen(id).filter(isWanted));
+    const rows = this.#chosen(id).filter(isWanted);
+    if (id !== undefined && name) rows[0]?.rename(name);
+    this.#requeue(rows);
     this.pump();
   }
 

@@ -177,9 +177,9 @@ export class Uploader {
     return this.#runs.cancel(id);
   }
 
-  /** Begins failed files anew, where they stopped; a canceled one only by its id. */
-  async retry(id?: FileId): Promise<void> {
-    this.#runs.retry(id);
+  /** Begins failed files anew, where they stopped; a canceled one only by its id. One of them may get another name. */
+  async retry(id?: FileId, name?: string): Promise<void> {
+    this.#runs.retry(id, name);
   }
 
   /** Takes a file off the list; one that is not done is canceled first. */

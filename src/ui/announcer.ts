@@ -84,6 +84,13 @@ export class Announcer {
     }
   }
 
+  /** What was said was for somebody else. */
+  clear(): void {
+    this.#failed = [];
+    this.#rejected = [];
+    this.spoken = { polite: '', alert: '' };
+  }
+
   /** Ends the telling of sums. */
   stop(): void {
     this.#end();

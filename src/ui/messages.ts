@@ -32,6 +32,8 @@ export interface InterfaceMessages {
   readonly chooseAgain: string;
   readonly cancel: string;
   readonly retry: string;
+  readonly uploadAs: (name: string) => string;
+  readonly first: string;
   readonly remove: string;
   readonly actionOn: (action: string, name: string) => string;
   readonly start: (count: number) => string;
@@ -93,7 +95,7 @@ const ERRORS: ErrorMessages = {
   timeout: 'The service took too long to answer. Retry in a moment.',
   'rate-limited': 'The service is busy. Retry in a moment.',
   forbidden: 'You may not put files in this folder. Ask its owner for access.',
-  'name-taken': 'There is already a file of this name. Rename yours and add it again.',
+  'name-taken': 'There is already a file of this name. Upload yours under another one.',
   'session-expired': 'This upload was left for too long. Retry to start it again.',
   'service-failed': 'The service has a problem. Retry in a moment.',
   'bad-response':
@@ -173,6 +175,8 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   chooseAgain: 'Choose the file again',
   cancel: 'Cancel',
   retry: 'Retry',
+  uploadAs: (name) => `Upload as ${name}`,
+  first: 'Upload first',
   remove: 'Remove from list',
   actionOn: (action, name) => `${action}: ${name}`,
   start: (count) => `Upload ${files(count)}`,

@@ -44,6 +44,7 @@ import { WindowController } from './window-controller.ts';
  * @fires {CustomEvent} rejections-dismissed - Refusals were taken off the screen.
  * @fires {CustomEvent} file-removed - A row is gone.
  * @fires {CustomEvent} file-moved - A file stands elsewhere in the list: before another one, or at the end.
+ * @fires {CustomEvent} file-renamed - The folder has a file of its name; it goes by another one.
  * @fires {CustomEvent} upload-started - The session of a file is open.
  * @fires {CustomEvent} upload-progress - At most ten times a second for each file.
  * @fires {CustomEvent} upload-paused - A file rests; `reason` says why.
@@ -278,9 +279,9 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.cancel(id);
   }
 
-  /** Tries one failed file again, or all. */
-  async retry(id?: FileId): Promise<void> {
-    await this.#engine.uploader.retry(id);
+  /** Tries one failed file again, or all; one of them under another name, where one is told. */
+  async retry(id?: FileId, name?: string): Promise<void> {
+    await this.#engine.uploader.retry(id, name);
   }
 
   /** Takes a file off the list; one that is under way is canceled. Without an id, the element off the page, as any other. */
@@ -336,6 +337,7 @@ export class SecureUploader extends LitElement {
 
   protected override willUpdate(changed: PropertyValues): void {
     if (areSettings(changed) || !this.hasUpdated) this.#engine.configure();
+    if (changed.get('owner')) this.#announcer.clear();
     if (changed.has('messages')) this.texts = { ...ENGLISH, ...this.messages };
   }
 

@@ -4,9 +4,19 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { canRetry } from '../../core/errors.ts';
 import { isActive } from '../../core/phases.ts';
 import type { FileSnapshot } from '../../core/types.ts';
+import { nextName } from '../../engine/names.ts';
 import { type Format, shownName, splitName } from '../format.ts';
 import type { Messages } from '../messages.ts';
-import { alertIcon, closeIcon, doneIcon, fileIcon, pauseIcon, resumeIcon, retryIcon } from './icons.ts';
+import {
+  alertIcon,
+  closeIcon,
+  doneIcon,
+  fileIcon,
+  firstIcon,
+  pauseIcon,
+  resumeIcon,
+  retryIcon,
+} from './icons.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -24,7 +34,7 @@ export function fileRow(
   const { phase } = file;
   const isMoving = isActive(phase) || (phase === 'paused' && file.sentBytes > 0);
   const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
-  const path = shownName(file.relativePath.slice(0, -file.name.length));
+  const path = shownName(file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1));
   const problem = file.error?.code ?? file.warning;
   return html`<li
     class="row ${phase}"
@@ -53,8 +63,17 @@ export function fileRow(
       }
       <p class="status" part="file-status">${statusOf(file, path, messages, format)}</p>
       ${problem === undefined ? nothing : html`<p class="problem ${file.error ? 'error' : 'warning'}" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
+      ${
+        file.error?.code === 'name-taken'
+          ? html`<button type="button" part="button rename-button" data-action="rename" @click=${() => commands.retry(file.id, nextName(file.name))}>${messages.uploadAs(nextName(name))}</button>`
+          : nothing
+      }
     </div>
-    <div class="actions">${actionsOf(file, name, messages, commands)}</div>
+    <div class="actions">${
+      phase === 'queued' && position > 1
+        ? iconButton('first', messages.first, name, firstIcon, messages, () => commands.prioritize(file.id))
+        : nothing
+    }${actionsOf(file, name, messages, commands)}</div>
   </li>`;
 }
 
@@ -114,21 +133,32 @@ function actionsOf(file: FileSnapshot, name: string, messages: Messages, command
     phase === 'canceled';
   const isEnded = phase === 'done' || phase === 'failed' || phase === 'canceled';
   const end = isEnded ? messages.remove : messages.cancel;
-  return html`${
-    canGoOn
-      ? html`<button type="button" class="icon-button" part="icon-button" data-action="go" title=${label} aria-label=${messages.actionOn(label, name)} @click=${run}>
-          ${icon}
-        </button>`
-      : nothing
-  }<button
-      type="button"
-      class="icon-button"
-      part="icon-button"
-      data-action="end"
-      title=${end}
-      aria-label=${messages.actionOn(end, name)}
-      @click=${() => (isEnded ? commands.remove(id) : commands.cancel(id))}
-    >
-      ${closeIcon}
-    </button>`;
+  return html`${canGoOn ? iconButton('go', label, name, icon, messages, run) : nothing}${iconButton(
+    'end',
+    end,
+    name,
+    closeIcon,
+    messages,
+    () => (isEnded ? commands.remove(id) : commands.cancel(id)),
+  )}`;
 }
+
+const iconButton = (
+  action: string,
+  label: string,
+  name: string,
+  icon: TemplateResult,
+  messages: Messages,
+  run: () => void,
+): TemplateResult =>
+  html`<button
+    type="button"
+    class="icon-button"
+    part="icon-button"
+    data-action=${action}
+    title=${label}
+    aria-label=${messages.actionOn(label, name)}
+    @click=${run}
+  >
+    ${icon}
+  </button>`;

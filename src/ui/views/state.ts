@@ -81,7 +81,8 @@ export interface Commands {
   pause(id?: FileId): void;
   resume(id?: FileId): void;
   cancel(id?: FileId): void;
-  retry(id?: FileId): void;
+  retry(id?: FileId, name?: string): void;
+  prioritize(id: FileId): void;
   remove(id: FileId): void;
   clear(): void;
   dismiss(): void;

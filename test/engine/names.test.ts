@@ -1,0 +1,113 @@
+// A name that the folder has already: which one comes next, and who decides that it is taken.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import { nextName } from '../../src/engine/names.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from '../support/bytes.ts';
+import { until, untilAsync } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+const taken = (): UploaderError => new UploaderError('name-taken', 'there is one', { status: 409 });
+
+describe('the name after one that is taken', () => {
+  const table: readonly [string, string][] = [
+    ['report.pdf', 'report (2).pdf'],
+    ['report (2).pdf', 'report (3).pdf'],
+    ['report (9).pdf', 'report (10).pdf'],
+    ['README', 'README (2)'],
+    ['.gitignore', '.gitignore (2)'],
+    ['(2).txt', '(2) (2).txt'],
+    ['a (x).txt', 'a (x) (2).txt'],
+    ['photo (20241231).jpg', 'photo (20241231) (2).jpg'],
+    ['tidy.up/report', 'tidy.up/report (2)'],
+    ['tidy.up/.env', 'tidy.up/.env (2)'],
+    ['a/b/c.tar.gz', 'a/b/c.tar (2).gz'],
+    ['two\nlines.txt', 'two\nlines (2).txt'],
+  ];
+  for (const [name, next] of table) {
+    it(`is ${JSON.stringify(next)} for ${JSON.stringify(name)}`, () => {
+      expect(nextName(name)).to.equal(next);
+    });
+  }
+});
+
+describe('a name that is taken', () => {
+  it('fails the file, which goes on under the name that the person chooses', async () => {
+    const engine = new TestEngine();
+    await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
+    (await engine.service.nextRequest('open')).refuse(taken());
+    await engine.hears('upload-failed');
+    const id = engine.id('report.pdf');
+    await engine.uploader.retry(id, 'report (2).pdf');
+    const open = await engine.service.nextRequest('open');
+    expect(open.fileName).to.equal('report (2).pdf');
+    engine.service.answerAll();
+    open.answer();
+    await engine.hears('upload-completed');
+    expect(engine.told('report (2).pdf')).to.deep.equal([
+      'file-added',
+      'upload-started',
+      'upload-failed',
+      'file-renamed',
+      'upload-resumed',
+      'upload-started',
+      'upload-completed',
+    ]);
+    expect(engine.details('upload-completed')[0]).to.include({ id, name: 'report (2).pdf' });
+    expect(engine.uploader.snapshot.files[0]).to.include({
+      name: 'report (2).pdf',
+      relativePath: 'report.pdf',
+    });
+  });
+
+  it('is left for the first free one with `on-conflict="rename"`, which is told once', async () => {
+    const engine = new TestEngine({ onConflict: 'rename', profile: { fileName: 'path' } });
+    engine.service.answerAll('presign', 'put', 'commit');
+    await engine.uploader.addFiles([{ file: fileOf(1, 10, 'report.pdf'), relativePath: 'a/report.pdf' }]);
+    const asked: string[] = [];
+    for (const isFree of [false, false, true]) {
+      const open = await engine.service.nextRequest('open');
+      asked.push(open.fileName);
+      if (isFree) open.answer();
+      else open.refuse(taken());
+    }
+    await engine.hears('upload-completed');
+    expect(asked).to.deep.equal(['a/report.pdf', 'a/report (2).pdf', 'a/report (3).pdf']);
+    expect(engine.details('file-renamed').map(({ name }) => name)).to.deep.equal(['report (3).pdf']);
+    expect(engine.told()).not.to.include('upload-failed');
+  });
+
+  it('is not looked for without end, and no other refusal is taken for it', async () => {
+    const engine = new TestEngine({ onConflict: 'rename' });
+    await engine.uploader.addFiles([fileOf(1, 10, 'a'), fileOf(2, 10, 'b')]);
+    for (let count = 0; count < 51; count += 1) {
+      const open = await engine.service.nextRequest('open');
+      open.refuse(open.fileName === 'b' ? new UploaderError('forbidden', 'no') : taken());
+    }
+    await engine.hears('upload-failed', 2);
+    expect(engine.row('a')?.error?.code).to.equal('name-taken');
+    expect(engine.row('b')?.error?.code).to.equal('forbidden');
+  });
+
+  it('does not keep the file from being known again after a reload', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const file = fileOf(1, 2500, 'report.pdf');
+    const before = new TestEngine({ onConflict: 'rename' }, { store });
+    before.service.answerAll('presign');
+    await before.uploader.addFiles([file]);
+    (await before.service.nextRequest('open')).refuse(taken());
+    (await before.service.nextRequest('open')).answer();
+    (await before.service.nextRequest('put')).answer();
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await before.uploader.close();
+    const engine = new TestEngine({}, { store });
+    await until(() => engine.row('report.pdf')?.pauseReason === 'needs-file');
+    engine.service.answerAll();
+    await engine.uploader.addFiles([file]);
+    await engine.hears('upload-completed');
+    expect(engine.service.count('open')).to.equal(0);
+  });
+});

@@ -1,0 +1,58 @@
+// The rows of the list: names, order, and whose they are.
+
+import { expect } from '@open-wc/testing';
+import { nextName } from '../../src/engine/names.ts';
+import { uniqueName } from '../service/reference.ts';
+import { all, createElement, nextEvent, shown, textFile } from './support.ts';
+
+describe('the list', () => {
+  it('offers another name where the folder has a file of that name, or takes it by itself', async () => {
+    const name = uniqueName();
+    const names: string[] = [];
+    const element = await createElement({ parentId: 'folder-unique' });
+    element.addEventListener('upload-completed', ({ detail }) => names.push(detail.name));
+    const ended = (): Promise<unknown> => nextEvent(element, 'uploads-finished');
+    for (let count = 0; count < 2; count += 1) {
+      const end = ended();
+      await element.addFiles([textFile(name)]);
+      await end;
+    }
+    const next = nextName(name);
+    const offer = await shown(() => all(element, '[part~="rename-button"]')[0]);
+    expect(offer.textContent).to.equal(`Upload as ${next}`);
+    const renamed = ended();
+    offer.click();
+    await renamed;
+    const byItself = ended();
+    element.onConflict = 'rename';
+    await element.updateComplete;
+    await element.addFiles([textFile(name)]);
+    await byItself;
+    expect(names).to.deep.equal([name, next, nextName(next)]);
+  });
+
+  it('shows and says nothing of the files of another owner', async () => {
+    const element = await createElement({ manual: true, owner: 'ann', accept: '.txt' });
+    await element.addFiles([textFile('secret.txt'), textFile('secret.exe')]);
+    await shown(() => element.shadowRoot?.querySelector('[role="alert"]')?.textContent?.includes('secret'));
+    element.owner = 'bob';
+    await element.updateComplete;
+    await shown(() => element.snapshot.files.length === 0 && all(element, '[part~="file"]').length === 0);
+    expect(element.shadowRoot?.textContent).not.to.contain('secret');
+  });
+
+  it('puts a waiting file first by its button, and the focus stays in its row', async () => {
+    const element = await createElement({ manual: true });
+    await element.addFiles([textFile('one.txt'), textFile('two.txt'), textFile('three.txt')]);
+    const button = await shown(() =>
+      all(element, 'button').find((each) => each.getAttribute('aria-label') === 'Upload first: three.txt'),
+    );
+    button.focus();
+    button.click();
+    await shown(() => all(element, '[part~="file-name"]')[0]?.textContent === 'three.txt');
+    expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['three.txt', 'one.txt', 'two.txt']);
+    const focused = (element.renderRoot as ShadowRoot).activeElement;
+    expect(focused?.closest('li')?.dataset.id).to.equal(element.snapshot.files[0]?.id);
+    expect(all(element, '[data-action="first"]')).to.have.length(2);
+  });
+});
