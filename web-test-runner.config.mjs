@@ -66,7 +66,7 @@ export default {
   testsStartTimeout: 60_000,
   testsFinishTimeout: 180_000,
   testFramework: {
-    config: { timeout: 20_000, ...(process.env.TEST_NAME ? { grep: process.env.TEST_NAME } : {}) },
+    config: { timeout: 60_000, ...(process.env.TEST_NAME ? { grep: process.env.TEST_NAME } : {}) },
   },
   // Lit's hint that it runs in dev mode, which in tests is meant.
   filterBrowserLogs: ({ args }) => !String(args[0]).startsWith('Lit is in dev mode'),

@@ -153,6 +153,7 @@ describe('pause', () => {
     const engine = await halfWay();
     await engine.uploader.pause();
     await engine.uploader.pause();
+    engine.service.answerAll('cancel');
     await engine.uploader.cancel();
     await engine.uploader.pause();
     await engine.uploader.pause('nobody');

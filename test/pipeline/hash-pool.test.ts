@@ -143,7 +143,7 @@ describe('hash workers', () => {
   });
 
   it('that fall silent are replaced, and every slice is hashed', async () => {
-    const pool = poolOf(oneGood(''), { silenceMs: 50 });
+    const pool = poolOf(oneGood(''), { silenceMs: 1000 });
     const slices = [1, 2, 3].map((sizeBytes) => new Blob([new Uint8Array(sizeBytes)]));
     const found = await Promise.all(slices.map((slice) => hashOf(pool.hashSlice, slice)));
     expect(found).to.deep.equal(['size 1', 'size 2', 'size 3']);
