@@ -12,6 +12,9 @@ import { webkitLauncher } from './test/support/webkit-launcher.mjs';
 
 const root = fileURLToPath(new URL('.', import.meta.url));
 
+// These bounds end what hangs; no machine is so busy that it needs them.
+const startMs = 180_000;
+
 // The callback page lies beside every page, its script beside it, as the package ships them. And a source may name its worker
 // only as built (`./hash.worker.js`), since a compiler does not rewrite URLs.
 function asBuilt(context, next) {
@@ -30,7 +33,7 @@ const launchers = {
     Object.assign(
       chromeLauncher({
         concurrency: 2,
-        launchOptions: { executablePath: findChromium(), args: chromiumArgs },
+        launchOptions: { executablePath: findChromium(), args: chromiumArgs, timeout: startMs },
         createPage: async ({ browser }) => (await browser.createBrowserContext()).newPage(),
       }),
       { name: 'Chromium' },
@@ -40,7 +43,7 @@ const launchers = {
     Object.assign(
       chromeLauncher({
         concurrency: 1,
-        launchOptions: { browser: 'firefox', executablePath: findFirefox() },
+        launchOptions: { browser: 'firefox', executablePath: findFirefox(), timeout: startMs },
         createPage: async ({ browser }) => {
           const page = await browser.newPage();
           await page.bringToFront();
@@ -62,9 +65,9 @@ export default {
   plugins: [servicePlugin(), esbuildPlugin({ ts: true, tsconfig: `${root}tsconfig.json` })],
   browsers: engines.map((name) => launchers[name]()),
   concurrentBrowsers: 1,
-  browserStartTimeout: 60_000,
-  testsStartTimeout: 60_000,
-  testsFinishTimeout: 180_000,
+  browserStartTimeout: startMs,
+  testsStartTimeout: startMs,
+  testsFinishTimeout: 240_000,
   testFramework: {
     config: { timeout: 60_000, ...(process.env.TEST_NAME ? { grep: process.env.TEST_NAME } : {}) },
   },

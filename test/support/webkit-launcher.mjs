@@ -6,7 +6,7 @@ import { findWebKit } from '../../scripts/browser.mjs';
 import { webkitPage } from './webkit-page.mjs';
 
 // A browser that has not answered by then never will.
-const answerMs = 25_000;
+const answerMs = 50_000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -62,19 +62,24 @@ export function webkitLauncher() {
   }
 
   async function startDriver(program, display) {
-    const port = await freePort();
     const env = {
       ...process.env,
       DISPLAY: display,
       LIBGL_ALWAYS_SOFTWARE: '1',
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
     };
-    start(program, [`--port=${port}`], { stdio: 'ignore', env });
-    driverUrl = `http://127.0.0.1:${port}`;
-    for (let attempt = 0; attempt < 100; attempt += 1) {
-      const answered = await request('GET', '/status').catch(() => undefined);
-      if (answered) return;
-      await pause(100);
+    // A port that was free may be somebody else's a moment later: then the driver ends, and the next one is tried.
+    for (let tries = 0; tries < 3; tries += 1) {
+      const port = await freePort();
+      const child = start(program, [`--port=${port}`], { stdio: 'ignore', env });
+      let hasEnded = false;
+      for (const event of ['error', 'exit']) child.once(event, () => (hasEnded = true));
+      driverUrl = `http://127.0.0.1:${port}`;
+      for (const endMs = Date.now() + answerMs; !hasEnded && Date.now() < endMs; ) {
+        const answered = await request('GET', '/status').catch(() => undefined);
+        if (answered && !hasEnded) return;
+        await pause(100);
+      }
     }
     throw new Error('WebKitWebDriver did not start');
   }

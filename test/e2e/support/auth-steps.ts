@@ -40,7 +40,7 @@ export async function enterPassword(page: Page | Frame, world: AuthWorld, email:
 
 /** Resolves when the session of the page is in that state. */
 export const inState = async (page: Page | Frame, state: string): Promise<void> => {
-  await page.waitForFunction((state) => tools.session?.snapshot.state === state, state);
+  await page.waitForFunction((state) => tools.session?.snapshot.state === state, state, { polling: 20 });
 };
 
 /** The details of all events of that name so far. */

@@ -10,6 +10,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { build } from 'vite';
 import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
+import { PATIENCE_MS } from './browser.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const CALLBACK = 'secure-uploader-callback';
@@ -124,7 +125,12 @@ export async function createAuthWorld(
   ].join('; ');
   const executablePath = findChromium();
   const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: chromiumArgs });
-  let context = await browser.newContext();
+  const newContext = async (): Promise<BrowserContext> => {
+    const context = await browser.newContext();
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  };
+  let context = await newContext();
   return {
     service,
     origin,
@@ -143,7 +149,7 @@ export async function createAuthWorld(
           method: 'POST', body: event.violatedDirective + ' ' + event.blockedURI,
         }));`);
       await page.goto(`http://${host}:${port}`);
-      await page.waitForFunction(() => 'tools' in globalThis);
+      await page.waitForFunction(() => 'tools' in globalThis, undefined, { polling: 50 });
       if (settings)
         await page.evaluate((input) => void tools.open(input), { baseUrl: service.baseUrl, ...settings });
       return page;
@@ -154,7 +160,7 @@ export async function createAuthWorld(
       violations.length = 0;
       for (const name of Object.keys(pageHeaders)) delete pageHeaders[name];
       await context.close();
-      context = await browser.newContext();
+      context = await newContext();
     },
     count: (operation) =>
       service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS').length,
@@ -181,11 +187,11 @@ export async function fillIn(window: Page, email: string, password: string): Pro
 }
 
 /** Resolves with the detail of the first event of that name. */
-export async function until(page: Page, name: string, timeout = 20_000): Promise<Record<string, unknown>> {
+export async function until(page: Page, name: string): Promise<Record<string, unknown>> {
   const handle = await page.waitForFunction(
     (name) => tools.events.find((event) => event.name === name)?.detail,
     name,
-    { timeout },
+    { polling: 50 },
   );
   return (await handle.jsonValue()) as Record<string, unknown>;
 }

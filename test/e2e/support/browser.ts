@@ -4,15 +4,20 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { type BrowserContext, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
 
+/** How long a journey waits for what has to come: longer than any machine needs, however busy. */
+export const PATIENCE_MS = 120_000;
+
 /** A browser with the profile of `folder`. */
-export function startBrowser(folder: string): Promise<BrowserContext> {
+export async function startBrowser(folder: string): Promise<BrowserContext> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('no Chromium found');
-  return chromium.launchPersistentContext(folder, {
+  const context = await chromium.launchPersistentContext(folder, {
     executablePath,
     args: chromiumArgs,
     viewport: { width: 900, height: 700 },
   });
+  context.setDefaultTimeout(PATIENCE_MS);
+  return context;
 }
 
 /** Ends every process of the browser that has this profile, at once, as a power cut would. */
