@@ -11,7 +11,9 @@ import { type Browser, chromium, type Page } from 'playwright';
 import { build } from 'vite';
 import { type Service, startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
-import { type PackedApp, packApp } from './packed.ts';
+import { PATIENCE_MS } from '../e2e/support/browser.ts';
+import { type PackedApp, sharedApp } from './packed.ts';
+import './contents.ts';
 
 const types: Record<string, string> = {
   '.html': 'text/html',
@@ -75,6 +77,8 @@ function upload(
 // The published vector of FIPS 180-2 for SHA-256.
 const vector = { text: 'abc', hash: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' };
 
+after(async () => (await sharedApp()).remove());
+
 describe('The package in a page', () => {
   let app: PackedApp;
   let browser: Browser;
@@ -82,7 +86,7 @@ describe('The package in a page', () => {
   let dataDir: string;
   let settings: { baseUrl: string; token: string };
   before(async () => {
-    app = await packApp();
+    app = await sharedApp();
     dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-loaded-'));
     service = await startService({ dataDir, appOrigins: [], test: true, fsync: false });
     settings = { baseUrl: service.baseUrl, token: (await service.createToken('alice')).token };
@@ -91,7 +95,6 @@ describe('The package in a page', () => {
   after(async () => {
     await browser?.close();
     await service?.close();
-    await app?.remove();
     if (dataDir) await rm(dataDir, { recursive: true, force: true });
   });
 
@@ -99,6 +102,7 @@ describe('The package in a page', () => {
   async function open(url: string): Promise<{ page: Page; errors: string[] }> {
     service.allowOrigin(new URL(url).origin);
     const page = await browser.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.addInitScript('globalThis.__name = (value) => value'); // tsx names functions by it, also those sent to the page
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));

@@ -42,8 +42,8 @@ const npm = (...args: string[]): [string, string[]] => {
   return script?.endsWith('js') ? [process.execPath, [script, ...args]] : ['npm', args];
 };
 
-/** Builds, packs and unpacks. Takes some seconds; call it once for a file of tests, and `remove()` after them. */
-export async function packApp(): Promise<PackedApp> {
+/** Builds, packs and unpacks. Takes some seconds. */
+async function packApp(): Promise<PackedApp> {
   const scratch = await mkdtemp(join(tmpdir(), 'secure-uploader-package-'));
   try {
     return await packInto(scratch);
@@ -51,6 +51,14 @@ export async function packApp(): Promise<PackedApp> {
     await rm(scratch, { recursive: true, force: true });
     throw error;
   }
+}
+
+let shared: Promise<PackedApp> | undefined;
+
+/** As `packApp`, the same one for all tests of a process. */
+export function sharedApp(): Promise<PackedApp> {
+  shared ??= packApp();
+  return shared;
 }
 
 async function packInto(scratch: string): Promise<PackedApp> {
@@ -95,6 +103,6 @@ async function packInto(scratch: string): Promise<PackedApp> {
     manifest,
     node: async (...args) => (await exec(process.execPath, args, { cwd: folder })).stdout,
     write: (name, text) => writeFile(join(folder, name), text),
-    remove: () => rm(scratch, { recursive: true, force: true }),
+    remove: () => rm(scratch, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

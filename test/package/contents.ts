@@ -1,14 +1,15 @@
 // What an app gets that installs the package: files, entries, types, the manifest of the elements, sizes, and nothing that leaks.
+// Run with loaded.test.ts, so that the package is built once for both.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { type PackedApp, packApp } from './packed.ts';
+import { type PackedApp, sharedApp } from './packed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -21,9 +22,8 @@ interface Declaration {
 describe('The package', () => {
   let app: PackedApp;
   before(async () => {
-    app = await packApp();
+    app = await sharedApp();
   });
-  after(() => app?.remove());
   const text = (file: string): Promise<string> => readFile(join(app.packageFolder, file), 'utf8');
 
   test('has every file that its entries name', () => {
@@ -109,14 +109,15 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
       types: [],
     };
     await app.write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['app.ts'] }));
-    for (const resolution of [
+    const resolutions = [
       ['--module', 'esnext', '--moduleResolution', 'bundler'],
       ['--module', 'nodenext', '--moduleResolution', 'nodenext'],
-    ]) {
-      await app.node(tsc, '--project', '.', ...resolution).catch((error: { stdout: string }) => {
+    ];
+    const compile = (resolution: string[]): Promise<unknown> =>
+      app.node(tsc, '--project', '.', ...resolution).catch((error: { stdout: string }) => {
         assert.fail(`${resolution.join(' ')}\n${error.stdout}`);
       });
-    }
+    await Promise.all(resolutions.map(compile));
   });
 
   test('describes the element with its attributes and events for editors', async () => {
