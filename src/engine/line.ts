@@ -30,8 +30,16 @@ export class Line {
     this.bytesPerSecond = bytesPerSecond;
     const { signal } = this.#stop;
     const onChange = (): void => this.changed();
-    const { connection } = globalThis.navigator as Navigator & { connection?: EventTarget };
-    connection?.addEventListener('change', onChange, { signal });
+    const { connection } = globalThis.navigator as Navigator & {
+      connection?: EventTarget & { readonly type?: string };
+    };
+    let type = connection?.type;
+    // It also tells of each new guess of how fast the line is.
+    const onOpinion = (): void => {
+      if (connection?.type !== type) onChange();
+      type = connection?.type;
+    };
+    connection?.addEventListener('change', onOpinion, { signal });
     globalThis.addEventListener?.('online', onChange, { signal });
     globalThis.document?.addEventListener('resume', onChange, { signal });
     globalThis.addEventListener?.('pageshow', (event) => event.persisted && onChange(), { signal });

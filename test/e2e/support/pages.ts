@@ -126,7 +126,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     const extension = pages.has(pathname) ? 'html' : (pathname.split('.').at(-1) ?? '');
     response.writeHead(200, {
       'content-type': TYPES[extension] ?? 'text/plain',
-      'cache-control': 'no-store',
+      'cache-control': extension === 'html' ? 'no-cache' : 'no-store',
       ...(extension === 'html' && {
         'content-security-policy': policies.get(pathname)?.(policy()) ?? policy(),
       }),

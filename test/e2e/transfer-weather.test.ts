@@ -1,0 +1,206 @@
+// What happens to a machine in the middle of an upload: the person leaves the page and comes back to it, the network becomes another
+// one, the machine sleeps for two hours, hash workers die. Every upload goes on by itself and ends stored byte for byte.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import { type BrowserContext, chromium, type Page } from 'playwright';
+import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
+import { until } from './support/browser.ts';
+import { writeRandom } from './support/files.ts';
+import { filesOf, hasStored, liesThere, openElsewhere, pick, puts, requestsOf } from './support/transfer.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const CHUNK_BYTES = 65_536;
+const CHUNK_COUNT = 40;
+/** Nothing is given up for want of progress within the time of a test. */
+const PATIENT = `data-engine-options='{"times":{"stallMs":1000000,"callTimeoutMs":1000000}}'`;
+const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="2" batch-size="4" ${PATIENT}`;
+const FOR_EVER = Number.POSITIVE_INFINITY;
+
+let world: World;
+let count = 0;
+before(async () => {
+  world = await createWorld({ fsync: false });
+});
+after(() => world.close());
+afterEach(() => {
+  world.service.faults.clear();
+  world.service.faults.clearLog();
+});
+
+function createFile(): { path: string; sha256: string } {
+  count += 1;
+  const path = join(world.folder, `${count}.bin`);
+  return { path, sha256: writeRandom(path, CHUNK_COUNT * CHUNK_BYTES) };
+}
+
+/** The page's one file ends stored, and no chunk that the page knew to be stored was sent again. */
+async function endsStored(page: Page, sha256: string): Promise<void> {
+  const [completed] = await until(page, 'upload-completed', 1, 60_000);
+  await liesThere(world, completed?.detail.commit.file_id, sha256);
+  puts(world);
+}
+
+/** A page that asks for a token whenever it needs one, and has its file half-way stored, with every PUT that is under way stuck. */
+async function stuckHalfWay(): Promise<{ page: Page; sha256: string; reasons: string[] }> {
+  const { path, sha256 } = createFile();
+  const page = await world.open(SETTINGS);
+  const reasons: string[] = [];
+  await page.exposeFunction('freshToken', async (reason: string) => {
+    reasons.push(reason);
+    return (await world.service.createToken('alice', 3_600_000)).token;
+  });
+  await page.evaluate(() => {
+    const { freshToken } = globalThis as unknown as { freshToken: (reason: string) => Promise<string> };
+    Object.assign(document.querySelector('secure-uploader') as HTMLElement, { getToken: freshToken });
+  });
+  const { faults } = world.service;
+  faults.add({ operation: 'put', skip: CHUNK_COUNT / 2, stall: true, times: FOR_EVER });
+  await pick(page, path);
+  await hasStored(page, (CHUNK_COUNT / 2) * CHUNK_BYTES);
+  await areStuck();
+  faults.clear();
+  return { page, sha256, reasons };
+}
+
+/** Resolves when both lanes have a PUT under way that gets no answer. */
+async function areStuck(): Promise<void> {
+  while (requestsOf(world, 'put').filter((entry) => !entry.answered && !entry.broken).length < 2)
+    await new Promise((resolve) => setImmediate(resolve));
+}
+
+test('a page that is left and come back to, as the browser kept it, goes on by itself', async () => {
+  const executablePath = findChromium();
+  // The test driver switches off what this is about.
+  const browser = await chromium.launch({
+    ...(executablePath && { executablePath }),
+    args: chromiumArgs,
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
+  });
+  const context: BrowserContext = await browser.newContext();
+  const { path, sha256 } = createFile();
+  await (await world.open(SETTINGS)).close();
+  const away = world.pages.add('/away.html', '<p>Another page</p>');
+  world.service.faults.add({ operation: 'put', delayMs: 60, times: FOR_EVER });
+  const page = await openElsewhere(world, context);
+  await pick(page, path);
+  await hasStored(page, 4 * CHUNK_BYTES);
+  await page.goto(away);
+  await page.goBack({ waitUntil: 'commit' });
+  assert.equal((await filesOf(page)).length, 1, 'the browser kept the page');
+  await endsStored(page, sha256);
+  await browser.close();
+});
+
+test('when the machine joins another network, what was under way goes again at once', async () => {
+  const { page, sha256 } = await stuckHalfWay();
+  // Browsers of phones tell the type of the network; that of a desktop does not.
+  await page.evaluate(() => {
+    const { connection } = navigator as unknown as { connection: EventTarget };
+    Object.defineProperty(connection, 'type', { value: 'cellular' });
+    connection.dispatchEvent(new Event('change'));
+  });
+  await endsStored(page, sha256);
+  await page.close();
+});
+
+test('when the browser only thinks otherwise of how fast the line is, nothing is sent again', async () => {
+  const { path, sha256 } = createFile();
+  world.service.faults.add({ operation: 'put', delayMs: 100, times: FOR_EVER });
+  const page = await world.openWithToken(SETTINGS);
+  await page.evaluate(() => {
+    const scope = globalThis as unknown as { opinions: number };
+    scope.opinions = 0;
+    const { connection } = navigator as unknown as { connection: EventTarget };
+    connection.addEventListener('change', () => {
+      scope.opinions += 1;
+    });
+  });
+  const session = await page.context().newCDPSession(page);
+  await session.send('Network.enable');
+  await pick(page, path);
+  for (const [at, latency] of [300, 0, 300, 0].entries()) {
+    await hasStored(page, (at + 1) * 2 * CHUNK_BYTES);
+    const line = { offline: false, latency, downloadThroughput: -1, uploadThroughput: -1 };
+    await session.send('Network.emulateNetworkConditions', line);
+  }
+  await endsStored(page, sha256);
+  assert.equal(requestsOf(world, 'put').length, CHUNK_COUNT, 'no PUT was broken off');
+  const opinions = await page.evaluate(() => (globalThis as unknown as { opinions: number }).opinions);
+  assert.ok(opinions > 0, 'the browser told of it');
+  await page.close();
+});
+
+test('a machine that slept for two hours goes on by itself, with new tickets and a new token', async () => {
+  const { page, sha256, reasons } = await stuckHalfWay();
+  const twoHours = 2 * 3_600_000;
+  world.service.clock.shift(twoHours);
+  await page.evaluate((twoHours) => {
+    const { now } = Date;
+    Date.now = () => now() + twoHours;
+  }, twoHours);
+  await endsStored(page, sha256);
+  assert.equal(reasons.length, 2, `asked for a token: ${reasons}`);
+  await page.close();
+});
+
+const DEATHS: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
+  'are ended without a word': (page) =>
+    page.evaluate(() => {
+      for (const worker of (globalThis as unknown as { workers: Worker[] }).workers) worker.terminate();
+    }),
+  die: (page) =>
+    Promise.all(
+      page.workers().map((worker) =>
+        worker.evaluate(() => {
+          setTimeout(() => {
+            throw new Error('out of memory');
+          });
+        }),
+      ),
+    ),
+  hang: (page) =>
+    Promise.all(
+      page.workers().map((worker) =>
+        worker.evaluate(() => {
+          setTimeout(() => {
+            for (;;);
+          });
+        }),
+      ),
+    ),
+};
+
+for (const [what, strike] of Object.entries(DEATHS)) {
+  test(`when hash workers ${what} in the middle, others take their place`, async () => {
+    const { path, sha256 } = createFile();
+    await world.browser.addInitScript(watchWorkers);
+    world.service.faults.add({ operation: 'put', delayMs: 30, times: FOR_EVER });
+    const page = await world.openWithToken(SETTINGS);
+    await pick(page, path);
+    await hasStored(page, 4 * CHUNK_BYTES);
+    const workerCount = (): Promise<number> =>
+      page.evaluate(() => (globalThis as unknown as { workers: Worker[] }).workers.length);
+    const before = await workerCount();
+    assert.ok(before > 0);
+    await strike(page);
+    await endsStored(page, sha256);
+    assert.ok((await workerCount()) > before, 'new workers came');
+    await page.close();
+  });
+}
+
+/** Keeps every worker of the page in `workers`; the minute that a silent one is waited for lasts three seconds. */
+function watchWorkers(): void {
+  const scope = globalThis as unknown as { workers: Worker[]; setTimeout: typeof setTimeout };
+  const { setTimeout: start, Worker: Usual } = globalThis;
+  scope.workers = [];
+  scope.setTimeout = ((run: TimerHandler, ms = 0, ...given: unknown[]) =>
+    start(run, ms === 60_000 ? 3000 : ms, ...given)) as typeof setTimeout;
+  globalThis.Worker = class extends Usual {
+    constructor(...given: ConstructorParameters<typeof Worker>) {
+      super(...given);
+      scope.workers.push(this);
+    }
+  };
+}
