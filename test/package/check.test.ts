@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const made: string[] = [];
-after(() => Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true }))));
+after(() => Promise.all(made.map((folder) => rm(folder, { recursive: true, force: true, maxRetries: 5 }))));
 
 const row = (binding: string): string => `import { html, type TemplateResult } from 'lit';
 import { sizeBytes } from '../core/size.ts';

@@ -31,7 +31,7 @@ describe('npm test', () => {
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'secure-uploader-count-'));
   });
-  after(() => rm(folder, { recursive: true, force: true }));
+  after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
   async function count(text: string): Promise<{ passed: number; failed: number; skipped: number }> {
     const file = join(folder, 'some.test.mjs');

@@ -95,7 +95,7 @@ describe('The package in a page', () => {
   after(async () => {
     await browser?.close();
     await service?.close();
-    if (dataDir) await rm(dataDir, { recursive: true, force: true });
+    if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   });
 
   /** A page that is open, the errors that it met, and whether anything threw. */

@@ -48,7 +48,7 @@ async function packApp(): Promise<PackedApp> {
   try {
     return await packInto(scratch);
   } catch (error) {
-    await rm(scratch, { recursive: true, force: true });
+    await rm(scratch, { recursive: true, force: true, maxRetries: 5 });
     throw error;
   }
 }

@@ -57,7 +57,7 @@ describe('The README', () => {
     const cache = join(root, 'node_modules/.cache');
     await mkdir(cache, { recursive: true });
     const folder = await mkdtemp(join(cache, 'secure-uploader-readme-'));
-    t.after(() => rm(folder, { recursive: true, force: true }));
+    t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
     const codes = blocks('ts');
     assert.ok(codes.length >= 4, `${codes.length} blocks`);
     const files = codes.map((_, index) => `block-${index + 1}.ts`);

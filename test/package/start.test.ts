@@ -44,9 +44,11 @@ describe('npm start', () => {
     address = /http:\S+/.exec(printed)?.[0] ?? '';
   });
   after(async () => {
+    const hasEnded = child.exitCode !== null || once(child, 'exit');
     child.kill();
+    await hasEnded;
     blocker.close();
-    await rm(dataDir, { recursive: true, force: true });
+    await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   });
 
   test('prints one address to open, and who can sign in there', () => {
