@@ -175,6 +175,7 @@ describe('prioritize', () => {
     expect(engine.phase('urgent.bin')).to.equal('queued');
     await engine.uploader.prioritize(engine.id('urgent.bin'));
     await until(() => engine.details('chunk-hashed').some(({ sizeBytes }) => sizeBytes === 500));
+    await until(() => engine.told('urgent.bin').includes('upload-started'));
     for (let round = 0; round < 20; round += 1) await settled();
     first.answer();
     expect((await engine.service.nextRequest('put')).body.size).to.equal(500);
@@ -209,7 +210,8 @@ describe('move', () => {
         break;
       }
     }
-    const isHashed = (name = 'd'): boolean =>
+    const isReady = (name = 'd'): boolean =>
+      engine.told(name).includes('upload-started') &&
       engine.details('chunk-hashed').some(({ id }) => id === engine.id(name));
     const sizes: number[] = [];
     while (sizes.length < 5) {
@@ -218,7 +220,7 @@ describe('move', () => {
       engine.service.answerAll('open');
       for (const open of others.splice(0)) open.answer();
       // The next one waits for the lane by then.
-      await until(() => isHashed(names()[sizes.length]));
+      await until(() => isReady(names()[sizes.length]));
       for (let round = 0; round < 20; round += 1) await settled();
       put.answer();
     }
