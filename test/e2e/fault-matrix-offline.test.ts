@@ -11,7 +11,7 @@ import { createGate } from './support/gate.ts';
 import { createWorld, type World } from './support/world.ts';
 
 /** One try and no more: whatever is spent is too much. */
-const ONE_TRY = `data-engine-options='{"policy":{"attempts":1,"baseMs":1,"capMs":1},"times":{"auth":{"silentMs":3000}}}'`;
+const ONE_TRY = `data-engine-options='{"policy":{"attempts":1,"baseMs":1,"capMs":1},"times":{"auth":{"silentMs":6000}}}'`;
 const cells = readFaultTable().filter(({ fault }) => fault === 'offline for a while');
 let world: World;
 
