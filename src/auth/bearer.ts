@@ -1,6 +1,7 @@
 // The token: read leniently, checked against a clock that may be wrong, kept in one private field. It knows neither how a
 // token was got nor who uses it.
 
+import { record } from './post.ts';
 import type { AuthTimes } from './times.ts';
 
 /** A token as it was read. Secret. */
@@ -11,11 +12,13 @@ export interface Bearer {
   readonly lifetimeMs: number;
   /** The expiry is a guess, so only a 401 tells that the token is dead. */
   readonly isAssumed: boolean;
+  /** Whose it is, where the page has said which field tells (G9). */
+  readonly user?: string;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type Options = Readonly<Record<string, unknown>>;
 const SECONDS_BELOW = 1e11;
-const MINUTE_FREE_SKEW_MS = 2_000;
+const CLOCK_NOISE_MS = 2_000;
 const SHORTEST_BELIEVED_MS = 5_000;
 
 /** Epoch milliseconds of any documented form of `expires_at` (G8); `undefined` where it is none. */
@@ -39,26 +42,31 @@ export function readExpiry(value: unknown): number | undefined {
 export function readBearer(
   input: unknown,
   clock: { readonly nowMs: number; readonly offsetMs: number; readonly assumedLifetimeMs: number },
-  fields: Fields = {},
+  authOptions: Options = {},
 ): Bearer | undefined {
-  const body: Fields = typeof input === 'object' && input !== null ? (input as Fields) : { token: input };
-  const field = (name: string): unknown =>
-    body[typeof fields[name] === 'string' ? (fields[name] as string) : name];
-  const value = [field('token'), body.access_token, body.accessToken].find(
-    (candidate) => candidate !== undefined,
-  );
+  const body = typeof input === 'object' ? record(input) : { token: input };
+  const fields = record(authOptions.fields);
+  const field = (name: string): unknown => body[String(fields[name] ?? name)];
+  const value = field('token') ?? body.access_token ?? body.accessToken;
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(value)) return undefined;
   const { nowMs, offsetMs, assumedLifetimeMs } = clock;
   const at = readExpiry(field('expires_at') ?? body.expiresAt);
   const told = field('expires_in') ?? body.expiresIn;
   // Never made a number of anything else: an object of the wire may have a `valueOf` that is none.
   const seconds = typeof told === 'number' || typeof told === 'string' ? Number(told) : Number.NaN;
-  const lifetimeMs = at !== undefined ? at - offsetMs - nowMs : seconds * 1000;
+  const toldMs = at !== undefined ? at - offsetMs - nowMs : seconds * 1000;
   // A token that arrives dead tells of a wrong clock, not of a dead token.
-  if (lifetimeMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs)) {
-    return { value, lifetimeMs, expiresAtMs: nowMs + lifetimeMs, isAssumed: false };
-  }
-  return { value, lifetimeMs: assumedLifetimeMs, expiresAtMs: nowMs + assumedLifetimeMs, isAssumed: true };
+  const isAssumed = !(toldMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs));
+  const lifetimeMs = isAssumed ? assumedLifetimeMs : toldMs;
+  const user = body[String(authOptions.sameUserField)];
+  const isNamed = typeof user === 'string' || typeof user === 'number';
+  return {
+    value,
+    lifetimeMs,
+    expiresAtMs: nowMs + lifetimeMs,
+    isAssumed,
+    ...(isNamed && { user: `${user}` }),
+  };
 }
 
 /** How far the service's clock is ahead of this device's, smoothed over its answers; noise below two seconds counts as none. */
@@ -75,13 +83,14 @@ export class Clock {
 
   get offsetMs(): number {
     const offset = this.#offsetMs ?? 0;
-    return Math.abs(offset) < MINUTE_FREE_SKEW_MS ? 0 : offset;
+    return Math.abs(offset) < CLOCK_NOISE_MS ? 0 : offset;
   }
 }
 
 /** Keeps the one token of a session and says how good it still is. */
 export class Keeper {
   #bearer: Bearer | undefined;
+  #user: string | undefined;
   #isRejected = false;
   #leadMs = 0;
   readonly #times: AuthTimes;
@@ -92,6 +101,7 @@ export class Keeper {
 
   keep(bearer: Bearer): void {
     this.#bearer = bearer;
+    this.#user = bearer.user ?? this.#user;
     this.#isRejected = false;
     const lead = Math.min(this.#times.leadMs, bearer.lifetimeMs / 5);
     // Jitter, so that many tabs and devices do not renew at the same moment.
@@ -100,6 +110,12 @@ export class Keeper {
 
   forget(): void {
     this.#bearer = undefined;
+    this.#user = undefined;
+  }
+
+  /** False where it is told that this token is somebody else's than the one before. */
+  fits({ user }: Bearer): boolean {
+    return user === undefined || this.#user === undefined || user === this.#user;
   }
 
   /** The service refused exactly this token. */

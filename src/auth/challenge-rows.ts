@@ -2,124 +2,89 @@
 // texts that were typed nor the challenge token.
 
 import type { AuthState } from '../core/types.ts';
-import type { AuthModel, Challenge, Failure, Method, Move, Row, Rows } from './machine-types.ts';
-import { enter, failure, prompt, silentOr } from './moves.ts';
+import { cool, enter, fail, failure, failWith, inert, silentOr, takeCode } from './machine.ts';
+import type { AuthModel, Challenge, Hints, Method, Move, Row, Rows, StateRows } from './machine-types.ts';
 
-const withHints = (model: AuthModel, hints: Partial<Challenge>): Challenge => ({
+const withHints = ({ challenge }: AuthModel, hints: Hints): Challenge => ({
   methods: [],
-  ...model.challenge,
+  ...challenge,
   ...hints,
 });
 
 /** Rows 20 and 24: nothing is sent where there is nothing to start. */
-function begin(model: AuthModel, challenge: Challenge, method: Method): Move {
-  const patch = { challenge: { ...challenge, method } };
-  return method.needsStart ? enter(model, 'start', patch, { type: 'start' }) : enter(model, 'answer', patch);
-}
+const begin = (model: AuthModel, challenge: Challenge, method: Method): Move =>
+  method.needsStart
+    ? enter(model, 'start', { challenge: { ...challenge, method } }, { type: 'start' })
+    : enter(model, 'answer', { challenge: { ...challenge, method } });
 
-/** Rows 17 and 18: the session is made; the code came with the answer, or a hidden frame fetches it. */
-const takeCode: Row<'code'> = (model, { grant }) =>
-  enter(model, 'exchange', { challenge: undefined }, { type: 'redeem', grant });
-const established: Row<'established'> = (model) =>
-  silentOr(model, failure('sign-in-required'), { challenge: undefined, sessionMade: true });
+/** Rows 17 and 18: the session is made; a hidden frame fetches the code, where one is wanted. */
+const established: Row<'established'> = (model) => {
+  const made = { challenge: undefined, sessionMade: true };
+  if (model.isSessionEnough) return enter(model, 'signed-in', made);
+  return silentOr(model, failure('sign-in-required'), made);
+};
 
 const challenged: Row<'challenged'> = (model, { methods, method, hints }) => {
   const challenge = { ...hints, methods };
   return method ? begin(model, challenge, method) : enter(model, 'choose', { challenge });
 };
 
-const cool: Row<'rate-limited'> = (model, { waitMs }) => {
-  const error: Failure = { code: 'rate-limited', retryAfterMs: waitMs };
-  if (waitMs > model.limits.coolCapMs) return prompt(model, error);
-  return enter(model, 'cooling', { error, cooledFrom: model.state }, { type: 'cool', ms: waitMs });
-};
-
 /** Row 46: back to the step before, never sent again by itself, since an attempt may have been counted. */
-const backTo =
-  (state: AuthState): Row<'failed'> =>
-  (model, { error }) =>
-    enter(model, state, { error });
-const timedOut =
-  (state: AuthState) =>
-  (model: AuthModel): Move =>
-    enter(model, state, { error: failure('timeout') });
-const refused: Row<'refused'> = (model, { error }) => prompt(model, error);
-const ended = (model: AuthModel): Move => prompt(model, failure('challenge-expired'));
-const cancel: Row<'cancel'> = (model) => prompt(model, failure('canceled'));
-const otherMethod: Row<'other-method'> = (model) => enter(model, 'choose', {});
-const denied = (model: AuthModel): Move => enter(model, 'choose', { error: failure('challenge-denied') });
+const backTo = (state: AuthState): StateRows => ({
+  failed: (model, { error }) => enter(model, state, { error }),
+  deadline: (model) => enter(model, state, { error: failure('timeout') }),
+});
+
+const expired = failWith('challenge-expired');
+const cancel = failWith('canceled');
+const ended: StateRows = { deadline: expired, expired, cancel };
+const choose = (model: AuthModel): Move => enter(model, 'choose', {});
+const refusable: StateRows = { refused: fail, 'rate-limited': cool, cancel };
+const asked: StateRows = {
+  ...refusable,
+  denied: (model) => enter(model, 'choose', { error: failure('challenge-denied') }),
+  expired,
+};
+const answered: StateRows = { ...refusable, code: takeCode, established, challenged };
 
 /** The rows of the states `login`, `choose`, `start`, `answer`, `verify` and `wait`. */
 export const challengeRows: Rows = {
-  login: {
-    code: takeCode,
-    established,
-    challenged,
-    refused,
-    'rate-limited': cool,
-    cancel,
-    failed: (model, { error }) => prompt(model, error),
-    deadline: (model) => prompt(model, failure('timeout')),
-  },
+  login: { ...answered, failed: fail, deadline: failWith('timeout') },
   choose: {
+    ...ended,
     pick: (model, { method }) => {
       // What is known of another method says nothing about this one.
       const { methods = [], expiresAtMs } = model.challenge ?? {};
       return begin(model, { methods, ...(expiresAtMs && { expiresAtMs }) }, method);
     },
-    deadline: ended,
-    expired: ended,
-    cancel,
   },
   start: {
+    ...asked,
+    ...backTo('choose'),
     started: (model, { hints }) => {
       const challenge = withHints(model, hints);
       if (challenge.method?.family !== 'push') return enter(model, 'answer', { challenge });
       return enter(model, 'wait', { challenge }, { type: 'poll', isSlower: false });
     },
-    refused,
-    denied,
-    expired: ended,
-    'rate-limited': cool,
-    cancel,
-    failed: backTo('choose'),
-    deadline: timedOut('choose'),
   },
   answer: {
-    submit: (model) => enter(model, 'verify', {}, { type: 'verify' }),
+    ...backTo('answer'),
+    ...ended,
+    submit: (model) => enter(model, 'verify', {}, { type: 'answer' }),
     resend: (model) =>
-      model.challenge?.method?.needsStart
-        ? enter(model, 'start', {}, { type: 'start' })
-        : { model, effects: [] },
-    'other-method': otherMethod,
-    failed: backTo('answer'),
-    deadline: ended,
-    expired: ended,
-    cancel,
+      model.challenge?.method?.needsStart ? enter(model, 'start', {}, { type: 'start' }) : inert(model),
+    'other-method': choose,
   },
   verify: {
-    code: takeCode,
-    established,
-    challenged,
-    refused,
-    denied,
-    expired: ended,
-    'rate-limited': cool,
-    cancel,
+    ...asked,
+    ...answered,
+    ...backTo('answer'),
     wrong: (model, { hints }) =>
       enter(model, 'answer', { challenge: withHints(model, hints), error: failure('challenge-failed') }),
-    failed: backTo('answer'),
-    deadline: timedOut('answer'),
   },
   wait: {
-    code: takeCode,
-    established,
-    challenged,
-    refused,
-    denied,
-    expired: ended,
-    'rate-limited': cool,
-    cancel,
+    ...asked,
+    ...answered,
     // The same wait goes on, under the same deadline.
     pending: (model, { hints, isSlower }) => ({
       model: { ...model, challenge: withHints(model, hints), error: undefined },
@@ -127,7 +92,7 @@ export const challengeRows: Rows = {
     }),
     // A poll that got lost is no failure of the person: the next one tells.
     failed: (model) => ({ model, effects: [{ type: 'poll', isSlower: true }] }),
-    'other-method': otherMethod,
-    deadline: ended,
+    'other-method': choose,
+    deadline: expired,
   },
 };

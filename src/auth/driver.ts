@@ -4,9 +4,12 @@
 import { reduce } from './machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent, Rows } from './machine-types.ts';
 
+/** Says what came of an effect. */
+export type Send = (event: FlowEvent) => void;
+
 export interface DriverHooks {
-  /** Whether the token at hand is good for another call; asked before each event. */
-  readonly isAlive: () => boolean;
+  /** What the table cannot know; asked before each event. */
+  readonly facts: () => Pick<AuthModel, 'isAlive' | 'isOffline'>;
   /** Told of each step, before its effects are carried out. */
   readonly onStep: (
     before: AuthModel,
@@ -14,7 +17,7 @@ export interface DriverHooks {
     event: AuthEvent,
     effects: readonly Effect[],
   ) => void;
-  readonly run: (effect: Effect, signal: AbortSignal, send: (event: FlowEvent) => void) => void;
+  readonly run: (effect: Effect, signal: AbortSignal, send: Send) => void;
   /** Told when nothing is left to do for now. */
   readonly onRest: () => void;
 }
@@ -51,21 +54,17 @@ export class Driver {
     this.#hooks.onRest();
   }
 
-  /** An event of what is under way now. */
-  send(event: FlowEvent, generation = this.#model.generation): void {
-    this.dispatch({ ...event, generation } as AuthEvent);
-  }
-
   #step(event: AuthEvent): void {
-    const before = { ...this.#model, isAlive: this.#hooks.isAlive() };
+    const before = { ...this.#model, ...this.#hooks.facts() };
     const { model, effects } = reduce(before, event, this.rows);
+    const { generation } = model;
     this.#model = model;
-    if (model.generation !== before.generation) {
+    if (generation !== before.generation) {
       this.#flow.abort();
       this.#flow = new AbortController();
     }
     this.#hooks.onStep(before, model, event, effects);
-    const send = (outcome: FlowEvent): void => this.send(outcome, model.generation);
+    const send = (outcome: FlowEvent): void => this.dispatch({ ...outcome, generation });
     for (const effect of effects) this.#hooks.run(effect, this.#flow.signal, send);
   }
 }

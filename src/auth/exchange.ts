@@ -1,23 +1,19 @@
 // Redeems a code, once, and says what came of it in the words of the sign-in table. It decides nothing.
 
-import type { Settings } from '../core/config.ts';
-import { UploaderError } from '../core/errors.ts';
-import { type Clock, readBearer } from './bearer.ts';
-import type { Failure, Grant, Late } from './machine-types.ts';
-import { credentialsOf, isPause, type Post, type PostAnswer } from './post.ts';
+import { type Bearer, type Clock, readBearer } from './bearer.ts';
+import type { Failure, Grant } from './machine-types.ts';
+import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
 
 /** What a call came to; `retryAfterMs` is absent where the service did not say how long. */
 export type Outcome =
-  | { readonly type: 'token'; readonly bearer: Late['token']['bearer'] }
-  | { readonly type: 'failed' | 'burnt'; readonly error: Failure }
+  | { readonly type: 'token'; readonly bearer: Bearer }
+  | { readonly type: 'failed'; readonly error: Failure }
+  | { readonly type: 'burnt'; readonly error: Failure }
   | { readonly type: 'rate-limited'; readonly retryAfterMs: number | undefined };
 
-export interface ExchangeContext {
-  readonly settings: Settings;
-  readonly post: Post;
+export interface ExchangeContext extends CallContext {
   readonly clock: Clock;
   readonly assumedLifetimeMs: number;
-  readonly signal: AbortSignal;
 }
 
 const inFlight = new Map<string, Promise<Outcome>>();
@@ -31,46 +27,34 @@ export function redeem(grant: Grant, context: ExchangeContext): Promise<Outcome>
   return outcome;
 }
 
-async function send(
-  grant: Grant,
-  { settings, post, clock, assumedLifetimeMs, signal }: ExchangeContext,
-): Promise<Outcome> {
+async function send({ code, verifier }: Grant, context: ExchangeContext): Promise<Outcome> {
+  const { clock, assumedLifetimeMs } = context;
+  const { authOptions } = context.settings;
   const startMs = Date.now();
   let answer: PostAnswer;
   try {
-    const body = tokenBody(grant, settings);
-    const { exchange } = (settings.authOptions.adapter ?? {}) as {
-      exchange?: (body: unknown, signal: AbortSignal) => Promise<PostAnswer>;
-    };
-    const options = { credentials: credentialsOf(settings, 'token'), signal };
-    answer = exchange ? await exchange(body, signal) : await post(settings.paths.token, body, options);
+    const plain = { code, code_verifier: verifier };
+    const { tokenBody } = authOptions;
+    answer = await callService('token', typeof tokenBody === 'function' ? tokenBody(plain) : plain, context);
   } catch (error) {
-    return { type: 'burnt', error: { code: error instanceof UploaderError ? error.code : 'network' } };
+    return { type: 'burnt', error: toFailure(error, 'network') };
   }
   const { status, body, retryAfterMs, dateMs } = answer;
   if (isPause(answer)) return { type: 'rate-limited', retryAfterMs };
-  if (status >= 500) return { type: 'burnt', error: { code: 'service-failed', status } };
+  if (status >= 500 || status === 408) return { type: 'burnt', error: { code: 'service-failed', status } };
   if (status < 200 || status > 299) {
-    const isRefused = status === 400 || status === 401 || isInvalidGrant(body);
-    const code = isRefused ? 'code-rejected' : status === 403 ? 'forbidden' : 'service-failed';
-    return { type: 'failed', error: { code, status } };
+    const { error, code: word } = record(body);
+    const isRefused = [400, 401].includes(status) || [error, word].includes('invalid_grant');
+    const known = isRefused ? 'code-rejected' : status === 403 ? 'forbidden' : 'service-failed';
+    return { type: 'failed', error: { code: known, status } };
   }
   const nowMs = Date.now();
   clock.learn(dateMs, startMs, nowMs);
-  const fields = settings.authOptions.fields as Record<string, unknown> | undefined;
   // A page may give a bare string; from the service that would be a page of text taken for a token.
-  const input = typeof body === 'object' ? body : undefined;
-  const bearer = readBearer(input, { nowMs, offsetMs: clock.offsetMs, assumedLifetimeMs }, fields);
+  const bearer = readBearer(
+    record(body),
+    { nowMs, offsetMs: clock.offsetMs, assumedLifetimeMs },
+    authOptions,
+  );
   return bearer ? { type: 'token', bearer } : { type: 'burnt', error: { code: 'token-malformed', status } };
-}
-
-function tokenBody({ code, verifier }: Grant, settings: Settings): unknown {
-  const body = { code, code_verifier: verifier };
-  const { tokenBody: change } = settings.authOptions;
-  return typeof change === 'function' ? change(body) : body;
-}
-
-function isInvalidGrant(body: unknown): boolean {
-  const { error, code } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
-  return error === 'invalid_grant' || code === 'invalid_grant';
 }

@@ -3,35 +3,41 @@
 
 import type { TokenInput } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
-import { toUploaderError, UploaderError } from '../core/errors.ts';
-import { abortable, sleep } from '../core/wait.ts';
-import { type Clock, readBearer } from './bearer.ts';
-
-import type { AuthEvent, Effect, Failure, FlowEvent, Grant, Reason } from './machine-types.ts';
-import type { Post } from './post.ts';
-import {
-  dropTransactions,
-  type Returned,
-  readRedirectUri,
-  storeTransaction,
-  takeReturn,
-} from './redirect.ts';
-import { runTimer } from './timers.ts';
+import { UploaderError } from '../core/errors.ts';
+import type { AuthState } from '../core/types.ts';
+import { abortable, online, sleep } from '../core/wait.ts';
+import { type Bearer, Clock, readBearer } from './bearer.ts';
+import type { Send } from './driver.ts';
+import type { AuthEvent, Effect, Failure, Grant, Reason } from './machine-types.ts';
+import type { Transaction } from './pkce.ts';
+import { type Post, toFailure } from './post.ts';
+import { dropTransactions, readRedirectUri, storeTransaction, takeReturn } from './redirect.ts';
 import { type AuthTimes, coolMs } from './times.ts';
-
-/** Says what came of an effect. */
-export type Send = (event: FlowEvent) => void;
 
 export interface FlowContext {
   readonly settings: Settings;
   readonly post: Post;
   readonly times: AuthTimes;
-  readonly clock: Clock;
   /** Names the session in stored transactions, and in the lock that tabs share. */
   readonly owner: string;
   /** Asks the page by event; `undefined` where nobody answered while the event was dispatched. */
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
+  /** False where the token is not that of the person who signed in before. */
+  readonly fits: (bearer: Bearer) => boolean;
+  /** How many tries have come to nothing in a row. */
+  readonly coolings: () => number;
 }
+
+/** States whose deadline is not that of a single request. */
+const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
+  'asking-host': 'hostMs',
+  silent: 'silentMs',
+  popup: 'popupMs',
+  redirecting: 'redirectMs',
+  choose: 'challengeMs',
+  answer: 'challengeMs',
+  wait: 'challengeMs',
+};
 
 /** What only a page without a token of its own needs, loaded when it is needed. */
 const loadRounds = (): Promise<typeof import('./rounds.ts')> => import('./rounds.ts');
@@ -42,24 +48,21 @@ function openWindow(): Window | null {
   const height = 680;
   const left = Math.round(screenX + (outerWidth - width) / 2);
   const top = Math.round(screenY + (outerHeight - height) / 3);
-  return window.open(
-    'about:blank',
-    '_blank',
-    `popup,width=${width},height=${height},left=${left},top=${top}`,
-  );
+  const place = `popup,width=${width},height=${height},left=${left},top=${top}`;
+  return window.open('about:blank', '_blank', place);
 }
 
+/** What the effects of the table do, but for those of a form. */
 export class Flows {
   readonly #context: FlowContext;
+  readonly #clock = new Clock();
   #redirectUri: string | undefined;
   /** What the next round with the person asks for beside the usual: a stronger proof, an identity provider. */
-  #demands: Readonly<Record<string, string>> = {};
+  #proof: Readonly<Record<string, string>> = {};
   #idpId: string | undefined;
-  #opened: Window | null = null;
-  #popup: Window | null = null;
+  #popup: Window | undefined;
   #grant: Grant | undefined;
-  #coolings = 0;
-  #locking: { readonly ready: Promise<void>; readonly release: () => void } | undefined;
+  #lock: { readonly ready: Promise<void>; readonly release: () => void } | undefined;
 
   constructor(context: FlowContext) {
     this.#context = context;
@@ -71,20 +74,21 @@ export class Flows {
     return this.#redirectUri;
   }
 
+  /** Begins a round with the person. */
+  async begin(): Promise<Transaction> {
+    const { createTransaction } = await loadRounds();
+    const extra = { ...this.#proof, ...(this.#idpId !== undefined && { idp_id: this.#idpId }) };
+    return createTransaction(this.#context.settings, this.redirectUri, extra);
+  }
+
   /** Opens a window for the next `run-popup`; false where the browser refused. To be called in the click's own task. */
   openPopup(idpId?: string): boolean {
     this.#idpId = idpId;
-    this.#opened = openWindow();
-    return this.#opened !== null;
-  }
-
-  /** Lets the next round with the person ask for a stronger proof. */
-  demand(proof: Readonly<Record<string, string>>): void {
-    this.#demands = proof;
-  }
-
-  get #extra(): Record<string, string> {
-    return { ...this.#demands, ...(this.#idpId !== undefined && { idp_id: this.#idpId }) };
+    const popup = openWindow();
+    if (!popup) return false;
+    this.#popup?.close();
+    this.#popup = popup;
+    return true;
   }
 
   /** Brings a window that is still open to the front; false where there is none to bring. */
@@ -92,6 +96,16 @@ export class Flows {
     if (!this.#popup || this.#popup.closed) return false;
     this.#popup.focus();
     return true;
+  }
+
+  /** The window is the person's own from now on. */
+  leavePopup(): void {
+    this.#popup = undefined;
+  }
+
+  /** Lets the next round with the person ask for a stronger proof. */
+  demand(proof: Readonly<Record<string, string>>): void {
+    this.#proof = proof;
   }
 
   /** What keeps a round from beginning here at all, if anything does. */
@@ -105,76 +119,58 @@ export class Flows {
   }
 
   /** What the page was loaded with, if that is an answer to a round of this session; out of the address from now on. */
-  takeReturn(): Promise<AuthEvent> | undefined {
-    const { owner, times } = this.#context;
-    const unable = (error: unknown): AuthEvent => {
-      const { code } = toUploaderError(error, 'authorize-failed', 'The answer could not be read');
-      return { type: 'unable', error: { code } };
-    };
+  async takeReturn(): Promise<AuthEvent | undefined> {
     if (this.check()) return undefined;
+    const { owner, times, settings } = this.#context;
     try {
+      // Before anything is waited for, so that nobody else can take it.
       const returned = takeReturn(this.redirectUri, owner, times.transactionMs);
-      return returned && this.#readReturn(returned).catch(unable);
+      if (!returned) return undefined;
+      const { readAnswer } = await loadRounds();
+      return { type: 'returned', grant: readAnswer(settings, returned.params, returned, 'redirect') };
     } catch (error) {
-      return Promise.resolve(unable(error));
+      return { type: 'unable', error: toFailure(error, 'authorize-failed') };
     }
   }
 
-  async #readReturn(returned: Returned): Promise<AuthEvent> {
-    const { readAnswer } = await loadRounds();
-    const grant = readAnswer(this.#context.settings, returned.params, returned, 'redirect');
-    return { type: 'returned', grant };
+  /** Carries out one effect; ends without a word when the signal is aborted. */
+  run(effect: Effect, signal: AbortSignal, send: Send): void {
+    this.#run(effect, signal, send).catch((error: unknown) => {
+      if (!signal.aborted) send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
+    });
   }
 
-  run(effect: Effect, signal: AbortSignal, send: Send): void {
-    const fail = (error: unknown): void => {
-      if (signal.aborted) return;
-      const { code, status } = toUploaderError(error, 'authorize-failed', 'Signing in failed');
-      send({ type: 'failed', error: status === undefined ? { code } : { code, status } });
-    };
+  async #run(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
+    const { times } = this.#context;
     switch (effect.type) {
       case 'deadline':
-      case 'cool': {
-        // Waiting for another tab to finish is no delay of this try.
-        const isLocked = effect.type === 'deadline' && (effect.of === 'silent' || effect.of === 'exchange');
-        const begin = isLocked ? this.#lock() : Promise.resolve();
-        begin.then(
-          () => runTimer(effect, this.#context.times, signal, send),
-          () => undefined,
-        );
-        break;
-      }
+        // Waiting for the line, or for another tab to finish, is no delay of this try.
+        if (effect.of === 'silent' || effect.of === 'exchange') await this.#turn(signal);
+        await sleep(times[DEADLINES[effect.of] ?? 'requestMs'], signal);
+        if (effect.of !== 'exchange') return send({ type: 'deadline' });
+        return send({ type: 'burnt', error: { code: 'timeout' }, waitMs: this.#pauseMs() });
+      case 'cool':
+        await sleep(effect.ms, signal);
+        await online(signal);
+        return send({ type: 'elapsed' });
       case 'ask-host':
-        this.#askHost(effect.reason, signal, send).catch(fail);
-        break;
+        return send({ type: 'host-token', bearer: await this.#askHost(effect.reason, signal) });
       case 'try-silent':
-        this.#trySilent(signal, send).catch(fail);
-        break;
+        return send({ type: 'code', grant: await this.#trySilent(signal) });
       case 'run-popup':
-        this.#coolings = 0;
-        this.#runPopup(signal, send).catch((error) => {
-          if (!signal.aborted) this.#popup?.close();
-          fail(error);
-        });
-        break;
-      case 'close-popup':
-        this.#popup?.close();
-        break;
+        return send({ type: 'code', grant: await this.#runPopup(signal, send) });
       case 'redirect':
-        this.#redirect(signal).catch(fail);
-        break;
+        return this.#redirect(signal);
       case 'redeem':
         this.#grant = effect.grant;
-        this.#redeem(effect.grant, signal, send).catch(fail);
-        break;
+        return this.#redeem(effect.grant, signal, send);
       case 'redeem-again':
-        if (this.#grant) this.#redeem(this.#grant, signal, send).catch(fail);
-        break;
+        return this.#grant && this.#redeem(this.#grant, signal, send);
     }
   }
 
-  async #askHost(reason: Reason, signal: AbortSignal, send: Send): Promise<void> {
-    const { settings, askPage, times, clock } = this.#context;
+  async #askHost(reason: Reason, signal: AbortSignal): Promise<Bearer> {
+    const { settings, askPage, times } = this.#context;
     let input: TokenInput | undefined;
     try {
       const asked = settings.getToken ? settings.getToken(reason, signal) : askPage(reason);
@@ -183,91 +179,101 @@ export class Flows {
       throw new UploaderError('host-token-failed', 'getToken failed', { cause });
     }
     if (input === undefined) throw new UploaderError('host-token-failed', 'No token was given');
-    const bearer = readBearer(input, {
-      nowMs: Date.now(),
-      offsetMs: clock.offsetMs,
-      assumedLifetimeMs: times.assumedLifetimeMs,
-    });
+    const { assumedLifetimeMs } = times;
+    const clock = { nowMs: Date.now(), offsetMs: this.#clock.offsetMs, assumedLifetimeMs };
+    const { sameUserField } = settings.authOptions;
+    return this.#checked(readBearer(input, clock, { sameUserField }));
+  }
+
+  #checked(bearer: Bearer | undefined): Bearer {
     if (!bearer) throw new UploaderError('token-malformed', 'This is no token');
-    send({ type: 'host-token', bearer });
+    if (!this.#context.fits(bearer)) throw new UploaderError('access-denied', 'Somebody else has signed in');
+    return bearer;
   }
 
-  async #trySilent(signal: AbortSignal, send: Send): Promise<void> {
-    const [{ trySilent }] = await Promise.all([loadRounds(), this.#lock()]);
+  async #trySilent(signal: AbortSignal): Promise<Grant> {
+    await this.#turn(signal);
+    const { trySilent } = await loadRounds();
     signal.throwIfAborted();
-    const grant = await trySilent(this.#context.settings, this.redirectUri, signal);
-    send({ type: 'code', grant });
+    return trySilent(this.#context.settings, this.redirectUri, signal);
   }
 
-  async #runPopup(signal: AbortSignal, send: Send): Promise<void> {
+  async #runPopup(signal: AbortSignal, send: Send): Promise<Grant> {
     const { settings, times } = this.#context;
-    if (this.#popup !== this.#opened) this.#popup?.close();
-    const popup = this.#opened;
-    this.#popup = popup;
+    const popup = this.#popup;
     if (!popup) throw new UploaderError('popup-blocked', 'No window');
-    const { runPopup } = await loadRounds();
-    signal.throwIfAborted();
     const onClosed = (): void => send({ type: 'closed-reading' });
     const options = { signal, onClosed, pollMs: times.closedPollMs, graceMs: times.closedGraceMs };
-    send({ type: 'code', grant: await runPopup(popup, settings, this.redirectUri, this.#extra, options) });
+    try {
+      const [{ runPopup }, round] = await Promise.all([loadRounds(), this.begin()]);
+      signal.throwIfAborted();
+      return await runPopup(popup, settings, round, options);
+    } finally {
+      // Its round is over, so whatever it still shows would lead nowhere.
+      if (this.#popup === popup) popup.close();
+    }
   }
 
   async #redirect(signal: AbortSignal): Promise<void> {
-    const { settings, owner } = this.#context;
-    const { createTransaction } = await loadRounds();
-    const round = await createTransaction(settings, this.redirectUri, this.#extra);
+    const round = await this.begin();
     signal.throwIfAborted();
     dropTransactions();
-    storeTransaction(round, owner);
+    storeTransaction(round, this.#context.owner);
     location.assign(round.url);
   }
 
   async #redeem(grant: Grant, signal: AbortSignal, send: Send): Promise<void> {
-    const [{ redeem }] = await Promise.all([loadRounds(), this.#lock()]);
+    await this.#turn(signal);
+    const { redeem } = await loadRounds();
     signal.throwIfAborted();
-    const { settings, post, clock, times } = this.#context;
+    const { settings, post, times } = this.#context;
     const { assumedLifetimeMs } = times;
-    const outcome = await redeem(grant, { settings, post, clock, assumedLifetimeMs, signal });
-    if (outcome.type !== 'rate-limited') {
-      this.#grant = undefined;
-      this.#coolings = 0;
-      if (outcome.type === 'token') this.#demands = {};
-      send(outcome);
-      return;
-    }
-    send({ type: 'rate-limited', waitMs: coolMs(outcome.retryAfterMs, this.#coolings++, times) });
+    const outcome = await redeem(grant, { settings, post, clock: this.#clock, assumedLifetimeMs, signal });
+    if (outcome.type === 'rate-limited')
+      return send({ type: 'rate-limited', waitMs: this.#pauseMs(outcome.retryAfterMs) });
+    this.#grant = undefined;
+    if (outcome.type === 'burnt') return send({ ...outcome, waitMs: this.#pauseMs() });
+    if (outcome.type === 'failed') return send(outcome);
+    const bearer = this.#checked(outcome.bearer);
+    this.#proof = {};
+    send({ type: 'token', bearer });
   }
 
-  /** Keeps the tabs of this origin apart, for as long as no person is involved; without the platform's locks it waits for nobody. */
-  #lock(): Promise<void> {
-    if (this.#locking) return this.#locking.ready;
-    if (!globalThis.navigator?.locks) return Promise.resolve();
-    const waiting = new AbortController();
-    let release = (): void => waiting.abort();
-    const ready = new Promise<void>((resolve) => {
-      const held = new Promise<void>((done) => {
-        release = () => {
-          waiting.abort();
-          done();
-        };
-      });
-      const name = `secure-uploader:auth:${this.#context.owner}`;
-      navigator.locks
-        .request(name, { signal: waiting.signal }, () => {
-          resolve();
-          return held;
-        })
-        // Given up by us, or refused (in a frame of another site): either way nothing is to be waited for.
-        .catch(() => resolve());
-      sleep(this.#context.times.lockMs, waiting.signal).then(resolve, resolve);
-    });
-    this.#locking = { ready, release: () => release() };
-    return ready;
+  #pauseMs(toldMs?: number): number {
+    return coolMs(toldMs, this.#context.coolings(), this.#context.times);
+  }
+
+  /**
+   * Resolves when there is a line, and no other tab of this origin is at it; without the platform's locks nobody is waited for. To be
+   * ended by `unlock`.
+   */
+  async #turn(signal: AbortSignal): Promise<void> {
+    await online(signal);
+    this.#lock ??= takeLock(`secure-uploader:auth:${this.#context.owner}`, this.#context.times.lockMs);
+    await this.#lock.ready;
+    signal.throwIfAborted();
   }
 
   /** To be called when neither a silent try nor an exchange is under way. */
   unlock(): void {
-    this.#locking?.release();
-    this.#locking = undefined;
+    this.#lock?.release();
+    this.#lock = undefined;
   }
+}
+
+/** Ready when the lock is held, after so long, or where it cannot be had (in a frame of another site). */
+function takeLock(name: string, longestMs: number): { ready: Promise<void>; release: () => void } {
+  const held = new AbortController();
+  const { signal } = held;
+  const ready = new Promise<void>((resolve) => {
+    const { locks } = navigator;
+    if (!locks) return resolve();
+    const hold = (): Promise<void> => {
+      resolve();
+      return new Promise((done) => signal.addEventListener('abort', () => done()));
+    };
+    locks.request(name, { signal }, hold).catch(() => resolve());
+    sleep(longestMs, signal).then(resolve, resolve);
+  });
+  return { ready, release: () => held.abort() };
 }

@@ -35,10 +35,8 @@ export interface Method {
   readonly needsStart: boolean;
 }
 
-/** What a view may know of the challenge. The challenge token is not in it. */
-export interface Challenge {
-  readonly methods: readonly Method[];
-  readonly method?: Method;
+/** What an answer of the service tells of the challenge. */
+export interface Hints {
   /** Where a code was sent, masked by the service. */
   readonly delivery?: string;
   readonly codeLength?: number;
@@ -55,8 +53,11 @@ export interface Challenge {
   readonly publicKey?: Readonly<Record<string, unknown>>;
 }
 
-/** What an answer of the service adds to the challenge. */
-export type Hints = Omit<Challenge, 'methods' | 'method'>;
+/** What a view may know of the challenge. The challenge token is not in it. */
+export interface Challenge extends Hints {
+  readonly methods: readonly Method[];
+  readonly method?: Method;
+}
 
 /** All that the table decides by. */
 export interface AuthModel {
@@ -65,8 +66,9 @@ export interface AuthModel {
   readonly generation: number;
   /** What is done in the background while `signed-in`. */
   readonly renewing?: 'asking-host' | 'silent' | 'exchange' | undefined;
-  /** A fact that is set before each event: the token at hand is good for another call. */
+  /** Facts that are set before each event: the token at hand is good for another call; the browser has no line. */
   readonly isAlive: boolean;
+  readonly isOffline: boolean;
   /** Who gave the token at hand, and is asked for the next one. */
   readonly source: 'host' | 'service';
   readonly reason: Reason;
@@ -77,11 +79,11 @@ export interface AuthModel {
   readonly silentWorked: boolean;
   /** A session of the service must exist, since it was just made. */
   readonly sessionMade: boolean;
-  /** The one silent try after a burnt code was made. */
-  readonly isFreshTry: boolean;
+  /** That session is all that is wanted: the page is the service's own. */
+  readonly isSessionEnough: boolean;
   /** The person signed out: only the person may sign in again. */
   readonly hasLeft: boolean;
-  /** Pauses asked for in a row, and their sum. */
+  /** Tries in a row that came to nothing by themselves, and the sum of the pauses after them. */
   readonly coolings: number;
   readonly cooledMs: number;
   readonly cooledFrom?: AuthState;
@@ -92,86 +94,77 @@ export interface AuthModel {
   readonly challenge?: Challenge | undefined;
 }
 
-/** Everything that can happen, with what it carries. Those of `Late` are born of effects and may come too late. */
-export interface EventMap {
-  /** Work needs a token. `isHosted`: the page will be asked. */
-  'need-token': { readonly isHosted: boolean };
-  /** The person wants to sign in; `isBlocked` where the window was refused. `form` shows the form. */
-  'sign-in': { readonly via: 'popup' | 'redirect' | 'host' | 'form'; readonly isBlocked?: boolean };
-  cancel: object;
-  'sign-out': { readonly reason: 'user' | 'other-tab' };
-  disconnected: object;
-  /** The token should be renewed; `isSpent` where the brakes forbid another try. */
-  'renew-due': { readonly reason: 'expired' | 'rejected'; readonly isSpent: boolean };
-  /** The page was loaded with an answer for a stored transaction. */
-  returned: { readonly grant: Grant };
-  /** Signing in cannot begin or go on: an answer that nobody asked for, settings that cannot be. */
-  unable: { readonly error: Failure };
-  /** The service wants the person to prove more than the token does (RFC 9470). */
-  'step-up': object;
-  'shown-again': object;
-  'submit-login': object;
-  pick: { readonly method: Method };
-  submit: object;
-  resend: object;
-  'other-method': object;
-}
-
-export interface Late {
-  deadline: object;
-  elapsed: object;
-  'closed-reading': object;
-  'host-token': { readonly bearer: Bearer };
-  code: { readonly grant: Grant };
-  token: { readonly bearer: Bearer };
-  failed: { readonly error: Failure };
-  /** The outcome of an exchange is not known. */
-  burnt: { readonly error: Failure };
-  'rate-limited': { readonly waitMs: number };
+/** What is born of effects, and may come too late. */
+export type FlowEvent = Readonly<
+  | { type: 'deadline' | 'elapsed' | 'closed-reading' }
+  | { type: 'host-token' | 'token'; bearer: Bearer }
+  | { type: 'code'; grant: Grant }
+  | { type: 'failed'; error: Failure }
+  /** The outcome of an exchange is not known; `waitMs` is how long to pause before another, if not the first. */
+  | { type: 'burnt'; error: Failure; waitMs: number }
+  | { type: 'rate-limited'; waitMs: number }
   /** The service knows the person now; the code, where it gave one, comes as `code` instead. */
-  established: object;
+  | { type: 'established' }
   /** A challenge was issued; `method` where there is only one way, or the service chose one. */
-  challenged: { readonly methods: readonly Method[]; readonly method?: Method; readonly hints: Hints };
-  started: { readonly hints: Hints };
-  pending: { readonly hints: Hints; readonly isSlower: boolean };
+  | { type: 'challenged'; methods: readonly Method[]; method?: Method; hints: Hints }
+  | { type: 'started'; hints: Hints }
+  | { type: 'pending'; hints: Hints; isSlower: boolean }
   /** The answer was wrong; there are attempts left. */
-  wrong: { readonly hints: Hints };
-  denied: object;
-  /** The challenge is over: too old, or used up. */
-  expired: object;
+  | { type: 'wrong'; hints: Hints }
+  /** Somebody said no; the challenge is over, too old or used up. */
+  | { type: 'denied' | 'expired' }
   /** Nothing that can be done here: credentials refused, account locked, a step that only the service's own page knows. */
-  refused: { readonly error: Failure };
-}
+  | { type: 'refused'; error: Failure }
+>;
 
-export type EventType = keyof EventMap | keyof Late;
-export type EventOf<T extends EventType> = T extends keyof EventMap
-  ? { readonly type: T } & EventMap[T]
-  : T extends keyof Late
-    ? { readonly type: T; readonly generation: number } & Late[T]
-    : never;
-export type AuthEvent = { [T in EventType]: EventOf<T> }[EventType];
+/** Everything that can happen, with what it carries. */
+export type AuthEvent =
+  | (FlowEvent & { readonly generation: number })
+  | Readonly<
+      /** Work needs a token. `isHosted`: the page will be asked. */
+      | { type: 'need-token'; isHosted: boolean }
+      /** The person wants to sign in; `isBlocked` where the window was refused. `form` shows the form. */
+      | { type: 'sign-in'; via: 'popup' | 'redirect' | 'host' | 'form'; isBlocked?: boolean }
+      | { type: 'sign-out'; reason: 'user' | 'other-tab' }
+      | { type: 'cancel' | 'disconnected' | 'shown-again' }
+      /** The token should be renewed; `isSpent` where the brakes forbid another try. */
+      | { type: 'renew-due'; reason: 'expired' | 'rejected'; isSpent: boolean }
+      /** The page was loaded with an answer for a stored transaction. */
+      | { type: 'returned'; grant: Grant }
+      /** Signing in cannot begin or go on: an answer that nobody asked for, settings that cannot be. */
+      | { type: 'unable'; error: Failure }
+      /** The service wants the person to prove more than the token does (RFC 9470). */
+      | { type: 'step-up' }
+      | { type: 'pick'; method: Method }
+      | { type: 'submit-login' | 'submit' | 'resend' | 'other-method' }
+    >;
 
-/** What an effect says back; whoever runs it adds the generation. */
-export type FlowEvent = { [T in keyof Late]: { readonly type: T } & Late[T] }[keyof Late];
-
-/** What is to be done; carried out by the session, never here. */
-export type Effect =
-  | { readonly type: 'deadline'; readonly of: AuthState }
-  | { readonly type: 'ask-host'; readonly reason: Reason }
-  | { readonly type: 'try-silent' | 'run-popup' | 'close-popup' | 'redirect' | 'redeem-again' }
-  | { readonly type: 'redeem'; readonly grant: Grant }
-  | { readonly type: 'keep'; readonly bearer: Bearer }
-  | { readonly type: 'forget'; readonly reason: 'user' | 'other-tab' }
+/** What is to be done; carried out by the session and the form, never by the table. */
+export type Effect = Readonly<
+  | { type: 'deadline'; of: AuthState }
+  | { type: 'ask-host'; reason: Reason }
+  | { type: 'try-silent' | 'run-popup' | 'redirect' | 'redeem-again' | 'forget' }
+  | { type: 'redeem'; grant: Grant }
+  | { type: 'keep'; bearer: Bearer }
   /** Work is waiting for the person. */
-  | { readonly type: 'require'; readonly reason: Reason }
-  | { readonly type: 'cool' | 'hold'; readonly ms: number }
-  | { readonly type: 'login' | 'start' | 'verify' }
-  | { readonly type: 'poll'; readonly isSlower: boolean };
+  | { type: 'require'; reason: Reason }
+  /** `cool` also waits until there is a line; `hold` lets no renewal begin for so long. */
+  | { type: 'cool' | 'hold'; ms: number }
+  | { type: 'login' | 'start' | 'answer' }
+  | { type: 'poll'; isSlower: boolean }
+>;
 
+/** What an event comes to. */
 export interface Move {
   readonly model: AuthModel;
   readonly effects: readonly Effect[];
 }
 
+export type EventType = AuthEvent['type'];
+type Carrying<E, T> = E extends { readonly type: infer K } ? (T extends K ? E : never) : never;
+export type EventOf<T extends EventType> = Carrying<AuthEvent, T>;
+
+/** What an event means in one state. */
 export type Row<T extends EventType> = (model: AuthModel, event: EventOf<T>) => Move;
-export type Rows = { readonly [S in AuthState]?: { readonly [T in EventType]?: Row<T> } };
+export type StateRows = { readonly [T in EventType]?: Row<T> };
+export type Rows = { readonly [S in AuthState]?: StateRows };

@@ -3,38 +3,110 @@
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
-import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows } from './machine-types.ts';
-import { enter, failure, prompt, silentOr } from './moves.ts';
+import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows, StateRows } from './machine-types.ts';
+
+/** States in which nothing is under way that must come to an end. */
+const RESTS: ReadonlySet<AuthState> = new Set<AuthState>(['signed-out', 'prompt', 'signed-in', 'cooling']);
 
 /** The model before anything happened. */
-export function createModel(known: Pick<AuthModel, 'canSilent' | 'silentAfterWindow' | 'limits'>): AuthModel {
+export function createModel(
+  known: Pick<AuthModel, 'canSilent' | 'silentAfterWindow' | 'limits' | 'isSessionEnough'>,
+): AuthModel {
   return {
     ...known,
     state: 'signed-out',
     generation: 0,
     isAlive: false,
+    isOffline: false,
     source: 'service',
     reason: 'first',
     silentWorked: false,
     sessionMade: false,
-    isFreshTry: false,
     hasLeft: false,
     coolings: 0,
     cooledMs: 0,
   };
 }
 
-const inert = (model: AuthModel): Move => ({ model, effects: [] });
+/** A failure that is told by its code alone. */
+export const failure = (code: ErrorCode): Failure => ({ code });
+
+/** Nothing changes. */
+export const inert = (model: AuthModel): Move => ({ model, effects: [] });
+
+/** Enters a state: a new generation, so that whatever was under way is aborted and its late events are dropped. */
+export function enter(
+  model: AuthModel,
+  state: AuthState,
+  patch: Partial<AuthModel>,
+  ...effects: Effect[]
+): Move {
+  const fresh = { error: undefined, renewing: undefined, ...patch };
+  const timed: Effect[] = RESTS.has(state) ? [] : [{ type: 'deadline', of: state }];
+  return {
+    model: { ...model, ...fresh, state, generation: model.generation + 1 },
+    effects: [...timed, ...effects],
+  };
+}
+
+/** Asks the person, with what went wrong, if anything did. */
+export function prompt(model: AuthModel, error?: Failure, patch: Partial<AuthModel> = {}): Move {
+  const { reason } = model;
+  return enter(model, 'prompt', { challenge: undefined, ...patch, error }, { type: 'require', reason });
+}
+
+/** Always the same failure, whatever happened. */
+export const failWith =
+  (code: ErrorCode) =>
+  (model: AuthModel): Move =>
+    prompt(model, failure(code));
+export const fail: Row<'failed' | 'refused' | 'unable'> = (model, { error }) => prompt(model, error);
+
+/** A silent try where one may work, as soon as there is a line; else the person. */
+export function silentOr(model: AuthModel, error: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
+  if (!model.canSilent) return prompt(model, error, { ...patch, sessionMade: false });
+  if (!model.isOffline) return enter(model, 'silent', patch, { type: 'try-silent' });
+  const waiting = { ...patch, error: failure('offline'), cooledFrom: 'silent' as const };
+  return enter(model, 'cooling', waiting, { type: 'cool', ms: 0 });
+}
+
+/** Row 37: remember where to go back, unless the waiting has become too long to be called waiting. */
+function pause(model: AuthModel, error: Failure, waitMs: number, canResend = false): Move {
+  const cooledMs = model.cooledMs + waitMs;
+  const told = { ...error, retryAfterMs: waitMs };
+  if (cooledMs > model.limits.coolCapMs) return prompt(model, told, { coolings: 0, cooledMs: 0 });
+  const counted = { cooledMs, coolings: model.coolings + 1, cooledFrom: model.state, canResend };
+  return enter(model, 'cooling', { ...counted, error: told }, { type: 'cool', ms: waitMs });
+}
+
+/** The service asks for patience, and says by that that it did nothing. */
+export const cool: Row<'rate-limited'> = (model, { waitMs }) => {
+  const canResend = model.state === 'exchange' && model.coolings === 0 && waitMs <= model.limits.resendMs;
+  return pause(model, failure('rate-limited'), waitMs, canResend);
+};
+
+/** Rows 38 and 39. */
+const goOn: Row<'elapsed'> = (model) => {
+  const { error, cooledFrom, canResend } = model;
+  if (cooledFrom === 'exchange' && canResend)
+    return enter(model, 'exchange', { canResend: false }, { type: 'redeem-again' });
+  if (cooledFrom === 'exchange' || cooledFrom === 'silent') return silentOr(model, error);
+  if (cooledFrom === 'start') return enter(model, 'choose', { error });
+  if (cooledFrom === 'verify') return enter(model, 'answer', { error });
+  if (cooledFrom === 'wait') return enter(model, 'wait', {}, { type: 'poll', isSlower: true });
+  return prompt(model, error);
+};
+
+/** Row 36: whether the code was used cannot be known, so another one is fetched: at once, then after growing pauses. */
+const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
+  if (model.coolings === 0 || model.isOffline || !model.canSilent)
+    return silentOr(model, error, { coolings: 1 });
+  // An answer without sense twice in a row will not get better.
+  return error.code === 'token-malformed' ? prompt(model, error) : pause(model, error, waitMs);
+};
 
 const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
-  const fresh = {
-    isFreshTry: false,
-    coolings: 0,
-    cooledMs: 0,
-    hasLeft: false,
-    challenge: undefined,
-    sessionMade: false,
-  };
+  const fresh = { coolings: 0, cooledMs: 0, hasLeft: false, challenge: undefined, sessionMade: false };
   if (isBlocked) return prompt(model, failure('popup-blocked'), fresh);
   if (via === 'host') return enter(model, 'asking-host', fresh, { type: 'ask-host', reason: model.reason });
   if (via === 'popup') return enter(model, 'popup', fresh, { type: 'run-popup' });
@@ -42,87 +114,24 @@ const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
   return prompt(model, undefined, fresh);
 };
 
-const logIn: Row<'submit-login'> = (model) => enter(model, 'login', { hasLeft: false }, { type: 'login' });
+const logIn: Row<'submit-login'> = (model) =>
+  enter(model, 'login', { coolings: 0, cooledMs: 0, hasLeft: false }, { type: 'login' });
 
-const takeCode: Row<'code'> = (model, { grant }) => {
-  // A window on another site has a cookie jar of its own, which a hidden frame cannot see.
-  const canSilent =
-    model.canSilent && (grant.via === 'silent' || grant.via === 'form' || model.silentAfterWindow);
-  const patch = { canSilent, silentWorked: model.silentWorked || grant.via === 'silent' };
-  return enter(model, 'exchange', patch, { type: 'redeem', grant });
+/** A code has come. A window on another site has a cookie jar of its own, which a hidden frame cannot see. */
+export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
+  const { via } = grant;
+  const isSeen = via === 'silent' || via === 'form' || model.silentAfterWindow;
+  const canSilent = model.canSilent && isSeen;
+  const learnt = { canSilent, silentWorked: model.silentWorked || via === 'silent', challenge: undefined };
+  return enter(model, 'exchange', learnt, { type: 'redeem', grant });
 };
 
-const returned: Row<'returned'> = (model, { grant }) =>
-  takeCode(model, { type: 'code', generation: model.generation, grant });
-
-/** Row 36: whether the code was used cannot be known, so it is burnt; one fresh silent try, then the person. */
-const burnt = (model: AuthModel, error: Failure): Move =>
-  model.isFreshTry ? prompt(model, error) : silentOr(model, error, { isFreshTry: true });
-
-/** Row 37: remember where to go back, unless the waiting has become too long to be called waiting. */
-const cool: Row<'rate-limited'> = (model, { waitMs }) => {
-  const error: Failure = { code: 'rate-limited', retryAfterMs: waitMs };
-  const cooledMs = model.cooledMs + waitMs;
-  if (cooledMs > model.limits.coolCapMs) return prompt(model, error, { coolings: 0, cooledMs: 0 });
-  const from = model.renewing === 'exchange' ? 'exchange' : model.state;
-  const canResend = from === 'exchange' && model.coolings === 0 && waitMs <= model.limits.resendMs;
-  const patch: Partial<AuthModel> = {
-    error,
-    cooledMs,
-    coolings: model.coolings + 1,
-    cooledFrom: from,
-    canResend,
-  };
-  return enter(model, 'cooling', patch, { type: 'cool', ms: waitMs });
-};
-
-/** Rows 38 and 39. */
-const goOn: Row<'elapsed'> = (model) => {
-  const error = failure('rate-limited');
-  switch (model.cooledFrom) {
-    case 'exchange':
-      if (!model.canResend) return silentOr(model, error);
-      return enter(model, 'exchange', { canResend: false }, { type: 'redeem-again' });
-    case 'start':
-      return model.challenge ? enter(model, 'choose', { error }) : prompt(model, error);
-    case 'verify':
-      return enter(model, 'answer', { error });
-    case 'wait':
-      return enter(model, 'wait', {}, { type: 'poll', isSlower: true });
-    default:
-      return prompt(model, error);
-  }
-};
-
-const signedIn = (model: AuthModel, source: AuthModel['source'], effect: Effect): Move => {
-  const patch = {
-    source,
-    coolings: 0,
-    cooledMs: 0,
-    isFreshTry: false,
-    challenge: undefined,
-    reason: 'expired' as const,
-  };
+const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
+  const source = type === 'token' ? 'service' : 'host';
+  const known = { source, coolings: 0, cooledMs: 0, reason: 'expired', hasLeft: false } as const;
   // A session of the service exists from now on: a frame that does not see it is in the other jar.
-  return enter(model, 'signed-in', { ...patch, sessionMade: source === 'service', hasLeft: false }, effect);
+  return enter(model, 'signed-in', { ...known, sessionMade: source === 'service' }, { type: 'keep', bearer });
 };
-
-const keepHostToken: Row<'host-token'> = (model, { bearer }) =>
-  signedIn(model, 'host', { type: 'keep', bearer });
-const keepToken: Row<'token'> = (model, { bearer }) => signedIn(model, 'service', { type: 'keep', bearer });
-const cancel: Row<'cancel'> = (model) => prompt(model, failure('canceled'));
-const fail: Row<'failed'> = (model, { error }) => prompt(model, error);
-const failWith =
-  (code: ErrorCode) =>
-  (model: AuthModel): Move =>
-    prompt(model, failure(code));
-/** The window's round is over, so whatever it still shows would lead nowhere. */
-const leavePopup =
-  (code: ErrorCode) =>
-  (model: AuthModel): Move => {
-    const { model: next, effects } = prompt(model, failure(code));
-    return { model: next, effects: [{ type: 'close-popup' }, ...effects] };
-  };
 
 const needToken: Row<'need-token'> = (model, { isHosted }) => {
   if (isHosted) return enter(model, 'asking-host', {}, { type: 'ask-host', reason: model.reason });
@@ -131,60 +140,74 @@ const needToken: Row<'need-token'> = (model, { isHosted }) => {
 };
 
 /** Row 7 says nothing to the person at first use; only a session that must exist and is not seen rules the frame out. */
-const silentFailed: Row<'failed'> = (model, { error }) => {
-  if (error.code !== 'sign-in-required')
-    return prompt(model, error, { canSilent: false, sessionMade: false });
+function silentFailed(model: AuthModel, error: Failure): Move {
+  if (model.isOffline) return silentOr(model, error);
   const isOtherJar = model.sessionMade && !model.silentWorked;
-  return prompt(model, isOtherJar ? error : undefined, { canSilent: !isOtherJar, sessionMade: false });
+  const canSilent = error.code === 'sign-in-required' && !isOtherJar;
+  return prompt(model, canSilent ? undefined : error, { canSilent, sessionMade: false });
+}
+
+/** Rows 41 to 44: in the background nothing is shown, and what fails counts only once the old token is dead. */
+function inBackground({ isAlive }: AuthModel, { model, effects }: Move): Move {
+  const { state, error } = model;
+  if (state === 'signed-in') return { model, effects };
+  if (state === 'asking-host' || state === 'silent' || state === 'exchange')
+    return { model: { ...model, state: 'signed-in', renewing: state }, effects };
+  if (isAlive) {
+    const [first] = effects;
+    const held: Effect[] = first?.type === 'cool' ? [{ type: 'hold', ms: first.ms }] : [];
+    return { model: { ...model, state: 'signed-in', error: undefined }, effects: held };
+  }
+  // That nobody is signed in any more is what the person is asked for, and no failure.
+  return { model: { ...model, error: error?.code === 'sign-in-required' ? undefined : error }, effects };
+}
+
+const renew: Row<'renew-due'> = (before, { reason, isSpent }) => {
+  const model = { ...before, reason };
+  if (!isSpent && model.source === 'host')
+    return inBackground(model, enter(model, 'asking-host', {}, { type: 'ask-host', reason }));
+  if (!isSpent && model.canSilent) return inBackground(model, silentOr(model, undefined));
+  return model.isAlive ? inert(before) : prompt(model);
+};
+
+const cancel = failWith('canceled');
+const begin = { 'need-token': needToken, 'sign-in': signIn, 'submit-login': logIn, returned: takeCode };
+const inWindow: StateRows = {
+  code: takeCode,
+  failed: fail,
+  'sign-in': signIn,
+  deadline: failWith('popup-closed'),
+  cancel: failWith('popup-closed'),
 };
 
 const ROWS: Rows = {
   'signed-out': {
-    'need-token': needToken,
-    'sign-in': signIn,
-    'submit-login': logIn,
-    returned,
+    ...begin,
     unable: (model, { error }) =>
       error.code === 'state-mismatch' ? enter(model, 'signed-out', { error }) : prompt(model, error),
   },
-  'asking-host': {
-    'host-token': keepHostToken,
-    failed: fail,
-    deadline: failWith('host-token-failed'),
-    cancel,
+  prompt: {
+    ...begin,
+    'need-token': (model) => ({ model, effects: [{ type: 'require', reason: model.reason }] }),
+    unable: fail,
   },
+  'asking-host': { 'host-token': keep, failed: fail, deadline: failWith('host-token-failed'), cancel },
   silent: {
     code: takeCode,
-    failed: silentFailed,
-    deadline: (model) => prompt(model, failure('silent-timeout'), { canSilent: false, sessionMade: false }),
+    failed: (model, { error }) => silentFailed(model, error),
+    deadline: (model) => silentFailed(model, failure('silent-timeout')),
     // A person's click beats a try that the person cannot see, and so does what came of one.
     'sign-in': signIn,
-    returned,
+    returned: takeCode,
     cancel,
   },
-  prompt: {
-    'need-token': (model) => ({ model, effects: [{ type: 'require', reason: model.reason }] }),
-    'sign-in': signIn,
-    returned,
-    unable: (model, { error }) => prompt(model, error),
-    'submit-login': logIn,
-  },
   popup: {
-    code: takeCode,
+    ...inWindow,
     'closed-reading': (model) => ({ model: { ...model, state: 'popup-lost' }, effects: [] }),
-    failed: fail,
-    deadline: leavePopup('popup-timeout'),
-    'sign-in': signIn,
-    cancel: leavePopup('popup-closed'),
+    deadline: failWith('popup-timeout'),
   },
   // It shares generation and deadline with `popup`: the same window may still answer.
-  'popup-lost': {
-    code: takeCode,
-    failed: fail,
-    deadline: leavePopup('popup-closed'),
-    'sign-in': signIn,
-    cancel: leavePopup('popup-closed'),
-  },
+  'popup-lost': inWindow,
   redirecting: {
     failed: fail,
     deadline: failWith('authorize-failed'),
@@ -192,84 +215,41 @@ const ROWS: Rows = {
     cancel,
   },
   exchange: {
-    token: keepToken,
+    token: keep,
     failed: fail,
-    burnt: (model, { error }) => burnt(model, error),
+    burnt,
     'rate-limited': cool,
-    deadline: (model) => burnt(model, failure('timeout')),
     cancel,
   },
   'signed-in': {
-    'renew-due': (model, { reason, isSpent }) => {
-      const next = { ...model, reason };
-      if (!isSpent && model.source === 'host')
-        return renew(next, 'asking-host', { type: 'ask-host', reason });
-      if (!isSpent && model.canSilent) return renew(next, 'silent', { type: 'try-silent' });
-      return model.isAlive ? inert(model) : prompt(next);
-    },
+    'renew-due': renew,
     // Only the person can prove more; a page that gives tokens is asked for a better one instead, as after any refusal.
     'step-up': (model) => (model.source === 'host' ? inert(model) : prompt({ ...model, reason: 'rejected' })),
   },
   cooling: { elapsed: goOn, cancel },
 };
 
-/** Rows 41 to 44: the same steps in the background, while the old token is handed out for as long as it lives. */
-function renew(model: AuthModel, renewing: NonNullable<AuthModel['renewing']>, effect: Effect): Move {
-  const { model: next, effects } = enter(model, 'signed-in', { renewing }, effect);
-  return { model: next, effects: [{ type: 'deadline', of: renewing }, ...effects] };
-}
-
-function renewalFailed(model: AuthModel, error: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
-  return model.isAlive ? enter(model, 'signed-in', patch) : prompt(model, error, patch);
-}
-
-const RENEWAL_ROWS: { readonly [S in NonNullable<AuthModel['renewing']>]: NonNullable<Rows[AuthState]> } = {
-  'asking-host': {
-    'host-token': keepHostToken,
-    failed: (model, { error }) => renewalFailed(model, error),
-    deadline: (model) => renewalFailed(model, failure('host-token-failed')),
-  },
-  silent: {
-    code: (model, { grant }) =>
-      renew({ ...model, silentWorked: true }, 'exchange', { type: 'redeem', grant }),
-    failed: (model, { error }) => {
-      if (error.code !== 'sign-in-required') return renewalFailed(model, error, { canSilent: false });
-      return renewalFailed(model, undefined, { canSilent: model.silentWorked });
-    },
-    deadline: (model) => renewalFailed(model, failure('silent-timeout'), { canSilent: false }),
-  },
-  exchange: {
-    token: keepToken,
-    failed: (model, { error }) => renewalFailed(model, error),
-    burnt: (model, { error }) => renewalFailed(model, error),
-    'rate-limited': (model, event) => {
-      if (!model.isAlive) return cool(model, event);
-      const { model: next, effects } = enter(model, 'signed-in', {});
-      return { model: next, effects: [...effects, { type: 'hold', ms: event.waitMs }] };
-    },
-    deadline: (model) => renewalFailed(model, failure('timeout')),
-  },
-};
+/** True where the person may begin to sign in. */
+export const canSignIn = ({ state }: AuthModel): boolean => ROWS[state]?.['sign-in'] !== undefined;
 
 /**
  * The next model and what is to be done for it. The same model and no effects where the event means nothing in this state,
  * or comes from a generation that is over. `more` has the rows of states that only a form brings about.
  */
 export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Move {
-  if ('generation' in event && event.generation !== model.generation) return inert(model);
+  const isLate = 'generation' in event;
+  if (isLate && event.generation !== model.generation) return inert(model);
   if (event.type === 'sign-out') {
-    const patch = { hasLeft: true, challenge: undefined, reason: 'first' as const };
-    return enter(
-      model,
-      'signed-out',
-      patch,
-      { type: 'close-popup' },
-      { type: 'forget', reason: event.reason },
-    );
+    const gone = { hasLeft: true, challenge: undefined, reason: 'first' } as const;
+    return enter(model, 'signed-out', gone, { type: 'forget' });
   }
   if (event.type === 'disconnected') return enter(model, 'signed-out', { challenge: undefined });
-  const rows =
-    (model.renewing ? RENEWAL_ROWS[model.renewing] : (ROWS[model.state] ?? more[model.state])) ?? {};
-  const row = rows[event.type] as Row<typeof event.type> | undefined;
-  return row ? row(model, event as never) : inert(model);
+  const { renewing } = model;
+  const state = renewing ?? model.state;
+  const row = (ROWS[state] ?? more[state])?.[event.type] as Row<typeof event.type> | undefined;
+  // What a person may do about a step that is seen means nothing to one in the background.
+  if (!row || (renewing && !isLate)) return inert(model);
+  return renewing
+    ? inBackground(model, row({ ...model, state }, event as never))
+    : row(model, event as never);
 }

@@ -1,16 +1,16 @@
 // The question to the page, `auth-required`: whoever hears it may answer with a token there and then. It knows no states.
 
-import type { Change, TokenInput } from '../core/changes.ts';
+import type { Report, TokenInput } from '../core/changes.ts';
 import type { Reason } from './machine-types.ts';
 
 /** Asks the page for a token by event, and keeps an answer until it is wanted. */
 export class PageQuestion {
-  readonly #report: (change: Change) => void;
+  readonly #report: Report;
   #offer: Promise<TokenInput> | undefined;
   /** True once the page was told; set to false when the next need is a new one. */
   wasAsked = false;
 
-  constructor(report: (change: Change) => void) {
+  constructor(report: Report) {
     this.#report = report;
   }
 

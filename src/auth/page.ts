@@ -3,7 +3,7 @@
 import type { Settings } from '../core/config.ts';
 import { sleep } from '../core/wait.ts';
 import { createModel } from './machine.ts';
-import type { AuthModel } from './machine-types.ts';
+import type { AuthModel, EventOf } from './machine-types.ts';
 import type { AuthTimes } from './times.ts';
 
 /** Looks after the token while calls are made; an idle page keeps no session alive. */
@@ -20,28 +20,23 @@ export class WorkWatch {
     this.#onCheck = onCheck;
   }
 
-  get #isWorking(): boolean {
-    return Date.now() - this.#lastCallMs < this.#times.workMs;
-  }
-
   /** A call was made. */
   note(): void {
     this.#lastCallMs = Date.now();
-    if (this.#isRunning) return;
-    this.#isRunning = true;
-    this.#run().catch(() => undefined);
+    if (!this.#isRunning) this.#run().catch(() => undefined);
   }
 
   /** Checks at once, if there is work. */
-  check(): void {
-    if (this.#isWorking) this.#onCheck();
+  check(): boolean {
+    const isWorking = Date.now() - this.#lastCallMs < this.#times.workMs;
+    if (isWorking) this.#onCheck();
+    return isWorking;
   }
 
   async #run(): Promise<void> {
-    while (this.#isWorking) {
-      await sleep(this.#times.checkMs, this.#signal);
-      this.check();
-    }
+    this.#isRunning = true;
+    do await sleep(this.#times.checkMs, this.#signal);
+    while (this.check());
     this.#isRunning = false;
   }
 }
@@ -65,14 +60,31 @@ export function watchPage(
 /** True where a person may have to sign in. */
 export const isInteractive = ({ auth }: Settings): boolean => auth !== 'none' && auth !== 'token';
 
+/** True where only the page gives tokens. */
+export const isHosted = ({ auth, getToken }: Settings): boolean =>
+  auth === 'token' || (auth === 'auto' && getToken !== undefined);
+
+/** How a person signs in, unless told: by asking the page again, by a form, by leaving the page, or in a window. */
+export function ownWay(settings: Settings, source: AuthModel['source']): EventOf<'sign-in'>['via'] {
+  const { auth } = settings;
+  if (isHosted(settings) || (auth === 'auto' && source === 'host')) return 'host';
+  if (auth === 'local') return 'form';
+  return auth === 'redirect' ? 'redirect' : 'popup';
+}
+
 /** Where a session begins, by what the page lets it do. */
-export function firstModel(settings: Settings, { coolCapMs, resendMs }: AuthTimes): AuthModel {
+export function firstModel(
+  settings: Settings,
+  { coolCapMs, resendMs }: AuthTimes,
+  isSessionEnough: boolean,
+): AuthModel {
   const hasFrames = typeof document !== 'undefined' && !globalThis.crossOriginIsolated;
   return createModel({
     canSilent: hasFrames && isInteractive(settings) && settings.silent === 'auto',
     silentAfterWindow:
       settings.authOptions.silentAfterPopup === true || (hasFrames && isSameSite(settings.baseUrl)),
     limits: { coolCapMs, resendMs },
+    isSessionEnough,
   });
 }
 

@@ -58,12 +58,11 @@ function writeCredential(credential: PublicKeyCredential): unknown {
  * The signed answer to a service's request, as JSON. To be called on a press only. Rejects with `passkey-canceled` where the
  * person declined, `passkey-unavailable` where this page may not ask (another domain's passkey) or the request is no request.
  */
-export async function askPasskey(request: Json, signal: AbortSignal): Promise<unknown> {
+export async function askPasskey(request: Json): Promise<unknown> {
   try {
-    const credential = await navigator.credentials.get({ publicKey: readOptions(request), signal });
+    const credential = await navigator.credentials.get({ publicKey: readOptions(request) });
     if (credential) return writeCredential(credential as PublicKeyCredential);
   } catch (cause) {
-    signal.throwIfAborted();
     const isDeclined =
       cause instanceof DOMException && (cause.name === 'NotAllowedError' || cause.name === 'AbortError');
     if (!isDeclined)

@@ -11,6 +11,7 @@ import {
 import { isLoopback, type Settings } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import type { Grant } from './machine-types.ts';
+import { record } from './post.ts';
 
 /** What is secret about a round, and where it goes. */
 export interface Transaction {
@@ -22,8 +23,6 @@ export interface Transaction {
 }
 
 const LOGIN_NEEDED = /^(?:login|interaction|consent|account_selection)_required$/;
-const record = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
 /** An absolute address for a path of the settings; `https` only, but for loopback. */
 function serviceUrl(settings: Settings, path: string): URL {
@@ -42,8 +41,7 @@ export async function createTransaction(
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
   const challenge = await calculatePKCECodeChallenge(verifier);
-  const { params } = settings.authOptions;
-  const own: Record<string, string | undefined> = {
+  const own = {
     response_type: 'code',
     client_id: settings.clientId,
     redirect_uri: redirectUri,
@@ -56,11 +54,10 @@ export async function createTransaction(
     ...extra,
   };
   // What the page adds never takes the place of what keeps a round safe.
-  const all: Record<string, string> = {};
-  for (const [name, value] of [...Object.entries(record(params)), ...Object.entries(own)]) {
-    if (value !== undefined && value !== '') all[name] = String(value);
-  }
-  return { state, verifier, challenge, url: authorizeUrl(settings, all).href };
+  const all = [...Object.entries(record(settings.authOptions.params)), ...Object.entries(own)]
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([name, value]) => [name, String(value)] as const);
+  return { state, verifier, challenge, url: authorizeUrl(settings, Object.fromEntries(all)).href };
 }
 
 /** The sign-in page's address with these parameters, by the names that the settings give them (G2). */

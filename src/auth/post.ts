@@ -1,6 +1,8 @@
-// What a call to one of the sign-in operations looks like from here. It sends nothing.
+// What a call to one of the sign-in operations looks like from here, and how the page has it made. It reads no answers.
 
 import type { Settings } from '../core/config.ts';
+import { type ErrorCode, toUploaderError } from '../core/errors.ts';
+import type { Failure } from './machine-types.ts';
 
 /** One call to the service. Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) where no answer could be read. */
 export type Post = (
@@ -22,15 +24,50 @@ export interface PostAnswer {
   readonly wwwAuthenticate?: string;
 }
 
-/** Which jar of cookies a call uses (G14): the session's calls may set and send them, the others stay as browsers have it. */
-export function credentialsOf(
-  settings: Settings,
-  call: 'token' | 'login' | 'challenge' | 'logout',
-): RequestCredentials {
-  const chosen = (settings.authOptions.credentials as Record<string, RequestCredentials> | undefined)?.[call];
-  return chosen ?? (call === 'token' ? 'same-origin' : 'include');
+/** Where calls go, and how long they are wanted. */
+export interface CallContext {
+  readonly settings: Settings;
+  readonly post: Post;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Makes one of the calls of sign-in: by the page's adapter, if that has it, else by `post` with the cookies that the call needs
+ * (G14): the session's calls may set and send them, the one for the token stays as browsers have it.
+ */
+export function callService(
+  name: 'token' | 'login' | 'challenge' | 'logout',
+  body: unknown,
+  { settings, post, signal }: CallContext,
+  path = settings.paths[name] ?? '',
+): Promise<PostAnswer> {
+  const { adapter, credentials, headers } = settings.authOptions as {
+    adapter?: Record<string, ((body: unknown, signal: AbortSignal) => Promise<PostAnswer>) | undefined>;
+    credentials?: Record<string, RequestCredentials>;
+    headers?: Record<string, string>;
+  };
+  const adapted = adapter?.[name === 'token' ? 'exchange' : name];
+  if (adapted) return adapted(body, signal);
+  const isOfForm = name === 'login' || name === 'challenge';
+  return post(path, body, {
+    credentials: credentials?.[name] ?? (name === 'token' ? 'same-origin' : 'include'),
+    signal,
+    ...(isOfForm && headers && { headers }),
+  });
 }
 
 /** True where the service asks for a pause, and says by that that it did not process the request. */
-export const isPause = (answer: PostAnswer): boolean =>
-  answer.status === 429 || (answer.status === 503 && answer.retryAfterMs !== undefined);
+export const isPause = ({ status, retryAfterMs }: PostAnswer): boolean =>
+  status === 429 || (status === 503 && retryAfterMs !== undefined);
+
+/** What may be shown of an error; `code` where it is none of ours. */
+export function toFailure(error: unknown, code: ErrorCode): Failure {
+  const known = toUploaderError(error, code, 'Signing in failed');
+  return known.status === undefined ? { code: known.code } : { code: known.code, status: known.status };
+}
+
+/** The fields of a value of the wire or of a page; none where it is no object. */
+export const record = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};

@@ -4,6 +4,7 @@
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Transaction } from './pkce.ts';
+import { record } from './post.ts';
 
 const LONGEST_ANSWER = 8192;
 const STORED = 'secure-uploader:redirect:';
@@ -16,9 +17,6 @@ export interface Returned {
   readonly state: string;
   readonly verifier: string;
 }
-
-const record = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
 
 /** The callback page's address: the same for every round. Throws `bad-config` where it is not of the page's own origin. */
 export function readRedirectUri(settings: Settings): string {

@@ -1,34 +1,99 @@
-// The rounds by which a code is got and redeemed, loaded when a page has no token of its own. They know no states.
+// Where a round is run, loaded when a page has no token of its own: a window, a hidden frame. It waits for the callback page's
+// answer, by message and by channel, and lets through only what is from there and meant for this round.
 
+import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
+import { abortable, sleep } from '../core/wait.ts';
 import type { Grant } from './machine-types.ts';
-import { createTransaction, readAnswer } from './pkce.ts';
-import { runFrame, runWindow } from './windows.ts';
+import { createTransaction, readAnswer, type Transaction } from './pkce.ts';
+import { record } from './post.ts';
+import { isAnswer } from './redirect.ts';
 
 export { redeem } from './exchange.ts';
 export { createTransaction, readAnswer } from './pkce.ts';
 
-/** Asks for a code in a hidden frame. Rejects with `sign-in-required` where a person is needed. */
+/** What the callback page sends, and what it is told back. `callback.ts` has the same words. */
+const ANSWER = 'secure-uploader:answer';
+const ACK = 'secure-uploader:ack';
+
+/** The first answer for the round `state` that passes all checks; everything else is ignored. */
+function listen(state: string, source: () => Window | null, signal: AbortSignal): Promise<string> {
+  const stop = new AbortController();
+  const channel = openChannel(`secure-uploader:${state}`);
+  const ack = { type: ACK, version: 1, state };
+  const answer = new Promise<string>((resolve) => {
+    const read = (data: unknown): boolean => {
+      const { type, version, params } = record(data);
+      if (type !== ANSWER || version !== 1 || !isAnswer(params, state)) return false;
+      resolve(params);
+      // Both routes may deliver, and the page waits for its word on either.
+      channel?.postMessage(ack);
+      return true;
+    };
+    const onMessage = ({ origin, source: sender, data }: MessageEvent): void => {
+      const from = source();
+      if (origin === location.origin && from && sender === from && read(data))
+        from.postMessage(ack, location.origin);
+    };
+    window.addEventListener('message', onMessage, { signal: stop.signal });
+    channel?.addEventListener('message', ({ data }) => read(data), { signal: stop.signal });
+  });
+  return abortable(answer, signal).finally(() => {
+    stop.abort();
+    channel?.close();
+  });
+}
+
+/** How a window is watched; times in milliseconds. */
+export interface WindowOptions {
+  readonly signal: AbortSignal;
+  /** Told once, when the window has read as closed for `graceMs`: a hint, since a page that severs it makes it look just so. */
+  readonly onClosed: () => void;
+  readonly pollMs: number;
+  readonly graceMs: number;
+}
+
+/** Lets the person sign in in a window that is open already. */
+export async function runPopup(
+  popup: Window,
+  settings: Settings,
+  round: Transaction,
+  { signal, onClosed, pollMs, graceMs }: WindowOptions,
+): Promise<Grant> {
+  const watching = new AbortController();
+  const watch = async (): Promise<void> => {
+    while (!popup.closed) await sleep(pollMs, watching.signal);
+    await sleep(graceMs, watching.signal);
+    onClosed();
+  };
+  const answer = listen(round.state, () => popup, signal);
+  if (!popup.closed) popup.location.replace(round.url);
+  watch().catch(() => undefined);
+  try {
+    return readAnswer(settings, await answer, round, 'popup');
+  } finally {
+    watching.abort();
+  }
+}
+
+/** Asks without a word to the person, in a hidden frame that is gone afterwards. Rejects with `sign-in-required` where one is needed. */
 export async function trySilent(
   settings: Settings,
   redirectUri: string,
   signal: AbortSignal,
 ): Promise<Grant> {
   const round = await createTransaction(settings, redirectUri, { prompt: 'none' });
-  return readAnswer(settings, await runFrame(round, signal), round, 'silent');
-}
-
-/** Lets the person sign in in a window that is open already, and closes it when it has answered. */
-export async function runPopup(
-  popup: Window,
-  settings: Settings,
-  redirectUri: string,
-  extra: Readonly<Record<string, string>>,
-  options: Parameters<typeof runWindow>[2],
-): Promise<Grant> {
-  const round = await createTransaction(settings, redirectUri, extra);
-  options.signal.throwIfAborted();
-  const params = await runWindow(popup, round, options);
-  popup.close();
-  return readAnswer(settings, params, round, 'popup');
+  const frame = document.createElement('iframe');
+  frame.style.display = 'none';
+  frame.setAttribute('aria-hidden', 'true');
+  // A page in it may answer, but not take over the page around it.
+  frame.setAttribute('sandbox', 'allow-scripts allow-same-origin');
+  const answer = listen(round.state, () => frame.contentWindow, signal);
+  frame.src = round.url;
+  document.body.append(frame);
+  try {
+    return readAnswer(settings, await answer, round, 'silent');
+  } finally {
+    frame.remove();
+  }
 }

@@ -18,6 +18,8 @@ export interface AuthDeps {
   readonly report: Report;
   /** Asked before the page is left; false keeps it. */
   readonly confirmRedirect?: () => boolean;
+  /** The service's own session is all that is wanted: no code, no token. Such a session is not shared. */
+  readonly isSessionEnough?: boolean;
   /** Deadlines, brakes and lifetimes other than the production ones. */
   readonly options?: Partial<AuthTimes>;
 }
@@ -33,6 +35,8 @@ export interface AuthSession {
    * where the first was refused (401). Rejects with what the call rejects with; `token-rejected` where a new token is refused too.
    */
   readonly withToken: WithToken;
+  /** As `withToken`; while a sign-out is under way with the token of before, for what has to be said before the end. */
+  readonly withLastToken: WithToken;
   /**
    * Begins to sign in, in the way of the settings unless told. To be called in the click's own task, since only that may open
    * a window. `idpId` names another identity provider than the settings do.
@@ -40,30 +44,32 @@ export interface AuthSession {
   signIn(via?: 'popup' | 'redirect', idpId?: string): void;
   /** Gives up what is under way. */
   cancel(): void;
-  /** Forgets the token, here and in other tabs; rejects where `logout-path` is set and could not be called. */
-  signOut(): Promise<void>;
+  /**
+   * Forgets the token at once, here and in other tabs; calls of `withLastToken` have it until `last` is settled. Then the service
+   * is told, where `logout-path` is set; rejects where it could not be.
+   */
+  signOut(last?: Promise<unknown>): Promise<void>;
   /** The form's half of signing in: the one that is there already, or a new one. (`createLoginForm` of `form.ts`) */
   form(create: (host: FormHost) => LoginForm): LoginForm;
   /** No more reports for this user of the session; with the last one gone, and still gone a task later, it ends. */
   close(): void;
 }
 
+/** The settings that sign-in goes by. */
+const KEYS = [
+  ...(['baseUrl', 'clientId', 'redirectUri', 'auth', 'idpId', 'scope', 'issuer', 'silent'] as const),
+  ...(['responseMode', 'paths', 'getToken', 'authOptions'] as const),
+];
 const sessions = new Map<string, SharedSession>();
+let ownCount = 0;
+
 /** The same text for settings that sign in in the same way. */
-function keyOf(settings: Settings): string {
-  const { baseUrl, clientId, redirectUri, auth, idpId, scope, issuer, silent, responseMode } = settings;
-  const { paths, getToken, authOptions } = settings;
-  const flow = [auth, idpId, scope, issuer, silent, responseMode, paths, getToken, authOptions];
-  return contentOf([baseUrl, clientId, redirectUri, ...flow]);
-}
+const keyOf = (settings: Settings): string => contentOf(KEYS.map((name) => settings[name]));
 
 /** The session that this page has for these settings; `close()` what is opened here. */
 export function openAuthSession(settings: Settings, deps: AuthDeps): AuthSession {
-  const { baseUrl, clientId, redirectUri = '', auth, idpId = '' } = settings;
-  const key = keyOf(settings);
-  // What the other side of a redirect, and other tabs, know it by: nothing in it depends on this load of the page.
-  const owner = [baseUrl, clientId, redirectUri, auth, idpId].join(' ');
-  const session = sessions.get(key) ?? new SharedSession(settings, deps, owner, () => sessions.delete(key));
+  const key = deps.isSessionEnough ? `own ${++ownCount}` : keyOf(settings);
+  const session = sessions.get(key) ?? new SharedSession(settings, deps, () => sessions.delete(key));
   sessions.set(key, session);
   return session.open(deps);
 }

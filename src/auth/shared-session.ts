@@ -1,38 +1,31 @@
 // The shared session of sign-in: it feeds the sign-in table, reports what changed, keeps the token, and runs privileged
 // calls with it. It knows no wire format.
 
-import type { Change, Report, TokenInput } from '../core/changes.ts';
+import type { Change, Report } from '../core/changes.ts';
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { AuthSnapshot, AuthState, WithToken } from '../core/types.ts';
+import type { AuthSnapshot, WithToken } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
-import { Brakes, Clock, Keeper } from './bearer.ts';
+import { Brakes, Keeper } from './bearer.ts';
 import { Driver } from './driver.ts';
 import { Flows } from './flows.ts';
 import type { FormHost, LoginForm } from './form.ts';
+import { canSignIn } from './machine.ts';
 import type { AuthEvent, AuthModel, Effect, Reason } from './machine-types.ts';
-import { firstModel, isInteractive, WorkWatch, watchPage } from './page.ts';
+import { firstModel, isHosted, isInteractive, ownWay, WorkWatch, watchPage } from './page.ts';
 import { PageQuestion } from './page-question.ts';
-import { credentialsOf, type Post } from './post.ts';
+import { type CallContext, callService } from './post.ts';
 import { dropTransactions } from './redirect.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
 import { timesOf } from './times.ts';
 import { createWithToken } from './with-token.ts';
 
-const CAN_SIGN_IN: ReadonlySet<AuthState> = new Set<AuthState>([
-  'signed-out',
-  'prompt',
-  'silent',
-  'popup',
-  'popup-lost',
-]);
-
 /** The one session behind the `AuthSession` of each uploader. */
 export class SharedSession {
   readonly #settings: Settings;
-  readonly #post: Post;
+  readonly #context: CallContext;
   readonly #keeper: Keeper;
   readonly #brakes: Brakes;
   readonly #flows: Flows;
@@ -49,12 +42,16 @@ export class SharedSession {
   #form: LoginForm | undefined;
   #snapshot: AuthSnapshot;
   #isBrakeTimed = false;
+  /** The token of before a sign-out, for as long as its last calls take. */
+  #lastToken: string | undefined;
 
-  constructor(settings: Settings, deps: AuthDeps, owner: string, onEnd: () => void) {
+  constructor(settings: Settings, { post, options, isSessionEnough = false }: AuthDeps, onEnd: () => void) {
+    const { baseUrl, clientId, redirectUri = '', auth, idpId = '' } = settings;
+    const times = { ...timesOf(settings), ...options };
+    const { signal } = this.#life;
     this.#settings = settings;
-    this.#post = deps.post;
+    this.#context = { settings, post, signal };
     this.#onEnd = onEnd;
-    const times = { ...timesOf(settings), ...deps.options };
     this.#keeper = new Keeper(times);
     this.#brakes = new Brakes(times);
     this.#withToken = createWithToken(settings, {
@@ -66,18 +63,30 @@ export class SharedSession {
         this.#dispatch({ type: 'step-up' });
       },
     });
-    const askPage = (reason: Reason): Promise<TokenInput> | undefined => this.#question.take(reason);
-    this.#flows = new Flows({ settings, post: deps.post, times, clock: new Clock(), owner, askPage });
-    this.#work = new WorkWatch(times, this.#life.signal, () => {
+    this.#flows = new Flows({
+      settings,
+      post,
+      times,
+      // What the other side of a redirect, and other tabs, know it by: nothing in it depends on this load of the page.
+      owner: [baseUrl, clientId, redirectUri, auth, idpId].join(' '),
+      askPage: (reason) => this.#question.take(reason),
+      fits: (bearer) => this.#keeper.fits(bearer),
+      coolings: () => this.#driver.model.coolings,
+    });
+    this.#work = new WorkWatch(times, signal, () => {
       if (this.#keeper.isDue) this.#renew();
     });
-    const model = firstModel(settings, times);
+    const model = firstModel(settings, times, isSessionEnough);
+    this.#snapshot = createSnapshot(model, auth, false);
     this.#driver = new Driver(model, {
-      isAlive: () => this.#keeper.value !== undefined,
+      facts: () => ({
+        isAlive: this.#keeper.value !== undefined,
+        isOffline: globalThis.navigator?.onLine === false,
+      }),
       onStep: (...step) => this.#onStep(...step),
       run: (effect, signal, send) => {
         if (effect.type === 'require') this.#require(effect.reason);
-        else this.#flows.run(effect, signal, send);
+        this.#flows.run(effect, signal, send);
         this.#form?.run(effect, signal, send);
       },
       onRest: () => {
@@ -85,13 +94,12 @@ export class SharedSession {
         if (this.#keeper.value !== undefined) for (const wake of this.#waiters) wake();
       },
     });
-    this.#snapshot = createSnapshot(model, settings.auth, false);
-    if (typeof document === 'undefined') return;
-    this.#channel = openChannel(`secure-uploader:sign-out:${settings.baseUrl} ${settings.clientId}`);
+    if (typeof document === 'undefined' || isSessionEnough) return;
+    this.#channel = openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`);
     this.#channel?.addEventListener('message', ({ data }) => {
       if (data === 'signed-out') this.#dispatch({ type: 'sign-out', reason: 'other-tab' });
     });
-    watchPage(this.#life.signal, {
+    watchPage(signal, {
       onWake: () => this.#work.check(),
       onLeave: () => this.#keeper.forget(),
       onShownAgain: () => {
@@ -99,11 +107,14 @@ export class SharedSession {
         this.#dispatch({ type: 'shown-again' });
       },
     });
-    // Taken out at once; told when it is read.
-    const found = isInteractive(settings) ? this.#flows.takeReturn() : undefined;
-    found?.then((event) => this.#dispatch(event)).catch(() => undefined);
+    if (isInteractive(settings))
+      this.#flows.takeReturn().then(
+        (event) => event && this.#dispatch(event),
+        () => undefined,
+      );
   }
 
+  /** What one user of the session sees of it. */
   open({ report, confirmRedirect }: AuthDeps): AuthSession {
     const session = this;
     // A function of its own for each user, who may share its report with another.
@@ -119,9 +130,11 @@ export class SharedSession {
         return () => session.#listeners.delete(own);
       },
       withToken: session.#withToken,
+      withLastToken: (call, signal) =>
+        session.#lastToken === undefined ? session.#withToken(call, signal) : call(session.#lastToken),
       signIn: (via, idpId) => session.#signIn(via, idpId, confirmRedirect),
       cancel: () => session.#dispatch({ type: 'cancel' }),
-      signOut: () => session.#signOut(),
+      signOut: (last) => session.#signOut(last),
       close: () => session.#close(user),
       form: (create) => session.#openForm(create),
       toJSON: () => session.#snapshot,
@@ -129,15 +142,12 @@ export class SharedSession {
   }
 
   #openForm(create: (host: FormHost) => LoginForm): LoginForm {
-    if (this.#form) return this.#form;
     const driver = this.#driver;
-    this.#form = create({
-      settings: this.#settings,
-      post: this.#post,
-      redirectUri: () => this.#flows.redirectUri,
+    this.#form ??= create({
+      ...this.#context,
+      begin: () => this.#flows.begin(),
       model: () => driver.model,
       dispatch: (event) => driver.dispatch(event),
-      send: (event, generation) => driver.send(event, generation),
     });
     driver.rows = this.#form.rows;
     return this.#form;
@@ -148,6 +158,7 @@ export class SharedSession {
     const end = (): void => {
       if (this.#users.size > 0 || this.#life.signal.aborted) return;
       this.#onEnd();
+      this.#flows.leavePopup();
       this.#dispatch({ type: 'disconnected' });
       this.#keeper.forget();
       this.#channel?.close();
@@ -180,12 +191,12 @@ export class SharedSession {
 
   /** Sees to it that somebody gets a token, now that somebody waits for one. */
   #demand(): void {
-    const { state } = this.#driver.model;
+    const { state, reason } = this.#driver.model;
     if (state === 'signed-in') this.#renew();
     else if (state === 'signed-out' || state === 'prompt') {
       const mayAsk = this.#settings.auth === 'auto' && state === 'signed-out';
-      const isHosted = this.#isHosted || (mayAsk && this.#question.ask(this.#driver.model.reason));
-      this.#dispatch({ type: 'need-token', isHosted });
+      const isAsked = isHosted(this.#settings) || (mayAsk && this.#question.ask(reason));
+      this.#dispatch({ type: 'need-token', isHosted: isAsked });
     }
     this.#refresh();
   }
@@ -193,58 +204,40 @@ export class SharedSession {
   #renew(): void {
     const { state, renewing, source, canSilent } = this.#driver.model;
     if (state !== 'signed-in' || renewing) return;
-    const reason = this.#keeper.isRejected ? 'rejected' : 'expired';
     const waitMs = source === 'host' || canSilent ? this.#brakes.waitMs(this.#keeper.lifetimeMs) : 0;
-    if (waitMs > 0 && Number.isFinite(waitMs)) {
-      if (this.#isBrakeTimed || this.#keeper.value !== undefined) return;
-      this.#isBrakeTimed = true;
-      const again = (): void => {
-        this.#isBrakeTimed = false;
-        if (this.#waiters.size > 0) this.#renew();
-      };
-      sleep(waitMs, this.#life.signal).then(again, () => undefined);
+    if (waitMs === 0 || !Number.isFinite(waitMs)) {
+      const reason = this.#keeper.isRejected ? 'rejected' : 'expired';
+      this.#dispatch({ type: 'renew-due', reason, isSpent: waitMs > 0 });
       return;
     }
-    this.#dispatch({ type: 'renew-due', reason, isSpent: waitMs > 0 });
-  }
-
-  /** True where only the page gives tokens. */
-  get #isHosted(): boolean {
-    const { auth, getToken } = this.#settings;
-    return auth === 'token' || (auth === 'auto' && getToken !== undefined);
+    if (this.#isBrakeTimed || this.#keeper.value !== undefined) return;
+    this.#isBrakeTimed = true;
+    const again = (): void => {
+      this.#isBrakeTimed = false;
+      if (this.#waiters.size > 0) this.#renew();
+    };
+    sleep(waitMs, this.#life.signal).then(again, () => undefined);
   }
 
   #signIn(via?: 'popup' | 'redirect', idpId?: string, confirmRedirect?: () => boolean): void {
-    const { state, source } = this.#driver.model;
-    const { auth } = this.#settings;
-    if (!CAN_SIGN_IN.has(state) || auth === 'none') return;
-    const isHosted = this.#isHosted || (auth === 'auto' && source === 'host');
-    const own = auth === 'redirect' || auth === 'local' ? auth : 'popup';
-    const way = via ?? (isHosted ? 'host' : own);
-    if (way === 'popup' && state === 'popup' && this.#flows.focusPopup()) return;
+    const { model } = this.#driver;
+    const way = via ?? ownWay(this.#settings, model.source);
+    if (!canSignIn(model) || this.#settings.auth === 'none') return;
+    if (way === 'popup' && model.state === 'popup' && this.#flows.focusPopup()) return;
     if (way === 'redirect' && confirmRedirect?.() === false) return;
-    if (way === 'popup' || way === 'redirect') {
-      const error = this.#flows.check();
-      if (error) {
-        this.#dispatch({ type: 'unable', error });
-        return;
-      }
-    }
-    const isBlocked = way === 'popup' && !this.#flows.openPopup(idpId);
-    this.#dispatch({ type: 'sign-in', via: way === 'local' ? 'form' : way, isBlocked });
+    const error = way === 'popup' || way === 'redirect' ? this.#flows.check() : undefined;
+    const isBlocked = !error && way === 'popup' && !this.#flows.openPopup(idpId);
+    this.#dispatch(error ? { type: 'unable', error } : { type: 'sign-in', via: way, isBlocked });
   }
 
-  async #signOut(): Promise<void> {
-    const { logout } = this.#settings.paths;
+  async #signOut(last?: Promise<unknown>): Promise<void> {
+    this.#lastToken = this.#keeper.value;
     this.#channel?.postMessage('signed-out');
     this.#dispatch({ type: 'sign-out', reason: 'user' });
-    if (!logout) return;
-    const { signal } = this.#life;
-    const { status } = await this.#post(
-      logout,
-      {},
-      { credentials: credentialsOf(this.#settings, 'logout'), signal },
-    );
+    await Promise.resolve(last).catch(() => undefined);
+    this.#lastToken = undefined;
+    if (!this.#settings.paths.logout) return;
+    const { status } = await callService('logout', {}, this.#context);
     if (status >= 400) throw new UploaderError('service-failed', 'The service did not sign out', { status });
   }
 
@@ -253,20 +246,18 @@ export class SharedSession {
   }
 
   #onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.type === 'keep') this.#keeper.keep(effect.bearer);
+      if (effect.type === 'forget') this.#keeper.forget();
+      if (effect.type === 'keep' || effect.type === 'forget') this.#question.wasAsked = false;
+      if (effect.type === 'hold') this.#brakes.hold(effect.ms);
+    }
     if (model.renewing && !before.renewing) this.#brakes.count();
     const work = model.renewing ?? model.state;
     if (work !== 'silent' && work !== 'exchange') this.#flows.unlock();
-    for (const effect of effects) this.#store(effect);
     this.#form?.onEnter(model);
     this.#refresh();
     for (const change of changesBetween(before, model, event, this.#keeper.expiresAt)) this.#report(change);
-  }
-
-  #store(effect: Effect): void {
-    if (effect.type === 'keep') this.#keeper.keep(effect.bearer);
-    if (effect.type === 'forget') this.#keeper.forget();
-    if (effect.type === 'hold') this.#brakes.hold(effect.ms);
-    if (effect.type === 'keep' || effect.type === 'forget') this.#question.wasAsked = false;
   }
 
   #report(change: Change): void {
@@ -274,12 +265,8 @@ export class SharedSession {
   }
 
   #refresh(): void {
-    const snapshot = createSnapshot(
-      this.#driver.model,
-      this.#settings.auth,
-      this.#waiters.size > 0,
-      this.#snapshot,
-    );
+    const hasWaiters = this.#waiters.size > 0;
+    const snapshot = createSnapshot(this.#driver.model, this.#settings.auth, hasWaiters, this.#snapshot);
     if (snapshot === this.#snapshot) return;
     this.#snapshot = snapshot;
     for (const listener of [...this.#listeners]) listener();

@@ -5,6 +5,7 @@ import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { WithToken } from '../core/types.ts';
 import type { Brakes, Keeper } from './bearer.ts';
+import { record } from './post.ts';
 
 export interface TokenHooks {
   readonly keeper: Keeper;
@@ -18,8 +19,8 @@ export interface TokenHooks {
 /** A `WithToken` over a session's token. */
 export function createWithToken(settings: Settings, hooks: TokenHooks): WithToken {
   const { keeper, brakes, obtain, onStepUp } = hooks;
-  const listed = settings.authOptions.expiredStatuses;
-  const expired: readonly unknown[] = Array.isArray(listed) ? listed : [401];
+  const { expiredStatuses } = settings.authOptions;
+  const expired: readonly unknown[] = Array.isArray(expiredStatuses) ? expiredStatuses : [401];
   return async (call, signal) => {
     signal.throwIfAborted();
     if (settings.auth === 'none') return call(undefined);
@@ -38,8 +39,7 @@ export function createWithToken(settings: Settings, hooks: TokenHooks): WithToke
         if (hasRenewed)
           throw new UploaderError('token-rejected', 'A new token was refused', { cause: error, status: 401 });
         // Refused while a newer one was on its way: that one is still to be tried.
-        const isLate = keeper.value !== undefined && keeper.value !== token;
-        if (isLate) continue;
+        if (keeper.value !== undefined && keeper.value !== token) continue;
         hasRenewed = true;
         keeper.reject(token);
         const proof = readStepUp(error);
@@ -51,15 +51,8 @@ export function createWithToken(settings: Settings, hooks: TokenHooks): WithToke
 
 /** The stronger proof that a refusal asks for (RFC 9470), where the page may read that. */
 function readStepUp({ cause }: UploaderError): Record<string, string> | undefined {
-  const { wwwAuthenticate } = (typeof cause === 'object' && cause !== null ? cause : {}) as {
-    wwwAuthenticate?: string;
-  };
-  if (!wwwAuthenticate?.includes('insufficient_user_authentication')) return undefined;
-  const proof: Record<string, string> = {};
-  for (const [, name = '', quoted, bare] of wwwAuthenticate.matchAll(
-    /\b(acr_values|max_age)=(?:"([^"]{1,200})"|(\d{1,9}))/g,
-  )) {
-    proof[name] = quoted ?? bare ?? '';
-  }
-  return proof;
+  const asked = String(record(cause).wwwAuthenticate ?? '');
+  if (!asked.includes('insufficient_user_authentication')) return undefined;
+  const named = asked.matchAll(/\b(acr_values|max_age)=(?:"([^"]{1,200})"|(\d{1,9}))/g);
+  return Object.fromEntries([...named].map(([, name, quoted, bare]) => [name, quoted ?? bare]));
 }

@@ -209,6 +209,8 @@ export interface AuthSnapshot {
   readonly state: AuthState;
   readonly mode: AuthMode;
   readonly error?: ErrorSnapshot & { readonly retryAfterMs?: number };
+  /** When it goes on by itself, epoch milliseconds, where the error tells how long it waits. */
+  readonly retryAtMs?: number;
   /** True while work is waiting for the person to sign in. */
   readonly required: boolean;
 }

@@ -46,17 +46,16 @@ export function connect(
     confirmRedirect,
     ...(times.auth && { options: times.auth }),
   });
+  const timed = times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs };
+  // Giving up an upload is what signing out still waits for.
+  const { cancel } = createCalls(settings, auth.withLastToken, timed);
   const pool = new HashPool({ algorithm: settings.hash, workerUrl: settings.workerUrl });
   return {
     settings,
     auth,
     pool,
     stallMs: times.stallMs,
-    calls: createCalls(
-      settings,
-      auth.withToken,
-      times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs },
-    ),
+    calls: { ...createCalls(settings, auth.withToken, timed), ...(cancel && { cancel }) },
     put: createPut({ baseUrl: settings.baseUrl }),
     gates: { service: new Gate(), storage: new Gate() },
     close() {

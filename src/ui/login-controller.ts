@@ -4,6 +4,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Settings } from '../core/config.ts';
 import type { Snapshot } from '../core/types.ts';
+import { Countdown } from './countdown.ts';
 import type { LoginMessages } from './login-messages.ts';
 import type { SecureUploaderLogin } from './secure-uploader-login.ts';
 import type { Idp } from './views/login.ts';
@@ -21,6 +22,7 @@ export class LoginController implements ReactiveController {
   /** True where the form stands in the place of the panel. */
   isShown = false;
   readonly #host: LoginHost;
+  readonly #countdown: Countdown;
   readonly #settings: () => Settings | undefined;
   #form: SecureUploaderLogin | undefined;
   #isAsked = false;
@@ -31,7 +33,13 @@ export class LoginController implements ReactiveController {
   constructor(host: LoginHost, settings: () => Settings | undefined) {
     this.#host = host;
     this.#settings = settings;
+    this.#countdown = new Countdown(host);
     host.addController(this);
+  }
+
+  /** Seconds until sign-in goes on by itself, while it pauses. To be asked while rendering. */
+  get pauseInS(): number {
+    return this.#countdown.secondsUntil(this.#host.snapshot.auth.retryAtMs);
   }
 
   /** Shows the form though nothing waits for a token. */

@@ -2,17 +2,21 @@
 // step that sign-in stands at and hands on what is entered; what was typed is read at submit and kept nowhere, but for the
 // address that names the account.
 
-import { LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import { property } from 'lit/decorators.js';
+import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { Change } from '../core/changes.ts';
 import { createSettings, type Settings } from '../core/config.ts';
-import { sleep } from '../core/wait.ts';
-import { joinSignIn, type SignIn, startSignIn } from '../engine/sign-in.ts';
+import type { AuthSnapshot } from '../core/types.ts';
+import { openSignIn, type SignIn } from '../engine/sign-in.ts';
+import { Countdown } from './countdown.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
 import { login } from './styles/login.ts';
-import { type CredentialField, type Idp, type LoginCommands, loginStep } from './views/login.ts';
+import { type CredentialField, type Idp, loginStep } from './views/login.ts';
 
 const PASSWORD: readonly CredentialField[] = [{ name: 'password' }];
+
+/** The elements on the page, oldest first: of those that would show one and the same form, only the first does. */
+const shown = new Set<SecureUploaderLogin>();
+let count = 0;
 
 /**
  * @summary Signs a person in by e-mail, password and whatever more the service asks for.
@@ -22,30 +26,45 @@ const PASSWORD: readonly CredentialField[] = [{ name: 'password' }];
  * @fires {CustomEvent} auth-failed - Sign-in failed; `code` says why.
  */
 export class SecureUploaderLogin extends LitElement {
-  /** Address of the service; needed where the element stands alone. */
-  @property({ attribute: 'base-url' }) baseUrl?: string;
-  /** The identity provider whose credentials are asked for. */
-  @property({ attribute: 'idp-id' }) idpId?: string;
-  @property({ attribute: 'login-path' }) loginPath?: string;
-  @property({ attribute: 'challenge-path' }) challengePath?: string;
-  /** Shows the form though the page is inside a page of another origin. */
-  @property({ attribute: 'allow-framed-login', type: Boolean }) allowFramedLogin = false;
-  /** How the service differs; see docs/authentication.md. */
-  @property({ attribute: false }) authOptions?: Readonly<Record<string, unknown>>;
-  /** Identity providers to choose from; `federated` ones sign in in a window. */
-  @property({ attribute: false }) idps: readonly Idp[] = [];
-  /** Texts other than the English ones. */
-  @property({ attribute: false }) messages: Partial<LoginMessages> = {};
-  /** The uploader's own settings, set by it where the form is part of it: then both share one session. */
-  @property({ attribute: false }) settings?: Settings;
+  static override properties = {
+    baseUrl: { attribute: 'base-url' },
+    idpId: { attribute: 'idp-id' },
+    loginPath: { attribute: 'login-path' },
+    challengePath: { attribute: 'challenge-path' },
+    allowFramedLogin: { attribute: 'allow-framed-login', type: Boolean },
+    authOptions: { attribute: false },
+    idps: { attribute: false },
+    messages: { attribute: false },
+    settings: { attribute: false },
+  };
 
+  /** Address of the service; needed where the element stands alone. */
+  baseUrl?: string;
+  /** The identity provider whose credentials are asked for. */
+  idpId?: string;
+  /** Path that credentials are sent to. */
+  loginPath?: string;
+  /** Path that further proofs are sent to. */
+  challengePath?: string;
+  /** Shows the form though the page is inside a page of another origin. */
+  allowFramedLogin = false;
+  /** How the service differs; see docs/authentication.md. */
+  authOptions?: Readonly<Record<string, unknown>>;
+  /** Identity providers to choose from; `federated` ones sign in in a window. */
+  idps: readonly Idp[] = [];
+  /** Texts other than the English ones. */
+  messages: Partial<LoginMessages> = {};
+  /** The uploader's own settings, set by it where the form is part of it: then both share one session. */
+  settings?: Settings;
+
+  readonly #countdown = new Countdown(this);
+  readonly #id = `secure-uploader-login-${++count}`;
   #signIn: SignIn | undefined;
   #life = new AbortController();
   #email = '';
   #isPasswordShown = false;
-  #shownState = '';
-  #coolUntilMs = 0;
-  #isTicking = false;
+  #shownAuth: AuthSnapshot | undefined;
+  #shownTitle = '';
   #hasFocus = false;
 
   /** Light DOM: password managers fill what they can see. */
@@ -59,86 +78,89 @@ export class SecureUploaderLogin extends LitElement {
   override connectedCallback(): void {
     super.connectedCallback();
     this.#life = new AbortController();
+    shown.add(this);
     this.requestUpdate();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#life.abort();
-    this.#signIn?.close();
+    this.#signIn?.session.close();
     this.#signIn = undefined;
+    shown.delete(this);
+    for (const other of shown) other.requestUpdate();
   }
 
   protected override willUpdate(changed: PropertyValues): void {
     this.#hasFocus = this.matches(':focus-within');
     if (!this.isConnected || !(this.settings || this.baseUrl)) return;
     if (this.#signIn && !(this.settings && changed.has('settings'))) return;
-    this.#use(this.settings ? joinSignIn(this.settings) : this.#openAlone());
-  }
-
-  /** Other settings may still mean the same session; then nothing of the form changes. */
-  #use(next: SignIn): void {
+    const next = this.settings ? openSignIn(this.settings) : this.#openAlone();
     const before = this.#signIn;
+    // Other settings may still mean the same session; then nothing of the form changes.
     if (before?.form === next.form) {
-      next.close();
+      next.session.close();
       return;
     }
-    before?.close();
+    before?.session.close();
     this.#signIn = next;
-    const stop = next.subscribe(() => this.requestUpdate());
+    const stop = next.session.subscribe(() => this.requestUpdate());
     this.#life.signal.addEventListener('abort', stop, { once: true });
   }
 
   #openAlone(): SignIn {
     const { baseUrl, idpId, loginPath, challengePath, authOptions } = this;
-    const settings = createSettings({ baseUrl, idpId, loginPath, challengePath, authOptions, auth: 'local' });
-    return startSignIn(settings, ({ name, detail }: Change) => {
+    const own = { baseUrl, idpId, loginPath, challengePath, authOptions, auth: 'local', silent: 'off' };
+    return openSignIn(createSettings(own), ({ name, detail }: Change) => {
       this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
     });
+  }
+
+  get #options(): { credentialFields?: readonly CredentialField[]; autoSubmitCode?: boolean } {
+    return this.settings?.authOptions ?? this.authOptions ?? {};
   }
 
   protected override render(): TemplateResult | undefined {
     const signIn = this.#signIn;
     if (!signIn) return undefined;
-    const { snapshot: auth, form } = signIn;
-    const secondsUntil = (atMs = 0): number => Math.max(0, Math.ceil((atMs - Date.now()) / 1000));
-    if (auth.state !== this.#shownState && auth.state === 'cooling') {
-      this.#coolUntilMs = Date.now() + (auth.error?.retryAfterMs ?? 0);
-    }
-    const resendInS = secondsUntil(form.challenge?.resendAtMs);
-    const coolInS = auth.state === 'cooling' ? secondsUntil(this.#coolUntilMs) : 0;
-    if (resendInS > 0 || coolInS > 0) this.#tick();
-    const { credentialFields } = (this.settings?.authOptions ?? this.authOptions ?? {}) as {
-      credentialFields?: readonly CredentialField[];
-    };
-    const fields = credentialFields?.filter(({ name }) => name !== 'email') ?? PASSWORD;
-    return loginStep(
-      {
-        auth,
-        challenge: form.challenge,
-        messages: { ...ENGLISH_LOGIN, ...this.messages },
-        fields,
-        idps: this.idps,
-        email: this.#email,
-        isFramed: !(this.settings?.allowFramedLogin ?? this.allowFramedLogin) && isForeignFrame(),
-        hasWindow: signIn.openWindow !== undefined,
-        isPasswordShown: this.#isPasswordShown,
-        resendInS,
-        coolInS,
-      },
-      this.#commands,
-    );
+    const messages = { ...ENGLISH_LOGIN, ...this.messages };
+    const first = [...shown].find((other) => other.#signIn?.form === signIn.form);
+    if (first !== this) return html`<p>${messages.shownElsewhere}</p>`;
+    const { challenge } = signIn.form;
+    const auth = signIn.session.snapshot;
+    return loginStep({
+      ...signIn,
+      auth,
+      challenge,
+      messages,
+      fields: this.#options.credentialFields?.filter(({ name }) => name !== 'email') ?? PASSWORD,
+      idps: this.idps,
+      email: this.#email,
+      id: this.#id,
+      isFramed: !(this.settings?.allowFramedLogin ?? this.allowFramedLogin) && isForeignFrame(),
+      hasWindow: this.settings !== undefined,
+      isPasswordShown: this.#isPasswordShown,
+      resendInS: this.#countdown.secondsUntil(challenge?.resendAtMs),
+      coolInS: this.#countdown.secondsUntil(auth.retryAtMs),
+      onLogIn: this.#onLogIn,
+      onAnswer: this.#onAnswer,
+      onType: this.#onType,
+      onToggle: this.#onToggle,
+    });
   }
 
   /** A new step takes the focus to its heading, if the focus was here; what was wrong is there to be typed anew. */
-  protected override updated(_changed: PropertyValues): void {
-    const auth = this.#signIn?.snapshot;
-    if (!auth || auth.state === this.#shownState) return;
-    const isSameStep = stepOf(auth.state) === stepOf(this.#shownState);
-    this.#shownState = auth.state;
+  protected override updated(): void {
+    const auth = this.#signIn?.session.snapshot;
+    if (!auth || auth === this.#shownAuth) return;
+    const heading = this.querySelector<HTMLElement>('h2');
+    const title = heading?.textContent ?? '';
+    const isNewStep = title !== this.#shownTitle;
+    this.#shownAuth = auth;
+    this.#shownTitle = title;
     if (auth.state === 'signed-in') this.#email = '';
     if (!this.#hasFocus) return;
-    if (!isSameStep) this.querySelector<HTMLElement>('h2')?.focus();
+    if (isNewStep) heading?.focus();
     else if (auth.error) {
       const input = this.querySelector<HTMLInputElement>('input[name="code"], input[type="password"]');
       input?.focus();
@@ -146,51 +168,35 @@ export class SecureUploaderLogin extends LitElement {
     }
   }
 
-  /** Counts down, once a second, for as long as something is counted. */
-  #tick(): void {
-    if (this.#isTicking) return;
-    this.#isTicking = true;
-    const tick = (): void => {
-      this.#isTicking = false;
-      this.requestUpdate();
-    };
-    sleep(1000, this.#life.signal).then(tick, () => {
-      this.#isTicking = false;
-    });
-  }
+  readonly #onLogIn = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const { idp_id: idpId, ...entered } = Object.fromEntries(new FormData(form)) as Record<string, string>;
+    this.#email = entered.email ?? '';
+    this.#isPasswordShown = false;
+    for (const input of form.querySelectorAll('input')) if (input.name !== 'email') input.value = '';
+    const [only] = this.idps.filter(({ kind }) => kind === 'local');
+    this.#signIn?.form.logIn(entered, idpId ?? only?.id);
+  };
 
-  readonly #commands: LoginCommands = {
-    onLogIn: (event) => {
-      event.preventDefault();
-      const form = event.target as HTMLFormElement;
-      const { idp_id: idpId, ...entered } = Object.fromEntries(new FormData(form)) as Record<string, string>;
-      this.#email = entered.email ?? '';
-      this.#isPasswordShown = false;
-      for (const input of form.querySelectorAll('input')) if (input.name !== 'email') input.value = '';
-      const [only] = this.idps.filter(({ kind }) => kind === 'local');
-      this.#signIn?.form.logIn(entered, idpId ?? only?.id);
-    },
-    onAnswer: (event) => {
-      event.preventDefault();
-      const input = (event.target as HTMLFormElement).querySelector<HTMLInputElement>('[name="code"]');
-      this.#signIn?.form.answer(input?.value ?? '');
-    },
-    onToggle: () => {
-      this.#isPasswordShown = !this.#isPasswordShown;
-      this.requestUpdate();
-    },
-    pick: (method) => this.#signIn?.form.pick(method),
-    usePasskey: () => void this.#signIn?.form.usePasskey(),
-    resend: () => this.#signIn?.form.resend(),
-    chooseAnother: () => this.#signIn?.form.chooseAnother(),
-    cancel: () => this.#signIn?.cancel(),
-    openWindow: (idpId) => this.#signIn?.openWindow?.(idpId),
+  readonly #onAnswer = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const input = (event.target as HTMLFormElement).elements.namedItem('code') as HTMLInputElement;
+    this.#signIn?.form.answer(input.value);
+  };
+
+  readonly #onType = ({ target }: InputEvent): void => {
+    const { name, value, form } = target as HTMLInputElement;
+    const { codeLength = 0 } = this.#signIn?.form.challenge ?? {};
+    const isWhole = name === 'code' && codeLength > 0 && value.replace(/[\s-]/g, '').length === codeLength;
+    if (isWhole && this.#options.autoSubmitCode === true) form?.requestSubmit();
+  };
+
+  readonly #onToggle = (): void => {
+    this.#isPasswordShown = !this.#isPasswordShown;
+    this.requestUpdate();
   };
 }
-
-/** States in which the same form is shown. */
-const stepOf = (state: string): string =>
-  ({ 'signed-out': 'prompt', login: 'prompt', verify: 'answer' })[state] ?? state;
 
 /** Makes the element known to the page, unless it is already. */
 export function defineLogin(): void {

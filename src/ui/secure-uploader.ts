@@ -348,6 +348,7 @@ export class SecureUploader extends LitElement {
       snapshot,
       isMisconfigured,
       hasLogin: this.#login.isShown,
+      signInPauseInS: this.#login.pauseInS,
       messages: this.texts,
       format: this.format,
       rules: rulesOf(this),

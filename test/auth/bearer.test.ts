@@ -80,7 +80,7 @@ describe('reading a token', () => {
 
   it('reads fields by the names that the page set', () => {
     const fields = { token: 'jwt', expires_at: 'until' };
-    const bearer = readBearer({ jwt: 't', until: nowMs + 60_000 }, clock, fields);
+    const bearer = readBearer({ jwt: 't', until: nowMs + 60_000 }, clock, { fields });
     expect([bearer?.value, bearer?.lifetimeMs]).to.deep.equal(['t', 60_000]);
   });
 });

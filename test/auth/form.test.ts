@@ -5,7 +5,7 @@ import type { Post, PostAnswer } from '../../src/auth/post.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { sleep } from '../../src/core/wait.ts';
-import { joinSignIn } from '../../src/engine/sign-in.ts';
+import { openSignIn } from '../../src/engine/sign-in.ts';
 import { createPost } from '../../src/service/client.ts';
 import { findReference } from '../service/reference.ts';
 import { closeAll, forever, type Opened, open } from './open-session.ts';
@@ -71,7 +71,7 @@ describe('a form within an uploader', () => {
     await until(opened, 'choose');
     const recovery = opened.form.challenge?.methods.find(({ family }) => family === 'recovery');
     if (!recovery) throw new Error('no recovery codes are offered');
-    opened.form.pick(recovery);
+    opened.form.act({ type: 'pick', method: recovery });
     await until(opened, 'answer');
     opened.form.answer((await lookAt('mia')).recovery_codes[0] ?? '');
     expect(await waiting).to.match(/^[\w-]{20,}/);
@@ -81,10 +81,10 @@ describe('a form within an uploader', () => {
   it('is the same for all who have the same settings', async () => {
     const { baseUrl } = await findReference();
     const settings = createSettings({ baseUrl, ...local, clientId: 'shared-form' });
-    const [one, two] = [joinSignIn(settings), joinSignIn(settings)];
+    const [one, two] = [openSignIn(settings), openSignIn(settings)];
     expect(one.form).to.equal(two.form);
-    one.close();
-    two.close();
+    one.session.close();
+    two.session.close();
   });
 
   it('says that the browser keeps its session apart where no code comes of it, and offers the window', async () => {
@@ -132,7 +132,7 @@ describe('a form within an uploader', () => {
     form.logIn({ email: 'tom@example.com', password: 'p' });
     await until(opened, 'choose');
     const sms = form.challenge?.methods.find(({ family }) => family === 'sms');
-    if (sms) form.pick(sms);
+    if (sms) form.act({ type: 'pick', method: sms });
     await until(opened, 'answer');
     form.answer(' 012-345 ');
     await until(opened, 'verify');
@@ -269,5 +269,17 @@ describe('a form within an uploader', () => {
     opened.form.answer('1');
     await until(opened, 'prompt');
     expect([asked.length, opened.sent.length]).to.deep.equal([2, 0]);
+  });
+
+  it("keeps the service's own words back, unless the page wants them shown", async () => {
+    const refusal = { status: 401, body: { status: 'denied', message: 'Ask Ms Miller, room 7.' } };
+    for (const showServerMessages of [false, true]) {
+      const opened = openScripted([refusal], { authOptions: { showServerMessages } });
+      opened.session.signIn();
+      const failed = opened.next('auth-failed');
+      opened.form.logIn({ email: 'tom@example.com', password: 'p' });
+      expect(Object.values(await failed)).not.to.include('Ask Ms Miller, room 7.');
+      expect(opened.form.said).to.equal(showServerMessages ? 'Ask Ms Miller, room 7.' : undefined);
+    }
   });
 });

@@ -17,7 +17,7 @@ describe('the sign-in table', () => {
       for (const type of Object.keys(EVENTS) as EventType[]) {
         const model = at(where);
         const move = reduce(model, EVENTS[type]);
-        if (type === 'sign-out') expect(tell(move)).to.equal('signed-out - close-popup forget');
+        if (type === 'sign-out') expect(tell(move)).to.equal('signed-out - forget');
         else if (type === 'disconnected') expect(tell(move)).to.equal('signed-out -');
         else if (TABLE[where][type]) expect(tell(move), `${where} / ${type}`).to.equal(TABLE[where][type]);
         else {
@@ -88,9 +88,40 @@ describe('what the sign-in table decides by', () => {
     expect(tell(reduce(at('prompt'), event))).to.equal('prompt popup-blocked require');
   });
 
-  it('makes one fresh silent try after a burnt code, then asks the person', () => {
-    const move = reduce(at('exchange', { isFreshTry: true }), EVENTS.burnt);
-    expect(tell(move)).to.equal('prompt network require');
+  it('fetches another code at once when one was burnt, then after pauses, and in the end asks the person', () => {
+    expect(tell(reduce(at('exchange', { coolings: 1 }), EVENTS.burnt))).to.equal('cooling network cool');
+    const spent = at('exchange', { coolings: 9, cooledMs: 299_500 });
+    expect(tell(reduce(spent, EVENTS.burnt))).to.equal('prompt network require');
+    const malformed: AuthEvent = { ...EVENTS.burnt, error: { code: 'token-malformed' } } as AuthEvent;
+    expect(tell(reduce(at('exchange', { coolings: 1 }), malformed))).to.equal(
+      'prompt token-malformed require',
+    );
+    const blind = at('exchange', { canSilent: false });
+    expect(tell(reduce(blind, EVENTS.burnt))).to.equal('prompt network require');
+  });
+
+  it('waits for the line where there is none, and goes on by itself', () => {
+    const offline = { isOffline: true };
+    const moves = [
+      reduce(at('signed-out', offline), EVENTS['need-token']),
+      reduce(at('silent', offline), EVENTS.deadline),
+      reduce(at('silent', offline), EVENTS.failed),
+      reduce(at('exchange', { ...offline, coolings: 5 }), EVENTS.burnt),
+      reduce(at('renewing-silent', { ...offline, isAlive: false }), EVENTS.deadline),
+    ];
+    for (const move of moves) {
+      expect(tell(move)).to.equal('cooling offline cool');
+      const back: AuthEvent = { type: 'elapsed', generation: move.model.generation };
+      const { model } = reduce({ ...move.model, isOffline: false }, back);
+      expect([model.state, model.canSilent]).to.deep.equal(['silent', true]);
+    }
+    const alive = reduce(at('renewing-silent', offline), EVENTS.deadline);
+    expect([tell(alive), alive.model.canSilent]).to.deep.equal(['signed-in - hold', true]);
+  });
+
+  it("wants no code where the service's own session is all that is wanted", () => {
+    const model = at('verify', { isSessionEnough: true });
+    expect(tell(reduce(model, EVENTS.established))).to.equal('signed-in -');
   });
 
   it('sends a code again at most once, and only after a short pause', () => {
@@ -109,7 +140,7 @@ describe('what the sign-in table decides by', () => {
 
   it('goes back after a pause to the step that was refused', () => {
     const back = (cooledFrom: AuthState): string =>
-      tell(reduce(at('cooling', { cooledFrom, challenge }), EVENTS.elapsed));
+      tell(reduce(at('cooling', { cooledFrom, challenge, error: { code: 'rate-limited' } }), EVENTS.elapsed));
     expect(back('login')).to.equal('prompt rate-limited require');
     expect(back('start')).to.equal('choose rate-limited deadline');
     expect(back('verify')).to.equal('answer rate-limited deadline');

@@ -218,6 +218,41 @@ describe('a session that is shared', () => {
     expect(await session.withToken(async (token) => token, forever)).to.equal('token-2');
   });
 
+  it('forgets the token before the last calls are made, which still have it, and nobody else has', async () => {
+    let calls = 0;
+    const { session } = open({ getToken: () => `token-${++calls}` });
+    await session.withToken(async () => undefined, forever);
+    let settle = (): void => undefined;
+    const last = new Promise<void>((resolve) => {
+      settle = resolve;
+    });
+    const left = session.signOut(last);
+    expect(session.snapshot.state).to.equal('signed-out');
+    expect(await session.withLastToken(async (token) => token, forever)).to.equal('token-1');
+    settle();
+    await left;
+    expect(await session.withLastToken(async (token) => token, forever)).to.equal('token-2');
+  });
+
+  it('takes no token of somebody else than before, where the page says which field tells', async () => {
+    let person = 'alice';
+    const getToken = () => ({ token: `token-of-${person}`, user_id: person });
+    const { session, next } = open({ getToken, authOptions: { sameUserField: 'user_id' } });
+    expect(await session.withToken(async (token) => token, forever)).to.equal('token-of-alice');
+    person = 'bob';
+    const stop = new AbortController();
+    const failed = next('auth-failed');
+    const call = session.withToken(async (token) => {
+      if (token === 'token-of-alice') throw refused();
+      return token;
+    }, stop.signal);
+    call.catch(() => undefined);
+    expect((await failed).code).to.equal('access-denied');
+    stop.abort();
+    await session.signOut();
+    expect(await session.withToken(async (token) => token, forever)).to.equal('token-of-bob');
+  });
+
   it('shows nothing secret of itself', async () => {
     const { session, changes } = open({ getToken: () => 'secret-token' });
     await session.withToken(async () => undefined, forever);

@@ -4,7 +4,7 @@ import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/mac
 import type { AuthState } from '../../src/core/types.ts';
 
 const limits = { coolCapMs: 300_000, resendMs: 30_000 };
-const first = createModel({ canSilent: true, silentAfterWindow: true, limits });
+const first = createModel({ canSilent: true, silentAfterWindow: true, limits, isSessionEnough: false });
 const bearer = { value: 'opaque', expiresAtMs: 1, lifetimeMs: 1, isAssumed: false };
 const grant = { code: 'code', verifier: 'verifier', via: 'popup' as const };
 export const totp: Method = { id: 'totp', family: 'totp', needsStart: false };
@@ -37,7 +37,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   code: { type: 'code', generation, grant },
   token: { type: 'token', generation, bearer },
   failed: { type: 'failed', generation, error },
-  burnt: { type: 'burnt', generation, error },
+  burnt: { type: 'burnt', generation, error, waitMs: 1000 },
   'rate-limited': { type: 'rate-limited', generation, waitMs: 1000 },
   established: { type: 'established', generation },
   challenged: { type: 'challenged', generation, methods: [totp, sms], hints: {} },
@@ -104,16 +104,16 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
     code: 'exchange - deadline redeem',
     'closed-reading': 'popup-lost -',
     failed: 'prompt network require',
-    deadline: 'prompt popup-timeout close-popup require',
+    deadline: 'prompt popup-timeout require',
     'sign-in': 'popup - deadline run-popup',
-    cancel: 'prompt popup-closed close-popup require',
+    cancel: 'prompt popup-closed require',
   },
   'popup-lost': {
     code: 'exchange - deadline redeem',
     failed: 'prompt network require',
-    deadline: 'prompt popup-closed close-popup require',
+    deadline: 'prompt popup-closed require',
     'sign-in': 'popup - deadline run-popup',
-    cancel: 'prompt popup-closed close-popup require',
+    cancel: 'prompt popup-closed require',
   },
   redirecting: {
     failed: 'prompt network require',
@@ -148,7 +148,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
     cancel: 'prompt canceled require',
   },
   answer: {
-    submit: 'verify - deadline verify',
+    submit: 'verify - deadline answer',
     resend: 'start - deadline start',
     'other-method': 'choose - deadline',
     failed: 'answer network deadline',
@@ -188,7 +188,6 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
     failed: 'prompt network require',
     burnt: 'silent - deadline try-silent',
     'rate-limited': 'cooling rate-limited cool',
-    deadline: 'silent - deadline try-silent',
     cancel: 'prompt canceled require',
   },
   'signed-in': { 'renew-due': 'signed-in - deadline try-silent', 'step-up': 'prompt - require' },
@@ -206,8 +205,7 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
   'renewing-exchange': {
     token: 'signed-in - keep',
     failed: 'signed-in -',
-    burnt: 'signed-in -',
+    burnt: 'signed-in - deadline try-silent',
     'rate-limited': 'signed-in - hold',
-    deadline: 'signed-in -',
   },
 };

@@ -127,10 +127,10 @@ test('check 18: given 429 with Retry-After while the form is shown, then it coun
   await world.context.clock.install();
   const page = await logIn('alice@example.com');
   const leftS = async (): Promise<number> =>
-    Number(/\d+/.exec((await page.getByText(/It goes on in \d+ s\./).textContent()) ?? '')?.[0]);
+    Number(/\d+/.exec((await page.getByText(/It goes on by itself in about \d+ s\./).textContent()) ?? '')?.[0]);
   const first = await leftS();
   await page.clock.fastForward(10_000);
-  await page.getByText(`It goes on in ${first} s.`).waitFor({ state: 'detached' });
+  await page.getByText(`It goes on by itself in about ${first} s.`).waitFor({ state: 'detached' });
   const then = await leftS();
   assert.ok(first <= 40 && then <= first - 10, `${first} s, then ${then} s`);
   await page.clock.fastForward(40_000);

@@ -292,7 +292,7 @@ test('check 40: given keyboard only and the accessibility tree, then every step 
   );
   for (let count = 0; count < 3; count++) await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  await form.getByRole('heading', { name: 'Enter a recovery code' }).waitFor();
+  await form.getByRole('heading', { name: 'Recovery code' }).waitFor();
   await page.keyboard.press('Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.type((await near.service.people.recoveryCodes('mia'))[0] ?? '');

@@ -3,6 +3,7 @@
 import { expect, fixture, html } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
 import '../../src/define.ts';
+import { lookAt, password } from '../auth/people.ts';
 import { findReference } from '../service/reference.ts';
 import { all, shown, textFile } from './support.ts';
 
@@ -64,5 +65,44 @@ describe('the form within the element', () => {
     const element = await createLocal();
     await element.signIn();
     await formOf(element);
+  });
+
+  it('is there once for two uploaders that sign in in the same way, and moves on when the first one goes', async () => {
+    const [one, two] = [await createLocal(), await createLocal()];
+    await one.addFiles([textFile('e.txt')]);
+    await formOf(one);
+    await two.addFiles([textFile('f.txt')]);
+    const second = await shown(() => two.querySelector<HTMLElement>(':scope > secure-uploader-login p'));
+    expect(second.textContent).to.contain('already');
+    expect(two.querySelector('form')).to.equal(null);
+    const ids = [...document.querySelectorAll('secure-uploader-login [id]')].map(({ id }) => id);
+    expect(new Set(ids).size).to.equal(ids.length);
+    one.remove();
+    await formOf(two);
+  });
+
+  it('sends a code by itself once it is whole, if the page wants that', async () => {
+    const element = await createLocal({ authOptions: { autoSubmitCode: true } });
+    await element.addFiles([textFile('g.txt')]);
+    const form = (await formOf(element)) as HTMLFormElement;
+    const fill = (name: string, value: string): HTMLInputElement => {
+      const input = element.querySelector<HTMLInputElement>(`[name=${name}]`);
+      if (!input) throw new Error(`no ${name}`);
+      input.value = value;
+      input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      return input;
+    };
+    fill('email', 'mia@example.com');
+    fill('password', await password());
+    form.requestSubmit();
+    const bySms = (): HTMLElement | null | undefined =>
+      [...element.querySelectorAll('button')].find((button) => button.textContent?.includes('text message'));
+    (await shown(bySms)).click();
+    await shown(() => element.querySelector<HTMLElement>('[name=code]'));
+    const code = (await lookAt('mia')).sms ?? '';
+    fill('code', code.slice(0, -1));
+    expect(element.snapshot.auth.state).to.equal('answer');
+    fill('code', code);
+    await shown(() => element.snapshot.auth.state !== 'answer');
   });
 });

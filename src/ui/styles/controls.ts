@@ -2,7 +2,8 @@
 
 import { css } from 'lit';
 
-export const controls = css`
+/** Buttons with words, as the sign-in form has them too. */
+export const buttons = css`
   button {
     min-block-size: 2.4em;
     padding: 0.35em 0.95em;
@@ -21,8 +22,7 @@ export const controls = css`
     border-color: color-mix(in srgb, var(--_text) 45%, var(--_line));
   }
 
-  button:focus-visible,
-  [tabindex]:focus-visible {
+  :is(button, input, select, [tabindex]):focus-visible {
     outline: 2px solid var(--_accent);
     outline-offset: 2px;
   }
@@ -56,6 +56,10 @@ export const controls = css`
     background: var(--_hover);
     border-color: transparent;
   }
+`;
+
+export const controls = css`
+  ${buttons}
 
   .icon-button {
     display: grid;

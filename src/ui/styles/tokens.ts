@@ -3,8 +3,9 @@
 import { css } from 'lit';
 
 /** Custom properties of the public face, each with its default, under short inner names. */
-export const tokens = css`
-  :host {
+export const palette = css`
+  :host,
+  secure-uploader-login {
     --_accent: var(--secure-uploader-accent, light-dark(#1b55c9, #8ab0ff));
     --_on-accent: var(--secure-uploader-on-accent, light-dark(#fff, #0c1730));
     --_surface: var(--secure-uploader-surface, light-dark(#fff, #16191f));
@@ -18,6 +19,14 @@ export const tokens = css`
     --_edge: color-mix(in srgb, var(--_text) 24%, var(--_line));
     --_tint: color-mix(in srgb, var(--_accent) 7%, var(--_surface));
     --_hover: color-mix(in srgb, var(--_text) 6%, transparent);
+  }
+`;
+
+/** What holds for the whole widget. */
+export const tokens = css`
+  ${palette}
+
+  :host {
     display: block;
     container-type: inline-size;
     contain-intrinsic-inline-size: 24rem;

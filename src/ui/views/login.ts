@@ -2,7 +2,7 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { AuthSnapshot } from '../../core/types.ts';
-import type { Challenge, Method } from '../../engine/sign-in.ts';
+import type { Challenge, Method, SignIn } from '../../engine/sign-in.ts';
 import type { LoginMessages } from '../login-messages.ts';
 
 /** A field of the credentials, beside the address that names the account. */
@@ -21,30 +21,26 @@ export interface Idp {
   readonly kind: 'local' | 'federated';
 }
 
-export interface LoginState {
+/** All that decides what is on the screen, and what a person does there beside the commands of session and form. */
+export interface LoginView extends SignIn {
   readonly auth: AuthSnapshot;
   readonly challenge: Challenge | undefined;
   readonly messages: LoginMessages;
   readonly fields: readonly CredentialField[];
   readonly idps: readonly Idp[];
   readonly email: string;
+  /** Begins every id, since a page may have more than one form. */
+  readonly id: string;
   readonly isFramed: boolean;
+  /** A window may be opened in place of the form. */
   readonly hasWindow: boolean;
   readonly isPasswordShown: boolean;
   readonly resendInS: number;
   readonly coolInS: number;
-}
-
-export interface LoginCommands {
   onLogIn(event: SubmitEvent): void;
   onAnswer(event: SubmitEvent): void;
+  onType(event: InputEvent): void;
   onToggle(): void;
-  pick(method: Method): void;
-  usePasskey(): void;
-  resend(): void;
-  chooseAnother(): void;
-  cancel(): void;
-  openWindow(idpId?: string): void;
 }
 
 /** Failures after which only the service's own window goes on. */
@@ -56,115 +52,149 @@ const WINDOW_HELPS = new Set([
 ]);
 
 /** The step that the form stands at. */
-export function loginStep(state: LoginState, commands: LoginCommands): TemplateResult {
-  const { auth, messages } = state;
+export function loginStep(view: LoginView): TemplateResult {
+  const { messages, challenge, auth, coolInS } = view;
   switch (auth.state) {
     // While an answer is under way its form stays, so that neither focus nor text is lost.
     case 'prompt':
     case 'signed-out':
     case 'login':
-      return state.isFramed ? framed(state, commands) : credentials(state, commands);
+      if (view.isFramed) return panel(view, messages.logIn, html`<p>${messages.framed}</p>`);
+      return panel(view, messages.logIn, credentials(view));
     case 'choose':
-      return choose(state, commands);
+      return panel(view, messages.chooseTitle, methods(view));
     case 'answer':
     case 'verify':
-      return answer(state, commands);
+      return panel(view, nameOf(view, challenge?.method), answer(view));
     case 'wait':
-      return wait(state, commands);
-    case 'signed-in':
-      return panel(state, messages.done, html``);
-    default:
       return panel(
-        state,
-        messages.busy,
-        html`${auth.state === 'cooling' ? html`<p>${messages.cooling(state.coolInS)}</p>` : nothing}
-          <div class="beside">${plain(messages.cancel, commands.cancel)}</div>`,
+        view,
+        nameOf(view, challenge?.method),
+        html`${
+          challenge?.number
+            ? html`<p>${messages.waitNumber(challenge.number)}</p><p class="number" aria-hidden="true">${challenge.number}</p>`
+            : nothing
+        }
+        <p>${messages.waitText}</p>`,
       );
+    case 'signed-in':
+      return panel(view, messages.done);
+    case 'cooling':
+      return panel(
+        view,
+        messages.busy,
+        html`<p>${messages.coolingText(coolInS > 0 ? `${coolInS} s` : undefined)}</p>`,
+      );
+    default:
+      return panel(view, messages.busy);
   }
 }
 
-/** One step: a heading that takes the focus, what went wrong, read out once, and what stands below. */
-const panel = (state: LoginState, title: string, content: TemplateResult): TemplateResult =>
-  html`<section aria-labelledby="secure-uploader-login-title">
-    <h2 id="secure-uploader-login-title" tabindex="-1">${title}</h2>
-    <div role="status" class="error" id="secure-uploader-login-error">${problem(state)}</div>
-    ${content}
+/** One step: a heading that takes the focus, what went wrong, read out once, the step itself, and the ways out of it. */
+const panel = (view: LoginView, title: string, content?: TemplateResult): TemplateResult =>
+  html`<section aria-labelledby="${view.id}-title">
+    <h2 id="${view.id}-title" tabindex="-1">${title}</h2>
+    <div role="status" class="error" id="${view.id}-error">${problem(view)}</div>
+    ${content} ${windowButton(view)} ${waysOut(view)}
   </section>`;
 
-const plain = (label: string, onClick: () => void, disabled = false): TemplateResult =>
-  html`<button type="button" class="plain" ?disabled=${disabled} @click=${() => onClick()}>${label}</button>`;
-
-function problem({ auth, messages, challenge, hasWindow, coolInS }: LoginState): string {
+function problem({ auth, form, challenge, messages, hasWindow }: LoginView): string {
   const code = auth.error?.code;
   if (!code || code === 'canceled') return '';
-  if (auth.state === 'cooling') return coolInS > 0 ? messages.busy : '';
   if (code === 'sign-in-required' && hasWindow) return messages.otherJar;
   const left = challenge?.attemptsLeft;
   const more = code === 'challenge-failed' && left !== undefined ? ` ${messages.attemptsLeft(left)}` : '';
-  return messages[code] + more;
+  return (form.said ?? messages[code]) + more;
 }
 
-const windowButton = ({ messages }: LoginState, commands: LoginCommands): TemplateResult =>
-  html`<button type="button" @click=${() => commands.openWindow()}>${messages.inWindow}</button>`;
+function windowButton(view: LoginView): TemplateResult | typeof nothing {
+  const { auth, session, messages } = view;
+  const helps = WINDOW_HELPS.has(auth.error?.code ?? '') || (view.isFramed && auth.state === 'prompt');
+  if (!view.hasWindow || !helps) return nothing;
+  return html`<button type="button" @click=${() => session.signIn('popup')}>${messages.inWindow}</button>`;
+}
 
-const framed = (state: LoginState, commands: LoginCommands): TemplateResult =>
-  panel(
-    state,
-    state.messages.loginTitle,
-    html`<p>${state.messages.framed}</p>${state.hasWindow ? windowButton(state, commands) : nothing}`,
-  );
+const plain = (label: string, onClick: () => void, disabled = false): TemplateResult =>
+  html`<button type="button" class="plain" ?disabled=${disabled} @click=${onClick}>${label}</button>`;
 
-function credentials(state: LoginState, commands: LoginCommands): TemplateResult {
-  const { messages, auth, fields, idps } = state;
-  const isWrong = auth.error?.code === 'credentials-rejected';
+/** The same code again, another method, all anew. */
+function waysOut(view: LoginView): TemplateResult | typeof nothing {
+  const { session, form, messages, resendInS } = view;
+  const { method, methods = [] } = view.challenge ?? {};
+  const { state } = view.auth;
+  if (['prompt', 'signed-out', 'login', 'signed-in'].includes(state)) return nothing;
+  const canResend = state === 'answer' && method?.needsStart && method.family !== 'passkey';
+  const canChange = methods.length > 1 && ['answer', 'verify', 'wait'].includes(state);
+  const resend = resendInS > 0 ? messages.sendAgainIn(resendInS) : messages.sendAgain;
+  return html`<div class="beside">
+    ${canResend ? plain(resend, () => form.act({ type: 'resend' }), resendInS > 0) : nothing}
+    ${canChange ? plain(messages.otherMethod, () => form.act({ type: 'other-method' })) : nothing}
+    ${plain(methods.length > 0 ? messages.startOver : messages.cancel, () => session.cancel())}
+  </div>`;
+}
+
+/** A label with its input; what was wrong is told at it. The template check knows fewer values than HTML does. */
+function entry(
+  view: LoginView,
+  field: Required<Omit<CredentialField, 'required'>> & {
+    readonly required?: boolean | undefined;
+    readonly value?: string;
+    readonly inputmode?: 'numeric' | 'text';
+    readonly isFixed?: boolean;
+  },
+): TemplateResult {
+  const { name, label, type, autocomplete, required = true, value = '', inputmode, isFixed = false } = field;
+  const isWrong =
+    view.auth.error?.code === (name === 'code' ? 'challenge-failed' : 'credentials-rejected') && !isFixed;
+  return html`<label>${label}
+    <input name=${name} type=${type as 'text'} autocomplete=${autocomplete as 'on'} inputmode=${inputmode ?? nothing}
+      autocapitalize="none" spellcheck="false" ?required=${required} ?readonly=${isFixed} .value=${value}
+      aria-invalid=${isWrong} aria-describedby="${view.id}-error" @input=${view.onType}>
+  </label>`;
+}
+
+const address = (view: LoginView, isFixed: boolean): TemplateResult =>
+  entry(view, {
+    name: 'email',
+    label: view.messages.email,
+    type: 'email',
+    autocomplete: 'username',
+    value: view.email,
+    isFixed,
+  });
+
+function credentials(view: LoginView): TemplateResult {
+  const { messages, fields, idps, session } = view;
+  const isBusy = view.auth.state === 'login';
   const locals = idps.filter(({ kind }) => kind === 'local');
-  return panel(
-    state,
-    messages.loginTitle,
-    html`<form @submit=${commands.onLogIn}>
-        <label>${messages.email}
-          <input name="email" type="email" autocomplete="username" autocapitalize="none" spellcheck="false" required
-            .value=${state.email} aria-invalid=${isWrong} aria-describedby="secure-uploader-login-error">
-        </label>
-        ${fields.map((field) => credentialField(field, state, commands))}
-        ${
-          locals.length > 1
-            ? html`<label>${messages.account}
-                <select name="idp_id">${locals.map(({ id, label }) => html`<option value=${id}>${label}</option>`)}</select>
-              </label>`
-            : nothing
-        }
-        <button class="primary" type="submit" ?disabled=${auth.state === 'login'}>
-          ${auth.state === 'login' ? messages.busy : messages.logIn}
-        </button>
-      </form>
-      ${idps
-        .filter(({ kind }) => kind === 'federated')
-        .map(
-          ({ id, label }) =>
-            html`<button type="button" @click=${() => commands.openWindow(id)}>${messages.signInWith(label)}</button>`,
-        )}
-      ${state.hasWindow && WINDOW_HELPS.has(auth.error?.code ?? '') ? windowButton(state, commands) : nothing}`,
-  );
+  const others = idps.filter(({ kind }) => kind === 'federated');
+  return html`<form @submit=${view.onLogIn}>
+      ${address(view, false)} ${fields.map((field) => credential(view, field))}
+      ${
+        locals.length > 1
+          ? html`<label>${messages.account}
+              <select name="idp_id">${locals.map(({ id, label }) => html`<option value=${id}>${label}</option>`)}</select>
+            </label>`
+          : nothing
+      }
+      <button class="primary" type="submit" ?disabled=${isBusy}>${isBusy ? messages.busy : messages.logIn}</button>
+    </form>
+    ${others.map(
+      ({ id, label }) =>
+        html`<button type="button" @click=${() => session.signIn('popup', id)}>${messages.signInWith(label)}</button>`,
+    )}`;
 }
 
-/** A value that HTML lists, and the template check does not: pages name their own fields, and its list is older than codes. */
-const listed = (value: string): 'on' => value as 'on';
-
-function credentialField(field: CredentialField, state: LoginState, commands: LoginCommands): TemplateResult {
-  const { messages, isPasswordShown, auth } = state;
+function credential(view: LoginView, field: CredentialField): TemplateResult {
+  const { messages, isPasswordShown } = view;
   const { name, label = messages.password, type = 'password', autocomplete = 'current-password' } = field;
   const isPassword = type === 'password';
-  const isWrong = auth.error?.code === 'credentials-rejected';
-  const shown = (isPassword && isPasswordShown ? 'text' : type) as 'text';
+  const shown = isPassword && isPasswordShown ? 'text' : type;
   return html`<div class="beside">
-    <label>${label}
-      <input name=${name} type=${shown} autocomplete=${listed(autocomplete)} autocapitalize="none" spellcheck="false"
-        ?required=${field.required ?? true} aria-invalid=${isWrong} aria-describedby="secure-uploader-login-error">
-    </label>
+    ${entry(view, { name, label, type: shown, autocomplete, required: field.required })}
     ${
       isPassword
-        ? html`<button type="button" class="plain" aria-pressed=${isPasswordShown} @click=${() => commands.onToggle()}>
+        ? html`<button type="button" class="plain" @click=${view.onToggle}>
             ${isPasswordShown ? messages.hide : messages.show}
           </button>`
         : nothing
@@ -172,87 +202,36 @@ function credentialField(field: CredentialField, state: LoginState, commands: Lo
   </div>`;
 }
 
-const choose = (state: LoginState, commands: LoginCommands): TemplateResult =>
-  panel(
-    state,
-    state.messages.chooseTitle,
-    html`      <ul>
-        ${state.challenge?.methods.map(
-          (method) => html`<li>
-            <button type="button" @click=${() => commands.pick(method)}>
-              ${method.label ?? state.messages.methods[method.family]}
-              ${method.hint ? html`<span class="hint">${method.hint}</span>` : nothing}
-            </button>
-          </li>`,
-        )}
-      </ul>
-      ${state.hasWindow && WINDOW_HELPS.has(state.auth.error?.code ?? '') ? windowButton(state, commands) : nothing}
-      <div class="beside">${plain(state.messages.startOver, commands.cancel)}</div>`,
-  );
+/** As the service calls it, else as we do. */
+const nameOf = ({ messages }: LoginView, method?: Method): string =>
+  method?.label ?? messages.methods[method?.family ?? 'code'];
 
-/** The ways out of a step: the same code again, another method, all anew. */
-function waysOut(state: LoginState, commands: LoginCommands): TemplateResult {
-  const { challenge, messages, resendInS } = state;
-  const canResend =
-    challenge?.method?.needsStart && challenge.method.family !== 'passkey' && state.auth.state === 'answer';
-  const label = resendInS > 0 ? messages.sendAgainIn(resendInS) : messages.sendAgain;
-  return html`<div class="beside">
-    ${canResend ? plain(label, commands.resend, resendInS > 0) : nothing}
-    ${(challenge?.methods.length ?? 0) > 1 ? plain(messages.otherMethod, commands.chooseAnother) : nothing}
-    ${plain(messages.startOver, commands.cancel)}
-  </div>`;
-}
+const methods = (view: LoginView): TemplateResult =>
+  html`<ul>
+    ${view.challenge?.methods.map(
+      (method) => html`<li>
+        <button type="button" @click=${() => view.form.act({ type: 'pick', method })}>
+          ${nameOf(view, method)}
+          ${method.hint ? html`<span class="hint">${method.hint}</span>` : nothing}
+        </button>
+      </li>`,
+    )}
+  </ul>`;
 
-function answer(state: LoginState, commands: LoginCommands): TemplateResult {
-  const { challenge, messages, auth } = state;
-  const family = challenge?.method?.family ?? 'code';
-  const title = messages.codeTitle[family];
-  const hasWindow = state.hasWindow && WINDOW_HELPS.has(auth.error?.code ?? '');
-  if (family === 'passkey') {
-    return panel(
-      state,
-      title,
-      html`        <button type="button" class="primary" ?disabled=${auth.state === 'verify'} @click=${() => commands.usePasskey()}>${messages.usePasskey}</button>
-        ${hasWindow ? windowButton(state, commands) : nothing} ${waysOut(state, commands)}`,
-    );
-  }
-  const isNumeric = family !== 'recovery' && challenge?.codeKind !== 'alphanumeric';
-  return panel(
-    state,
-    title,
-    html`<form @submit=${commands.onAnswer}>
-      ${challenge?.delivery ? html`<p class="hint">${messages.sentTo(challenge.delivery)}</p>` : nothing}
-      ${
-        state.email
-          ? html`<label>${messages.email}
-              <input name="email" type="email" autocomplete="username" readonly .value=${state.email}>
-            </label>`
-          : nothing
-      }
-      <label>${messages.code}
-        <input name="code" type="text" inputmode=${isNumeric ? 'numeric' : 'text'} autocomplete=${listed('one-time-code')}
-          autocapitalize="none" spellcheck="false" required maxlength="128"
-          aria-invalid=${auth.error?.code === 'challenge-failed'} aria-describedby="secure-uploader-login-error">
-      </label>
-      <button class="primary" type="submit" ?disabled=${auth.state === 'verify'}>
-        ${auth.state === 'verify' ? messages.busy : messages.verify}
-      </button>
-      ${waysOut(state, commands)}
-    </form>`,
-  );
-}
-
-function wait(state: LoginState, commands: LoginCommands): TemplateResult {
-  const { challenge, messages } = state;
-  return panel(
-    state,
-    messages.codeTitle.push,
-    html`      ${
-      challenge?.number
-        ? html`<p>${messages.waitNumber(challenge.number)}</p><p class="number" aria-hidden="true">${challenge.number}</p>`
-        : nothing
-    }
-      <p>${messages.waitText}</p>
-      ${waysOut(state, commands)}`,
-  );
+function answer(view: LoginView): TemplateResult {
+  const { messages, form } = view;
+  const { method, delivery, codeKind } = view.challenge ?? {};
+  const isBusy = view.auth.state === 'verify';
+  if (method?.family === 'passkey')
+    return html`<button type="button" class="primary" ?disabled=${isBusy} @click=${() => void form.usePasskey()}>
+      ${messages.usePasskey}
+    </button>`;
+  const isText = method?.family === 'recovery' || codeKind === 'alphanumeric';
+  const inputmode = isText ? 'text' : 'numeric';
+  return html`<form @submit=${view.onAnswer}>
+    ${delivery ? html`<p class="hint">${messages.sentTo(delivery)}</p>` : nothing}
+    ${view.email ? address(view, true) : nothing}
+    ${entry(view, { name: 'code', label: messages.code, type: 'text', autocomplete: 'one-time-code', inputmode })}
+    <button class="primary" type="submit" ?disabled=${isBusy}>${isBusy ? messages.busy : messages.verify}</button>
+  </form>`;
 }

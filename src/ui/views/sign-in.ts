@@ -3,8 +3,6 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { AuthSnapshot, AuthState } from '../../core/types.ts';
-import type { Format } from '../format.ts';
-import type { Messages } from '../messages.ts';
 import { lockIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -35,7 +33,7 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
     </div>`;
   }
   if (!needsPanel(auth)) return nothing;
-  const { title, text } = wordsOf(auth, messages, state.format);
+  const { title, text } = wordsOf(state);
   const label = isWaiting
     ? messages.openAgain
     : auth.error?.code === 'host-token-failed'
@@ -81,32 +79,24 @@ const canContinueHere = ({ snapshot: { auth, files } }: WidgetState): boolean =>
   auth.error?.code === 'popup-blocked' &&
   files.every(({ phase }) => phase === 'done' || phase === 'canceled');
 
-function wordsOf(
-  auth: AuthSnapshot,
-  messages: Messages,
-  format: Format,
-): { readonly title: string; readonly text: string } {
+function wordsOf({ snapshot: { auth }, messages, signInPauseInS }: WidgetState): {
+  readonly title: string;
+  readonly text: string;
+} {
   switch (auth.state) {
     case 'popup':
       return { title: messages.popupTitle, text: messages.popupText };
     case 'popup-lost':
       return { title: messages.popupLostTitle, text: messages.popupLostText };
     case 'cooling': {
-      const waitMs = auth.error?.retryAfterMs;
-      return {
-        title: messages.coolingTitle,
-        text: messages.coolingText(waitMs === undefined ? undefined : format.duration(waitMs)),
-      };
+      const left = signInPauseInS > 0 ? `${signInPauseInS} s` : undefined;
+      const text = auth.error?.code === 'offline' ? messages.offline : messages.coolingText(left);
+      return { title: messages.coolingTitle, text };
     }
-    case 'prompt':
-      return {
-        title: messages.signInTitle,
-        text: auth.error
-          ? messages[auth.error.code]
-          : auth.mode === 'redirect'
-            ? messages.redirectText
-            : messages.signInText,
-      };
+    case 'prompt': {
+      const asked = auth.mode === 'redirect' ? messages.redirectText : messages.signInText;
+      return { title: messages.signInTitle, text: auth.error ? messages[auth.error.code] : asked };
+    }
     default:
       return { title: messages.signingIn, text: '' };
   }

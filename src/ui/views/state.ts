@@ -14,6 +14,8 @@ export interface WidgetState {
   readonly intake: Intake;
   /** The sign-in form stands in the place of the panel. */
   readonly hasLogin: boolean;
+  /** Seconds until sign-in goes on by itself, while it pauses. */
+  readonly signInPauseInS: number;
   /** The settings are wrong, so nothing can be done. */
   readonly isMisconfigured: boolean;
   /** Texts of the live regions. */
