@@ -127,7 +127,9 @@ test('check 18: given 429 with Retry-After while the form is shown, then it coun
   await world.context.clock.install();
   const page = await logIn('alice@example.com');
   const leftS = async (): Promise<number> =>
-    Number(/\d+/.exec((await page.getByText(/It goes on by itself in about \d+ s\./).textContent()) ?? '')?.[0]);
+    Number(
+      /\d+/.exec((await page.getByText(/It goes on by itself in about \d+ s\./).textContent()) ?? '')?.[0],
+    );
   const first = await leftS();
   await page.clock.fastForward(10_000);
   await page.getByText(`It goes on by itself in about ${first} s.`).waitFor({ state: 'detached' });
