@@ -168,14 +168,15 @@ export class Runs {
 
   /** Sign-in of a connection moved: its rows wait for the person, or go on. */
   onAuth(connection: Connection): void {
-    const { required, state } = connection.auth.snapshot;
+    const { required, state, error } = connection.auth.snapshot;
     const reason =
       state === 'prompt' || state === 'popup' || state === 'popup-lost' ? 'signed-out' : 'challenge';
     for (const row of this.#running) {
       if (row.connection !== connection) continue;
       const waitsFor = this.#keeper.file(row.id)?.pauseReason;
       if (required) row.wait(reason);
-      else if (waitsFor === 'signed-out' || waitsFor === 'challenge') row.proceed();
+      else if (state === 'cooling' && error?.code === 'offline') row.wait('offline');
+      else if (waitsFor === 'signed-out' || waitsFor === 'challenge' || waitsFor === 'offline') row.proceed();
     }
   }
 

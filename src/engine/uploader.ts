@@ -218,8 +218,8 @@ export class Uploader {
 
   /** Forgets the token and everything that was kept of this origin's uploads; files that are not done are canceled. */
   async signOut(): Promise<void> {
-    await this.#runs.cancel();
-    await Promise.all(this.#connections.all.map(({ auth }) => auth.signOut()));
+    const canceled = this.#runs.cancel();
+    await Promise.all([canceled, ...this.#connections.all.map(({ auth }) => auth.signOut(canceled))]);
     await this.#store.clear().catch(() => undefined);
   }
 
