@@ -53,6 +53,8 @@ export function createLoginForm({ settings, post, begin, model, dispatch }: Form
   /** The secret half of a code that the answer may bring. */
   let verifier: string | undefined;
   let slowerMs = 0;
+  /** What the last answer said, and what is shown of it: gone with the next step. */
+  let heard: string | undefined;
   let said: string | undefined;
 
   const challenge = (): Challenge | undefined => model().challenge;
@@ -77,7 +79,6 @@ export function createLoginForm({ settings, post, begin, model, dispatch }: Form
   }
 
   async function ask(step: Step, signal: AbortSignal): Promise<FlowEvent> {
-    said = undefined;
     const answer = await call(step, signal);
     signal.throwIfAborted();
     const { status, body, retryAfterMs } = answer;
@@ -95,7 +96,7 @@ export function createLoginForm({ settings, post, begin, model, dispatch }: Form
     });
     token = newest ?? token;
     const { message } = record(body);
-    if (authOptions.showServerMessages === true && typeof message === 'string') said = message.slice(0, 300);
+    if (authOptions.showServerMessages === true && typeof message === 'string') heard = message.slice(0, 300);
     if (event.type === 'challenged' && event.methods.some(({ family }) => family === 'passkey'))
       await loadPasskey();
     return code && verifier ? { type: 'code', grant: { code, verifier, via: 'form' } } : event;
@@ -134,6 +135,8 @@ export function createLoginForm({ settings, post, begin, model, dispatch }: Form
         .catch(fail);
     },
     onEnter({ state, challenge }) {
+      said = heard;
+      heard = undefined;
       if (state !== 'wait') slowerMs = 0;
       if (state !== 'login' && !challenge) token = verifier = undefined;
     },

@@ -231,7 +231,7 @@ export class SharedSession {
   }
 
   async #signOut(last?: Promise<unknown>): Promise<void> {
-    this.#lastToken = this.#keeper.value;
+    this.#lastToken = this.#keeper.value ?? this.#lastToken;
     this.#channel?.postMessage('signed-out');
     this.#dispatch({ type: 'sign-out', reason: 'user' });
     await Promise.resolve(last).catch(() => undefined);

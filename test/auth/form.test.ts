@@ -280,6 +280,8 @@ describe('a form within an uploader', () => {
       opened.form.logIn({ email: 'tom@example.com', password: 'p' });
       expect(Object.values(await failed)).not.to.include('Ask Ms Miller, room 7.');
       expect(opened.form.said).to.equal(showServerMessages ? 'Ask Ms Miller, room 7.' : undefined);
+      opened.session.signIn();
+      expect(opened.form.said, 'gone with the next step').to.equal(undefined);
     }
   });
 });
