@@ -105,4 +105,23 @@ describe('the form within the element', () => {
     fill('code', code);
     await shown(() => element.snapshot.auth.state !== 'answer');
   });
+
+  it('is not needed for a window, whose panel counts down while the service asks for patience', async () => {
+    const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
+    const adapter = { exchange: async () => ({ status: 429, body: {}, retryAfterMs: 40_000 }) };
+    const element = await createLocal({
+      auth: 'popup',
+      silent: 'auto',
+      authorizePath: `${fixtures}authorize.html`,
+      redirectUri: `${fixtures}secure-uploader-callback.html`,
+      authOptions: { adapter },
+    });
+    await element.addFiles([textFile('h.txt')]);
+    const leftS = (): number =>
+      Number(/in about (\d+) s/.exec(element.renderRoot.textContent ?? '')?.[1] ?? Number.NaN);
+    const first = await shown(leftS);
+    expect(first).to.be.at.most(40);
+    await shown(() => leftS() < first);
+    await element.cancel();
+  });
 });
