@@ -1,5 +1,7 @@
 // Helpers over async iterables, from which the pipeline is made. They know nothing of files.
 
+import { nextTask } from './wait.ts';
+
 /** Wakes whoever waits: `wake()` resolves every `sleep()` that is under way. */
 export class Bell {
   #ring: (() => void) | undefined;
@@ -50,6 +52,27 @@ export async function* mapAhead<T, R>(
     }
   } finally {
     iterator.return?.();
+  }
+}
+
+/** Yields the items, and once before each item that is not there yet `undefined`: time to use what has come so far. */
+export async function* withLulls<T>(
+  source: AsyncIterable<T>,
+): AsyncGenerator<T | undefined, void, undefined> {
+  const iterator = source[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = iterator.next();
+      // While somebody uses the lull nobody awaits it; it is thrown when its turn comes.
+      next.catch(() => undefined);
+      const isThere = await Promise.race([next.then(() => true), nextTask().then(() => false)]);
+      if (!isThere) yield undefined;
+      const { done, value } = await next;
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await iterator.return?.();
   }
 }
 

@@ -221,7 +221,7 @@ export class Row {
         onProgress: (numbers) => this.#follow(progress.follow(numbers)),
       }),
       file: picked.file,
-      ...createBodies(pool.hashSlice),
+      ...createBodies(pool.hashFirst),
       hashAlgorithm: settings.hash,
       width: pool.size + 1,
       chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, this.#shared.warn),

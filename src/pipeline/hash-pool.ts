@@ -55,6 +55,9 @@ interface Member {
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
+/** No more than this is hashed on the page while a worker could do it, bytes. */
+const LARGEST_ON_PAGE = 16 * 2 ** 20;
+
 /** How many workers help: beyond three they only take cores from the sending. */
 export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurrency ?? 2): number =>
   Math.min(4, Math.max(1, cores > 4 ? cores - 2 : 2));
@@ -67,6 +70,7 @@ export class HashPool {
   readonly #members = new Set<Member>();
   #starting = 0;
   #failedStarts = 0;
+  #onPage = 0;
   #nextId = 0;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -89,6 +93,14 @@ export class HashPool {
   /** Rejects with `file-unreadable`, `hash-failed`, `bad-config` (no such hash without a worker), or the signal's reason. */
   readonly hashSlice: HashSlice = (slice, options) =>
     this.#twice(() => this.#hashQueued(slice, options), options.signal);
+
+  /** As `hashSlice`, but the first slice does not wait until a worker has started. */
+  readonly hashFirst: HashSlice = (slice, options) =>
+    (this.#isCold && slice.size <= LARGEST_ON_PAGE ? this.hashSmall : this.hashSlice)(slice, options);
+
+  get #isCold(): boolean {
+    return this.#members.size === 0 && this.#onPage === 0;
+  }
 
   readonly #hashQueued: HashSlice = (slice, { keepBytes, signal }) => {
     const request = { id: this.#nextId++, slice, algorithm: this.#options.algorithm, keepBytes };
@@ -113,7 +125,12 @@ export class HashPool {
     if (this.#members.size + this.#starting === 0 && this.#failedStarts < 2) this.#start();
     const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
       const request = { id: this.#nextId++, slice, algorithm, keepBytes };
-      hashOnPage(request).then((answer) => settle({ resolve, reject }, answer), reject);
+      this.#onPage += 1;
+      hashOnPage(request)
+        .then((answer) => settle({ resolve, reject }, answer), reject)
+        .finally(() => {
+          this.#onPage -= 1;
+        });
     });
     return abortable(found, signal);
   };

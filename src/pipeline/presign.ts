@@ -2,7 +2,7 @@
 // last one is being sent. It knows hashes and tickets, not who answers.
 
 import { UploaderError } from '../core/errors.ts';
-import { readAhead } from '../core/streams.ts';
+import { readAhead, withLulls } from '../core/streams.ts';
 import type { HashedChunk, Ticket, TicketedChunk } from '../core/types.ts';
 
 /** Tickets for chunks, by hash; rejects with `UploaderError`. */
@@ -27,8 +27,8 @@ export async function* presign(
   parts: PresignParts,
 ): AsyncGenerator<TicketedChunk, void, undefined> {
   let isWaitedFor = false;
-  const isEager = (): boolean => parts.isLineFast() || (isWaitedFor && parts.hasIdleLane());
-  const batches = askEach(gather(chunks, parts, isEager), parts);
+  const isStarving = (): boolean => isWaitedFor && parts.hasIdleLane();
+  const batches = askEach(gather(chunks, parts, isStarving), parts);
   for await (const batch of readAhead(batches, 1, (hungry) => {
     isWaitedFor = hungry;
   })) {
@@ -57,29 +57,30 @@ export function isStale(ticket: Ticket | undefined, nowMs: number = Date.now()):
 
 async function* gather(
   chunks: AsyncIterable<HashedChunk>,
-  { batch, eagerBytes, receiptOf }: PresignParts,
-  isEager: () => boolean,
+  { batch, eagerBytes, isLineFast, receiptOf }: PresignParts,
+  isStarving: () => boolean,
 ): AsyncGenerator<HashedChunk[], void, undefined> {
   let gathered: HashedChunk[] = [];
   let bytes = 0;
-  for await (const chunk of chunks) {
-    const receipt = chunk.receipt ?? receiptOf(chunk.hash);
+  const take = (): HashedChunk[] => {
+    const taken = gathered;
+    gathered = [];
+    bytes = 0;
+    return taken;
+  };
+  for await (const chunk of withLulls(chunks)) {
+    const receipt = chunk && (chunk.receipt ?? receiptOf(chunk.hash));
     // Of what an earlier visit stored there may be much to read; what has to be sent does not wait for that.
-    if (chunk.receipt !== undefined && gathered.length > 0) {
-      yield gathered;
-      gathered = [];
-      bytes = 0;
-    }
+    if (gathered.length > 0 && (chunk ? chunk.receipt !== undefined : isStarving())) yield take();
+    if (!chunk) continue;
     if (receipt !== undefined) {
       yield [{ ...chunk, receipt, skipped: true }];
       continue;
     }
     gathered.push(chunk);
     bytes += chunk.sizeBytes;
-    if (gathered.length >= batch.limit || (bytes >= eagerBytes && isEager())) {
-      yield gathered;
-      gathered = [];
-      bytes = 0;
+    if (gathered.length >= batch.limit || (bytes >= eagerBytes && isLineFast())) {
+      yield take();
       batch.limit = Math.min(batch.limit * 2, batch.max);
     }
   }

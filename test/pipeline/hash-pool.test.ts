@@ -121,6 +121,17 @@ describe('the hash of a few bytes that somebody waits for', () => {
     expect(found.body?.size).to.equal(1);
   });
 
+  it('does not wait for a worker to start where it is the first slice, and comes from one after that', async () => {
+    const pool = poolOf(`
+      onmessage = ({ data }) => postMessage({ id: data.id, hash: 'of a worker' });
+      postMessage('ready');`);
+    const slice = ascii('abc');
+    const [first, second] = await Promise.all([1, 2].map(() => hashOf(pool.hashFirst, slice)));
+    expect(first).to.equal(await sha256(slice));
+    expect(second).to.equal('of a worker');
+    expect(await hashOf(pool.hashFirst, slice)).to.equal('of a worker');
+  });
+
   it('is not waited for by a run that was stopped', async () => {
     const stopped = AbortSignal.abort('stopped');
     const { hashSmall } = createPool();

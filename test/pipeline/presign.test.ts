@@ -118,6 +118,33 @@ describe('tickets', () => {
     await result.return();
   });
 
+  it('are asked for with what is hashed by now where a lane has nothing to send', async () => {
+    async function* source(late: Promise<void>): AsyncGenerator<HashedChunk, void, undefined> {
+      const [first, second, third] = chunks(3) as [HashedChunk, HashedChunk, HashedChunk];
+      yield first;
+      yield second;
+      await late;
+      yield third;
+    }
+    for (const isIdle of [true, false]) {
+      const late = deferred();
+      const { parts, sizes } = setUp({ batch: { limit: 64, max: 64 }, hasIdleLane: () => isIdle });
+      const result = presign(source(late.promise), parts);
+      const first = result.next();
+      if (isIdle) {
+        expect((await first).value).to.include({ index: 0 });
+        expect(sizes()).to.deep.equal([2]);
+      } else {
+        await settled();
+        expect(sizes()).to.deep.equal([]);
+      }
+      late.resolve();
+      await first;
+      await collect(result);
+      expect(sizes()).to.deep.equal(isIdle ? [2, 1] : [3]);
+    }
+  });
+
   it('are asked for a little at a time where a lane is idle and many bytes wait', async () => {
     const { parts, sizes } = setUp({
       batch: { limit: 64, max: 64 },
