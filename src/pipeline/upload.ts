@@ -13,16 +13,26 @@ export interface Lane {
   release(): void;
 }
 
+/** So many hashes of chunks that were stored are remembered. */
+const MOST_STORED = 10_000;
+
 /** Chunks that are being sent at this moment, by hash, over all files: whoever needs the same bytes waits. */
 export class Claims {
   readonly #held = new Map<string, Promise<void>>();
+  readonly #stored = new Set<string>();
+
+  /** Whether it was stored here a while ago, so that a ticket from before then may ask for bytes that are there by now. */
+  wasStored(hash: string): boolean {
+    return this.#stored.has(hash);
+  }
 
   /** Resolves when the holder is done, however it ended; `undefined` where nobody holds it. */
   held(hash: string): Promise<void> | undefined {
     return this.#held.get(hash);
   }
 
-  hold(hash: string): () => void {
+  /** The answer gives it back, and tells how it ended. */
+  hold(hash: string): (isStored: boolean) => void {
     let end = (): void => undefined;
     this.#held.set(
       hash,
@@ -30,8 +40,11 @@ export class Claims {
         end = resolve;
       }),
     );
-    return () => {
+    return (isStored) => {
       this.#held.delete(hash);
+      if (isStored) this.#stored.add(hash);
+      const [oldest = ''] = this.#stored;
+      if (this.#stored.size > MOST_STORED) this.#stored.delete(oldest);
       end();
     };
   }
@@ -103,7 +116,10 @@ export function upload(
 }
 
 const needsLane = (chunk: TicketedChunk, parts: UploadParts): boolean =>
-  chunk.receipt === undefined && chunk.ticket?.upload !== undefined && !parts.claims.held(chunk.hash);
+  chunk.receipt === undefined &&
+  chunk.ticket?.upload !== undefined &&
+  !parts.claims.held(chunk.hash) &&
+  !parts.claims.wasStored(chunk.hash);
 
 /** Waits for an equal chunk that is on its way, then takes its receipt, or a new ticket. */
 async function store(
@@ -132,14 +148,17 @@ async function store(
       // Whether the bytes are there now the service says itself; who wakes first asks for all that wait here.
       ticket = undefined;
     }
+    if (claims.wasStored(chunk.hash)) ticket = undefined;
     const unclaim = claims.hold(chunk.hash);
+    let isStored = false;
     try {
       const firstLane = lane;
       lane = undefined;
       const sent = await send(chunk, held, ticket, firstLane, parts);
+      isStored = true;
       return storedChunk(chunk, sent.receipt, sent.isSkipped, parts);
     } finally {
-      unclaim();
+      unclaim(isStored);
     }
   } finally {
     lane?.release();

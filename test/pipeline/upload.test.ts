@@ -97,6 +97,22 @@ describe('a chunk that another file is sending', () => {
     expect(service.puts).to.have.length(1);
   });
 
+  it('or has sent since this one got its ticket, is presigned anew, and not sent again (U4)', async () => {
+    const service = new ScriptedService();
+    const claims = new Claims();
+    const one = await setUpSending([7], { service, claims });
+    const other = await setUpSending([7], { service, claims });
+    const early = await other.ticketed();
+    service.answerAll();
+    await collect(upload(streamOf(await one.ticketed()), one.parts));
+    const [second] = await collect(upload(streamOf(early), other.parts));
+    expect(second).to.include({ skipped: true });
+    expect(other.renewed).to.deep.equal([0]);
+    expect(service.puts).to.have.length(1);
+    expect(other.lanes.taken).to.equal(0);
+    expect(other.pagePool.freeBytes).to.equal(1e6);
+  });
+
   it('is simply sent when the other file stops', async () => {
     const service = new ScriptedService();
     const claims = new Claims();
