@@ -7,6 +7,7 @@ import { type BrowserContext, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
+import { createGate } from './support/gate.ts';
 import { filesOf, hasStored, liesThere, openElsewhere, pick, puts, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -36,7 +37,7 @@ function createFile(): { path: string; sha256: string } {
 
 /** The page's one file ends stored, and no chunk that the page knew to be stored was sent again. */
 async function endsStored(page: Page, sha256: string): Promise<void> {
-  const [completed] = await until(page, 'upload-completed', 1, 60_000);
+  const [completed] = await until(page, 'upload-completed');
   await liesThere(world, completed?.detail.commit.file_id, sha256);
   puts(world);
 }
@@ -175,7 +176,8 @@ for (const [what, strike] of Object.entries(DEATHS)) {
   test(`when hash workers ${what} in the middle, others take their place`, async () => {
     const { path, sha256 } = createFile();
     await world.browser.addInitScript(watchWorkers);
-    world.service.faults.add({ operation: 'put', delayMs: 30, times: FOR_EVER });
+    const struck = createGate();
+    world.service.faults.add({ operation: 'put', skip: 6, times: FOR_EVER, waitFor: struck.opened });
     const page = await world.openWithToken(SETTINGS);
     await pick(page, path);
     await hasStored(page, 4 * CHUNK_BYTES);
@@ -184,6 +186,7 @@ for (const [what, strike] of Object.entries(DEATHS)) {
     const before = await workerCount();
     assert.ok(before > 0);
     await strike(page);
+    struck.open();
     await endsStored(page, sha256);
     assert.ok((await workerCount()) > before, 'new workers came');
     await page.close();
