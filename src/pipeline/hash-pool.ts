@@ -4,7 +4,7 @@
 import { UploaderError } from '../core/errors.ts';
 import type { HashAlgorithm, HashSlice } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
-import { digest, readWhole } from './digest.ts';
+import { type Hashed, hashSlice } from './digest.ts';
 import { startWorker } from './start-worker.ts';
 
 /** What the page asks of a worker; `id` comes back with the answer. */
@@ -15,13 +15,8 @@ export interface HashRequest {
   readonly keepBytes: boolean;
 }
 
-/** What a worker answers; `error.isRead` tells a file that cannot be read from a hash that failed. */
-export type HashAnswer =
-  | { readonly id: number; readonly hash: string; readonly body?: Blob }
-  | {
-      readonly id: number;
-      readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean };
-    };
+/** What a worker answers. */
+export type HashAnswer = Hashed & { readonly id: number };
 
 /** Sent once by a worker, when it can be asked. */
 export type Ready = 'ready';
@@ -126,7 +121,7 @@ export class HashPool {
     const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
       const request = { id: this.#nextId++, slice, algorithm, keepBytes };
       this.#onPage += 1;
-      hashOnPage(request)
+      hashSlice(request)
         .then((answer) => settle({ resolve, reject }, answer), reject)
         .finally(() => {
           this.#onPage -= 1;
@@ -240,7 +235,7 @@ export class HashPool {
     const task = this.#next();
     if (!task) return;
     this.#starting += 1;
-    void hashOnPage(task.request)
+    void hashSlice(task.request)
       .then((answer) => settle(task, answer))
       .finally(() => {
         this.#starting -= 1;
@@ -249,22 +244,7 @@ export class HashPool {
   }
 }
 
-/** Hashing on the page: `crypto.subtle` works off its thread anyway. */
-function hashOnPage({ id, slice, algorithm, keepBytes }: HashRequest): Promise<HashAnswer> {
-  const failed =
-    (isRead: boolean) =>
-    ({ name, message }: Error): HashAnswer => ({ id, error: { name, message, isRead } });
-  return readWhole(slice).then(
-    (bytes) =>
-      digest(bytes, algorithm).then(
-        (hash): HashAnswer => (keepBytes ? { id, hash, body: new Blob([bytes]) } : { id, hash }),
-        failed(false),
-      ),
-    failed(true),
-  );
-}
-
-function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: HashAnswer): void {
+function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: Hashed): void {
   if ('hash' in answer) {
     task.resolve(answer.body ? { hash: answer.hash, body: answer.body } : { hash: answer.hash });
     return;

@@ -23,7 +23,7 @@ const SECONDS = Number(process.env.MEMORY_SECONDS ?? 0);
  * What an upload may take beyond an idle page, and what its second half may beyond its first: on a machine that is busy with other
  * things, garbage lies longer.
  */
-const MOST_BYTES = 320e6;
+const MOST_BYTES = 200e6;
 const MOST_GROWTH_BYTES = 100e6;
 
 let folder: string;

@@ -210,12 +210,23 @@ describe('hash workers', () => {
 });
 
 describe('a slice that cannot be read', () => {
+  const away = (): { stream: () => ReadableStream<Uint8Array<ArrayBuffer>> } => ({
+    stream: () => {
+      const source = { type: 'bytes', pull: () => Promise.reject(new Error('The drive is away')) } as const;
+      return new ReadableStream(source) as ReadableStream<Uint8Array<ArrayBuffer>>;
+    },
+  });
   /** Cannot be read so often, and then like any other; fewer bytes come, or an error. */
   const unreadable = (times: number, how: 'error' | 'short'): Blob & { reads: number } => {
     const slice = Object.assign(new Blob([bytesOf(6, 100)]), { reads: 0 });
-    const read = slice.arrayBuffer.bind(slice);
-    slice.arrayBuffer = async () => {
+    const [stream, read] = [slice.stream.bind(slice), slice.arrayBuffer.bind(slice)];
+    // A browser that reads into memory of ours takes the stream, the others ask for it in vain and take the whole.
+    slice.stream = () => {
       slice.reads += 1;
+      if (slice.reads > times) return stream();
+      return (how === 'short' ? new Blob([bytesOf(6, 99)]) : away()).stream();
+    };
+    slice.arrayBuffer = async () => {
       if (slice.reads > times) return read();
       if (how === 'short') return new ArrayBuffer(99);
       throw new DOMException('The drive is away', 'NotReadableError');
