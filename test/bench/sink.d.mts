@@ -1,3 +1,5 @@
+// Types of sink.mjs for the tests, which are TypeScript.
+
 /** What was received since the last `reset`. */
 export interface Counts {
   readonly bytes: number;
