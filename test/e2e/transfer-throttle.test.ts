@@ -8,8 +8,8 @@ import { bytesOf, hasStored, liesThere, pick, puts, QUICK, requestsOf } from './
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
-const CHUNK_COUNT = 16;
-const BYTES_PER_SECOND = 1_000_000;
+const CHUNK_COUNT = 8;
+const BYTES_PER_SECOND = 250_000;
 const SETTINGS = `chunk-size="${CHUNK_BYTES}" ${QUICK}`;
 
 let world: World;
@@ -26,7 +26,7 @@ function createFiles(about: string): Map<string, string> {
 
 test('files together go no faster than the page allows', async (t) => {
   const files = createFiles('throttled');
-  const page = await world.openWithToken(`throttle="1MB" ${SETTINGS}`);
+  const page = await world.openWithToken(`throttle="250kB" ${SETTINGS}`);
   await pick(page, ...files.keys());
   const completed = await until(page, 'upload-completed', 2);
   for (const { detail } of completed) {
