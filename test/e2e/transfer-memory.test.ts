@@ -19,12 +19,9 @@ const ENDLESS_BYTES = 20 * 1024 * MIB;
 /** How much of the endless file is watched where no time is set. */
 const WATCHED_BYTES = 384 * MIB;
 const SECONDS = Number(process.env.MEMORY_SECONDS ?? 0);
-/**
- * What an upload may take beyond an idle page, and what its second half may beyond its first: on a machine that is busy with other
- * things, garbage lies longer.
- */
+/** What an upload may take beyond an idle page, and what its second half may beyond its first. */
 const MOST_BYTES = 200e6;
-const MOST_GROWTH_BYTES = 100e6;
+const MOST_GROWTH_BYTES = 60e6;
 
 let folder: string;
 let pages: Pages;
