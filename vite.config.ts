@@ -74,11 +74,26 @@ const noWasmInPage: Plugin = {
   load: (id) => (id.endsWith('/src/pipeline/wasm-hashes.ts') ? refusal : undefined),
 };
 
+/** Templates without their indentation, styles also without comments: a minifier has to leave both alone. */
+const smallTemplates: Plugin = {
+  name: 'small-templates',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!/\/src\/ui\/(views|styles)\//.test(id)) return undefined;
+    const lines = code.replace(/\n +/g, '\n');
+    const isStyle = id.includes('/styles/');
+    return {
+      code: isStyle ? lines.replace(/\/\*.*?\*\//gs, '').replace(/([;{}])\n+/g, '$1') : lines,
+      map: null,
+    };
+  },
+};
+
 const cdn: UserConfig = {
   root: path('.'),
   base: './', // else the worker would be looked for at the root of the page's origin
   publicDir: false,
-  plugins: [workerIntegrity, noWasmInPage],
+  plugins: [workerIntegrity, noWasmInPage, smallTemplates],
   define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },
   build: {
     outDir: 'dist/cdn',

@@ -121,8 +121,8 @@ export interface Settings {
   readonly noResume: boolean;
   /** Small files are kept themselves until they are done, so that they go on by themselves. */
   readonly keepFiles: boolean;
-  /** After so many days an upload that is not done is forgotten. */
-  readonly keepDays: number;
+  /** After this long an upload that is not done is forgotten. */
+  readonly keepMs: number;
   /** What is done where the folder has a file of that name. */
   readonly onConflict: 'fail' | 'rename';
   readonly workerUrl: string | undefined;
@@ -244,7 +244,7 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     manual: input.manual ?? false,
     noResume: input.noResume ?? false,
     keepFiles: input.keepFiles ?? false,
-    keepDays: count('keep-days', input.keepDays, 3650, 7),
+    keepMs: count('keep-days', input.keepDays, 3650, 7) * 24 * 3_600_000,
     onConflict: oneOf('on-conflict', input.onConflict, ['fail', 'rename'], 'fail'),
     workerUrl: text(input.workerUrl),
     paths: Object.freeze({

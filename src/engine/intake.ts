@@ -2,7 +2,6 @@
 // knows nothing of runs but that rows are handed to them.
 
 import type { Change, ChangeMap } from '../core/changes.ts';
-import { isSettled } from '../core/phases.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { nextTask } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
@@ -11,6 +10,7 @@ import { identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Connection } from './connection.ts';
 import { createId } from './create-id.ts';
+import type { KeptFiles, LeftBehind } from './kept-files.ts';
 import { RowRecords, type Taken } from './records.ts';
 import type { SnapshotKeeper } from './reducer.ts';
 import { Row } from './row.ts';
@@ -27,6 +27,7 @@ export interface IntakeParts {
   readonly shared: Shared;
   readonly store: UploadStore;
   readonly tabs: Tabs;
+  readonly kept: KeptFiles;
   readonly report: (change: Change) => void;
 }
 
@@ -62,7 +63,7 @@ export class Intake {
     for (const item of files) {
       const picked = readPicked(item);
       const candidate = candidateOf(picked);
-      const waiting = this.#waitingFor(picked, connection);
+      const waiting = this.#waitingForPicked(picked, connection);
       const refused = waiting ? undefined : refusal(picked, limits, takenCount);
       if (waiting) this.#give(waiting, picked);
       else if (refused) this.#refuse(candidate, refused);
@@ -82,13 +83,14 @@ export class Intake {
 
   /** Rows for uploads that an earlier visit began here: paused, until their file is there again. */
   async restore(connection: Connection): Promise<void> {
-    const { store, tabs } = this.#parts;
+    const { kept, store, tabs } = this.#parts;
     // Settings often come in pieces: a row that nobody has touched goes by the newest.
     for (const row of this.#waiting) {
       const { record } = row.records;
       if (record && belongsTo(record, connection)) row.connection = connection;
     }
     if (connection.settings.noResume) return;
+    await kept.restore(connection, (files) => this.#restoreKept(files, connection)).catch(() => undefined);
     const records = await store.list().catch(() => []);
     const isTaken = await tabs.listTaken();
     const listed = this.#listed();
@@ -102,7 +104,7 @@ export class Intake {
   #listed(): ReadonlySet<string> {
     const listed = new Set<string>();
     for (const { id, phase } of this.#parts.keeper.files) {
-      const row = isSettled(phase) ? undefined : this.#parts.runs.get(id);
+      const row = phase === 'failed' || phase === 'canceled' ? undefined : this.#parts.runs.get(id);
       if (row?.picked) listed.add(placeOf({ ...row, ...identityOf(row.picked.file) }));
     }
     return listed;
@@ -110,9 +112,8 @@ export class Intake {
 
   /** The rows of an owner are no longer to be seen. Those that came before there was one stay with whoever picked them. */
   leaveOwner(owner: string): Promise<void> {
-    const { keeper, runs } = this.#parts;
-    const rows = [...keeper.files].flatMap(({ id }) => runs.get(id) ?? []);
-    const gone = rows.filter((row) => owner !== '' || this.#waiting.has(row));
+    const { runs } = this.#parts;
+    const gone = runs.all.filter((row) => owner !== '' || this.#waiting.has(row));
     for (const row of gone) this.#waiting.delete(row);
     return runs.leave(gone);
   }
@@ -151,7 +152,31 @@ export class Intake {
   #take(picked: PickedFile, candidate: Candidate, connection: Connection): void {
     const parentId = parentOf(picked, connection);
     const records = this.#records(connection);
+    records.kept = this.#parts.kept.add(picked.file, picked.relativePath, parentId, connection);
     this.#append({ ...candidate, parentId }, picked, connection, records);
+  }
+
+  /** Files that were kept themselves wait for nobody. */
+  #restoreKept(files: readonly LeftBehind[], connection: Connection): void {
+    const listed = this.#listed();
+    for (const { file, relativePath, parentId, session, handle } of files) {
+      const picked = { file, relativePath };
+      const at = placeOf({ ...identityOf(file), relativePath, parentId });
+      const waiting = this.#waitingFor(at, connection);
+      if (waiting) {
+        waiting.records.kept = handle;
+        this.#give(waiting, picked);
+      } else if (listed.has(at)) {
+        // It was picked again, and is kept again.
+        handle.drop();
+      } else {
+        const records = this.#records(connection);
+        records.kept = handle;
+        const place = { ...candidateOf(picked), parentId };
+        this.#append(place, picked, connection, records).session = session;
+      }
+    }
+    this.#parts.runs.pump();
   }
 
   #restoreRow(record: UploadRecord, connection: Connection): void {
@@ -190,14 +215,13 @@ export class Intake {
   }
 
   /** The row of an earlier visit that this file, for this place, may be for: its first bytes are compared when the run opens. */
-  #waitingFor(picked: PickedFile, connection: Connection): Row | undefined {
+  #waitingForPicked(picked: PickedFile, connection: Connection): Row | undefined {
     if (this.#waiting.size === 0) return undefined;
-    const { relativePath } = picked;
-    const place = placeOf({
-      ...identityOf(picked.file),
-      relativePath,
-      parentId: parentOf(picked, connection),
-    });
+    const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
+    return this.#waitingFor(placeOf(place), connection);
+  }
+
+  #waitingFor(place: string, connection: Connection): Row | undefined {
     for (const row of this.#waiting) {
       const { record } = row.records;
       if (record && placeOf(record) === place && belongsTo(record, connection)) return row;

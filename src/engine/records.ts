@@ -3,6 +3,7 @@
 
 import type { UploadRecord } from '../core/types.ts';
 import type { RecordKeeper } from '../pipeline/open.ts';
+import type { Kept } from './kept-files.ts';
 import type { Follower, Tabs } from './tabs.ts';
 
 /** Uploads that a row of this page has taken, by record key. */
@@ -15,6 +16,8 @@ export interface Waiting extends Follower {
 
 /** A keeper for one row: its record in memory, written through to `store` where there is one. */
 export class RowRecords {
+  /** Where the file itself is kept until it is done. */
+  kept: Kept | undefined;
   readonly #store: RecordKeeper | undefined;
   readonly #taken: Taken;
   readonly #tabs: Tabs;
@@ -56,12 +59,20 @@ export class RowRecords {
   /** Nothing of this upload is to be found any more. */
   async forget(): Promise<void> {
     const { key } = this;
+    this.kept?.drop();
     if (key !== undefined) await this.#remove(key);
+    this.leave();
+  }
+
+  /** The upload is done; its run has removed the record. */
+  done(): void {
+    this.kept?.drop();
     this.leave();
   }
 
   /** The row is gone or done; the next row with this file, here or in another tab, may have the record. */
   leave(): void {
+    this.kept?.leave();
     for (const [key, owner] of this.#taken) if (owner === this) this.#taken.delete(key);
     this.#key = undefined;
     this.rest();

@@ -71,7 +71,8 @@ export class Row {
     this.#shared = shared;
     this.isHeld = connection.settings.manual;
     this.progress = new Progress(place.sizeBytes);
-    this.unsentCount = Math.ceil(place.sizeBytes / this.#chunkSizeBytes);
+    const chunkBytes = chunkSizeFor(place.sizeBytes, connection.settings.chunkSizeBytes);
+    this.unsentCount = Math.ceil(place.sizeBytes / chunkBytes);
   }
 
   /** Starts a run. Resolves when it ended in any way; `onDone` and `onFailed` are not called after `stop()`. */
@@ -190,10 +191,6 @@ export class Row {
     });
   }
 
-  get #chunkSizeBytes(): number {
-    return chunkSizeFor(this.sizeBytes, this.connection.settings.chunkSizeBytes);
-  }
-
   #moveTo(phase: Phase): void {
     if (this.#waitingPhase) this.#waitingPhase = phase;
     else if (this.#shared.phaseOf(this.id) !== phase) this.tellProgress(phase);
@@ -266,6 +263,7 @@ export class Row {
       },
       onSession: (session) => {
         this.session = session;
+        this.records.kept?.saveSession(session);
       },
       onOpened: (chunks) => {
         const resumedBytes = progress.begin(chunks);

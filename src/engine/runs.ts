@@ -26,7 +26,7 @@ export class Runs {
   readonly #rows = new Map<FileId, Row>();
   #queue: Row[] = [];
   readonly #running = new Set<Row>();
-  readonly #touched = new Touched();
+  readonly touched = new Touched();
   /** Something ran since the last `uploads-finished`. */
   #isBusy = false;
   /** A row was settled since: a pause alone finishes nothing. */
@@ -44,6 +44,10 @@ export class Runs {
 
   get(id: FileId): Row | undefined {
     return this.#rows.get(id);
+  }
+
+  get all(): readonly Row[] {
+    return [...this.#rows.values()];
   }
 
   add(row: Row): void {
@@ -76,7 +80,7 @@ export class Runs {
   async pause(id?: FileId | readonly FileId[]): Promise<void> {
     const rows = this.#chosen(id).filter((row) => row.picked && this.#isOpen(row) && !this.#rests(row));
     for (const row of rows) {
-      this.#touched.tell(row);
+      this.touched.tell(row);
       this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
     }
     await this.#stop(rows);
@@ -104,7 +108,7 @@ export class Runs {
   async cancel(id?: FileId): Promise<void> {
     const rows = this.#chosen(id).filter((row) => canMove(this.#phase(row) ?? 'done', 'canceled'));
     for (const row of rows) {
-      this.#touched.tell(row);
+      this.touched.tell(row);
       this.#report({ name: 'upload-canceled', detail: { id: row.id, name: row.name } });
     }
     this.#hasNews ||= rows.length > 0;
@@ -125,7 +129,7 @@ export class Runs {
 
   /** The rows that nothing will happen to any more leave the list. */
   async clear(): Promise<void> {
-    const settled = [...this.#rows.values()].filter((row) => isSettled(this.#phase(row) ?? 'done'));
+    const settled = this.all.filter((row) => isSettled(this.#phase(row) ?? 'done'));
     await Promise.all(settled.map((row) => this.remove(row.id)));
   }
 
@@ -133,7 +137,7 @@ export class Runs {
   move(id: FileId, beforeId?: FileId): void {
     if (!this.#rows.has(id) || id === beforeId) return;
     moveEntry(this.#rows, id, beforeId);
-    for (const [order, row] of [...this.#rows.values()].entries()) row.order = order;
+    for (const [order, row] of this.all.entries()) row.order = order;
     this.#report({ name: 'file-moved', detail: { id, ...(beforeId !== undefined && { beforeId }) } });
     this.#sortQueue();
   }
@@ -183,17 +187,13 @@ export class Runs {
   /** Ends every run and keeps every record: the page, or the element, is going. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#touched.close();
+    this.touched.close();
     await this.#stop([...this.#running]);
-    for (const row of this.#rows.values()) row.records.leave();
+    for (const row of this.all) row.records.leave();
   }
 
-  get touch(): (row: Row) => void {
-    return this.#touched.touch;
-  }
-
-  #chosen(id: FileId | readonly FileId[] | undefined): Row[] {
-    if (id === undefined) return [...this.#rows.values()];
+  #chosen(id: FileId | readonly FileId[] | undefined): readonly Row[] {
+    if (id === undefined) return this.all;
     return [id].flat().flatMap((one) => this.#rows.get(one) ?? []);
   }
 
@@ -246,7 +246,7 @@ export class Runs {
     row.proceed();
     const { key } = row.records;
     if (key !== undefined) this.#tabs.tellDone(key, detail);
-    row.records.leave();
+    row.records.done();
     this.#report({ name: 'upload-completed', detail });
   }
 
@@ -256,7 +256,7 @@ export class Runs {
       return;
     }
     this.#hasNews = true;
-    this.#touched.tell(row);
+    this.touched.tell(row);
     const { code, retryable, status } = describeError(error);
     this.#report({
       name: 'upload-failed',

@@ -113,7 +113,7 @@ export class Tabs {
 }
 
 /** Resolves with how to let the lock go; `undefined` where it is not available. Rejects with the signal's reason. */
-function hold(key: string, options: LockOptions): Promise<(() => void) | undefined> {
+export function hold(key: string, options: LockOptions): Promise<(() => void) | undefined> {
   return new Promise((resolve, reject) => {
     navigator.locks
       .request(LOCK + key, options, (lock) => {

@@ -11,6 +11,7 @@ import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { type Connection, connect, type Times } from './connection.ts';
 import { Connections } from './connections.ts';
 import { type Candidate, Intake } from './intake.ts';
+import { KeptFiles } from './kept-files.ts';
 import { Lanes } from './lanes.ts';
 import { Line } from './line.ts';
 import { Listeners } from './listeners.ts';
@@ -19,8 +20,6 @@ import { Runs } from './runs.ts';
 import type { Shared } from './shared.ts';
 import { Tabs } from './tabs.ts';
 import { warnOnce } from './warn-once.ts';
-
-const DAY_MS = 24 * 3_600_000;
 
 /** What is not a setting of the page: times that tests make small, and where uploads are kept. */
 export interface UploaderOptions {
@@ -45,6 +44,7 @@ export class Uploader {
   readonly #warn: Warn;
   readonly #store: UploadStore;
   readonly #tabs = new Tabs();
+  readonly #kept: KeptFiles;
   readonly #intake: Intake;
   /** Settles when the uploads of an earlier visit are in the list. */
   #restored: Promise<void>;
@@ -61,12 +61,12 @@ export class Uploader {
   constructor(settings: SettingsInput, options: UploaderOptions = {}) {
     this.#warn = warnOnce(options.warn);
     this.#store = options.store ?? createUploadStore();
+    this.#kept = new KeptFiles(this.#store.files, this.#warn);
     const checked = createSettings(settings, this.#warn);
-    const mayRedirect = (): boolean => this.mayRedirect?.() ?? true;
     const open = options.connect ?? connect;
     this.#connections = new Connections(
       checked,
-      (next) => open(next, this.#report, options.times, mayRedirect),
+      (next) => open(next, this.#report, options.times, () => this.mayRedirect?.() ?? true),
       this.#onAuth,
     );
     this.#keeper = new SnapshotKeeper(this.#connections.current.auth.snapshot);
@@ -80,7 +80,7 @@ export class Uploader {
       tabs: this.#tabs,
       phaseOf: (id) => this.#keeper.file(id)?.phase,
       report: this.#report,
-      touch: this.#runs.touch,
+      touch: this.#runs.touched.touch,
       warn: this.#warn,
       bytesPerSecond: () => this.#keeper.bytesPerSecond,
       ...(options.policy && { policy: options.policy }),
@@ -91,6 +91,7 @@ export class Uploader {
       shared,
       store: this.#store,
       tabs: this.#tabs,
+      kept: this.#kept,
       report: this.#report,
     });
     this.#restored = this.#restore();
@@ -128,9 +129,8 @@ export class Uploader {
     const settings = createSettings(input, this.#warn);
     const before = this.#connections.current;
     if (contentOf(settings) === contentOf(before.settings)) return;
-    const connection = this.#connections.open(settings);
-    this.#connections.current = connection;
-    this.#keeper.setAuth(connection.auth.snapshot);
+    this.#connections.current = this.#connections.open(settings);
+    this.#keeper.setAuth(this.#connections.current.auth.snapshot);
     this.#lanes.configure(settings.concurrency);
     this.#line.bytesPerSecond = settings.throttleBytesPerSecond;
     const { owner } = before.settings;
@@ -139,7 +139,7 @@ export class Uploader {
     this.#restored = Promise.all([this.#restored, left])
       .then(() => this.#restore())
       .then(() => this.#closeUnused(before));
-    if (this.#resting) this.#connections.close(connection);
+    if (this.#resting) this.#connections.close(this.#connections.current);
     this.#listeners.tellSoon();
   }
 
@@ -223,13 +223,10 @@ export class Uploader {
     await this.#store.clear().catch(() => undefined);
   }
 
-  /**
-   * For a list that is put aside, perhaps for good: what works or waits for its turn is paused, everything that the page has to
-   * give back is given back, and any other uploader may have its uploads.
-   */
+  /** For a list that is put aside, perhaps for good: it rests, holds nothing of the page, and others may have its uploads. */
   async rest(): Promise<void> {
     if (this.#resting) return;
-    const rows = [...this.#keeper.files].flatMap(({ id }) => this.#runs.get(id) ?? []);
+    const rows = this.#runs.all;
     const awake = rows.filter(({ id, isHeld }) => !isHeld && this.#keeper.file(id)?.pauseReason !== 'user');
     this.#resting = awake.map(({ id }) => id);
     this.#runs.isResting = true;
@@ -243,15 +240,14 @@ export class Uploader {
   wake(): void {
     if (!this.#resting) return;
     const again = this.#connections.reopen();
-    for (const { id } of this.#keeper.files) {
-      const row = this.#runs.get(id);
-      if (row) row.connection = again(row.connection);
-    }
+    for (const row of this.#runs.all) row.connection = again(row.connection);
     this.#keeper.setAuth(this.#connections.current.auth.snapshot);
     this.#line = new Line(this.settings.throttleBytesPerSecond);
+    this.#kept.wake();
     this.#runs.isResting = false;
     this.#runs.resume(this.#resting);
     this.#resting = undefined;
+    this.#restored = this.#restored.then(() => this.#restore());
     this.#listeners.tellSoon();
   }
 
@@ -264,12 +260,13 @@ export class Uploader {
   #letGo(): void {
     this.#line.close();
     this.#tabs.close();
+    this.#kept.rest();
     for (const connection of this.#connections.all) this.#connections.close(connection);
   }
 
   /** What cannot be restored must not keep new files from being added. */
   async #restore(): Promise<void> {
-    await this.#store.prune(this.settings.keepDays * DAY_MS).catch(() => undefined);
+    await this.#store.prune(this.settings.keepMs).catch(() => undefined);
     await this.#intake
       .restore(this.#connections.current)
       .catch((error: unknown) => globalThis.reportError?.(error));
@@ -290,7 +287,7 @@ export class Uploader {
 
   #closeUnused(connection: Connection): void {
     if (connection === this.#connections.current) return;
-    for (const { id } of this.#keeper.files) if (this.#runs.get(id)?.connection === connection) return;
+    if (this.#runs.all.some((row) => row.connection === connection)) return;
     this.#connections.close(connection);
   }
 }

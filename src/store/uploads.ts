@@ -5,6 +5,7 @@ import { promisifyRequest } from 'idb-keyval';
 import { UploaderError } from '../core/errors.ts';
 import type { UploadRecord } from '../core/types.ts';
 import { createDatabase, type Database } from './database.ts';
+import { createFileStore, type FileStore } from './files.ts';
 import {
   isNewer,
   type RecordToSave,
@@ -33,6 +34,8 @@ export interface UploadStore {
   /** Removes uploads begun longer ago than that, and what no record belongs to any more; not what a newer version has saved. */
   prune(maxAgeMs: number): Promise<void>;
   clear(): Promise<void>;
+  /** Small files that are kept themselves; `prune` and `clear` count for them too. */
+  readonly files: FileStore;
 }
 
 /** What a test, or a page with two kinds of uploads, sets. */
@@ -56,6 +59,7 @@ export function createUploadStore({
     chunksIds.clear();
   });
   const chunkLog = createDatabase(`${name}-chunks`, deadlineMs);
+  const files = createFileStore(createDatabase(`${name}-files`, deadlineMs));
   /** Records that are being written: their first chunks may be stored before that has ended. */
   const saving = new Map<string, Promise<unknown>>();
   // Two pages that write for one upload never use the same key.
@@ -122,6 +126,8 @@ export function createUploadStore({
   });
 
   return {
+    files,
+
     async find(key) {
       const record = await load(key);
       return record && withStored(record);
@@ -148,6 +154,7 @@ export function createUploadStore({
     },
 
     async prune(maxAgeMs) {
+      await files.prune(maxAgeMs);
       // Before the records: whoever writes chunks has saved their record already.
       const ids = await chunkLog.read(listIds);
       const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
@@ -170,6 +177,7 @@ export function createUploadStore({
       unsure.clear();
       await records.write((store) => void store.clear());
       await chunkLog.write((store) => void store.clear());
+      await files.clear();
     },
   };
 }

@@ -19,7 +19,6 @@ import { showState } from './host-states.ts';
 import { LoginController } from './login-controller.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
-import { areSettings } from './read-settings.ts';
 import { resume } from './resume.ts';
 import { styles } from './styles/styles.ts';
 import { createTokenSource, takeEarlyToken, warnOfAttribute } from './token-source.ts';
@@ -336,7 +335,7 @@ export class SecureUploader extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues): void {
-    if (areSettings(changed) || !this.hasUpdated) this.#engine.configure();
+    if (changed.size > 0 || !this.hasUpdated) this.#engine.configure();
     if (changed.get('owner')) this.#announcer.clear();
     if (changed.has('messages')) this.texts = { ...ENGLISH, ...this.messages };
   }

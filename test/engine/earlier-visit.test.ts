@@ -89,6 +89,31 @@ describe('a row of an earlier visit', () => {
   });
 });
 
+describe('a file whose handle was kept', () => {
+  it('goes on from there when it is asked for, without being picked', async () => {
+    const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
+    const handle = await folder?.getFileHandle(`${crypto.randomUUID()}.bin`, { create: true });
+    const canKeep = typeof handle?.createWritable === 'function';
+    let picked: PickedFile | File = file;
+    if (handle && canKeep) {
+      const writable = await handle.createWritable();
+      await writable.write(file);
+      await writable.close();
+      picked = { file: await handle.getFile(), relativePath: 'a.bin', handle };
+    }
+    const engine = new TestEngine({}, { store: await leftBehind({}, picked) });
+    engine.service.answerAll();
+    await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
+    const id = engine.uploader.snapshot.files[0]?.id ?? '';
+    expect(await engine.uploader.provide(id)).to.equal(canKeep);
+    // Where no handle can be kept, nothing gives the file, and the row goes on asking for it.
+    if (!canKeep) await engine.uploader.provide(id, file);
+    await engine.hears('upload-completed');
+    expect(engine.service.count('open')).to.equal(0);
+    expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
+  });
+});
+
 describe('a file that is added before the uploads of an earlier visit are known', () => {
   it('is taken at once, though the database does not answer', async () => {
     const never = new Promise<never>(() => undefined);

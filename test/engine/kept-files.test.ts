@@ -1,0 +1,185 @@
+// `keep-files`: small files go on by themselves after a reload, and are kept no longer than that needs.
+
+import { expect } from '@open-wc/testing';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from '../support/bytes.ts';
+import { settled, until, untilAsync } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+let name = '';
+let store: UploadStore;
+beforeEach(() => {
+  name = `test-${crypto.randomUUID()}`;
+  store = createUploadStore({ name });
+});
+
+/** Ids of all files that lie in the database. */
+async function keptIds(): Promise<string[]> {
+  const pages = await store.files.pages();
+  return (await Promise.all(pages.map((page) => store.files.list(page)))).flat().map(({ id }) => id);
+}
+const keeps = (count: number): Promise<void> => untilAsync(async () => (await keptIds()).length === count);
+/** The page is gone, and with it its locks. */
+async function leave({ uploader }: TestEngine): Promise<void> {
+  await uploader.close();
+  await untilAsync(
+    async () => !(await navigator.locks.query()).held?.some((lock) => lock.name?.includes('files ')),
+  );
+}
+const kept = { keepFiles: true, chunkSize: 'auto' };
+
+describe('with `keep-files`', () => {
+  it('files that were under way or only waiting go on by themselves after a reload, in the same session', async () => {
+    const before = new TestEngine(kept, { store });
+    before.service.answerAll('open');
+    await before.uploader.addFiles([
+      { file: fileOf(1, 2500, 'a.bin'), relativePath: 'deep/a.bin' },
+      fileOf(2, 10, 'b.bin'),
+    ]);
+    await before.service.nextRequest('presign');
+    await keeps(2);
+    await untilAsync(async () => {
+      const [page = ''] = await store.files.pages();
+      return (await store.files.list(page)).every(({ session }) => session);
+    });
+    await leave(before);
+    const engine = new TestEngine({ ...kept, parentId: 'folder-b' }, { store });
+    engine.service.answerAll();
+    await engine.hears('upload-completed', 2);
+    expect(engine.service.count('open')).to.equal(0);
+    expect(engine.service.stored.size).to.equal(2);
+    expect(engine.row('a.bin')).to.include({ relativePath: 'deep/a.bin', parentId: 'folder-a' });
+    await keeps(0);
+  });
+
+  it('a file of several chunks sends only what is missing', async () => {
+    const before = new TestEngine({ ...kept, chunkSize: 1000 }, { store });
+    before.service.answerAll('open', 'presign');
+    await before.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    (await before.service.nextRequest('put')).answer();
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await keeps(1);
+    await leave(before);
+    const engine = new TestEngine({ ...kept, chunkSize: 1000 }, { store });
+    for (const hash of before.service.stored) engine.service.stored.add(hash);
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    expect(engine.uploader.snapshot.files).to.have.length(1);
+    expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
+    expect(engine.service.puts).to.have.length(2);
+  });
+
+  it('no other page takes what is still in the hands of one', async () => {
+    const one = new TestEngine(kept, { store });
+    await one.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await keeps(1);
+    const listed = (engine: TestEngine): string[] => engine.uploader.snapshot.files.map(({ name }) => name);
+    const other = new TestEngine(kept, { store: createUploadStore({ name }) });
+    await untilAsync(async () => (await keptIds()).length === 1);
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(listed(other)).to.deep.equal([]);
+    await one.uploader.rest();
+    other.uploader.configure({ baseUrl: 'https://api.test', auth: 'none', keepFiles: true, multiple: true });
+    await until(() => listed(other).length === 1);
+  });
+
+  it('a file that was picked again has one row, and is uploaded once', async () => {
+    const before = new TestEngine(kept, { store });
+    const file = fileOf(1, 10, 'a.bin');
+    await before.uploader.addFiles([file]);
+    await keeps(1);
+    await leave(before);
+    const engine = new TestEngine({ ...kept, manual: true }, { store });
+    await engine.uploader.addFiles([file]);
+    await untilAsync(async () => (await keptIds()).length === 1);
+    engine.service.answerAll();
+    await engine.uploader.start();
+    await engine.hears('upload-completed');
+    await keeps(0);
+    expect(engine.phases()).to.deep.equal(['done']);
+  });
+
+  it('what is canceled, removed or forgotten with everything is not kept any longer', async () => {
+    const engine = new TestEngine({ ...kept, manual: true, cancelPath: '' }, { store });
+    await engine.uploader.addFiles(['a', 'b', 'c'].map((each, at) => fileOf(at, 10, each)));
+    await keeps(3);
+    await engine.uploader.cancel(engine.id('a'));
+    await keeps(2);
+    await engine.uploader.remove(engine.id('b'));
+    await keeps(1);
+    await engine.uploader.signOut();
+    await keeps(0);
+    await leave(engine);
+    const next = new TestEngine(kept, { store });
+    await next.uploader.addFiles([fileOf(4, 10, 'd')]);
+    expect(next.uploader.snapshot.files.map((file) => file.name)).to.deep.equal(['d']);
+  });
+
+  it('files of another owner stay where they are, and come when their owner does', async () => {
+    const before = new TestEngine({ ...kept, owner: 'ann' }, { store });
+    await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await keeps(1);
+    await leave(before);
+    const engine = new TestEngine({ ...kept, owner: 'bob' }, { store });
+    const settings = { baseUrl: 'https://api.test', auth: 'none', keepFiles: true };
+    engine.uploader.configure({ ...settings, owner: 'ann' });
+    await until(() => engine.phase('a.bin') !== undefined);
+    engine.uploader.configure({ ...settings, owner: 'bob' });
+    expect(engine.phases()).to.deep.equal([]);
+    engine.uploader.configure({ ...settings, owner: 'ann' });
+    await until(() => engine.phase('a.bin') !== undefined);
+    expect(await keptIds()).to.have.length(1);
+  });
+
+  it('large files, and all of a page that keeps nothing, are not kept', async () => {
+    const large = Object.defineProperty(fileOf(1, 10, 'large.bin'), 'size', { value: 4 * 2 ** 20 + 1 });
+    const engine = new TestEngine({ ...kept, manual: true }, { store });
+    const nothing = new TestEngine({ ...kept, manual: true, noResume: true }, { store });
+    await nothing.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
+    await engine.uploader.addFiles([large, fileOf(3, 10, 'small.bin')]);
+    await keeps(1);
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(await keptIds()).to.have.length(1);
+  });
+
+  it('no more than 64 MiB are kept in all, and the upload of what has no room goes on without', async () => {
+    const lain = { ...store.files, sumBytes: async () => 64 * 2 ** 20 - 15 };
+    const engine = new TestEngine(kept, { store: { ...store, files: lain } });
+    await engine.uploader.addFiles([
+      fileOf(1, 10, 'fits'),
+      fileOf(2, 10, 'does not'),
+      fileOf(3, 5, 'fits too'),
+    ]);
+    await keeps(2);
+    engine.service.answerAll();
+    await engine.hears('upload-completed', 3);
+    await keeps(0);
+  });
+
+  it('a disk that is full stops no upload, and is told once', async () => {
+    const warnings: string[] = [];
+    const { put } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function full(this: IDBObjectStore) {
+      try {
+        this.transaction.abort();
+      } catch {
+        // It was aborted by the file before.
+      }
+      return Object.create(IDBRequest.prototype) as IDBRequest<IDBValidKey>;
+    };
+    try {
+      const engine = new TestEngine(kept, { store, warn: (text) => warnings.push(text) });
+      await engine.uploader.addFiles([fileOf(1, 10, 'a')]);
+      await until(() => warnings.length > 0);
+      engine.service.answerAll();
+      await engine.uploader.addFiles([fileOf(2, 10, 'b')]);
+      await engine.hears('upload-completed', 2);
+    } finally {
+      IDBObjectStore.prototype.put = put;
+    }
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.contain('keep-files');
+  });
+});
