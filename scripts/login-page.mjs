@@ -1,13 +1,13 @@
-// Bundles what the service's own sign-in page loads: `<secure-uploader-login>`, in one file. Used by `npm start` and by the
-// journeys.
+// Bundles one source into one file: for the service's own sign-in page, which loads `<secure-uploader-login>`, and for the pages
+// of the journeys.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Answers the text of the file, built anew. */
-export async function buildLoginPage() {
+/** Answers the bundle of a source (`src/login.ts`, from the root of the project) as one text, built anew. */
+export async function bundle(source) {
   const result = await build({
     root,
     configFile: false,
@@ -17,7 +17,8 @@ export async function buildLoginPage() {
       target: 'es2022',
       modulePreload: false,
       rollupOptions: {
-        input: join(root, 'src/login.ts'),
+        input: join(root, source),
+        preserveEntrySignatures: 'strict',
         output: { format: 'es', codeSplitting: false },
       },
     },
@@ -25,3 +26,6 @@ export async function buildLoginPage() {
   const [{ output }] = [result].flat();
   return output[0].code;
 }
+
+/** What the service's own sign-in page loads. */
+export const buildLoginPage = () => bundle('src/login.ts');

@@ -14,7 +14,9 @@ const ownScript = `document.addEventListener('signed-in', () => {
 
 /** The page. `action` is where the plain form is sent. */
 export function loginPage(baseUrl: string, idp: string, action: string): ReturnType<typeof html> {
-  const content = html`<noscript>${signInForm(action, '')}</noscript>
+  const content = html`<h1>Reference service</h1>
+    <p>Sign in to go on with your upload</p>
+    <noscript>${signInForm(action)}</noscript>
     <secure-uploader-login base-url="${baseUrl}" idp-id="${idp}"></secure-uploader-login>
     <script type="module" src="/authorize/page.js"></script>
     <script type="module" src="/authorize/login.js"></script>`;

@@ -14,6 +14,7 @@ const HELP = `The reference service.
   --token-lifetime S  seconds a bearer token lives (default 900)
   --cross-site        session cookie for pages of other sites (None; Secure; Partitioned)
   --replant           sets the session cookie in the token answer too
+  --plain             the sign-in page has plain forms, instead of the form of the widget
   --test              switches on faults, request log and /_test/*; never in production`;
 
 const { values } = parseArgs({
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     'token-lifetime': { type: 'string', default: '900' },
     'cross-site': { type: 'boolean', default: false },
     replant: { type: 'boolean', default: false },
+    plain: { type: 'boolean', default: false },
     test: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -62,6 +64,7 @@ async function startOnFreePorts(): Promise<Service> {
     replant: values.replant,
     test: values.test,
     ...(values['redirect-uri'] && { redirectUris: values['redirect-uri'] }),
+    ...(!values.plain && (await readLoginScript())),
   };
   const isFixed = values.port !== undefined || values['storage-port'] !== undefined;
   for (let step = 0; ; step += 2) {
@@ -73,6 +76,19 @@ async function startOnFreePorts(): Promise<Service> {
       const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
       if (!isTaken || isFixed || step > 200) throw error;
     }
+  }
+}
+
+// Where it cannot be bundled, as without the tools of this project, the plain forms do.
+async function readLoginScript(): Promise<{ loginScript?: string }> {
+  try {
+    const { buildLoginPage } = await import('../../scripts/login-page.mjs');
+    return { loginScript: await buildLoginPage() };
+  } catch (error) {
+    console.log(
+      `Sign-in  plain forms, since the form of the widget was not bundled: ${(error as Error).message}`,
+    );
+    return {};
   }
 }
 

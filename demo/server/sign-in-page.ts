@@ -18,16 +18,14 @@ export function pageHeaders(formAction: string): Record<string, string> {
   };
 }
 
-/** The sign-in form. `action` is where it is sent; `at` names the provider if it is not the service itself. */
-export function signInForm(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
+/** The sign-in form. `action` is where it is sent. */
+export function signInForm(action: string, problem?: 'refused' | 'locked', email = ''): Html {
   const says = {
     refused: 'The e-mail address or the password is not right.',
     locked: 'Too many attempts. Try again in a quarter of an hour.',
   };
   const described = problem ? html` aria-describedby="problem" aria-invalid="true"` : '';
-  return html`<h1>Sign in${at && ` at ${at}`}</h1>
-      <p>to go on with your upload</p>
-      ${problem ? alert(says[problem]) : ''}
+  return html`${problem ? alert(says[problem]) : ''}
       <form method="post" action="${action}">
         <label for="email">E-mail address</label>
         <input id="email" name="email" type="email" value="${email}" required autocomplete="username"
@@ -39,10 +37,13 @@ export function signInForm(action: string, at: string, problem?: 'refused' | 'lo
       </form>`;
 }
 
-/** The page with that form. */
+/** The page with that form. `at` names the provider if it is not the service itself. */
 export function signInPage(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
   const sheet = at ? '/style.css' : '/authorize/style.css';
-  return page('Sign in', signInForm(action, at, problem, email), sheet);
+  const content = html`<h1>Sign in${at && ` at ${at}`}</h1>
+      <p>to go on with your upload</p>
+      ${signInForm(action, problem, email)}`;
+  return page('Sign in', content, sheet);
 }
 
 /** What the second step shows. */

@@ -40,7 +40,8 @@ function handOver(): void {
   setTimeout(say, 1500);
 }
 
-const left = state ? pageThatWasLeft() : undefined;
+// A frame is never the page that was left; and Firefox, once a frame has read the storage, may lose what the page writes there.
+const left = state && window.parent === window ? pageThatWasLeft() : undefined;
 if (!state) say();
 else if (left)
   location.replace(`${left.origin}${left.pathname}${left.search}#secure-uploader-answer?${params}`);

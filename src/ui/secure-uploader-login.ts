@@ -92,7 +92,9 @@ export class SecureUploaderLogin extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues): void {
-    this.#hasFocus = this.matches(':focus-within');
+    // A button that had it loses it while an answer is under way: nobody has it then.
+    this.#hasFocus =
+      this.matches(':focus-within') || (this.#hasFocus && document.activeElement === document.body);
     if (!this.isConnected || !(this.settings || this.baseUrl)) return;
     if (this.#signIn && !(this.settings && changed.has('settings'))) return;
     const next = this.settings ? openSignIn(this.settings) : this.#openAlone();

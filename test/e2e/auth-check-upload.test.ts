@@ -8,10 +8,10 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { LogEntry } from '../../demo/server/faults.ts';
+import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
-import { createWorld, type World } from './support/world.ts';
 
 const QUICK = JSON.stringify({
   policy: { attempts: 2, baseMs: 30, capMs: 90 },
@@ -20,12 +20,11 @@ const QUICK = JSON.stringify({
 const SETTINGS = `chunk-size="32768" data-engine-options='${QUICK}'`;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-let world: World;
+let world: AuthWorld;
 let elsewhere: Server;
 let elsewhereUrl: string;
 const strays: string[] = [];
 before(async () => {
-  world = await createWorld({ fsync: false });
   elsewhere = createServer((request, response) => {
     strays.push(`${request.method} ${request.url}`);
     response
@@ -34,29 +33,21 @@ before(async () => {
   });
   await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
   elsewhereUrl = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`;
-  // The content policy must not be what keeps it in.
-  world.pages.allow(elsewhereUrl, 'http://storage.example');
 });
-after(async () => {
-  await world.close();
-  await new Promise<void>((resolve) => {
-    elsewhere.closeAllConnections();
-    elsewhere.close(() => resolve());
-  });
-});
+after(
+  () =>
+    new Promise<void>((resolve) => {
+      elsewhere.closeAllConnections();
+      elsewhere.close(() => resolve());
+    }),
+);
 beforeEach(() => {
-  world.service.faults.clear();
-  world.service.faults.clearLog();
   strays.length = 0;
 });
 
+/** What the service was asked of that kind, about one file or all. */
 const entries = (operation: string, fileName?: string): LogEntry[] =>
-  world.service.log.filter(
-    (entry) =>
-      entry.operation === operation &&
-      entry.method !== 'OPTIONS' &&
-      (fileName === undefined || entry.fileName === fileName),
-  );
+  world.entries(operation).filter((entry) => fileName === undefined || entry.fileName === fileName);
 
 /** A file of random bytes in that many chunks. */
 function makeFile(chunkCount = 2): { path: string; fileName: string } {
@@ -70,7 +61,7 @@ function makeFile(chunkCount = 2): { path: string; fileName: string } {
 async function openWithTokens(attributes = ''): Promise<Page> {
   const tokens: string[] = [];
   for (let count = 0; count < 8; count++) tokens.push((await world.service.createToken('alice')).token);
-  const page = await world.open(`${SETTINGS} ${attributes}`);
+  const page = await world.openWidget(`${SETTINGS} ${attributes}`);
   await page.evaluate((tokens) => {
     const scope = globalThis as unknown as { reasons: string[] };
     scope.reasons = [];
@@ -96,134 +87,154 @@ const failuresOf = async (page: Page): Promise<Record<string, string>> =>
     ]),
   );
 
-test('check 33: given presign answers 401 for a token after a newer one was obtained, then it is retried with the newer one, without another renewal', async () => {
-  const [slow, quick] = [makeFile(), makeFile()];
-  const page = await openWithTokens();
-  const refusal = { operation: 'chunks', status: 401, body: {} } as const;
-  const newer = createGate();
-  world.service.faults.add({ ...refusal, match: { fileName: slow.fileName }, waitFor: newer.opened });
-  world.service.faults.add({ ...refusal, match: { fileName: quick.fileName } });
-  world.service.faults.choose(() => {
-    // Its second request: the one with the newer token.
-    if (entries('chunks', quick.fileName).length > 1) newer.open();
-    return undefined;
-  });
-  await pick(page, slow.path, quick.path);
-  await until(page, 'upload-completed', 2);
-  const [late] = entries('chunks', slow.fileName);
-  const [, retried] = entries('chunks', quick.fileName);
-  assert.ok(
-    (late?.answeredAt ?? 0) >= (retried?.at ?? FOR_EVER),
-    'the refusal came after the newer token was used',
-  );
-  assert.deepEqual(await reasonsOf(page), ['first', 'rejected']);
-  await page.close();
-});
+const use = (next: AuthWorld): void => {
+  world = next;
+  // The content policy must not be what keeps it in.
+  world.pages.allow(elsewhereUrl, 'http://storage.example');
+};
 
-test('check 33: given a second 401 with a fresh token on presign, then one new session is opened; 401 there is token-rejected', async () => {
-  const file = makeFile();
-  const page = await openWithTokens();
-  const match = { fileName: file.fileName };
-  world.service.faults.add({ operation: 'chunks', status: 401, body: {}, match, times: 2 });
-  await pick(page, file.path);
-  await until(page, 'upload-completed');
-  assert.equal(entries('session', file.fileName).length, 2, 'one new session');
-  assert.deepEqual(await reasonsOf(page), ['first', 'rejected']);
-
-  const refused = makeFile();
-  const other = { match: { fileName: refused.fileName }, status: 401, body: {}, times: FOR_EVER };
-  world.service.faults.add({ operation: 'chunks', ...other });
-  world.service.faults.add({ operation: 'session', ...other, skip: 1 });
-  await pick(page, refused.path);
-  await until(page, 'upload-failed');
-  assert.deepEqual(await failuresOf(page), { [refused.fileName]: 'token-rejected' });
-  assert.ok(entries('session', refused.fileName).length <= 3, 'no loop');
-  await page.close();
-});
-
-test('check 33: given 403, then no renewal, that file fails with forbidden, and others go on', async () => {
-  const [barred, free] = [makeFile(), makeFile()];
-  const page = await openWithTokens();
-  world.service.faults.add({
-    operation: 'chunks',
-    status: 403,
-    body: { debuginfo: 'not yours' },
-    match: { fileName: barred.fileName },
-    times: FOR_EVER,
-  });
-  await pick(page, barred.path, free.path);
-  await Promise.all([until(page, 'upload-failed'), until(page, 'upload-completed')]);
-  assert.deepEqual(await failuresOf(page), { [barred.fileName]: 'forbidden' });
-  assert.deepEqual(await reasonsOf(page), ['first']);
-  await page.close();
-});
-
-test('check 36: given presigned URLs on another origin, then those requests carry no bearer and no cookie, and no more Referer than the origin', async () => {
-  const page = await openWithTokens();
-  // A cookie of the host that the storage is on, for whoever would send one.
-  await world.browser.addCookies([
-    { name: 'planted', value: 'x', url: world.service.storageUrl, sameSite: 'Lax' },
-  ]);
-  await pick(page, makeFile(4).path);
-  await until(page, 'upload-completed');
-  const puts = entries('put');
-  assert.ok(puts.length >= 4);
-  for (const { hasBearer, hasCookie, headers, referer = '' } of puts) {
-    assert.deepEqual([hasBearer, hasCookie], [false, false]);
-    assert.equal(headers.includes('x-service-uploadsession'), false);
-    assert.ok(['', `${world.pages.origin}/`].includes(referer), referer);
-  }
-  await page.close();
-});
-
-for (const url of ['http://storage.example/put', 'javascript:alert(1)']) {
-  test(`check 36: given a presign answer with the address ${url}, then it is refused`, async () => {
-    const file = makeFile(1);
-    const hash = createHash('sha256').update(readFileSync(file.path)).digest('hex');
+inWorlds({ sites: BOTH }, use, () => {
+  test('check 1: given getToken, when three files are added together, then no sign-in is shown, it was asked once, and both operations carry the bearer', async () => {
     const page = await openWithTokens();
-    const asked: string[] = [];
-    page.on('request', (request) => asked.push(request.url()));
-    world.service.faults.add({
-      operation: 'chunks',
-      status: 200,
-      body: { chunks: { [hash]: { upload_url: url, receipt: 'made-up' } } },
-      times: FOR_EVER,
-    });
-    await pick(page, file.path);
-    const [failed] = await until(page, 'upload-failed');
-    assert.match(JSON.stringify(failed?.detail), /bad-response|unsafe-url|bad-ticket/);
+    const files = [makeFile(), makeFile(), makeFile()];
+    await pick(page, ...files.map(({ path }) => path));
+    await until(page, 'upload-completed', 3);
+    assert.deepEqual(await reasonsOf(page), ['first']);
+    assert.deepEqual(await eventsOf(page, 'auth-required'), []);
+    assert.equal(await page.locator('[part~="sign-in"]').count(), 0);
+    const calls = [...entries('session'), ...entries('chunks')];
+    assert.ok(calls.length >= 6);
     assert.deepEqual(
-      asked.filter((address) => address.startsWith(url)),
+      calls.filter(({ hasBearer }) => !hasBearer),
       [],
     );
-    assert.equal(entries('put').length, 0);
-    await page.close();
+    assert.equal(entries('authorize').length + entries('login').length + entries('token').length, 0);
   });
-}
 
-test('check 37: given a path of another host or beside the base URL, then a privileged request throws and sends nothing', async () => {
-  const { baseUrl } = world.service;
-  for (const path of [`${elsewhereUrl}/files`, `${baseUrl}.evil/files`, `${baseUrl}/files/uploadsession`]) {
-    // `world.open` writes `base-url` last, and the first of two attributes counts.
-    const page = await openWithTokens(`base-url="${baseUrl}/api" session-path="${path}"`);
-    const asked: string[] = [];
-    page.on('request', (request) => {
-      if (!request.url().startsWith(world.pages.origin)) asked.push(request.url());
+  test('check 33: given presign answers 401 for a token after a newer one was obtained, then it is retried with the newer one, without another renewal', async () => {
+    const [slow, quick] = [makeFile(), makeFile()];
+    const page = await openWithTokens();
+    const refusal = { operation: 'chunks', status: 401, body: {} } as const;
+    const newer = createGate();
+    world.service.faults.add({ ...refusal, match: { fileName: slow.fileName }, waitFor: newer.opened });
+    world.service.faults.add({ ...refusal, match: { fileName: quick.fileName } });
+    world.service.faults.choose(() => {
+      // Its second request: the one with the newer token.
+      if (entries('chunks', quick.fileName).length > 1) newer.open();
+      return undefined;
     });
-    await pick(page, makeFile(1).path);
-    const [failed] = await until(page, 'upload-failed');
-    assert.match(JSON.stringify(failed?.detail), /bad-config/, path);
-    assert.deepEqual(asked, [], path);
-    await page.close();
-  }
-  assert.deepEqual(strays, []);
-});
+    await pick(page, slow.path, quick.path);
+    await until(page, 'upload-completed', 2);
+    const [late] = entries('chunks', slow.fileName);
+    const [, retried] = entries('chunks', quick.fileName);
+    assert.ok(
+      (late?.answeredAt ?? 0) >= (retried?.at ?? FOR_EVER),
+      'the refusal came after the newer token was used',
+    );
+    assert.deepEqual(await reasonsOf(page), ['first', 'rejected']);
+  });
 
-test('check 37: given a redirect answer, then it is an error and not followed', async () => {
-  const page = await openWithTokens();
-  world.service.faults.add({ operation: 'session', redirect: `${elsewhereUrl}/files`, times: FOR_EVER });
-  await pick(page, makeFile(1).path);
-  await until(page, 'upload-failed');
-  assert.deepEqual(strays, []);
-  await page.close();
+  test('check 33: given a second 401 with a fresh token on presign, then one new session is opened; 401 there is token-rejected', async () => {
+    const file = makeFile();
+    const page = await openWithTokens();
+    const match = { fileName: file.fileName };
+    world.service.faults.add({ operation: 'chunks', status: 401, body: {}, match, times: 2 });
+    await pick(page, file.path);
+    await until(page, 'upload-completed');
+    assert.equal(entries('session', file.fileName).length, 2, 'one new session');
+    assert.deepEqual(await reasonsOf(page), ['first', 'rejected']);
+
+    const refused = makeFile();
+    const other = { match: { fileName: refused.fileName }, status: 401, body: {}, times: FOR_EVER };
+    world.service.faults.add({ operation: 'chunks', ...other });
+    world.service.faults.add({ operation: 'session', ...other, skip: 1 });
+    await pick(page, refused.path);
+    await until(page, 'upload-failed');
+    assert.deepEqual(await failuresOf(page), { [refused.fileName]: 'token-rejected' });
+    assert.ok(entries('session', refused.fileName).length <= 3, 'no loop');
+  });
+
+  test('check 33: given 403, then no renewal, that file fails with forbidden, and others go on', async () => {
+    const [barred, free] = [makeFile(), makeFile()];
+    const page = await openWithTokens();
+    world.service.faults.add({
+      operation: 'chunks',
+      status: 403,
+      body: { debuginfo: 'not yours' },
+      match: { fileName: barred.fileName },
+      times: FOR_EVER,
+    });
+    await pick(page, barred.path, free.path);
+    await Promise.all([until(page, 'upload-failed'), until(page, 'upload-completed')]);
+    assert.deepEqual(await failuresOf(page), { [barred.fileName]: 'forbidden' });
+    assert.deepEqual(await reasonsOf(page), ['first']);
+  });
+
+  test('check 36: given presigned URLs on another origin, then those requests carry no bearer and no cookie, and no more Referer than the origin', async () => {
+    const page = await openWithTokens();
+    // A cookie of the host that the storage is on, for whoever would send one.
+    await world.context.addCookies([
+      { name: 'planted', value: 'x', url: world.service.storageUrl, sameSite: 'Lax' },
+    ]);
+    await pick(page, makeFile(4).path);
+    await until(page, 'upload-completed');
+    const puts = entries('put');
+    assert.ok(puts.length >= 4);
+    for (const { hasBearer, hasCookie, headers, referer = '' } of puts) {
+      assert.deepEqual([hasBearer, hasCookie], [false, false]);
+      assert.equal(headers.includes('x-service-uploadsession'), false);
+      assert.ok(['', `${world.pages.origin}/`].includes(referer), referer);
+    }
+  });
+
+  for (const url of ['http://storage.example/put', 'javascript:alert(1)']) {
+    test(`check 36: given a presign answer with the address ${url}, then it is refused`, async () => {
+      const file = makeFile(1);
+      const hash = createHash('sha256').update(readFileSync(file.path)).digest('hex');
+      const page = await openWithTokens();
+      const asked: string[] = [];
+      page.on('request', (request) => asked.push(request.url()));
+      world.service.faults.add({
+        operation: 'chunks',
+        status: 200,
+        body: { chunks: { [hash]: { upload_url: url, receipt: 'made-up' } } },
+        times: FOR_EVER,
+      });
+      await pick(page, file.path);
+      const [failed] = await until(page, 'upload-failed');
+      assert.match(JSON.stringify(failed?.detail), /bad-response|unsafe-url|bad-ticket/);
+      assert.deepEqual(
+        asked.filter((address) => address.startsWith(url)),
+        [],
+      );
+      assert.equal(entries('put').length, 0);
+      await page.close();
+    });
+  }
+
+  test('check 37: given a path of another host or beside the base URL, then a privileged request throws and sends nothing', async () => {
+    const { baseUrl } = world.service;
+    for (const path of [`${elsewhereUrl}/files`, `${baseUrl}.evil/files`, `${baseUrl}/files/uploadsession`]) {
+      // `world.openWidget` writes `base-url` last, and the first of two attributes counts.
+      const page = await openWithTokens(`base-url="${baseUrl}/api" session-path="${path}"`);
+      const asked: string[] = [];
+      page.on('request', (request) => {
+        if (!request.url().startsWith(world.pages.origin)) asked.push(request.url());
+      });
+      await pick(page, makeFile(1).path);
+      const [failed] = await until(page, 'upload-failed');
+      assert.match(JSON.stringify(failed?.detail), /bad-config/, path);
+      assert.deepEqual(asked, [], path);
+      await page.close();
+    }
+    assert.deepEqual(strays, []);
+  });
+
+  test('check 37: given a redirect answer, then it is an error and not followed', async () => {
+    const page = await openWithTokens();
+    world.service.faults.add({ operation: 'session', redirect: `${elsewhereUrl}/files`, times: FOR_EVER });
+    await pick(page, makeFile(1).path);
+    await until(page, 'upload-failed');
+    assert.deepEqual(strays, []);
+  });
 });

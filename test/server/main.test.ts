@@ -47,6 +47,28 @@ test('it prints its addresses and users, answers, and ends on Ctrl-C', async (t)
   await rm(dataDir, { recursive: true, force: true });
 });
 
+test('its sign-in page has the form of the widget, or plain forms with --plain', async (t) => {
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: 'secure-uploader',
+    redirect_uri: 'http://app.test/secure-uploader-callback.html',
+    code_challenge: 'a'.repeat(43),
+    code_challenge_method: 'S256',
+    state: 'some-state',
+  });
+  for (const [flags, hasWidget] of [
+    [[], true],
+    [['--plain'], false],
+  ] as const) {
+    const { said, dataDir } = await start(t, '--origin', 'http://app.test', ...flags);
+    const baseUrl = /Service +(\S+)/.exec(said)?.[1] ?? '';
+    const page = await (await fetch(`${baseUrl}/authorize?${query}`)).text();
+    assert.equal(page.includes('<secure-uploader-login'), hasWidget);
+    assert.equal((await fetch(`${baseUrl}/authorize/login.js`)).status, hasWidget ? 200 : 404);
+    await rm(dataDir, { recursive: true, force: true });
+  }
+});
+
 test('a default port that is taken is stepped over', async (t) => {
   const blocker = createServer();
   t.after(() => blocker.close());

@@ -87,7 +87,7 @@ export const login = css`
     }
 
     .error:empty {
-      margin-block-start: -0.75em;
+      position: absolute;
     }
 
     input[aria-invalid='true'] {

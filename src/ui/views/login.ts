@@ -212,7 +212,7 @@ const methods = (view: LoginView): TemplateResult =>
       (method) => html`<li>
         <button type="button" @click=${() => view.form.act({ type: 'pick', method })}>
           ${nameOf(view, method)}
-          ${method.hint ? html`<span class="hint">${method.hint}</span>` : nothing}
+          ${method.hint ? html`<span class="hint" dir="auto">${method.hint}</span>` : nothing}
         </button>
       </li>`,
     )}

@@ -1,9 +1,15 @@
-// What a person and a page do in the sign-in journeys: calls, clicks, forms. It knows the page of auth-page.ts and no test.
+// What a person and a page do in the sign-in journeys: calls, clicks, forms, files. It knows the pages of auth-world.ts and no
+// test.
 import assert from 'node:assert/strict';
-import type { Frame, Page } from 'playwright';
-import { type AuthWorld, fillIn, until } from './auth-world.ts';
+import { join } from 'node:path';
+import type { Frame, Locator, Page } from 'playwright';
+import type { AuthWorld } from './auth-world.ts';
+import { writeRandom } from './files.ts';
 
 declare const tools: typeof import('./auth-page.ts').tools;
+
+// A page may lie behind another, where it paints nothing: every wait here is by a timer.
+const POLLING = { polling: 50 };
 
 /** Makes so many privileged calls at once; resolves with `done`, or with the code of the error. */
 export const call = (page: Page | Frame, world: AuthWorld, more: object = {}, count = 1): Promise<string> =>
@@ -12,36 +18,95 @@ export const call = (page: Page | Frame, world: AuthWorld, more: object = {}, co
     count,
   ] as const);
 
+/** As `call`, for a call that may stay unanswered. Resolves when the person is asked for. */
+export async function callAndAsk(page: Page, world: AuthWorld): Promise<void> {
+  call(page, world).catch(() => undefined);
+  await until(page, 'auth-required');
+}
+
+/** Resolves with the detail of the first event of that name, on a page with nothing but sign-in. */
+export async function until(page: Page, name: string): Promise<Record<string, unknown>> {
+  const handle = await page.waitForFunction(
+    (name) => tools.events.find((event) => event.name === name)?.detail,
+    name,
+    POLLING,
+  );
+  return (await handle.jsonValue()) as Record<string, unknown>;
+}
+
+/** Resolves when the session of the page is in that state. */
+export const inState = async (page: Page | Frame, ...states: string[]): Promise<void> => {
+  await page.waitForFunction(
+    (states) => states.includes(tools.session?.snapshot.state ?? ''),
+    states,
+    POLLING,
+  );
+};
+
 /** Clicks the page's own button; resolves with the window that opened. */
 export async function press(page: Page): Promise<Page> {
   const [window] = await Promise.all([page.waitForEvent('popup'), page.getByText('Sign in here').click()]);
   return window;
 }
 
+/** Enters an address and the password in the form that is shown, and sends it. */
+export async function fillIn(
+  page: Page | Frame,
+  world: AuthWorld,
+  email = 'alice@example.com',
+  password = world.service.seed.password,
+): Promise<void> {
+  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+}
+
 /** Signs a page in by its window, with a call that waits for it. */
-export async function signIn(page: Page, world: AuthWorld, email = 'alice@example.com'): Promise<void> {
+export async function signIn(page: Page, world: AuthWorld, email?: string): Promise<void> {
   const waiting = call(page, world);
   await until(page, 'auth-required');
-  const window = await press(page);
-  await fillIn(window, email, world.service.seed.password);
+  await fillIn(await press(page), world, email);
   assert.equal(await waiting, 'done');
+}
+
+/** Bodies, as read. */
+type Bodies = Record<string, string>[];
+
+/** A script that keeps what the page sends to `/auth/` and gets from there, where no scan of the page looks. */
+export const RECORD = `{
+  const own = fetch;
+  const wire = { sent: [], got: [] };
+  globalThis.readWire = () => wire;
+  globalThis.fetch = async (...given) => {
+    const isOfSignIn = String(given[0]).includes('/auth/');
+    if (isOfSignIn) wire.sent.push(given[1]?.body ?? '{}');
+    const answer = await own(...given);
+    if (isOfSignIn) wire.got.push(await answer.clone().text().catch(() => '{}'));
+    return answer;
+  };
+}`;
+
+/** What a page with `RECORD` sent and got. */
+export async function wireOf(page: Page): Promise<{ sent: Bodies; got: Bodies }> {
+  const { sent, got } = await page.evaluate(() =>
+    (globalThis as unknown as { readWire(): { sent: string[]; got: string[] } }).readWire(),
+  );
+  const read = (texts: string[]): Bodies => texts.map((text) => JSON.parse(text) as Record<string, string>);
+  return { sent: read(sent), got: read(got) };
 }
 
 /** Shows the form in the page. */
 export const showForm = (page: Page | Frame, world: AuthWorld, more: object = {}): Promise<void> =>
   page.evaluate((input) => tools.showForm(input), { baseUrl: world.service.baseUrl, auth: 'local', ...more });
 
-/** Enters e-mail and password in the form, and sends them. */
-export async function enterPassword(page: Page | Frame, world: AuthWorld, email: string): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email);
-  await page.getByLabel('Password', { exact: true }).fill(world.service.seed.password);
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+/** A page with the form, where somebody has sent e-mail and password. `script` runs before all others. */
+export async function logIn(world: AuthWorld, email: string, script = ''): Promise<Page> {
+  const page = await world.open({ auth: 'local' }, { script });
+  await callAndAsk(page, world);
+  await showForm(page, world);
+  await fillIn(page, world, email);
+  return page;
 }
-
-/** Resolves when the session of the page is in that state. */
-export const inState = async (page: Page | Frame, state: string): Promise<void> => {
-  await page.waitForFunction((state) => tools.session?.snapshot.state === state, state, { polling: 20 });
-};
 
 /** The details of all events of that name so far. */
 export const detailsOf = (page: Page, name: string): Promise<Record<string, unknown>[]> =>
@@ -72,8 +137,43 @@ export async function setLifetimes(
   assert.equal(answer.status, 204);
 }
 
-/** Lets the page draw so many times: long enough for what would follow by itself to show. */
-export const frames = (page: Page, count = 30): Promise<void> =>
+/** Gives the page so many turns: enough for what would follow by itself to show. */
+export const turns = (page: Page, count = 30): Promise<void> =>
   page.evaluate(async (count) => {
-    for (let left = count; left > 0; left--) await new Promise(requestAnimationFrame);
+    for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve, 10));
   }, count);
+
+/** The widget's panel where sign-in is in that state. */
+export const panel = (page: Page, state: string): Locator =>
+  page.locator(`[part~="sign-in"][data-state="${state}"]`);
+
+export const signInButton = (page: Page): Locator => page.locator('[data-action="sign-in"]');
+
+/** An attribute that makes times of sign-in small. */
+export const times = (auth: object): string => `data-engine-options='${JSON.stringify({ times: { auth } })}'`;
+
+/** Gives the widget a file of that size. */
+export async function pick(page: Page, world: AuthWorld, sizeBytes = 100_000): Promise<void> {
+  const path = join(world.folder, 'small.bin');
+  writeRandom(path, sizeBytes);
+  await page.setInputFiles('secure-uploader >> input[type=file]', path);
+}
+
+/** A page with the widget and a file that waits for the person to sign in. */
+export async function openWaiting(world: AuthWorld, attributes = '', script = ''): Promise<Page> {
+  const page = await world.openWidget(attributes, script);
+  await pick(page, world);
+  await panel(page, 'prompt').waitFor();
+  return page;
+}
+
+/** Clicks the widget's button; resolves with the window, when it shows its form. */
+export async function openWindow(page: Page): Promise<Page> {
+  const [window] = await Promise.all([page.waitForEvent('popup'), signInButton(page).click()]);
+  await window.getByLabel('E-mail address').waitFor();
+  return window;
+}
+
+/** Signs in by the window of the widget. */
+export const signInByWindow = async (page: Page, world: AuthWorld): Promise<void> =>
+  fillIn(await openWindow(page), world);

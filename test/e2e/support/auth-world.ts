@@ -1,71 +1,117 @@
-// The world of a sign-in journey: the reference service, a page with nothing but sign-in on it, and a browser. Page and
-// service are on one site or on two, as the test wants.
+// The world of a sign-in journey: the reference service with its own sign-in page, a page with nothing but sign-in on it, pages
+// with the widget, and a browser. Pages and service are on one site or on two, in one engine or another, as the test wants.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after, before, beforeEach, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
-import { build } from 'vite';
+import type { Browser, BrowserContext, Page } from 'playwright';
+import type { LogEntry } from '../../../demo/server/faults.ts';
 import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
-import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
+import { buildLoginPage, bundle } from '../../../scripts/login-page.mjs';
+import { type Engine, engines, startEngine } from './auth-browsers.ts';
 import { PATIENCE_MS } from './browser.ts';
+import { type Pages, startPages } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const CALLBACK = 'secure-uploader-callback';
 
+/** `cross-site`: the pages on 127.0.0.1, the service on localhost, so that cookies are another site's. */
+export type Site = 'same-site' | 'cross-site';
+export const BOTH: readonly Site[] = ['same-site', 'cross-site'];
+
 export interface AuthWorld {
+  readonly engine: Engine;
+  readonly site: Site;
   readonly service: Service;
+  /** Where files of the test may lie. */
+  readonly folder: string;
+  /** Of the page with nothing but sign-in. */
   readonly origin: string;
-  /** A page of another site that has the page in a frame. */
+  /** A page of another site that has that page in a frame. */
   readonly outer: string;
+  /** Serves the pages with the widget. */
+  readonly pages: Pages;
   readonly browser: Browser;
   readonly context: BrowserContext;
-  /** Reports of the content policy. */
+  /** Reports of the content policy of the page with nothing but sign-in. */
   readonly violations: string[];
-  /** Headers that the page is served with beside the usual ones. */
+  /** Headers that it is served with beside the usual ones. */
   readonly pageHeaders: Record<string, string>;
   /** A new page with a session of these settings and a button that signs in; `script` runs before all others. */
   open(settings?: object, at?: { context?: BrowserContext; host?: string; script?: string }): Promise<Page>;
+  /** A new page with the widget, with these attributes beside the usual ones. */
+  openWidget(attributes?: string, script?: string): Promise<Page>;
   /** Empty the service's log and faults; begin with a new profile. */
   reset(): Promise<void>;
+  /** What the service was asked, without preflights. */
+  entries(operation: string): LogEntry[];
   count(operation: string): number;
   close(): Promise<void>;
 }
 
-async function bundle(input: string): Promise<string> {
-  const result = await build({
-    root,
-    configFile: false,
-    logLevel: 'error',
-    build: {
-      write: false,
-      target: 'es2022',
-      minify: false,
-      modulePreload: false,
-      rollupOptions: {
-        input: join(root, input),
-        preserveEntrySignatures: 'strict',
-        output: { format: 'es', codeSplitting: false },
-      },
-    },
-  });
-  const [output] = [result].flat();
-  if (!output || !('output' in output)) throw new Error('nothing was built');
-  return output.output[0].code;
+/** Where tests are declared for. */
+export interface Place {
+  readonly engine: Engine;
+  readonly site: Site;
 }
 
-/** `cross-site`: the page on 127.0.0.1, the service on localhost, so that cookies are another site's. */
-export async function createAuthWorld(
-  site: 'same-site' | 'cross-site',
-  options: Partial<ServiceOptions> = {},
+// One for all worlds of a process.
+const browsers: Partial<Record<Engine, Promise<Browser>>> = {};
+after(async () => {
+  for (const browser of Object.values(browsers)) await (await browser).close();
+});
+
+/**
+ * Declares the same tests for Chromium on every site and, where the run has it, for Firefox on the last of them: each in a
+ * world of its own, new before each test.
+ */
+export function inWorlds(
+  { sites, only, ...options }: Partial<ServiceOptions> & { sites: readonly Site[]; only?: Engine },
+  use: (world: AuthWorld) => void,
+  declare: (place: Place) => void,
+): void {
+  for (const engine of engines.filter((engine) => !only || engine === only)) {
+    describe(engine, () => {
+      for (const site of engine === 'chromium' ? sites : sites.slice(-1)) {
+        describe(site, () => {
+          let world: AuthWorld | undefined;
+          before(async () => {
+            browsers[engine] ??= startEngine(engine);
+            world = await createAuthWorld({ engine, site }, await browsers[engine], options);
+            use(world);
+          });
+          after(() => world?.close());
+          beforeEach(() => world?.reset());
+          declare({ engine, site });
+        });
+      }
+    });
+  }
+}
+
+// Built once for all worlds of a process.
+let scripts: Promise<{ login: string; files: Record<string, string> }> | undefined;
+async function buildScripts(): Promise<{ login: string; files: Record<string, string> }> {
+  const page = await bundle('test/e2e/support/auth-page.ts');
+  const callback = await bundle('src/auth/callback.ts');
+  return { login: await buildLoginPage(), files: { '/page.js': page, [`/${CALLBACK}.js`]: callback } };
+}
+
+/** Functions that a test hands to a page come out of its compiler with calls of this helper. */
+const NAMES = 'globalThis.__name = (fn) => fn;';
+
+async function createAuthWorld(
+  { engine, site }: Place,
+  browser: Browser,
+  options: Partial<ServiceOptions>,
 ): Promise<AuthWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-auth-'));
-  const scripts: Record<string, string> = {
-    '/page.js': await bundle('test/e2e/support/auth-page.ts'),
-    [`/${CALLBACK}.js`]: await bundle('src/auth/callback.ts'),
-  };
+  scripts ??= buildScripts();
+  const { login, files } = await scripts;
+  const pages = await startPages();
   const violations: string[] = [];
   const pageHeaders: Record<string, string> = {};
   let policy = '';
@@ -76,65 +122,68 @@ export async function createAuthWorld(
       request.on('end', () => response.end());
       return;
     }
-    if (pathname === '/outer') {
-      response.writeHead(200, { 'content-type': 'text/html' });
-      response.end(
-        `<!doctype html><title>Outer</title><iframe src="${origin}" width="600" height="500"></iframe>`,
-      );
-      return;
-    }
-    const script = scripts[pathname];
-    const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in</title><link rel="icon" href="data:,">
-      <script type="module" src="/page.js"></script><button>Sign in here</button></html>`;
+    const script = files[pathname];
     const isCallback = pathname === `/${CALLBACK}.html`;
-    const html = isCallback ? readFileSync(join(root, `src/auth/${CALLBACK}.html`), 'utf8') : page;
-    if (script === undefined && !isCallback && pathname !== '/') {
+    const page = isCallback ? readFileSync(join(root, `src/auth/${CALLBACK}.html`), 'utf8') : html[pathname];
+    if (script === undefined && page === undefined) {
       response.writeHead(404).end();
       return;
     }
     response.writeHead(200, {
       'content-type': script === undefined ? 'text/html' : 'text/javascript',
       'cache-control': 'no-store',
-      ...(script === undefined && { 'content-security-policy': policy }),
-      ...(script === undefined && !isCallback && pageHeaders),
+      ...((isCallback || pathname === '/') && { 'content-security-policy': policy }),
+      ...(pathname === '/' && pageHeaders),
     });
-    response.end(script ?? html);
+    response.end(script ?? page);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const origin = `http://127.0.0.1:${port}`;
+  const html: Record<string, string> = {
+    '/': `<!doctype html><html lang="en"><meta charset="utf-8"><title>Sign-in</title><link rel="icon" href="data:,">
+      <script type="module" src="/page.js"></script><button>Sign in here</button></html>`,
+    '/outer': `<!doctype html><title>Outer</title><iframe src="${origin}" width="600" height="500"></iframe>`,
+  };
   const service = await startService({
     dataDir: join(folder, 'data'),
-    appOrigins: [origin, `http://localhost:${port}`],
+    appOrigins: [origin, `http://localhost:${port}`, pages.origin],
     test: true,
     fsync: false,
     host: site === 'cross-site' ? 'localhost' : '127.0.0.1',
     cookie: site,
+    loginScript: login,
     ...options,
   });
+  const { baseUrl } = service;
+  pages.allow(baseUrl, service.storageUrl);
   policy = [
     "default-src 'none'",
     "script-src 'self'",
-    `connect-src 'self' ${service.baseUrl}`,
-    `frame-src 'self' ${service.baseUrl}`,
+    `connect-src 'self' ${baseUrl}`,
+    `frame-src 'self' ${baseUrl}`,
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
     "require-trusted-types-for 'script'",
     'trusted-types lit-html',
   ].join('; ');
-  const executablePath = findChromium();
-  const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: chromiumArgs });
   const newContext = async (): Promise<BrowserContext> => {
     const context = await browser.newContext();
     context.setDefaultTimeout(PATIENCE_MS);
     return context;
   };
   let context = await newContext();
+  const entries = (operation: string): LogEntry[] =>
+    service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS');
   return {
+    engine,
+    site,
     service,
+    folder,
     origin,
     outer: `http://localhost:${port}/outer`,
+    pages,
     browser,
     violations,
     pageHeaders,
@@ -143,15 +192,25 @@ export async function createAuthWorld(
     },
     async open(settings, { context: own = context, host = '127.0.0.1', script = '' } = {}) {
       const page = await own.newPage();
-      await page.addInitScript(script);
-      await page.addInitScript(`globalThis.__name = (fn) => fn;
+      await page.addInitScript(`${NAMES} ${script}
         addEventListener('securitypolicyviolation', (event) => fetch('/violation', {
           method: 'POST', body: event.violatedDirective + ' ' + event.blockedURI,
         }));`);
       await page.goto(`http://${host}:${port}`);
-      await page.waitForFunction(() => 'tools' in globalThis, undefined, { polling: 50 });
-      if (settings)
-        await page.evaluate((input) => void tools.open(input), { baseUrl: service.baseUrl, ...settings });
+      await page.waitForFunction(() => 'tools' in globalThis, null, { polling: 100 });
+      if (settings) await page.evaluate((input) => void tools.open(input), { baseUrl, ...settings });
+      return page;
+    },
+    async openWidget(attributes = '', script = '') {
+      const usual = `base-url="${baseUrl}" parent-id="folder-a" commit-path="/files/uploadsession/commit"`;
+      const url = pages.add(
+        '/index.html',
+        `<secure-uploader ${attributes} ${usual} multiple></secure-uploader>`,
+      );
+      const page = await context.newPage();
+      await page.addInitScript(`${NAMES} ${script}`);
+      await page.goto(url);
+      await isReady(page);
       return page;
     },
     async reset() {
@@ -162,11 +221,12 @@ export async function createAuthWorld(
       await context.close();
       context = await newContext();
     },
-    count: (operation) =>
-      service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS').length,
+    entries,
+    count: (operation) => entries(operation).length,
     async close() {
-      await browser.close();
+      await context.close();
       await service.close();
+      await pages.close();
       await new Promise<void>((resolve) => {
         server.closeAllConnections();
         server.close(() => resolve());
@@ -176,24 +236,11 @@ export async function createAuthWorld(
   };
 }
 
-/** Fills the form that the service shows in its window. */
-export async function fillIn(window: Page, email: string, password: string): Promise<void> {
-  await window.getByLabel(/e-?mail/i).fill(email);
-  await window
-    .getByLabel(/password/i, { exact: false })
-    .first()
-    .fill(password);
-  await window.getByRole('button', { name: /^sign in/i }).click();
-}
-
-/** Resolves with the detail of the first event of that name. */
-export async function until(page: Page, name: string): Promise<Record<string, unknown>> {
-  const handle = await page.waitForFunction(
-    (name) => tools.events.find((event) => event.name === name)?.detail,
-    name,
-    { polling: 50 },
-  );
-  return (await handle.jsonValue()) as Record<string, unknown>;
+/** Resolves when the widget of a page is there. */
+export async function isReady(page: Page): Promise<void> {
+  await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
+    polling: 100,
+  });
 }
 
 /** In a page only. */

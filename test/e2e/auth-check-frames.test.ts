@@ -1,0 +1,70 @@
+// A page inside a page of another site: windows still work there, passwords are not asked for.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Frame, Page } from 'playwright';
+import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { call, fillIn, inState, showForm } from './support/auth-steps.ts';
+import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+
+declare const tools: typeof import('./support/auth-page.ts').tools;
+
+let world: AuthWorld;
+const use = (next: AuthWorld): void => {
+  world = next;
+};
+
+/** The page inside a page of another site. */
+async function openFramed(): Promise<[Page, Frame]> {
+  const page = await world.context.newPage();
+  await page.addInitScript('globalThis.__name = (fn) => fn;');
+  await page.goto(world.outer);
+  await page.frameLocator('iframe').getByText('Sign in here').waitFor();
+  const frame = page.frames()[1] as Frame;
+  await frame.waitForFunction(() => 'tools' in globalThis, null, { polling: 100 });
+  return [page, frame];
+}
+
+inWorlds({ sites: BOTH, only: 'chromium' }, use, () => {
+  test('checks 14, 39: given a page inside a page of another site, then the window works, and the form is not shown and says why', async () => {
+    const [page, frame] = await openFramed();
+    const open = (auth: string): Promise<void> =>
+      frame.evaluate((input) => void tools.open(input), {
+        ...{ baseUrl: world.service.baseUrl, auth },
+      });
+    await open('popup');
+    const waiting = call(frame, world);
+    await inState(frame, 'prompt');
+    const [window] = await Promise.all([
+      page.context().waitForEvent('page'),
+      frame.getByText('Sign in here').click(),
+    ]);
+    await fillIn(window, world);
+    assert.equal(await waiting, 'done');
+    await showForm(frame, world);
+    await frame.getByText('passwords are not asked for inside another page').waitFor();
+    assert.equal(await frame.locator('secure-uploader-login input').count(), 0);
+    await frame.locator('secure-uploader-login').evaluate((form) => form.remove());
+    await showForm(frame, world, { allowFramedLogin: true });
+    await frame.getByLabel('E-mail address').waitFor();
+  });
+
+  test('check 14: given a page inside a page of another site and a window that severs itself, then it is waited for with Cancel, and ends by its deadline', async () => {
+    await world.context.clock.install();
+    const [page, frame] = await openFramed();
+    await frame.evaluate((input) => void tools.open(input), {
+      baseUrl: world.service.baseUrl,
+      auth: 'popup',
+      idpId: 'corp',
+      silent: 'off',
+      authOptions: { times: { closedGraceMs: 100 } },
+    });
+    for (const end of ['deadline', 'Cancel']) {
+      await Promise.all([page.context().waitForEvent('page'), frame.getByText('Sign in here').click()]);
+      await inState(frame, 'popup-lost');
+      if (end === 'Cancel') await frame.evaluate(() => tools.session?.cancel());
+      else await page.clock.fastForward(AUTH_TIMES.popupMs);
+      await inState(frame, 'prompt');
+      assert.equal(await frame.evaluate(() => tools.session?.snapshot.error?.code), 'popup-closed');
+    }
+  });
+});

@@ -1,0 +1,235 @@
+// Every step of signing in by keyboard alone: reached by Tab, named, told once to a screen reader, with nothing for axe to complain
+// about, in the page's own form and on the service's page.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { test } from 'node:test';
+import type { Page } from 'playwright';
+import { call, callAndAsk, pick, press, showForm, until } from './support/auth-steps.ts';
+import { type AuthWorld, inWorlds } from './support/auth-world.ts';
+import { eventsOf, until as untilWidget } from './support/browser.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+
+let world: AuthWorld;
+const use = (next: AuthWorld): void => {
+  world = next;
+};
+
+/** What a screen reader is given of the form, once it shows that heading; axe finds nothing there. */
+async function heard(page: Page, heading: string): Promise<string> {
+  const form = page.locator('secure-uploader-login');
+  await form.getByRole('heading', { name: heading, level: 2, exact: true }).waitFor();
+  await page.evaluate(AXE);
+  const found = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(at: unknown): Promise<{ violations: { id: string }[] }> };
+    };
+    // The page around the form of another page is that page's own; the service's page is looked at as a whole.
+    const at = document.querySelector('main') ? document : 'secure-uploader-login';
+    return (await axe.run(at)).violations.map(({ id }) => id);
+  });
+  assert.deepEqual(found, [], heading);
+  return form.ariaSnapshot();
+}
+
+/** The accessible name of what has the focus. */
+const focused = (page: Page): Promise<string> =>
+  page.evaluate(() => {
+    let element = document.activeElement as HTMLInputElement | null;
+    while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement as HTMLInputElement;
+    const label = element?.labels?.[0]?.textContent ?? element?.textContent ?? '';
+    return label.replace(/\s+/g, ' ').trim();
+  });
+
+/** Presses Tab until what bears that name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  for (let count = 0; count < 20; count++) {
+    if ((await focused(page)) === name) return;
+    await page.keyboard.press('Tab');
+  }
+  assert.equal(await focused(page), name, 'Tab leads to it');
+}
+
+/** Goes to what bears that name and types or presses Enter there. */
+async function enter(page: Page, name: string, text = ''): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.type(text);
+  if (!text) await page.keyboard.press('Enter');
+}
+
+/** Signs in by keyboard with the form that the page shows. */
+async function logIn(page: Page, email: string, password = world.service.seed.password): Promise<void> {
+  await enter(page, 'E-mail address', email);
+  await enter(page, 'Password', password);
+  await page.keyboard.press('Enter');
+}
+
+/** Begins after what has the focus last, at the top of the page. */
+const fromTheTop = (page: Page): Promise<void> =>
+  page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+
+async function openForm(): Promise<Page> {
+  const page = await world.open({ auth: 'local' });
+  await callAndAsk(page, world);
+  await showForm(page, world);
+  return page;
+}
+
+inWorlds({ sites: ['same-site'], only: 'chromium' }, use, () => {
+  test('check 40: given keyboard only and the accessibility tree, then password, choice, codes and their mistakes are reached, named, and heard', async () => {
+    const page = await openForm();
+    const mail = async (): Promise<string> => (await world.service.people.message('mia', 'email')) ?? '';
+    assert.match(
+      await heard(page, 'Sign in'),
+      /region "Sign in"[\s\S]*textbox "E-mail address"[\s\S]*textbox "Password"[\s\S]*button "Show password"[\s\S]*button "Sign in"/,
+    );
+    await enter(page, 'E-mail address', 'mia@example.com');
+    await enter(page, 'Password', 'wrong');
+    await enter(page, 'Show password');
+    assert.match(await heard(page, 'Sign in'), /button "Hide password"/);
+    await enter(page, 'Sign in');
+    const form = page.locator('secure-uploader-login');
+    await form.getByText('E-mail or password is not right. Try again.').waitFor();
+    assert.match(await heard(page, 'Sign in'), /status: E-mail or password is not right/);
+    assert.equal(await focused(page), 'Password', 'the focus is where it is typed anew');
+    await page.keyboard.type(world.service.seed.password);
+    await page.keyboard.press('Enter');
+
+    const choice = 'How do you want to confirm that it is you?';
+    assert.match(
+      await heard(page, choice),
+      /list:[\s\S]*button "Code by e-mail[\s\S]*button "Code by text message[\s\S]*button "Recovery code[\s\S]*button "Start over"/,
+    );
+    assert.equal(await focused(page), choice, 'the focus is at the head of the new step');
+    const named = await form.getByRole('button').allTextContents();
+    const buttonOf = (start: string): string =>
+      named.map((name) => name.replace(/\s+/g, ' ').trim()).find((name) => name.startsWith(start)) ?? start;
+    await enter(page, buttonOf('Code by e-mail'));
+    assert.match(
+      await heard(page, 'Code by e-mail'),
+      /Sent to [\s\S]*textbox "E-mail address"[\s\S]*textbox "Code"[\s\S]*button "Send again in \d+ s" \[disabled\][\s\S]*button "Another way"/,
+    );
+    await enter(page, 'Code', (await mail()) === '000000' ? '111111' : '000000');
+    await page.keyboard.press('Enter');
+    await form.getByText(/attempts? (are|is) left/).waitFor();
+    assert.match(await heard(page, 'Code by e-mail'), /status: .*attempts? (are|is) left/);
+    assert.equal(await focused(page), 'Code');
+    await enter(page, 'Another way');
+    await heard(page, choice);
+    await enter(page, buttonOf('Code by text message'));
+    assert.match(await heard(page, 'Code by text message'), /Sent to [\s\S]*textbox "Code"/);
+    await enter(page, 'Another way');
+    await heard(page, choice);
+    await enter(page, buttonOf('Recovery code'));
+    await heard(page, 'Recovery code');
+    await enter(page, 'Start over');
+    await heard(page, 'Sign in');
+    await fromTheTop(page);
+    await enter(page, 'Password', world.service.seed.password);
+    await page.keyboard.press('Enter');
+    await heard(page, choice);
+    await enter(page, buttonOf('Recovery code'));
+    await heard(page, 'Recovery code');
+    await enter(page, 'Code', (await world.service.people.recoveryCodes('mia'))[0] ?? '');
+    await page.keyboard.press('Enter');
+    await until(page, 'signed-in');
+  });
+
+  test('check 40: given keyboard only, then waiting for a phone is heard with its number, and left and gone back to', async () => {
+    const page = await openForm();
+    await logIn(page, 'paul@example.com');
+    assert.match(
+      await heard(page, 'Approve on your phone'),
+      /Choose \d+ on your phone\.[\s\S]*button "Start over"/,
+    );
+    assert.equal(await focused(page), 'Approve on your phone');
+    await enter(page, 'Start over');
+    await heard(page, 'Sign in');
+    await enter(page, 'Password', world.service.seed.password);
+    await page.keyboard.press('Enter');
+    await heard(page, 'Approve on your phone');
+    await world.service.people.answerPush('paul', 'denied');
+    await page.getByRole('status').getByText('The request was denied.').waitFor();
+    assert.match(
+      await heard(page, 'How do you want to confirm that it is you?'),
+      /status: The request was denied/,
+    );
+    await enter(page, 'Approve on your phone');
+    await heard(page, 'Approve on your phone');
+    await world.service.people.answerPush('paul', 'approved');
+    await until(page, 'signed-in');
+  });
+
+  test('check 40: given keyboard only, then what the form cannot do is heard, and its window is reached', async () => {
+    const page = await openForm();
+    await logIn(page, 'lou@example.com');
+    await page.getByRole('status').getByText('locked').waitFor();
+    assert.match(await heard(page, 'Sign in'), /status: .*locked/);
+    world.service.faults.add({ operation: 'login', status: 429, body: {}, headers: { 'retry-after': '2' } });
+    await enter(page, 'Password', world.service.seed.password);
+    await page.keyboard.press('Enter');
+    assert.match(
+      await heard(page, 'One moment…'),
+      /It goes on by itself in about \d s\.[\s\S]*button "Cancel"/,
+    );
+    await heard(page, 'Sign in');
+    await fromTheTop(page);
+    await page.getByLabel('E-mail address').fill('');
+    await logIn(page, 'uma@example.com');
+    const window = 'Sign in in a window';
+    await page.getByRole('button', { name: window }).waitFor();
+    assert.match(await heard(page, 'Sign in'), /status: .+[\s\S]*button "Sign in in a window"/);
+    await tabTo(page, window);
+    const [opened] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('Enter')]);
+    await opened.getByLabel('E-mail address').waitFor();
+  });
+
+  test('check 40: given keyboard only, then the service’s own page signs in by password and code, and axe finds nothing on it', async () => {
+    const page = await world.open({ auth: 'popup' });
+    const waiting = call(page, world);
+    await until(page, 'auth-required');
+    const window = await press(page);
+    await heard(window, 'Sign in');
+    assert.match(await window.locator('main').ariaSnapshot(), /heading "Reference service" \[level=1\]/);
+    await logIn(window, 'tom@example.com', 'wrong');
+    await window.getByText('E-mail or password is not right. Try again.').waitFor();
+    await heard(window, 'Sign in');
+    await enter(window, 'Password', world.service.seed.password);
+    await window.keyboard.press('Enter');
+    assert.match(await heard(window, 'Code from your authenticator app'), /textbox "Code"/);
+    await enter(window, 'Code', await world.service.people.totp('tom'));
+    await window.keyboard.press('Enter');
+    assert.equal(await waiting, 'done');
+  });
+
+  test('check 40: given keyboard only and the accessibility tree, then the way to a window and back is reached, named, and announced once', async () => {
+    const page = await world.openWidget('auth="popup" silent="off"');
+    await page.evaluate(() => {
+      const root = document.querySelector('secure-uploader')?.shadowRoot as ShadowRoot;
+      const scope = globalThis as unknown as { said: string[] };
+      scope.said = [];
+      const lives = root.querySelectorAll('[aria-live], [role="status"], [role="alert"]');
+      for (const live of lives)
+        new MutationObserver(() => {
+          const text = live.textContent?.trim() ?? '';
+          if (text) scope.said.push(text);
+        }).observe(live, { childList: true, characterData: true, subtree: true });
+    });
+    await pick(page, world);
+    const panel = page.getByRole('group', { name: /sign in/i });
+    await panel.waitFor();
+    assert.match(await panel.ariaSnapshot(), /group "[^"]+"[\s\S]*button "Sign in"/);
+    await tabTo(page, 'Sign in');
+    const [window] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('Enter')]);
+    await window.getByLabel('E-mail address').waitFor();
+    await page.getByRole('button', { name: 'Open again' }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).first().waitFor();
+    await logIn(window, 'alice@example.com');
+    await untilWidget(page, 'upload-completed');
+    assert.deepEqual(await eventsOf(page, 'auth-failed'), []);
+    const said = await page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
+    const asked = said.filter((text) => /sign in/i.test(text));
+    assert.equal(asked.length, 1, JSON.stringify(said));
+  });
+});

@@ -1,0 +1,118 @@
+// Passkeys, by an authenticator that the browser makes up: on the service's own page, in the form of a page on the service's
+// host, and where the page is of another domain.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright';
+import { call, callAndAsk, fillIn, press, showForm, until } from './support/auth-steps.ts';
+import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+
+let world: AuthWorld;
+const use = (next: AuthWorld): void => {
+  world = next;
+};
+
+/** Gives the browser that shows this page an authenticator with a passkey of petra's. */
+async function addAuthenticator(page: Page): Promise<void> {
+  const { credentialId, privateKey, rpId } = await world.service.people.addPasskey('petra');
+  const base64 = (text: string): string => Buffer.from(text, 'base64url').toString('base64');
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  const { authenticatorId } = await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  await session.send('WebAuthn.addCredential', {
+    authenticatorId,
+    credential: {
+      credentialId: base64(credentialId),
+      privateKey: base64(privateKey),
+      rpId,
+      isResidentCredential: false,
+      signCount: 0,
+    },
+  });
+}
+
+/** Counts how often the page asks the authenticator. */
+const COUNT = `globalThis.asked = 0;
+  const get = navigator.credentials.get.bind(navigator.credentials);
+  navigator.credentials.get = (options) => { asked += 1; return get(options); };`;
+const askedOf = (page: Page): Promise<number> =>
+  page.evaluate(() => (globalThis as unknown as { asked: number }).asked);
+
+/** Signs petra in by the form that a page shows; nothing may be asked of the authenticator without a press. */
+async function signInByPasskey(page: Page): Promise<void> {
+  await fillIn(page, world, 'petra@example.com');
+  const button = page.getByRole('button', { name: 'Use passkey' });
+  await button.waitFor();
+  assert.equal(await askedOf(page), 0);
+  await button.click();
+}
+
+/** A page with the form on the service's own host, and an authenticator. */
+async function openNear(script = ''): Promise<Page> {
+  const page = await world.open({ auth: 'local' }, { host: 'localhost', script: script + COUNT });
+  await addAuthenticator(page);
+  return page;
+}
+
+// The service is on localhost, since passkeys refuse an IP address; a page on 127.0.0.1 is of another site, one on localhost
+// is not.
+inWorlds({ sites: ['cross-site'], only: 'chromium' }, use, () => {
+  test('check 8: given a passkey user and an authenticator on the service page of another site, when the button is pressed, then sign-in completes, and nothing was asked without a press', async () => {
+    const page = await world.open({ auth: 'popup' });
+    await world.context.addInitScript(COUNT);
+    const waiting = call(page, world);
+    await until(page, 'auth-required');
+    const window = await press(page);
+    await addAuthenticator(window);
+    await signInByPasskey(window);
+    assert.equal(await waiting, 'done');
+  });
+
+  for (const [name, script] of [
+    ['JSON forms', ''],
+    [
+      'no JSON forms',
+      'delete PublicKeyCredential.parseRequestOptionsFromJSON; delete PublicKeyCredential.prototype.toJSON;',
+    ],
+  ]) {
+    test(`check 8: given a passkey user and the form on the service’s own site, in a browser with ${name}, when the button is pressed, then sign-in completes, and nothing was asked without a press`, async () => {
+      const page = await openNear(script);
+      const waiting = call(page, world);
+      await until(page, 'auth-required');
+      await showForm(page, world);
+      await signInByPasskey(page);
+      assert.equal(await waiting, 'done');
+      assert.equal(await askedOf(page), 1);
+    });
+  }
+
+  test('check 29: given a credential that throws in toJSON, then the assertion is still sent right', async () => {
+    const page = await openNear(
+      'PublicKeyCredential.prototype.toJSON = () => { throw new TypeError("no"); };',
+    );
+    const waiting = call(page, world);
+    await until(page, 'auth-required');
+    await showForm(page, world);
+    await signInByPasskey(page);
+    assert.equal(await waiting, 'done');
+  });
+});
+
+inWorlds({ sites: BOTH }, use, () => {
+  test('check 29: given a passkey of another domain, then the window is offered instead', async () => {
+    const page = await world.open({ auth: 'local' });
+    await callAndAsk(page, world);
+    await showForm(page, world);
+    await fillIn(page, world, 'petra@example.com');
+    await page.getByRole('button', { name: 'Use passkey' }).click();
+    assert.equal((await until(page, 'auth-failed')).code, 'passkey-unavailable');
+    await page.getByRole('button', { name: 'Sign in in a window' }).waitFor();
+  });
+});

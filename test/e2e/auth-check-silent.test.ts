@@ -1,0 +1,67 @@
+// A session of the service that a hidden frame sees: tokens come, and are renewed while bytes are under way, without a word.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright';
+import { assertStoredOnce, begin, SETTINGS } from './support/auth-expiry.ts';
+import { pick, signInByWindow } from './support/auth-steps.ts';
+import { type AuthWorld, inWorlds, type Site } from './support/auth-world.ts';
+import { eventsOf, until } from './support/browser.ts';
+
+let world: AuthWorld;
+const use = (next: AuthWorld): void => {
+  world = next;
+};
+
+/** Across sites a hidden frame sees the session of a window only where the token answer plants its cookie again. */
+const SILENT: [Site, object][] = [
+  ['same-site', {}],
+  ['cross-site', { silentAfterPopup: true, credentials: { token: 'include' } }],
+];
+
+for (const [only, authOptions] of SILENT) {
+  inWorlds({ sites: [only], replant: only === 'cross-site' }, use, ({ site }) => {
+    const open = async (attributes = ''): Promise<Page> => {
+      const page = await world.openWidget(attributes);
+      await page.evaluate((authOptions) => {
+        Object.assign(document.querySelector('secure-uploader') as HTMLElement, { authOptions });
+      }, authOptions);
+      return page;
+    };
+
+    test('check 3: given a session that a hidden frame sees, when a file is added, then the token comes silently, no window opens, and no frame is left', async () => {
+      const first = await open();
+      await pick(first, world);
+      await signInByWindow(first, world);
+      await until(first, 'upload-completed');
+      await first.close();
+      world.service.faults.clearLog();
+      const page = await open();
+      let hasPopup = false;
+      page.on('popup', () => {
+        hasPopup = true;
+      });
+      await pick(page, world);
+      await until(page, 'upload-completed');
+      assert.equal(hasPopup, false);
+      assert.equal(await page.locator('iframe').count(), 0);
+      assert.equal(world.count('token'), 1);
+      assert.deepEqual(world.pages.violations, [], site);
+    });
+
+    test('check 30: given a token that expires mid-upload and a silent channel, then all bytes arrive once, the user sees nothing, and eight workers cost one renewal', async () => {
+      const page = await open(SETTINGS);
+      const sha256 = await begin(page, world);
+      const seenBefore = (await eventsOf(page)).length;
+      await assertStoredOnce(page, world, sha256);
+      const [, second] = world.entries('token');
+      assert.equal(world.count('token'), 2, 'one sign-in, one renewal');
+      const later = world.entries('chunks').filter(({ at }) => at > (second?.at ?? 0));
+      assert.ok(later.length > 8, `tickets were asked for after the first token ran out: ${later.length}`);
+      const names = (await eventsOf(page)).slice(seenBefore).map(({ name }) => name);
+      for (const name of ['auth-required', 'auth-failed', 'upload-paused', 'upload-failed', 'signed-out'])
+        assert.equal(names.includes(name), false, name);
+      assert.equal(await page.locator('[part~="sign-in"]').count(), 0);
+      assert.equal(await page.locator('iframe').count(), 0);
+    });
+  });
+}

@@ -1,0 +1,120 @@
+// One sign-in for many: tabs side by side, a page that is loaded again, a call that wants more than a password, and the end of it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  call,
+  callAndAsk,
+  fillIn,
+  inState,
+  logIn,
+  press,
+  showForm,
+  signIn,
+  until,
+} from './support/auth-steps.ts';
+import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+
+declare const tools: typeof import('./support/auth-page.ts').tools;
+
+let world: AuthWorld;
+const use = (next: AuthWorld): void => {
+  world = next;
+};
+
+inWorlds({ sites: BOTH }, use, () => {
+  test('check 34: given five tabs that need a token at once, then no two exchanges overlap', async () => {
+    // By the form, whose session the hidden frames of all tabs see on one site and across two.
+    await until(await logIn(world, 'alice@example.com'), 'signed-in');
+    const pages = await Promise.all(Array.from({ length: 5 }, () => world.open({ auth: 'local' })));
+    world.service.faults.clearLog();
+    world.service.faults.add({ operation: 'token', delayMs: 100, times: 5 });
+    const all = await Promise.all(pages.map((page) => call(page, world)));
+    assert.deepEqual(all, ['done', 'done', 'done', 'done', 'done']);
+    const exchanges = world
+      .entries('token')
+      .map(({ at, answeredAt = Number.POSITIVE_INFINITY }) => [at, answeredAt] as const)
+      .sort(([one], [other]) => one - other);
+    assert.equal(exchanges.length, 5);
+    for (const [index, [at]] of exchanges.entries()) {
+      assert.ok(at >= (exchanges[index - 1]?.[1] ?? 0), 'two exchanges overlap');
+    }
+  });
+
+  test('check 34: given sign-out in one tab, then the others drop their tokens', async () => {
+    const [one, other] = [await world.open({ auth: 'popup' }), await world.open({ auth: 'popup' })];
+    await signIn(one, world);
+    const waiting = call(other, world);
+    await inState(other, 'prompt', 'signed-in');
+    // Across sites a window is needed, which finds its session and closes by itself.
+    if ((await other.evaluate(() => tools.session?.snapshot.state)) === 'prompt') await press(other);
+    assert.equal(await waiting, 'done');
+    await one.evaluate(() => tools.session?.signOut());
+    assert.deepEqual(await until(other, 'signed-out'), { reason: 'other-tab' });
+    assert.equal(await other.evaluate(() => tools.session?.snapshot.state), 'signed-out');
+  });
+
+  test('check 16: given a return page that is reloaded, or two elements in one task, then the code is seen once', async () => {
+    const settings = { baseUrl: world.service.baseUrl, auth: 'redirect', silent: 'off' };
+    const page = await world.open(settings);
+    await page.getByText('Sign in here').click();
+    await fillIn(page, world);
+    await page.waitForURL(/#secure-uploader-answer/);
+    await page.waitForFunction(() => 'tools' in globalThis, null, { polling: 100 });
+    await page.evaluate((input) => {
+      tools.open(input);
+      tools.open(input);
+    }, settings);
+    await until(page, 'signed-in');
+    assert.equal(new URL(page.url()).hash, '');
+    assert.equal(world.count('token'), 1);
+    await page.reload();
+    await page.waitForFunction(() => 'tools' in globalThis, null, { polling: 100 });
+    await page.evaluate((input) => void tools.open(input), settings);
+    assert.equal(await page.evaluate(() => tools.session?.snapshot.state), 'signed-out');
+    assert.equal(world.count('token'), 1);
+  });
+
+  test('a call that needs a stronger proof leads to a window that asks for it', async () => {
+    const page = await world.open({ auth: 'popup' });
+    await signIn(page, world);
+    world.service.faults.add({
+      operation: 'session',
+      status: 401,
+      body: {},
+      headers: {
+        'www-authenticate':
+          'Bearer error="insufficient_user_authentication", acr_values="urn:mfa", max_age="60"',
+      },
+    });
+    const waiting = call(page, world);
+    await inState(page, 'prompt');
+    const [request] = await Promise.all([
+      page.context().waitForEvent('request', (request) => request.url().includes('/authorize?')),
+      press(page),
+    ]);
+    const asked = new URL(request.url()).searchParams;
+    assert.deepEqual([asked.get('acr_values'), asked.get('max_age')], ['urn:mfa', '60']);
+    assert.equal(await waiting, 'done');
+  });
+
+  test('signing out ends the session of the service too where a path is set, and only the person gets back in', async () => {
+    // By the form: across sites the cookie of a window is not the page's to end.
+    const settings = { auth: 'local', logoutPath: '/auth/logout' };
+    const page = await world.open(settings);
+    await callAndAsk(page, world);
+    await showForm(page, world, settings);
+    await fillIn(page, world);
+    await until(page, 'signed-in');
+    await page.evaluate(() => tools.session?.signOut());
+    assert.equal(world.count('logout'), 1);
+    world.service.faults.clearLog();
+    call(page, world).catch(() => undefined);
+    await inState(page, 'prompt');
+    assert.equal(world.count('authorize') + world.count('token'), 0);
+    const other = await world.open({ auth: 'local' });
+    call(other, world).catch(() => undefined);
+    await inState(other, 'prompt');
+    assert.equal(world.count('authorize'), 1, 'the service knows nobody any more');
+    assert.equal(world.count('token'), 0);
+  });
+});

@@ -1,0 +1,205 @@
+// What sign-in promises to whoever reviews it, where neither an acceptance check nor a test of one part shows it: S2, S3, S6, S7,
+// S9 to S12 and S15 of SECURITY.md.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright';
+import {
+  call,
+  callAndAsk,
+  inState,
+  logIn,
+  panel,
+  pick,
+  press,
+  showForm,
+  signIn,
+  signInByWindow,
+  times,
+  until,
+} from './support/auth-steps.ts';
+import { type AuthWorld, inWorlds } from './support/auth-world.ts';
+import { eventsOf, until as untilWidget } from './support/browser.ts';
+
+declare const tools: typeof import('./support/auth-page.ts').tools;
+
+let world: AuthWorld;
+const use = (next: AuthWorld): void => {
+  world = next;
+};
+
+/** Addresses that the browser asks for from now on. */
+function addressesOf(page: Page): string[] {
+  const addresses: string[] = [];
+  page.context().on('request', (request) => addresses.push(request.url()));
+  return addresses;
+}
+
+const wayBack = (window: Page): string | null => new URL(window.url()).searchParams.get('redirect_uri');
+
+inWorlds({ sites: ['same-site'] }, use, () => {
+  test('S2: while a window is open, nothing of its round is in any storage of the page, nor in the copy that the window got', async () => {
+    const page = await world.open({ auth: 'popup' });
+    await callAndAsk(page, world);
+    const window = await press(page);
+    await window.getByLabel('E-mail address').waitFor();
+    const read = (): unknown[] => [
+      Object.entries(sessionStorage),
+      Object.entries(localStorage),
+      document.cookie,
+    ];
+    assert.deepEqual(await page.evaluate(read), [[], [], '']);
+    // Back on the page's own origin, the window would see what it inherited.
+    await window.goto(`${world.origin}/outer`);
+    assert.deepEqual((await window.evaluate(read))[0], []);
+  });
+
+  test('S3: a page without the browser’s cryptography starts no round, and says why', async () => {
+    const script = "Object.defineProperty(Crypto.prototype, 'subtle', { get: () => undefined });";
+    const page = await world.open({ auth: 'popup' }, { script });
+    call(page, world).catch(() => undefined);
+    await inState(page, 'prompt');
+    await page.getByText('Sign in here').click();
+    await page.waitForFunction(() => tools.session?.snapshot.error?.code === 'insecure-context', null, {
+      polling: 50,
+    });
+    assert.equal(world.count('authorize') + world.count('token'), 0);
+  });
+
+  test('S6: the callback address is the same in every round, wherever the page says that it is by now', async () => {
+    const page = await world.open({ auth: 'popup', silent: 'off' });
+    await callAndAsk(page, world);
+    const first = await press(page);
+    await first.getByLabel('E-mail address').waitFor();
+    const address = wayBack(first);
+    assert.equal(address, `${world.origin}/secure-uploader-callback.html`);
+    await page.evaluate(() =>
+      history.pushState(null, '', '/somewhere/else?redirect_uri=https://evil.example#x'),
+    );
+    await page.evaluate(() => tools.session?.cancel());
+    await inState(page, 'prompt');
+    const second = await press(page);
+    await second.getByLabel('E-mail address').waitFor();
+    assert.equal(wayBack(second), address);
+  });
+
+  test('S7: a stored way back that leads to another origin is not taken', async () => {
+    const page = await world.open();
+    const addresses = addressesOf(page);
+    await page.evaluate(() => {
+      const stored = { verifier: 'v', owner: '', returnTo: 'http://evil.example/', createdAtMs: Date.now() };
+      sessionStorage.setItem('secure-uploader:redirect:some-state', JSON.stringify(stored));
+    });
+    await page.goto(`${world.origin}/secure-uploader-callback.html?code=a&state=some-state`);
+    await page.getByText('You can close this window').waitFor();
+    assert.deepEqual(
+      addresses.filter((address) => address.includes('evil')),
+      [],
+    );
+  });
+
+  test('S7: an address in a login answer is not followed', async () => {
+    const away = 'http://evil.example/';
+    const body = { status: 'redirect', next_step: 'redirect', url: away, redirect_url: away, location: away };
+    const headers = { location: away };
+    world.service.faults.add({ operation: 'login', status: 200, body, headers });
+    const page = await logIn(world, 'alice@example.com');
+    const addresses = addressesOf(page);
+    assert.equal((await until(page, 'auth-failed')).code, 'step-unsupported');
+    const [window] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Sign in in a window' }).click(),
+    ]);
+    await window.getByLabel('E-mail address').waitFor();
+    assert.ok(window.url().startsWith(`${world.service.baseUrl}/authorize?`), 'built by the widget itself');
+    assert.deepEqual(
+      addresses.filter((address) => address.includes('evil')),
+      [],
+    );
+  });
+
+  test('S9: the callback page tells a page of another origin nothing', async () => {
+    const page = await world.open(undefined, { host: 'localhost' });
+    const callback = `${world.origin}/secure-uploader-callback.html?code=a&state=b`;
+    await page.evaluate(() => {
+      const heard: unknown[] = [];
+      Object.assign(globalThis, { heard });
+      addEventListener('message', ({ data }) => heard.push(data));
+    });
+    const [window] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.evaluate((address) => void open(address, '', 'popup'), callback),
+    ]);
+    await window.getByText('You can close this window').waitFor();
+    assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard), []);
+  });
+
+  test('S10: nothing in an address fills the form, on the page or on the service’s own', async () => {
+    const query = 'email=eve@example.com&username=eve&login_hint=eve@example.com&password=known&idp_id=local';
+    const values = (page: Page): Promise<string[]> =>
+      page
+        .locator('secure-uploader-login input')
+        .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value));
+    const page = await world.open();
+    await page.goto(`${world.origin}/?${query}#${query}`);
+    await page.waitForFunction(() => 'tools' in globalThis, null, { polling: 50 });
+    await page.evaluate((input) => void tools.open(input), { baseUrl: world.service.baseUrl, auth: 'local' });
+    await callAndAsk(page, world);
+    await showForm(page, world);
+    await page.getByLabel('E-mail address').waitFor();
+    assert.deepEqual(await values(page), ['', '']);
+    const other = await world.open({ auth: 'popup' });
+    await callAndAsk(other, world);
+    const window = await press(other);
+    await window.getByLabel('E-mail address').waitFor();
+    await window.goto(`${window.url()}&${query.replace('&idp_id=local', '')}`);
+    await window.getByLabel('E-mail address').waitFor();
+    assert.deepEqual(await values(window), ['', '']);
+  });
+
+  test('S11: a policy that lets no frame in ends in a silent-timeout, and the window still signs in', async () => {
+    world.pages.changePolicy('/index.html', (policy) =>
+      policy.replace(/frame-src [^;]+/, "frame-src 'none'"),
+    );
+    const page = await world.openWidget(times({ silentMs: 500 }));
+    await pick(page, world);
+    await panel(page, 'prompt').waitFor();
+    const codes = (await eventsOf(page, 'auth-failed')).map(({ detail }) => detail.code);
+    assert.deepEqual(codes, ['silent-timeout']);
+    await signInByWindow(page, world);
+    await untilWidget(page, 'upload-completed');
+    world.pages.changePolicy('/index.html', (policy) => policy);
+  });
+
+  test('S12: signing in by window and by form, and an upload, write nothing to the console', async () => {
+    const lines: string[] = [];
+    world.context.on('console', (message) => lines.push(message.text()));
+    const page = await world.openWidget('silent="off"');
+    await pick(page, world);
+    await signInByWindow(page, world);
+    await untilWidget(page, 'upload-completed');
+    await world.context.clearCookies();
+    await until(await logIn(world, 'alice@example.com'), 'signed-in');
+    // What Chromium says of any hidden frame that may reach the page's own origin.
+    assert.deepEqual(
+      lines.filter((line) => !line.startsWith('An iframe which has both allow-scripts')),
+      [],
+    );
+  });
+
+  test('S15: a page that is left for good forgets its token; one that may be shown again keeps it', async () => {
+    const page = await world.open({ auth: 'popup', silent: 'off' });
+    await signIn(page, world);
+    const leave = (persisted: boolean): Promise<void> =>
+      page.evaluate((persisted) => {
+        dispatchEvent(new PageTransitionEvent('pagehide', { persisted }));
+      }, persisted);
+    world.service.faults.clearLog();
+    await leave(true);
+    assert.equal(await call(page, world), 'done');
+    assert.equal(world.entries('session').length, 1);
+    await leave(false);
+    call(page, world).catch(() => undefined);
+    await inState(page, 'prompt');
+    assert.equal(world.entries('session').length, 1, 'no call goes out with it');
+  });
+});

@@ -1,0 +1,50 @@
+// An upload whose token runs out while its first PUTs are held. It knows the widget's pages and no test.
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import type { Page } from 'playwright';
+import { setLifetimes, signInByWindow, turns } from './auth-steps.ts';
+import type { AuthWorld } from './auth-world.ts';
+import { until } from './browser.ts';
+import { sumOf, writeRandom } from './files.ts';
+import { createGate } from './gate.ts';
+
+const CHUNK_BYTES = 32_768;
+/** In how many chunks the file goes up. */
+export const CHUNK_COUNT = 48;
+const QUICK = JSON.stringify({ times: { auth: { brakeMs: 1, checkMs: 200, closedGraceMs: 300 } } });
+/** Attributes of the widget: eight workers, a ticket for each chunk. */
+export const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="8" batch-size="1" data-engine-options='${QUICK}'`;
+/** The shortest that a page believes is five seconds. */
+const LIFETIME_MS = 5_200;
+/** How many PUTs are held: a browser has six connections to one host. */
+export const HELD_COUNT = 6;
+
+/** When the first token ended. */
+export const endMs = (world: AuthWorld): number => (world.entries('token')[0]?.at ?? 0) + LIFETIME_MS;
+
+/** Signs in with a token that lives shortly, and holds the first PUTs until it has run out. Answers the sum of the file. */
+export async function begin(page: Page, world: AuthWorld): Promise<string> {
+  const path = join(world.folder, `${randomUUID()}.bin`);
+  const sha256 = writeRandom(path, CHUNK_BYTES * CHUNK_COUNT);
+  await setLifetimes(world.service, { tokenLifetimeMs: LIFETIME_MS });
+  const over = createGate();
+  world.service.faults.add({ operation: 'put', waitFor: over.opened, times: HELD_COUNT });
+  await page.setInputFiles('secure-uploader >> input[type=file]', path);
+  await signInByWindow(page, world);
+  await until(page, 'signed-in');
+  await setLifetimes(world.service, { tokenLifetimeMs: 900_000 });
+  while (world.count('put') < HELD_COUNT || Date.now() < endMs(world)) await turns(page, 5);
+  over.open();
+  return sha256;
+}
+
+/** Every chunk was stored by one PUT, and the file is what it was. */
+export async function assertStoredOnce(page: Page, world: AuthWorld, sha256: string): Promise<void> {
+  const [completed] = await until(page, 'upload-completed');
+  assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
+  assert.equal(completed?.detail.sentBytes, CHUNK_BYTES * CHUNK_COUNT);
+  const hashes = world.entries('put').map(({ hash }) => hash);
+  assert.equal(hashes.length, CHUNK_COUNT);
+  assert.equal(new Set(hashes).size, CHUNK_COUNT);
+}
