@@ -96,7 +96,8 @@ async function watch(page: Page, path: string, isOver: () => Promise<boolean>): 
   const samples: number[] = [];
   while (!(await isOver())) samples.push(residentBytes(pids));
   const half = Math.ceil(samples.length / 2);
-  const peak = (part: number[]): number => Math.max(idleBytes, ...part) - idleBytes;
+  const peak = (part: number[]): number =>
+    part.reduce((most, bytes) => Math.max(most, bytes), idleBytes) - idleBytes;
   return { first: peak(samples.slice(0, half)), second: peak(samples.slice(half)) };
 }
 
