@@ -15,8 +15,8 @@ const args = process.argv.slice(2);
 const option = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
 const root = option('root') ?? own;
 // What has not ended by then never will: a file of tests, and a suite.
-const fileLimitMs = Number(option('file-limit') ?? 420) * 1000;
-const suiteLimitMs = Number(option('suite-limit') ?? 1500) * 1000;
+const fileLimitMs = Number(option('file-limit') ?? 1200) * 1000;
+const suiteLimitMs = Number(option('suite-limit') ?? 3000) * 1000;
 const greatestShown = 20;
 const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
 const titles = option('name');
