@@ -37,9 +37,9 @@ afterEach(() => {
 });
 
 /** Folders on disk, named after those of the service, each with a copy of one file. */
-function writeCopies(name: string): { sha256: string; dropped: string[] } {
+function writeCopies(name: string, sizeBytes = FILE_BYTES): { sha256: string; dropped: string[] } {
   const original = join(world.folder, name);
-  const sha256 = writeRandom(original, FILE_BYTES);
+  const sha256 = writeRandom(original, sizeBytes);
   const dropped = FOLDERS.map((folder) => join(world.folder, name.replace('.bin', ''), folder));
   for (const folder of dropped) {
     mkdirSync(folder, { recursive: true });
@@ -57,30 +57,36 @@ const openForFolders = async (): Promise<Awaited<ReturnType<World['open']>>> => 
   return page;
 };
 
-test('three copies of a file in three folders are sent once, and end as three files', async () => {
-  const { sha256, dropped } = writeCopies('copies.bin');
-  const page = await openForFolders();
-  await drop(page, dropped);
-  const completed = await until(page, 'upload-completed', 3);
-  assert.equal(puts(world).length, CHUNK_COUNT);
-  assert.equal(bytesOf(requestsOf(world, 'put')), FILE_BYTES, 'nothing was begun twice either');
-  assert.equal(
-    completed.reduce((sum, { detail }) => sum + detail.sentBytes, 0),
-    FILE_BYTES,
-    'the page says so too',
-  );
-  for (const { detail } of completed) {
-    assert.equal(detail.chunks.length, CHUNK_COUNT);
-    assert.equal(detail.sentBytes + detail.skippedBytes, FILE_BYTES);
-    await liesThere(world, detail.commit.file_id, sha256);
-  }
-  assert.equal(new Set(completed.map(({ detail }) => detail.commit.file_id)).size, 3);
-  for (const folder of FOLDERS) {
-    const names = (await world.service.listFiles(folder)).map(({ name }) => name);
-    assert.equal(names.filter((name) => name === 'copies.bin').length, 1, folder);
-  }
-  await page.close();
-});
+// Small files are sent side by side, a large one before the next.
+for (const chunkCount of [3, CHUNK_COUNT]) {
+  test(`three copies of a file of ${chunkCount} chunks in three folders are sent once, and end as three files`, async () => {
+    const sizeBytes = chunkCount * CHUNK_BYTES - 1000;
+    const name = `${chunkCount} chunks.bin`;
+    const { sha256, dropped } = writeCopies(name, sizeBytes);
+    world.service.faults.add({ operation: 'put', delayMs: 50, times: FOR_EVER });
+    const page = await openForFolders();
+    await drop(page, dropped);
+    const completed = await until(page, 'upload-completed', 3);
+    assert.equal(puts(world).length, chunkCount);
+    assert.equal(bytesOf(requestsOf(world, 'put')), sizeBytes, 'nothing was begun twice either');
+    assert.equal(
+      completed.reduce((sum, { detail }) => sum + detail.sentBytes, 0),
+      sizeBytes,
+      'the page says so too',
+    );
+    for (const { detail } of completed) {
+      assert.equal(detail.chunks.length, chunkCount);
+      assert.equal(detail.sentBytes + detail.skippedBytes, sizeBytes);
+      await liesThere(world, detail.commit.file_id, sha256);
+    }
+    assert.equal(new Set(completed.map(({ detail }) => detail.commit.file_id)).size, 3);
+    for (const folder of FOLDERS) {
+      const names = (await world.service.listFiles(folder)).map(({ name }) => name);
+      assert.equal(names.filter((other) => other === name).length, 1, folder);
+    }
+    await page.close();
+  });
+}
 
 test('when the copy that is being sent is canceled, the others send what is missing, and nothing twice', async () => {
   const { sha256, dropped } = writeCopies('canceled.bin');
