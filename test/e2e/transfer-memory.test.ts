@@ -21,7 +21,7 @@ const WATCHED_BYTES = 384 * MIB;
 const SECONDS = Number(process.env.MEMORY_SECONDS ?? 0);
 /** What an upload may take beyond an idle page, and what its second half may beyond its first. */
 const MOST_BYTES = 200e6;
-const MOST_GROWTH_BYTES = 60e6;
+const MOST_GROWTH_BYTES = 120e6;
 
 let folder: string;
 let pages: Pages;
