@@ -58,10 +58,6 @@ export const login = css`
       text-align: start;
     }
 
-    input[autocomplete='one-time-code'] {
-      font-size: 1.25em;
-    }
-
     .beside {
       display: flex;
       flex-wrap: wrap;
