@@ -35,7 +35,7 @@ function createFile(): { path: string; sha256: string } {
   return { path, sha256: writeRandom(path, CHUNK_COUNT * CHUNK_BYTES) };
 }
 
-/** The page's one file ends stored, and no chunk that the page knew to be stored was sent again. */
+/** The page's one file ends stored, and no chunk was stored twice. */
 async function endsStored(page: Page, sha256: string): Promise<void> {
   const [completed] = await until(page, 'upload-completed');
   await liesThere(world, completed?.detail.commit.file_id, sha256);
@@ -70,7 +70,7 @@ async function areStuck(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a page that is left and come back to, as the browser kept it, goes on by itself', async () => {
+test('a page that is left and come back to, as the browser kept it, goes on by itself', async (t) => {
   const executablePath = findChromium();
   // The test driver switches off what this is about.
   const browser = await chromium.launch({
@@ -78,6 +78,7 @@ test('a page that is left and come back to, as the browser kept it, goes on by i
     args: chromiumArgs,
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
+  t.after(() => browser.close());
   const context: BrowserContext = await browser.newContext();
   const { path, sha256 } = createFile();
   await (await world.open(SETTINGS)).close();
@@ -89,8 +90,10 @@ test('a page that is left and come back to, as the browser kept it, goes on by i
   await page.goto(away);
   await page.goBack({ waitUntil: 'commit' });
   assert.equal((await filesOf(page)).length, 1, 'the browser kept the page');
-  await endsStored(page, sha256);
-  await browser.close();
+  const [completed] = await until(page, 'upload-completed');
+  await liesThere(world, completed?.detail.commit.file_id, sha256);
+  // What the two lanes had under way when the page was left may lie there without the page having heard of it.
+  assert.ok(requestsOf(world, 'put').filter(({ stored }) => stored).length <= CHUNK_COUNT + 2);
 });
 
 test('when the machine joins another network, what was under way goes again at once', async () => {

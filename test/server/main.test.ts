@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -17,7 +16,10 @@ async function start(
 ): Promise<{ process: ChildProcess; said: string; dataDir: string }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-'));
   const child = spawn(process.execPath, ['--import', 'tsx', main, '--data', dataDir, ...flags]);
-  t.after(() => child.kill('SIGKILL'));
+  t.after(async () => {
+    if (child.exitCode !== null || !child.kill('SIGKILL')) return;
+    await once(child, 'exit');
+  });
   let said = '';
   // Read to the end: it must never write to a pipe that nobody holds.
   await new Promise<void>((resolve) => {
@@ -70,16 +72,14 @@ test('its sign-in page has the form of the widget, or plain forms with --plain',
 });
 
 test('a default port that is taken is stepped over', async (t) => {
-  const blocker = createServer();
-  t.after(() => blocker.close());
-  await new Promise<void>((resolve) => {
-    blocker.once('error', () => resolve()); // somebody else has it, which is as good
-    blocker.listen(8787, '127.0.0.1', resolve);
-  });
-  const { process: child, said, dataDir } = await start(t);
-  assert.match(said, /Service +http:\/\/localhost:\d+/);
-  assert.doesNotMatch(said, /Service +http:\/\/localhost:8787\s/);
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-  await rm(dataDir, { recursive: true, force: true });
+  const running = [await start(t), await start(t)];
+  const addresses = running.flatMap(
+    ({ said }) => said.match(/http:\/\/localhost:\d+(?= *\n)/g)?.slice(0, 2) ?? [],
+  );
+  assert.equal(new Set(addresses).size, 4, `two services and two storages: ${addresses}`);
+  for (const { process: child, dataDir } of running) {
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    await rm(dataDir, { recursive: true, force: true });
+  }
 });
