@@ -63,8 +63,9 @@ const KEYS = [
 const sessions = new Map<string, SharedSession>();
 let ownCount = 0;
 
-/** The same text for settings that sign in in the same way. */
-const keyOf = (settings: Settings): string => contentOf(KEYS.map((name) => settings[name]));
+/** The same text for settings that sign in in the same way. A page whose person changes has another token for the next one. */
+const keyOf = (settings: Settings): string =>
+  contentOf([...KEYS.map((name) => settings[name]), settings.getToken && settings.owner]);
 
 /** The session that this page has for these settings; `close()` what is opened here. */
 export function openAuthSession(settings: Settings, deps: AuthDeps): AuthSession {

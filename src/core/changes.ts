@@ -104,3 +104,6 @@ export type Change = { [K in ChangeName]: { readonly name: K; readonly detail: C
 
 /** Whoever hears of changes. */
 export type Report = (change: Change) => void;
+
+/** A file before it is taken, as a page is asked about it. */
+export type Candidate = Pick<ChangeMap['file-added'], 'name' | 'relativePath' | 'sizeBytes' | 'type'>;

@@ -21,6 +21,8 @@ export interface Profile {
   hashEncoding?: 'hex' | 'base64' | 'base64url';
   /** Headers for the PUT beside those that the entry lists (U7). */
   putHeaders?: (hash: string, entry: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
+  /** Overrides of what a status of the PUT means (U7a), by status; `stored` believes that the bytes lie there. */
+  putStatuses?: Readonly<Record<number, 'stored' | 'retry' | 'slow-down' | 'refused'>>;
   /** Lifetime of an upload URL in seconds, from the URL and its entry; `undefined` where it cannot be told (U8). */
   urlLifetime?: (url: string, entry: Readonly<Record<string, unknown>>) => number | undefined;
   /** What is done with an empty file (U13). */

@@ -105,6 +105,8 @@ export type Put = (
     readonly signal: AbortSignal;
     readonly onProgress?: (sentBytes: number) => void;
     readonly stallMs?: number;
+    /** Called after a PUT over HTTP/2 or later, where the storage lets the page know. */
+    readonly onMultiplexed?: () => void;
   },
 ) => Promise<void>;
 

@@ -56,7 +56,7 @@ export function connect(
     pool,
     stallMs: times.stallMs,
     calls: { ...createCalls(settings, auth.withToken, timed), ...(cancel && { cancel }) },
-    put: createPut({ baseUrl: settings.baseUrl }),
+    put: createPut({ baseUrl: settings.baseUrl, statuses: settings.profile.putStatuses }),
     gates: { service: new Gate(), storage: new Gate() },
     close() {
       pool.close();

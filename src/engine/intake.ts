@@ -1,13 +1,14 @@
 // How rows come into the list: files that are picked now, and uploads of an earlier visit that wait for their file. It
 // knows nothing of runs but that rows are handed to them.
 
-import type { Change, ChangeMap } from '../core/changes.ts';
+import type { Candidate, Change, ChangeMap } from '../core/changes.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { nextTask } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
 import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
 import { identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
+import { candidateOf, identityOf, parentOf, placeOf, readPicked } from './candidate.ts';
 import type { Connection } from './connection.ts';
 import { createId } from './create-id.ts';
 import type { KeptFiles, LeftBehind } from './kept-files.ts';
@@ -17,9 +18,6 @@ import { Row } from './row.ts';
 import type { Runs } from './runs.ts';
 import type { Place, Shared } from './shared.ts';
 import type { Tabs } from './tabs.ts';
-
-/** A file before it is taken, as a page is asked about it. */
-export type Candidate = Pick<ChangeMap['file-added'], 'name' | 'relativePath' | 'sizeBytes' | 'type'>;
 
 export interface IntakeParts {
   readonly keeper: SnapshotKeeper;
@@ -37,12 +35,13 @@ const SLICE_MS = 8;
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #taken: Taken = new Map();
-  /** Rows of an earlier visit that have no file yet. */
+  /** Rows that have no file: of an earlier visit, or because it cannot be read any more. */
   readonly #waiting = new Set<Row>();
   #order = 0;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
+    parts.runs.onLost = (row) => this.#waiting.add(row);
   }
 
   /** Takes files, or refuses each with its reason. A file that a row of an earlier visit waits for goes there. */
@@ -64,6 +63,13 @@ export class Intake {
       const picked = readPicked(item);
       const candidate = candidateOf(picked);
       const waiting = this.#waitingForPicked(picked, connection);
+      const lost = waiting ? undefined : this.#lostAs(picked, connection);
+      if (lost) {
+        // It came back as another one than was begun, and takes the place of its row.
+        this.#waiting.delete(lost);
+        await this.#parts.runs.remove(lost.id);
+        takenCount = this.#countTaken(settings.multiple);
+      }
       const refused = waiting ? undefined : refusal(picked, limits, takenCount);
       if (waiting) this.#give(waiting, picked);
       else if (refused) this.#refuse(candidate, refused);
@@ -113,24 +119,27 @@ export class Intake {
   /** The rows of an owner are no longer to be seen. Those that came before there was one stay with whoever picked them. */
   leaveOwner(owner: string): Promise<void> {
     const { runs } = this.#parts;
-    const gone = runs.all.filter((row) => owner !== '' || this.#waiting.has(row));
+    const gone = runs.all.filter((row) => owner !== '' || (this.#waiting.has(row) && !row.lost));
     for (const row of gone) this.#waiting.delete(row);
     return runs.leave(gone);
   }
 
   /**
-   * Gives a row of an earlier visit its file. Another file is refused (`wrong-file`), by name, size, time and first bytes (by name
-   * and size where the record was forgotten), and the row goes on waiting.
+   * Gives a row its file. Another file is refused (`wrong-file`), by name, size, time and first bytes (by name and size where the
+   * record was forgotten), and the row goes on waiting. One that was lost on this visit may have changed since: it goes up anew.
    */
   async provide(id: FileId, item: PickedFile | File): Promise<void> {
     const row = this.#parts.runs.get(id);
     if (!row || row.picked) return;
     const { record } = row.records;
     const picked = readPicked(item);
+    const { name } = row.lost?.file ?? row;
     const { signal } = new AbortController();
     const found = await identify(picked.file, row.connection.pool.hashSmall, signal).catch(() => undefined);
-    if (found && isSameFile({ ...found, name: row.name, sizeBytes: row.sizeBytes, ...record }, found))
+    if (found && isSameFile({ ...found, name, sizeBytes: row.sizeBytes, ...record }, found))
       this.#give(row, picked);
+    else if (found && row.lost && found.name === name)
+      await this.add([{ ...picked, relativePath: row.relativePath }], row.connection, () => true);
     else this.#refuse(candidateOf(picked), { code: found ? 'wrong-file' : 'file-unreadable' });
   }
 
@@ -229,9 +238,18 @@ export class Intake {
     return undefined;
   }
 
+  /** The row whose file was lost on this visit and is called like this one. */
+  #lostAs({ relativePath, file }: PickedFile, connection: Connection): Row | undefined {
+    for (const row of this.#waiting) {
+      const isSame = row.lost?.file.name === file.name && row.relativePath === relativePath;
+      if (isSame && row.connection === connection) return row;
+    }
+    return undefined;
+  }
+
   #give(row: Row, picked: PickedFile): void {
     this.#waiting.delete(row);
-    row.picked = picked;
+    row.give(picked);
     this.#parts.runs.proceed(row);
   }
 
@@ -261,28 +279,3 @@ type Askable = FileSystemFileHandle & {
 /** True where the record was made for this service, client and owner, with the same hash. */
 const belongsTo = (record: UploadRecord, { settings }: Connection): boolean =>
   record.hashAlgorithm === settings.hash && record.key === recordKey({ ...settings, ...record });
-
-type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;
-
-const identityOf = ({ name, size, lastModified }: File): Seen => ({
-  name,
-  sizeBytes: size,
-  lastModifiedMs: lastModified,
-});
-
-/** What can be told of a file without reading it, and where it goes. */
-const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>): string =>
-  JSON.stringify([file.parentId, file.relativePath, file.name, file.sizeBytes, file.lastModifiedMs]);
-
-const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
-  settings.parentFor?.(relativePath) ?? settings.parentId;
-
-const readPicked = (item: PickedFile | File): PickedFile =>
-  item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;
-
-const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
-  name: file.name,
-  relativePath,
-  sizeBytes: file.size,
-  type: file.type,
-});

@@ -8,8 +8,9 @@ interface Waiting {
   readonly enter: (lane: Lane) => void;
 }
 
-/** HTTP/1.1 lets six through to one host, whatever is asked for. */
-export const MOST_LANES = 6;
+/** HTTP/1.1 lets six through to one host, whatever is asked for; later ones many. */
+const MOST_LANES = 6;
+const MOST_MULTIPLEXED = 12;
 
 /** Whoever has the lowest order gets the next free lane, so that a file begun is finished before others starve it. */
 export class Lanes {
@@ -66,6 +67,14 @@ export class Lanes {
       this.#waiting.add(waiting);
       this.#fill();
     });
+  }
+
+  /** Many PUTs share one connection, so that more of them pay. */
+  multiplex(): void {
+    if (!this.#pace || this.most === MOST_MULTIPLEXED) return;
+    this.most = MOST_MULTIPLEXED;
+    this.#pace.allow(MOST_MULTIPLEXED);
+    this.#fill();
   }
 
   /** The service or the line asked for less: half the lanes. */

@@ -24,7 +24,7 @@ const REST_WINDOWS = 5;
  * lane more or less at a time, kept where it pays. Fewer lanes win a draw, since each of them is then less likely to stall.
  */
 export class Pace {
-  readonly #most: number;
+  #most: number;
   #limit: number;
   #sinceMs: number | undefined;
   #bytes = 0;
@@ -43,6 +43,13 @@ export class Pace {
 
   get limit(): number {
     return this.#limit;
+  }
+
+  /** More lanes may be had than it was told first. */
+  allow(most: number): void {
+    const hadAll = !this.#isFirstLook && this.#limit === this.#most;
+    this.#most = most;
+    if (hadAll) this.#limit = most;
   }
 
   /** Somebody asked for less, or the line broke down: half as many, and no new try for a while. */
@@ -86,6 +93,14 @@ export class Pace {
 
   #climb(rate: number): void {
     const gain = this.#lastRate > 0 ? rate / this.#lastRate - 1 : 0;
+    if (gain > 1 && rate / this.#limit >= SLOW_LANE_BYTES_PER_SECOND) {
+      // The line is another one, and no longer slow.
+      this.#limit = this.#most;
+      this.#lastRate = rate;
+      this.#step = 0;
+      this.#turn = 0;
+      return;
+    }
     const hasPaid = this.#step > 0 ? gain > NOTICEABLE : gain > -NOTICEABLE;
     this.#lastRate = rate;
     if (this.#step !== 0 && !hasPaid) {

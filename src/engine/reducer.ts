@@ -34,8 +34,9 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
       return { ...kept, phase: move(file.phase, 'hashing') };
     case 'upload-progress': {
       const phase = change.detail.phase === file.phase ? file.phase : move(file.phase, change.detail.phase);
+      const { warning: _warning, ...rest } = kept;
       return {
-        ...kept,
+        ...rest,
         ...(file.pauseReason && phase === 'paused' && { pauseReason: file.pauseReason }),
         ...change.detail,
         phase,

@@ -17,9 +17,7 @@ import { Progress } from './progress.ts';
 import type { RowRecords } from './records.ts';
 import type { Place, Shared } from './shared.ts';
 import type { TabProgress } from './tabs.ts';
-
-/** On a faster line, reading a chunk twice would cost more than one call more. */
-const FAST_LINE_BYTES_PER_SECOND = 32e6;
+import { tellRun } from './tell-run.ts';
 
 export class Row {
   readonly id: FileId;
@@ -28,8 +26,10 @@ export class Row {
   readonly relativePath: string;
   readonly sizeBytes: number;
   readonly parentId: string;
-  /** Absent on a row of an earlier visit, until the file is there again. */
+  /** Absent on a row of an earlier visit, and where the file cannot be read any more, until the file is there again. */
   picked: PickedFile | undefined;
+  /** The file that could not be read any more. */
+  lost: PickedFile | undefined;
   connection: Connection;
   readonly records: RowRecords;
   readonly progress: Progress;
@@ -137,6 +137,21 @@ export class Row {
     this.#shared.report({ name: 'upload-resumed', detail: { id: this.id, phase } });
   }
 
+  /** Its file cannot be read: the person is asked for it. */
+  lose(error: UploaderError): void {
+    this.lost = this.picked;
+    this.picked = undefined;
+    this.#warning = error;
+    this.tellProgress();
+    this.#shared.report({ name: 'upload-paused', detail: { id: this.id, reason: 'needs-file' } });
+  }
+
+  give(picked: PickedFile): void {
+    this.picked = picked;
+    this.lost = undefined;
+    this.#warning = undefined;
+  }
+
   rename(name: string): void {
     if (name === this.name) return;
     this.name = name;
@@ -191,7 +206,8 @@ export class Row {
     });
   }
 
-  #moveTo(phase: Phase): void {
+  /** The run came to another phase. */
+  moveTo(phase: Phase): void {
     if (this.#waitingPhase) this.#waitingPhase = phase;
     else if (this.#shared.phaseOf(this.id) !== phase) this.tellProgress(phase);
   }
@@ -199,7 +215,7 @@ export class Row {
   #parts(picked: PickedFile, signal: AbortSignal): RunParts {
     const { connection, progress } = this;
     const { calls, gates, pool, put, settings } = connection;
-    const { claims, lanes, line, policy = RETRY_POLICY, report, touch } = this.#shared;
+    const { claims, lanes, line, policy = RETRY_POLICY } = this.#shared;
     const onWait = (atMs: number | undefined): void => {
       this.retryAt = atMs;
       this.tellProgress();
@@ -228,8 +244,7 @@ export class Row {
           : this.name,
       session: this.session,
       batch: { limit: 1, max: settings.batchSize },
-      isLineFast: () =>
-        (this.#shared.bytesPerSecond() ?? Number.POSITIVE_INFINITY) > FAST_LINE_BYTES_PER_SECOND,
+      bytesPerSecond: this.#shared.bytesPerSecond,
       hasIdleLane: () => lanes.hasIdle,
       lineChange: () => line().change,
       mayMove: (sizeBytes, moveSignal) => line().mayMove(sizeBytes, moveSignal),
@@ -265,37 +280,7 @@ export class Row {
         this.session = session;
         this.records.kept?.saveSession(session);
       },
-      onOpened: (chunks) => {
-        const resumedBytes = progress.begin(chunks);
-        this.unsentCount = chunks.length;
-        report({ name: 'upload-started', detail: { id: this.id, chunkCount: chunks.length, resumedBytes } });
-        this.tellProgress();
-        if (connection.auth.snapshot.required) this.wait('signed-out');
-      },
-      onHashed: (chunk) => {
-        progress.onHashed(chunk);
-        report({
-          name: 'chunk-hashed',
-          detail: { id: this.id, index: chunk.index, hash: chunk.hash, sizeBytes: chunk.sizeBytes },
-        });
-        touch(this);
-      },
-      onPut: () => this.#moveTo('uploading'),
-      onSent: (chunk, sentBytes) => {
-        lanes.onMoved(progress.onSent(chunk, sentBytes));
-        touch(this);
-      },
-      onStored: (chunk) => {
-        const { hash, index, receipt, sizeBytes, skipped = false } = chunk;
-        progress.onStored(chunk);
-        this.unsentCount -= 1;
-        lanes.onStored();
-        report({ name: 'chunk-uploaded', detail: { id: this.id, index, hash, receipt, sizeBytes, skipped } });
-        touch(this);
-      },
-      onCommit: () => {
-        if (calls.commit) this.#moveTo('committing');
-      },
+      ...tellRun(this, this.#shared),
     };
   }
 }

@@ -2,7 +2,7 @@
 // first and stops its run after, so that nothing is ever told twice.
 
 import type { Change, CompletedDetail } from '../core/changes.ts';
-import { canRetry } from '../core/errors.ts';
+import { canRetry, UploaderError } from '../core/errors.ts';
 import { canMove, isActive, isSettled, type Phase } from '../core/phases.ts';
 import type { FileId } from '../core/types.ts';
 import { DoneElsewhere } from '../pipeline/open.ts';
@@ -10,6 +10,7 @@ import type { RunResult } from '../pipeline/run.ts';
 import { completedOf } from './completed.ts';
 import type { Connection } from './connection.ts';
 import { describeError } from './describe-error.ts';
+import { Finish } from './finish.ts';
 import type { Lanes } from './lanes.ts';
 import { moveEntry, type SnapshotKeeper } from './reducer.ts';
 import type { Row } from './row.ts';
@@ -27,11 +28,10 @@ export class Runs {
   #queue: Row[] = [];
   readonly #running = new Set<Row>();
   readonly touched = new Touched();
-  /** Something ran since the last `uploads-finished`. */
-  #isBusy = false;
-  /** A row was settled since: a pause alone finishes nothing. */
-  #hasNews = false;
+  readonly #finish: Finish;
   #isClosed = false;
+  /** Hears of a row whose file cannot be read any more. */
+  onLost: (row: Row) => void = () => undefined;
   /** The list is put aside: nothing begins. */
   isResting = false;
 
@@ -40,6 +40,7 @@ export class Runs {
     this.#lanes = lanes;
     this.#tabs = tabs;
     this.#report = report;
+    this.#finish = new Finish(report);
   }
 
   get(id: FileId): Row | undefined {
@@ -111,7 +112,7 @@ export class Runs {
       this.touched.tell(row);
       this.#report({ name: 'upload-canceled', detail: { id: row.id, name: row.name } });
     }
-    this.#hasNews ||= rows.length > 0;
+    if (rows.length > 0) this.#finish.settled();
     // Who wants it after all while it ends gets a new upload, of which nothing of this one is to take anything away.
     for (const row of rows) row.endingCount += 1;
     await this.#stop(rows);
@@ -222,7 +223,7 @@ export class Runs {
   }
 
   #begin(row: Row): void {
-    this.#isBusy = true;
+    this.#finish.began();
     this.#running.add(row);
     void row
       .start(
@@ -242,7 +243,7 @@ export class Runs {
   }
 
   #complete(row: Row, detail: CompletedDetail): void {
-    this.#hasNews = true;
+    this.#finish.settled();
     row.proceed();
     const { key } = row.records;
     if (key !== undefined) this.#tabs.tellDone(key, detail);
@@ -255,8 +256,13 @@ export class Runs {
       this.#complete(row, { ...error.detail, id: row.id, sentBytes: 0, skippedBytes: row.sizeBytes });
       return;
     }
-    this.#hasNews = true;
     this.touched.tell(row);
+    if (error instanceof UploaderError && error.code === 'file-unreadable') {
+      row.lose(error);
+      this.onLost(row);
+      return;
+    }
+    this.#finish.settled();
     const { code, retryable, status } = describeError(error);
     this.#report({
       name: 'upload-failed',
@@ -286,15 +292,7 @@ export class Runs {
   }
 
   #tellFinished(): void {
-    if (!this.#isBusy || !this.#hasNews || this.#running.size > 0) return;
-    const counts: Partial<Record<Phase, number>> = {};
-    for (const { id, phase } of this.#keeper.files) {
-      if (phase === 'queued' && !this.#rows.get(id)?.isHeld) return;
-      counts[phase] = (counts[phase] ?? 0) + 1;
-    }
-    this.#isBusy = false;
-    this.#hasNews = false;
-    const { done: doneCount = 0, failed: failedCount = 0, canceled: canceledCount = 0 } = counts;
-    this.#report({ name: 'uploads-finished', detail: { doneCount, failedCount, canceledCount } });
+    if (this.#running.size === 0)
+      this.#finish.tell(this.#keeper.files, (id) => this.#rows.get(id)?.isHeld ?? false);
   }
 }

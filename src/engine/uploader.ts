@@ -1,7 +1,7 @@
 // The engine's face: a list of files, commands, and changes. It has no screen; the element is its first user, a page with
 // a screen of its own the second.
 
-import type { Change, ChangeMap, ChangeName } from '../core/changes.ts';
+import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.ts';
 import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
@@ -10,7 +10,7 @@ import { Claims } from '../pipeline/upload.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { type Connection, connect, type Times } from './connection.ts';
 import { Connections } from './connections.ts';
-import { type Candidate, Intake } from './intake.ts';
+import { Intake } from './intake.ts';
 import { KeptFiles } from './kept-files.ts';
 import { Lanes } from './lanes.ts';
 import { Line } from './line.ts';
@@ -303,4 +303,3 @@ export {
 export { ERROR_CODES, type ErrorCode, UploaderError } from '../core/errors.ts';
 export type { PauseReason, Phase } from '../core/phases.ts';
 export type * from '../core/types.ts';
-export type { Candidate } from './intake.ts';

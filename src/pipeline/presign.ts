@@ -3,7 +3,7 @@
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
-import type { HashedChunk, Ticket, TicketedChunk } from '../core/types.ts';
+import type { HashedChunk, Ticket, TicketedChunk, TicketUpload } from '../core/types.ts';
 
 /** Tickets for chunks, by hash; rejects with `UploaderError`. */
 export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string, Ticket>>;
@@ -12,14 +12,19 @@ export interface PresignParts {
   readonly ask: Ask;
   /** Where bytes are wanted soon, a batch with this much goes as it is: waiting longer would mean reading them again. */
   readonly eagerBytes: number;
-  /** True on a line so fast that reading a chunk twice would cost more than one call more. */
-  readonly isLineFast: () => boolean;
+  /** What all lanes move together; `undefined` where nothing was measured. */
+  readonly bytesPerSecond: () => number | undefined;
   readonly hasIdleLane: () => boolean;
   /** The receipt of a hash that this run has stored already under its session. */
   readonly receiptOf: (hash: string) => string | undefined;
-  /** Remembers across rounds of a run how large a batch may be. */
-  readonly batch: { limit: number; max: number };
+  /** Remembers across rounds of a run how large a batch may be, and how long tickets live. */
+  readonly batch: { limit: number; max: number; ticketLifeMs?: number };
 }
+
+/** On a faster line, reading a chunk twice would cost more than one call more. */
+const FAST_LINE_BYTES_PER_SECOND = 32e6;
+/** Where a ticket does not tell its time. */
+const TICKET_LIFE_MS = 300_000;
 
 /** Fills `ticket`. Chunks that have a receipt pass; equal chunks of a batch are asked for once. */
 export async function* presign(
@@ -51,13 +56,15 @@ const LIFE_LEFT_MS = 30_000;
 export function isStale(ticket: Ticket | undefined, nowMs: number = Date.now()): boolean {
   const upload = ticket?.upload;
   if (upload?.expiresAtMs === undefined) return false;
-  const lifeMs = upload.expiresAtMs - (upload.receivedAtMs ?? nowMs);
-  return upload.expiresAtMs - nowMs < Math.min(LIFE_LEFT_MS, lifeMs / LIFE_PART);
+  return upload.expiresAtMs - nowMs < Math.min(LIFE_LEFT_MS, lifeMs(upload, nowMs) / LIFE_PART);
 }
+
+const lifeMs = ({ expiresAtMs = 0, receivedAtMs }: TicketUpload, nowMs: number): number =>
+  Math.max(0, expiresAtMs - (receivedAtMs ?? nowMs));
 
 async function* gather(
   chunks: AsyncIterable<HashedChunk>,
-  { batch, eagerBytes, isLineFast, receiptOf }: PresignParts,
+  { batch, bytesPerSecond, eagerBytes, receiptOf }: PresignParts,
   isStarving: () => boolean,
 ): AsyncGenerator<HashedChunk[], void, undefined> {
   let gathered: HashedChunk[] = [];
@@ -67,6 +74,13 @@ async function* gather(
     gathered = [];
     bytes = 0;
     return taken;
+  };
+  /** A batch is full with so many bytes: what goes in half a ticket's life, and on a fast line what may be let go of again. */
+  const mostBytes = (): number => {
+    const rate = bytesPerSecond();
+    if (rate === undefined) return eagerBytes;
+    const inTimeBytes = (rate / 1000) * ((batch.ticketLifeMs ?? TICKET_LIFE_MS) / 2);
+    return rate > FAST_LINE_BYTES_PER_SECOND ? Math.min(eagerBytes, inTimeBytes) : inTimeBytes;
   };
   for await (const chunk of withLulls(chunks)) {
     const receipt = chunk && (chunk.receipt ?? receiptOf(chunk.hash));
@@ -79,10 +93,9 @@ async function* gather(
     }
     gathered.push(chunk);
     bytes += chunk.sizeBytes;
-    if (gathered.length >= batch.limit || (bytes >= eagerBytes && isLineFast())) {
-      yield take();
-      batch.limit = Math.min(batch.limit * 2, batch.max);
-    }
+    if (gathered.length < batch.limit && bytes < mostBytes()) continue;
+    yield take();
+    batch.limit = Math.min(batch.limit * 2, batch.max);
   }
   if (gathered.length > 0) yield gathered;
 }
@@ -102,7 +115,13 @@ async function fill(batch: readonly HashedChunk[], parts: PresignParts): Promise
     ...new Map(batch.filter((chunk) => !hasReceipt(chunk)).map((chunk) => [chunk.hash, chunk])).values(),
   ];
   const tickets = await askInParts(unique, parts);
+  noteLife(tickets, parts);
   return batch.map((chunk) => (hasReceipt(chunk) ? chunk : { ...chunk, ticket: ticketOf(tickets, chunk) }));
+}
+
+function noteLife(tickets: ReadonlyMap<string, Ticket>, { batch }: PresignParts): void {
+  const [ticket] = tickets.values();
+  if (ticket?.upload?.expiresAtMs !== undefined) batch.ticketLifeMs = lifeMs(ticket.upload, Date.now());
 }
 
 /** Halves a batch that the service finds too large, and remembers the size that it took. */

@@ -75,6 +75,8 @@ export interface UploadParts {
   /** Bytes of this chunk handed to the network so far; 0 when a try failed. */
   readonly onSent: (chunk: TicketedChunk, sentBytes: number) => void;
   readonly onPut: (chunk: TicketedChunk) => void;
+  /** Bytes went over a connection that many PUTs share. */
+  readonly onMultiplexed: () => void;
   readonly onWait: (atMs: number | undefined, error: UploaderError | undefined) => void;
   readonly onOffline: (isOffline: boolean) => void;
 }
@@ -184,7 +186,7 @@ async function send(
   firstLane: Lane | undefined,
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
-  const { budget, gate, onPut, onSent, policy, put, signal } = parts;
+  const { budget, gate, onMultiplexed, onPut, onSent, policy, put, signal } = parts;
   const retries = new Retries({ policy, gate, signal, onWait: parts.onWait, onOffline: parts.onOffline });
   let isBudgeted = held.body !== undefined;
   let lane = firstLane;
@@ -211,6 +213,7 @@ async function send(
           signal: AbortSignal.any([signal, change]),
           stallMs: parts.stallMs(chunk.sizeBytes),
           onProgress: (sentBytes) => onSent(chunk, sentBytes),
+          onMultiplexed,
         });
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {

@@ -1,6 +1,7 @@
 // Sends one chunk's bytes to its presigned URL: an XHR, since fetch tells no progress. It carries nothing of ours, no bearer,
 // no cookie, no session. It knows neither the service nor what the bytes are.
 
+import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Put, TicketUpload } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
@@ -11,6 +12,8 @@ export interface PutOptions {
   readonly baseUrl: string;
   /** Without progress for so long, milliseconds, the PUT is given up. Default 30 s. A single call may say otherwise. */
   readonly stallMs?: number;
+  /** What the page says that a status means (U7a). */
+  readonly statuses?: Profile['putStatuses'];
 }
 
 const STALL_MS = 30_000;
@@ -26,8 +29,8 @@ const PATIENCE_FOR_ANSWER = 2;
  * so), `rate-limited` (429, 503), `service-failed` (408, 5xx), `upload-stalled`, `network` (an expired URL may look so too) and
  * `offline`.
  */
-export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS }: PutOptions): Put {
-  return (upload, body, { signal, onProgress, stallMs = usualStallMs }) =>
+export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses = {} }: PutOptions): Put {
+  return (upload, body, { signal, onProgress, onMultiplexed, stallMs = usualStallMs }) =>
     new Promise<void>((resolve, reject) => {
       signal.throwIfAborted();
       if (!isSafeUrl(baseUrl, new URL(upload.url))) {
@@ -60,10 +63,13 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS }: PutOpti
       xhr.upload.onload = () => hasSign(stallMs * PATIENCE_FOR_ANSWER);
       xhr.onprogress = ({ loaded }) => {
         // The status says it all; a store that tells tales must not fill the page's memory.
-        if (loaded > MAX_ANSWER_BYTES) settle(errorOf(xhr, upload));
+        if (loaded > MAX_ANSWER_BYTES) settle(errorOf(xhr, upload, statuses));
         else hasSign(stallMs);
       };
-      xhr.onload = () => settle(errorOf(xhr, upload));
+      xhr.onload = () => {
+        settle(errorOf(xhr, upload, statuses));
+        if (isMultiplexed(upload.url)) onMultiplexed?.();
+      };
       xhr.onerror = () => settle(networkError(undefined));
       xhr.onabort = () => settle(networkError(undefined));
 
@@ -85,14 +91,25 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS }: PutOpti
     });
 }
 
-function errorOf(xhr: XMLHttpRequest, upload: TicketUpload): UploaderError | undefined {
+/** Storages that send `Timing-Allow-Origin` let the page know by which protocol they spoke. */
+const isMultiplexed = (url: string): boolean =>
+  performance
+    .getEntriesByName(url, 'resource')
+    .some((entry) => /^h[23]/.test((entry as PerformanceResourceTiming).nextHopProtocol));
+
+function errorOf(
+  xhr: XMLHttpRequest,
+  upload: TicketUpload,
+  statuses: NonNullable<Profile['putStatuses']>,
+): UploaderError | undefined {
   const { status } = xhr;
+  const meaning = statuses[status];
   if (xhr.responseURL !== new URL(upload.url).href) {
     return new UploaderError('upload-refused', 'the storage sent the bytes elsewhere', { status });
   }
-  if (status >= 200 && status < 300) return undefined;
+  if (meaning === 'stored' || (!meaning && status >= 200 && status < 300)) return undefined;
   const says = `the storage answered ${status}`;
-  if (status === 429 || status === 503) {
+  if (meaning === 'slow-down' || (!meaning && (status === 429 || status === 503))) {
     const retryAfterMs = readRetryAfterMs(headerOf(xhr, 'retry-after'), headerOf(xhr, 'date'));
     return new UploaderError(
       'rate-limited',
@@ -100,7 +117,8 @@ function errorOf(xhr: XMLHttpRequest, upload: TicketUpload): UploaderError | und
       retryAfterMs === undefined ? { status } : { status, retryAfterMs },
     );
   }
-  if (status === 408 || status >= 500) return new UploaderError('service-failed', says, { status });
+  if (meaning === 'retry' || (!meaning && (status === 408 || status >= 500)))
+    return new UploaderError('service-failed', says, { status });
   if ((status === 400 || status === 422) && namesHashMismatch(xhr.responseText)) {
     return new UploaderError('hash-mismatch', says, { status });
   }

@@ -71,6 +71,15 @@ export class Announcer {
         this.#failed.push({ name: shownName(change.detail.name), sentence: texts[change.detail.code] });
         this.#gather();
         break;
+      case 'upload-paused': {
+        const { id, reason } = change.detail;
+        if (reason !== 'needs-file') break;
+        const lost = this.#host.snapshot.files.find((file) => file.id === id);
+        if (!lost?.warning) break;
+        this.#failed.push({ name: shownName(lost.name), sentence: texts[lost.warning] });
+        this.#gather();
+        break;
+      }
       case 'file-rejected': {
         const { name, code } = change.detail as { name: string; code: ErrorCode };
         const sentence = refusalOf(

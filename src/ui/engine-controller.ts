@@ -1,5 +1,5 @@
 // The bridge between the element and the engine: makes the engine when it is first needed, hands it settings, dispatches its
-// changes as events, and asks the element to render at most once a frame. It knows nothing of views.
+// changes as events, and asks the element to render, a few times a second at most. It knows nothing of views.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
@@ -14,6 +14,9 @@ export interface EngineHost extends ReactiveControllerHost, HTMLElement, Setting
   readonly chunkEvents: boolean;
   readonly engineOptions?: UploaderOptions | undefined;
 }
+
+/** Small files change the list hundreds of times a second; nobody reads more often than this. */
+const RENDER_EVERY_MS = 100;
 
 const EMPTY: Snapshot = Object.freeze<Snapshot>({
   files: [],
@@ -37,7 +40,8 @@ export class EngineController implements ReactiveController {
   readonly #host: EngineHost;
   readonly #onChange: (change: Change) => void;
   #uploader: Uploader | undefined;
-  #frame = 0;
+  #isRendering = false;
+  #renderedMs = Number.NEGATIVE_INFINITY;
   #told = '';
   #removal = new AbortController();
 
@@ -126,10 +130,18 @@ export class EngineController implements ReactiveController {
     );
   }
 
+  /** With the next frame, or where the last one was a moment ago, with one a little later. */
   #render(): void {
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
+    if (this.#isRendering) return;
+    this.#isRendering = true;
+    const waitMs = this.#renderedMs + RENDER_EVERY_MS - performance.now();
+    const render = (): void => {
+      this.#isRendering = false;
+      this.#renderedMs = performance.now();
       this.#host.requestUpdate();
-    });
+    };
+    const inFrame = (): unknown => requestAnimationFrame(render);
+    if (waitMs > 0) setTimeout(inFrame, waitMs);
+    else inFrame();
   }
 }

@@ -86,7 +86,7 @@ const ERRORS: ErrorMessages = {
   'too-many-files': 'That is more files than are accepted here. Remove some first.',
   'file-empty': 'This file is empty. Choose one with something in it.',
   'file-unreadable':
-    'This file cannot be read. Check that it is still there and not open elsewhere, then retry.',
+    'This file cannot be read. Check that it is still there and not open elsewhere, then choose it again.',
   'file-changed': 'This file was changed while it was uploading. Retry to send it as it is now.',
   'wrong-file': 'This is not the file that was begun. Choose the same one again.',
   'hash-failed': 'This file could not be checked. Retry, or reload the page.',
@@ -101,7 +101,8 @@ const ERRORS: ErrorMessages = {
   'bad-response':
     'The service gave an answer that makes no sense. Retry; if it stays so, tell whoever runs this page.',
   'ticket-expired': 'The permission to upload ran out. Retry to get a new one.',
-  'upload-refused': 'The storage refused this file. Retry; if it stays so, tell whoever runs this page.',
+  'upload-refused':
+    'The service did not take this file. Retry; if it stays so, rename the file, or tell whoever runs this page.',
   'upload-stalled': 'The upload came to a standstill. Check your connection, then retry.',
   'hash-mismatch': 'This file was damaged on its way. Retry to send it again.',
   'store-full': 'Your browser has no room to remember this upload. Keep this page open until it is done.',

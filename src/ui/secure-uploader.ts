@@ -187,7 +187,7 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'session-path' }) sessionPath?: string | undefined;
   /** Path that gives tickets for chunks. */
   @property({ attribute: 'chunks-path' }) chunksPath?: string | undefined;
-  /** Supplies a token when one is needed. */
+  /** Supplies a token when one is needed. Give the same function at every rendering: another one signs in anew. */
   @property({ attribute: false }) getToken?: GetToken | undefined;
   /** Answers the folder of a file from its relative path. */
   @property({ attribute: false }) parentFor?: ((relativePath: string) => string) | undefined;

@@ -192,6 +192,16 @@ describe('a session that is shared', () => {
     expect(other.session.snapshot.state).to.equal('signed-out');
   });
 
+  it('is another one for another owner, where the page has the tokens', async () => {
+    let calls = 0;
+    const input = { baseUrl: 'https://shared-by-two.example', getToken: () => `token-${++calls}` };
+    const tokenFor = (owner: string): Promise<string | undefined> =>
+      open({ ...input, owner }).session.withToken(async (token) => token, forever);
+    expect(await tokenFor('alice')).to.equal('token-1');
+    expect(await tokenFor('bob')).to.equal('token-2');
+    expect(await tokenFor('alice')).to.equal('token-1');
+  });
+
   it('goes on when one of two leaves, and ends when the last one has left', async () => {
     let calls = 0;
     const input = { baseUrl: 'https://shared-again.example', getToken: () => `token-${++calls}` };

@@ -21,7 +21,7 @@ const everyone = [
  * `connectionBytesPerSecond` for each, `latencyMs` that every request waits (preflights too), `cutEveryBytes` (a connection is cut
  * after about so many received bytes), `refuseEvery` (each so many-th request gets a 429), `http2`. `sign: 'call'`: clients that
  * can sign by themselves ask the service for each address. `twice`: each client uploads once before the upload that is timed.
- * `stopAfterMs`: what was reached by then is what counts.
+ * `changeAfterMs`: the line has the limits of `later` from so long after its first byte. `stopAfterMs`: what was reached by then is what counts.
  */
 export const profiles = {
   loopback: {
@@ -57,10 +57,28 @@ export const profiles = {
     clients: ['secure-uploader', 'raw-parallel', 'uppy-s3', 'tus-js'],
   },
   lossy: {
+    about:
+      'two files, 40 ms a request, 1 % of what carries 8 MiB is cut (every 838 MB), every 50th request answered 429',
+    files: { count: 2, sizeBytes: 1024 * MB },
+    line: { latencyMs: 40, totalBytesPerSecond: 100 * MB, cutEveryBytes: 838 * MB, refuseEvery: 50 },
+    clients: ['secure-uploader', 'uppy-s3', 'uppy-tus', 'tus-js', 'upchunk'],
+  },
+  broken: {
     about: 'one file, 40 ms a request, a connection cut every 50 MB or so, every 50th request answered 429',
     files: { count: 1, sizeBytes: 512 * MB },
     line: { latencyMs: 40, totalBytesPerSecond: 50 * MB, cutEveryBytes: 50 * MB, refuseEvery: 50 },
     clients: ['secure-uploader', 'uppy-s3', 'uppy-tus', 'tus-js', 'upchunk'],
+  },
+  shift: {
+    about: 'one file; all connections share 200 kB/s for 20 s, then each has 2 MB/s',
+    files: { count: 1, sizeBytes: 96 * MB },
+    line: {
+      latencyMs: 40,
+      totalBytesPerSecond: 200 * KB,
+      changeAfterMs: 20_000,
+      later: { connectionBytesPerSecond: 2 * MB },
+    },
+    clients: ['secure-uploader', 'raw-parallel', 'uppy-s3', 'tus-js'],
   },
   h2: {
     about: 'one file over TLS and HTTP/2, 40 ms a request, 125 MB/s together',

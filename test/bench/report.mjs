@@ -15,7 +15,8 @@ export function median(values) {
  * origin, each with its own limit. Undefined for a line without limits.
  */
 export function boundMs(line, counts) {
-  const { totalBytesPerSecond, connectionBytesPerSecond, latencyMs = 0, http2 } = line;
+  const { totalBytesPerSecond, connectionBytesPerSecond, latencyMs = 0, http2, later } = line;
+  if (later) return undefined;
   const bounds = totalBytesPerSecond ? [(counts.bytes / totalBytesPerSecond) * 1000] : [];
   if (!http2 && (latencyMs || connectionBytesPerSecond)) {
     for (const { requests, bytes } of Object.values(counts.perOrigin)) {
@@ -54,8 +55,12 @@ export function figuresOf({ page, usage, counts, files, line, stopped }) {
     receivedRatio: (counts.perOrigin?.storage.bytes ?? counts.bytes) / sizeBytes,
     cuts: counts.cuts,
     refusals: counts.refusals,
+    lanesBefore: meanOf(counts.lanes?.before),
+    lanesAfter: meanOf(counts.lanes?.after),
   };
 }
+
+const meanOf = (lanes) => (lanes?.ms ? lanes.sum / lanes.ms : undefined);
 
 const medianNames = [
   'seconds',
@@ -67,6 +72,8 @@ const medianNames = [
   'pagePeakMB',
   'browserPeakMB',
   'cpuPerGB',
+  'lanesBefore',
+  'lanesAfter',
 ];
 const countNames = ['requests', 'preflights', 'receivedBytes', 'receivedRatio', 'cuts', 'refusals'];
 
@@ -117,6 +124,8 @@ const columns = [
   ['received', 'receivedRatio', (value) => `${value.toFixed(3)}x`],
   ['cuts', 'cuts', fixed(0)],
   ['429s', 'refusals', fixed(0)],
+  ['lanes before', 'lanesBefore', fixed(1)],
+  ['after', 'lanesAfter', fixed(1)],
   ['failed', 'failed', (value) => (value ? String(value) : '')],
 ];
 
@@ -147,4 +156,5 @@ export const legend = `MB/s: file bytes a second, median of the rounds (min, max
 pipe-mem. of line: least time that the line allows for this client's own requests and bytes, against the time it took. 1st byte:
 from the start until storage got a byte. task: longest task on the page's thread in all rounds (browsers report those over 50 ms);
 gap: longest between two frames (other processes count into it). page MB, all MB: peak above idle of the page's process, of the
-whole browser (what processes share counts in each). CPU: seconds of the whole browser. received: bytes that came, against the files' size.`;
+whole browser (what processes share counts in each). CPU: seconds of the whole browser. received: bytes that came, against the files' size. lanes: how
+many bodies came in at once, before the line changed and after.`;

@@ -79,7 +79,7 @@ test('a storage that refuses every byte is told, and retry works once it takes t
   assert.equal(
     await page
       .locator('secure-uploader')
-      .getByText(/storage refused/i)
+      .getByText(/did not take this file/i)
       .first()
       .isVisible(),
     true,

@@ -43,6 +43,23 @@ describe('lanes', () => {
     expect(given).to.deep.equal([-1, 3, 5]);
   });
 
+  it('are more where many PUTs share one connection, unless the page set a number', () => {
+    for (const [concurrency, most] of [
+      ['auto', 12],
+      [3, 3],
+    ] as const) {
+      const lanes = new Lanes(concurrency);
+      lanes.multiplex();
+      expect(lanes.most).to.equal(most);
+    }
+    const fast = new Lanes('auto');
+    for (let at = 0; at < 20; at += 1) fast.onStored();
+    expect(fast.limit).to.equal(6);
+    fast.multiplex();
+    fast.onStored();
+    expect(fast.limit).to.be.greaterThan(6);
+  });
+
   it('given back twice are given back once', async () => {
     const lanes = new Lanes(1);
     const given: number[] = [];

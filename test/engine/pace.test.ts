@@ -48,7 +48,8 @@ describe('pace', () => {
     expect(drive(pace, longWay, 30).at(-1)).to.equal(6);
     const thin = drive(pace, thinLine, 200, 30_000);
     expect(thin.at(-1)).to.be.at.most(2);
-    expect(drive(pace, longWay, 200, 230_000).at(-1)).to.equal(6);
+    // As soon as the next two looks are over, however long it was slow.
+    expect(drive(pace, longWay, 7, 230_000).at(-1)).to.equal(6);
   });
 
   it('halves when it is asked for less, and climbs again later', () => {
@@ -58,6 +59,17 @@ describe('pace', () => {
     expect(pace.limit).to.equal(3);
     expect(drive(pace, longWay, 5, 2000).at(-1)).to.equal(3);
     expect(drive(pace, longWay, 60, 7000).at(-1)).to.equal(6);
+  });
+
+  it('has more to give where the line turns out to carry more: at once where all were in use', () => {
+    const pace = new Pace(6);
+    drive(pace, longWay, 2);
+    pace.allow(12);
+    expect(pace.limit).to.equal(12);
+    const slow = new Pace(6);
+    drive(slow, thinLine, 30);
+    slow.allow(12);
+    expect(slow.limit).to.be.at.most(2);
   });
 
   it('opens a lane with each small chunk that is stored before anything could be measured', () => {

@@ -42,7 +42,7 @@ function setUp(given: Partial<PresignParts> = {}) {
       return new Map(wanted.map(({ hash }) => [hash, ticketFor(hash)]));
     },
     eagerBytes: 16 * 2 ** 20,
-    isLineFast: () => false,
+    bytesPerSecond: () => 1e6,
     hasIdleLane: () => false,
     receiptOf: () => undefined,
     batch: { limit: 1, max: 64 },
@@ -62,7 +62,10 @@ describe('tickets', () => {
 
   it('of 1,000 chunks of 64 KiB cost at most 25 calls, on a fast line and an idle one too', async () => {
     for (const isFast of [false, true]) {
-      const { asked, parts } = setUp({ isLineFast: () => isFast, hasIdleLane: () => isFast });
+      const { asked, parts } = setUp({
+        bytesPerSecond: () => (isFast ? 1e9 : 1e6),
+        hasIdleLane: () => isFast,
+      });
       expect(await collect(presign(stream(chunks(1000)), parts))).to.have.length(1000);
       expect(asked.length).to.be.at.most(25);
     }
@@ -149,10 +152,24 @@ describe('tickets', () => {
     const { parts, sizes } = setUp({
       batch: { limit: 64, max: 64 },
       eagerBytes: 2 * KIB64,
-      isLineFast: () => true,
+      bytesPerSecond: () => 1e9,
     });
     await collect(presign(stream(chunks(10)), parts));
     expect(sizes()).to.deep.equal([2, 2, 2, 2, 2]);
+  });
+
+  it('are never more than the line moves in half their life: told, or five minutes', async () => {
+    // 10 kB/s: in 150 s 1.5 MB, in the 30 s of a ticket that lives a minute 0.3 MB.
+    const bytesPerSecond = (): number => 10_000;
+    const largest = async (lifeMs: number | undefined): Promise<number> => {
+      const { lives, parts, sizes } = setUp({ bytesPerSecond, batch: { limit: 1, max: 64 } });
+      lives.ms = lifeMs;
+      expect(await collect(presign(stream(chunks(200)), parts))).to.have.length(200);
+      return Math.max(...sizes());
+    };
+    expect(await largest(undefined)).to.equal(23);
+    expect(await largest(60_000)).to.equal(5);
+    expect(await largest(3_600_000)).to.equal(64);
   });
 });
 

@@ -1,6 +1,7 @@
 // Chunks on their way to a storage on another origin: what goes along, what comes back, what goes wrong.
 
 import { expect } from '@open-wc/testing';
+import type { Profile } from '../../src/core/config.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
 import type { TicketUpload } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
@@ -39,8 +40,9 @@ async function sendable(sizeBytes = 1000, fault?: Readonly<Record<string, unknow
 async function send(
   { upload, body }: Sendable,
   options: { signal?: AbortSignal; onProgress?: (sentBytes: number) => void; stallMs?: number } = {},
+  statuses: Profile['putStatuses'] = {},
 ): Promise<void> {
-  const put = createPut({ baseUrl: (await findReference()).baseUrl });
+  const put = createPut({ baseUrl: (await findReference()).baseUrl, statuses });
   return put(upload, body, { signal: forever, ...options });
 }
 
@@ -131,6 +133,26 @@ describe('a chunk that fails', () => {
     expect(await refusalOf({ status: 412 })).to.include({ code: 'upload-refused', status: 412 });
     expect(await refusalOf({ status: 408 })).to.include({ code: 'service-failed', status: 408 });
     expect(await refusalOf({ status: 500 })).to.include({ code: 'service-failed', status: 500 });
+  });
+
+  it('or not, as the page says what a status means', async () => {
+    const answered = async (
+      status: number,
+      statuses: Profile['putStatuses'],
+      fault: Readonly<Record<string, unknown>> = {},
+    ): Promise<UploaderError | undefined> => {
+      const chunk = await sendable();
+      await addFault({ operation: 'put', match: { hash: chunk.hash }, times: -1, status, ...fault });
+      return send(chunk, {}, statuses).then(
+        () => undefined,
+        (error: UploaderError) => error,
+      );
+    };
+    expect(await answered(412, { 412: 'stored' })).to.equal(undefined);
+    expect(await answered(409, { 409: 'retry' })).to.include({ code: 'service-failed', status: 409 });
+    expect(await answered(420, { 420: 'slow-down' })).to.include({ code: 'rate-limited', status: 420 });
+    expect(await answered(500, { 500: 'refused' })).to.include({ code: 'upload-refused', status: 500 });
+    expect(await answered(204, { 204: 'refused' })).to.include({ code: 'upload-refused', status: 204 });
   });
 
   it('because the storage is busy waits as long as it is told, where that may be read', async () => {

@@ -39,6 +39,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     lineChange: () => new AbortController().signal,
     stallMs: () => 30_000,
     mayMove: async () => undefined,
+    onMultiplexed: () => undefined,
     hashAlgorithm: 'sha-256',
     width: 2,
     budget: new ByteBudget(pagePool),
@@ -46,7 +47,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     fileName: file.name,
     batch: { limit: 1, max: 64 },
     eagerBytes: 2 ** 24,
-    isLineFast: () => false,
+    bytesPerSecond: () => 1e6,
     hasIdleLane: () => false,
     acquireLane: lanes.acquire,
     hashSlice: async (slice, { keepBytes, signal }) => {

@@ -1,7 +1,7 @@
 // A service whose answers the test gives, so that a test reads like a protocol trace: `nextRequest('put')`, then `answer()` or
 // `refuse()`. What the test does not want to script, `answerAll()` answers as a service in order would.
 
-import type { UploaderError } from '../../src/core/errors.ts';
+import { UploaderError } from '../../src/core/errors.ts';
 import type { Calls, CommitAnswer, Put, Session, Ticket, TicketUpload } from '../../src/core/types.ts';
 import { sha256 } from './bytes.ts';
 
@@ -127,8 +127,11 @@ export class ScriptedService {
         onProgress?.(body.size);
         return undefined;
       });
-      if ((await sha256(body)) !== hash)
-        throw new Error('bytes were sent that have another hash than their ticket');
+      const sent = await sha256(body).catch((cause) => {
+        // So a browser tells of a body that it cannot read.
+        throw new UploaderError('network', 'no line', { cause });
+      });
+      if (sent !== hash) throw new Error('bytes were sent that have another hash than their ticket');
       this.stored.add(hash);
     } finally {
       this.putCount -= 1;

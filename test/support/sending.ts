@@ -53,6 +53,7 @@ export async function setUpSending(
     lineChange: () => new AbortController().signal,
     stallMs: () => 30_000,
     mayMove: async () => undefined,
+    onMultiplexed: () => undefined,
     onSent: ({ index }, sentBytes) => told.push(`sent ${sentBytes} of ${index}`),
     onPut: ({ index }) => told.push(`put ${index}`),
     onWait: (atMs) => told.push(atMs === undefined ? 'again' : 'wait'),

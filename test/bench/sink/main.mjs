@@ -20,6 +20,7 @@ function reset({ keepMemory = false } = {}) {
     preflights: 0,
     cuts: 0,
     refusals: 0,
+    lanes: { before: { ms: 0, sum: 0 }, after: { ms: 0, sum: 0 } },
     firstByteAt: undefined,
     operations: {},
     perOrigin: { service: { requests: 0, bytes: 0 }, storage: { requests: 0, bytes: 0 } },
@@ -38,6 +39,7 @@ function reset({ keepMemory = false } = {}) {
 
 const cors = {
   'access-control-allow-origin': '*',
+  'timing-allow-origin': '*',
   'access-control-expose-headers':
     'ETag, Location, Retry-After, Upload-Offset, Upload-Length, Tus-Resumable, x-service-uploadsession',
 };

@@ -1,0 +1,30 @@
+// What can be told of a picked file without reading it. It takes and refuses nothing.
+
+import type { Candidate } from '../core/changes.ts';
+import type { PickedFile, UploadRecord } from '../core/types.ts';
+import type { Connection } from './connection.ts';
+
+type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;
+
+export const identityOf = ({ name, size, lastModified }: File): Seen => ({
+  name,
+  sizeBytes: size,
+  lastModifiedMs: lastModified,
+});
+
+/** What can be told of a file without reading it, and where it goes. */
+export const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>): string =>
+  JSON.stringify([file.parentId, file.relativePath, file.name, file.sizeBytes, file.lastModifiedMs]);
+
+export const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
+  settings.parentFor?.(relativePath) ?? settings.parentId;
+
+export const readPicked = (item: PickedFile | File): PickedFile =>
+  item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;
+
+export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
+  name: file.name,
+  relativePath,
+  sizeBytes: file.size,
+  type: file.type,
+});

@@ -1,0 +1,45 @@
+// What a run tells on its way, turned into the numbers of its row and what everybody else hears. It starts and ends nothing.
+
+import type { RunParts } from '../pipeline/run.ts';
+import type { Row } from './row.ts';
+import type { Shared } from './shared.ts';
+
+type Told = 'onOpened' | 'onHashed' | 'onPut' | 'onMultiplexed' | 'onSent' | 'onStored' | 'onCommit';
+
+export function tellRun(row: Row, { lanes, report, touch }: Shared): Pick<RunParts, Told> {
+  const { connection, progress } = row;
+  return {
+    onOpened: (chunks) => {
+      const resumedBytes = progress.begin(chunks);
+      row.unsentCount = chunks.length;
+      report({ name: 'upload-started', detail: { id: row.id, chunkCount: chunks.length, resumedBytes } });
+      row.tellProgress();
+      if (connection.auth.snapshot.required) row.wait('signed-out');
+    },
+    onHashed: (chunk) => {
+      progress.onHashed(chunk);
+      report({
+        name: 'chunk-hashed',
+        detail: { id: row.id, index: chunk.index, hash: chunk.hash, sizeBytes: chunk.sizeBytes },
+      });
+      touch(row);
+    },
+    onPut: () => row.moveTo('uploading'),
+    onMultiplexed: () => lanes.multiplex(),
+    onSent: (chunk, sentBytes) => {
+      lanes.onMoved(progress.onSent(chunk, sentBytes));
+      touch(row);
+    },
+    onStored: (chunk) => {
+      const { hash, index, receipt, sizeBytes, skipped = false } = chunk;
+      progress.onStored(chunk);
+      row.unsentCount -= 1;
+      lanes.onStored();
+      report({ name: 'chunk-uploaded', detail: { id: row.id, index, hash, receipt, sizeBytes, skipped } });
+      touch(row);
+    },
+    onCommit: () => {
+      if (connection.calls.commit) row.moveTo('committing');
+    },
+  };
+}

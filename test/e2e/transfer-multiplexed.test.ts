@@ -1,0 +1,64 @@
+// A storage that speaks HTTP/2: one connection carries many chunks at once, so that more than six go side by side.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { chromium } from 'playwright';
+import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
+import { startSink } from '../bench/sink.mjs';
+import { until } from './support/browser.ts';
+import { startPages } from './support/pages.ts';
+import { pick } from './support/transfer.ts';
+
+const CHUNK_COUNT = 120;
+
+/** The greatest number of PUTs that the page had under way at once, for a file of many small chunks. */
+async function mostAtOnce(t: TestContext, http2: boolean): Promise<number> {
+  const executablePath = findChromium();
+  const sink = await startSink({ line: { http2, latencyMs: 20 } });
+  t.after(() => sink.stop());
+  const pages = await startPages();
+  t.after(() => pages.close());
+  const browser = await chromium.launch({
+    ...(executablePath && { executablePath }),
+    args: [...chromiumArgs, '--ignore-certificate-errors'],
+  });
+  t.after(() => browser.close());
+  const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-http2-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'many-chunks.bin');
+  writeFileSync(path, randomBytes(CHUNK_COUNT * 65_536));
+
+  pages.allow(sink.service, sink.storage);
+  const settings = `base-url="${sink.service}" parent-id="folder-a" auth="none" chunk-size="65536"`;
+  const url = pages.add('/index.html', `<secure-uploader ${settings}></secure-uploader>`);
+  const page = await browser.newPage();
+  await page.addInitScript(countPuts);
+  await page.goto(url);
+  await pick(page, path);
+  await until(page, 'upload-completed');
+  return page.evaluate(() => (globalThis as unknown as { mostPuts: number }).mostPuts);
+}
+
+function countPuts(): void {
+  const scope = globalThis as unknown as { mostPuts: number };
+  const { send } = XMLHttpRequest.prototype;
+  let count = 0;
+  scope.mostPuts = 0;
+  XMLHttpRequest.prototype.send = function (...body) {
+    count += 1;
+    scope.mostPuts = Math.max(scope.mostPuts, count);
+    // Before whoever hears of the end sends the next one.
+    this.addEventListener('readystatechange', () => {
+      if (this.readyState === XMLHttpRequest.DONE) count -= 1;
+    });
+    send.apply(this, body);
+  };
+}
+
+test('over HTTP/2 twelve chunks go at once, over HTTP/1.1 six', async (t) => {
+  assert.equal(await mostAtOnce(t, true), 12);
+  assert.equal(await mostAtOnce(t, false), 6);
+});

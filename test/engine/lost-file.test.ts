@@ -1,0 +1,90 @@
+// A file that cannot be read any more (its drive is away, it lies in a cloud): its row asks for it, and the others go on.
+
+import { expect } from '@open-wc/testing';
+import { bytesOf, fileOf } from '../support/bytes.ts';
+import { until } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+/** The file as long as `drive.isAway` is false; after that no byte of it can be read. */
+function onDrive(file: File, drive: { isAway: boolean }): File {
+  const { slice } = file;
+  const refuse = (): never => {
+    throw new DOMException('The drive is away', 'NotReadableError');
+  };
+  file.slice = (...range) => {
+    const part = slice.apply(file, range);
+    const { arrayBuffer, stream } = part;
+    part.arrayBuffer = async () => (drive.isAway ? refuse() : arrayBuffer.apply(part));
+    part.stream = () => (drive.isAway ? refuse() : stream.apply(part));
+    return part;
+  };
+  return file;
+}
+
+/** An engine whose file is away after its first chunk was stored, and another file that is not. */
+async function lost(settings = {}): Promise<TestEngine> {
+  const drive = { isAway: false };
+  const engine = new TestEngine({ workerUrl: '/no-such-worker.js', concurrency: 1, ...settings });
+  engine.service.answerAll('open', 'presign', 'commit');
+  await engine.uploader.addFiles([onDrive(fileOf(1, 25_000, 'away.bin'), drive), fileOf(2, 900, 'here.bin')]);
+  const first = await engine.service.nextRequest('put');
+  drive.isAway = true;
+  first.answer();
+  engine.service.answerAll();
+  await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
+  await until(() => engine.phase('here.bin') === 'done');
+  return engine;
+}
+
+describe('a file that cannot be read any more', () => {
+  it('is asked for, with what is wrong told beside it, while the others go on', async () => {
+    const engine = await lost();
+    expect(engine.row('away.bin')).to.include({ phase: 'paused', warning: 'file-unreadable' });
+    expect(engine.told('away.bin')).not.to.include('upload-failed');
+    expect(engine.details('upload-paused').map(({ reason }) => reason)).to.deep.equal(['needs-file']);
+  });
+
+  it('goes on where it stopped when it is added again', async () => {
+    const engine = await lost();
+    const id = engine.id('away.bin');
+    await engine.uploader.addFiles([fileOf(1, 25_000, 'away.bin')]);
+    await until(() => engine.phase('away.bin') === 'done');
+    expect(engine.id('away.bin')).to.equal(id);
+    expect(engine.row('away.bin')?.warning).to.equal(undefined);
+    expect(engine.details('upload-started').filter((each) => each.id === id)).to.have.length(2);
+    expect(engine.service.count('open')).to.equal(2);
+  });
+
+  it('goes on when it is given to its row, and another file is refused there', async () => {
+    const engine = await lost();
+    const id = engine.id('away.bin');
+    await engine.uploader.provide(id, fileOf(3, 25_000, 'other.bin'));
+    expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['wrong-file']);
+    expect(engine.phase('away.bin')).to.equal('paused');
+    await engine.uploader.provide(id, fileOf(1, 25_000, 'away.bin'));
+    await until(() => engine.phase('away.bin') === 'done');
+  });
+
+  for (const [how, give] of Object.entries({
+    'given to its row': (engine: TestEngine, file: File) =>
+      engine.uploader.provide(engine.id('away.bin'), file),
+    added: (engine: TestEngine, file: File) => engine.uploader.addFiles([file]),
+  }))
+    it(`that was saved anew meanwhile goes up as it is now, in place of what was begun, when it is ${how}`, async () => {
+      const engine = await lost({ maxFiles: 2 });
+      const id = engine.id('away.bin');
+      await give(engine, new File([bytesOf(4, 3000)], 'away.bin', { lastModified: 1_800_000_000_000 }));
+      await until(() => engine.phase('away.bin') === 'done');
+      expect(engine.id('away.bin')).not.to.equal(id);
+      expect(engine.row('away.bin')?.sizeBytes).to.equal(3000);
+      expect(engine.uploader.snapshot.files).to.have.length(2);
+    });
+
+  it('can be canceled while it is asked for', async () => {
+    const engine = await lost();
+    await engine.uploader.cancel(engine.id('away.bin'));
+    expect(engine.phase('away.bin')).to.equal('canceled');
+  });
+});
