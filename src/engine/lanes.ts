@@ -88,9 +88,9 @@ export class Lanes {
     this.#fill();
   }
 
-  /** A chunk was stored. */
-  onStored(): void {
-    this.#pace?.onStoredQuickly();
+  /** A chunk was stored, so many milliseconds after its PUT began. */
+  onStored(tookMs: number): void {
+    this.#pace?.onStored(tookMs);
     this.#fill();
   }
 

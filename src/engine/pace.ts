@@ -14,6 +14,8 @@ const SLOW_LANE_BYTES_PER_SECOND = 256 * 1024;
 /** How long a first look takes (what fills buffers at once is left out of it), and how long it takes to judge a change, ms. */
 const LOOK_MS = 50;
 const WINDOW_MS = 3000;
+/** A chunk that takes no longer than this is not kept waiting by other lanes. */
+const QUICK_MS = 500;
 /** A change that moves this much more, or costs this much, was one. */
 const NOTICEABLE = 0.08;
 /** After a change that did not pay, so many windows pass before the next. */
@@ -61,9 +63,9 @@ export class Pace {
     this.#sinceMs = undefined;
   }
 
-  /** A chunk was stored before anything could be measured: small ones tell by coming quickly. */
-  onStoredQuickly(): void {
-    if (this.#isFirstLook) this.#limit = Math.min(this.#most, this.#limit + 1);
+  /** A chunk was stored, so long after it went. Small ones say nothing of what a lane can move, but lanes cost them nothing. */
+  onStored(tookMs: number): void {
+    if (tookMs < QUICK_MS) this.#limit = Math.min(this.#most, this.#limit + 1);
   }
 
   read({ nowMs, bytes, busy }: Reading): void {

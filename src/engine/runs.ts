@@ -5,6 +5,7 @@ import type { Change, CompletedDetail } from '../core/changes.ts';
 import { canRetry, UploaderError } from '../core/errors.ts';
 import { canMove, isActive, isSettled, type Phase } from '../core/phases.ts';
 import type { FileId } from '../core/types.ts';
+import { nextTask } from '../core/wait.ts';
 import { DoneElsewhere } from '../pipeline/open.ts';
 import type { RunResult } from '../pipeline/run.ts';
 import { completedOf } from './completed.ts';
@@ -12,12 +13,16 @@ import type { Connection } from './connection.ts';
 import { describeError } from './describe-error.ts';
 import { Finish } from './finish.ts';
 import type { Lanes } from './lanes.ts';
+import { mayBegin, Queue } from './queue.ts';
 import { moveEntry, type SnapshotKeeper } from './reducer.ts';
 import type { Row } from './row.ts';
 import type { Tabs } from './tabs.ts';
 import { Touched } from './touched.ts';
 
-const mayBegin = (row: Row): boolean => !row.isHeld && !row.isRunning && row.endingCount === 0;
+/** An upload of one chunk is in its lane for a third of its time: the rest is calls. */
+const ROWS_PER_LANE = 3;
+/** Each asks for its session and reads its first bytes at once. */
+const BEGIN_AT_ONCE = 4;
 
 export class Runs {
   readonly #keeper: SnapshotKeeper;
@@ -25,7 +30,7 @@ export class Runs {
   readonly #tabs: Tabs;
   readonly #report: (change: Change) => void;
   readonly #rows = new Map<FileId, Row>();
-  #queue: Row[] = [];
+  readonly #queue = new Queue((row) => this.#phase(row) === 'queued');
   readonly #running = new Set<Row>();
   readonly touched = new Touched();
   readonly #finish: Finish;
@@ -53,20 +58,18 @@ export class Runs {
 
   add(row: Row): void {
     this.#rows.set(row.id, row);
-    this.#queue.push(row);
+    this.#queue.add(row);
   }
 
-  /** Starts whatever there is room for. */
+  /** Starts whatever there is room for, a few at a time so that the page has its turn. */
   pump(): void {
     if (this.#isClosed || this.isResting) return;
-    let at = 0;
-    while (at < this.#queue.length && this.#hasRoom()) {
-      const row = this.#queue[at] as Row;
-      if (this.#phase(row) !== 'queued') this.#queue.splice(at, 1);
-      else if (!mayBegin(row)) at += 1;
+    for (let count = 0; this.#hasRoom(); count += 1) {
+      const row = count < BEGIN_AT_ONCE ? this.#queue.take() : undefined;
+      if (row) this.#begin(row);
       else {
-        this.#queue.splice(at, 1);
-        this.#begin(row);
+        if (count === BEGIN_AT_ONCE) void nextTask().then(() => this.pump());
+        break;
       }
     }
     this.#tellFinished();
@@ -140,7 +143,7 @@ export class Runs {
     moveEntry(this.#rows, id, beforeId);
     for (const [order, row] of this.all.entries()) row.order = order;
     this.#report({ name: 'file-moved', detail: { id, ...(beforeId !== undefined && { beforeId }) } });
-    this.#sortQueue();
+    this.#queue.sort();
   }
 
   prioritize(id: FileId): void {
@@ -212,9 +215,9 @@ export class Runs {
     return file?.phase === 'paused' && file.pauseReason === 'user';
   }
 
-  /** Enough rows run that every lane has something to do next; one large file is enough, small ones go side by side. */
+  /** One large file is enough; of small ones so many go side by side that calls of some fill the time that others wait. */
   #hasRoom(): boolean {
-    const wanted = 2 * this.#lanes.most;
+    const wanted = ROWS_PER_LANE * this.#lanes.most;
     if (this.#running.size === 0) return true;
     if (this.#running.size >= wanted) return false;
     let unsent = 0;
@@ -274,14 +277,10 @@ export class Runs {
     for (const row of rows) {
       this.#report({ name: 'upload-resumed', detail: { id: row.id, phase: 'queued' } });
       row.isHeld = false;
-      if (row.picked) this.#queue.push(row);
+      if (row.picked) this.#queue.add(row);
       else this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'needs-file' } });
     }
-    this.#sortQueue();
-  }
-
-  #sortQueue(): void {
-    this.#queue.sort((one, other) => one.order - other.order);
+    this.#queue.sort();
   }
 
   async #stop(rows: readonly Row[]): Promise<void> {

@@ -8,6 +8,7 @@ type Told = 'onOpened' | 'onHashed' | 'onPut' | 'onMultiplexed' | 'onSent' | 'on
 
 export function tellRun(row: Row, { lanes, report, touch }: Shared): Pick<RunParts, Told> {
   const { connection, progress } = row;
+  const begunMs = new Map<number, number>();
   return {
     onOpened: (chunks) => {
       const resumedBytes = progress.begin(chunks);
@@ -24,7 +25,10 @@ export function tellRun(row: Row, { lanes, report, touch }: Shared): Pick<RunPar
       });
       touch(row);
     },
-    onPut: () => row.moveTo('uploading'),
+    onPut: ({ index }) => {
+      begunMs.set(index, performance.now());
+      row.moveTo('uploading');
+    },
     onMultiplexed: () => lanes.multiplex(),
     onSent: (chunk, sentBytes) => {
       lanes.onMoved(progress.onSent(chunk, sentBytes));
@@ -34,7 +38,8 @@ export function tellRun(row: Row, { lanes, report, touch }: Shared): Pick<RunPar
       const { hash, index, receipt, sizeBytes, skipped = false } = chunk;
       progress.onStored(chunk);
       row.unsentCount -= 1;
-      lanes.onStored();
+      lanes.onStored(performance.now() - (begunMs.get(index) ?? 0));
+      begunMs.delete(index);
       report({ name: 'chunk-uploaded', detail: { id: row.id, index, hash, receipt, sizeBytes, skipped } });
       touch(row);
     },

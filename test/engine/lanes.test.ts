@@ -53,10 +53,10 @@ describe('lanes', () => {
       expect(lanes.most).to.equal(most);
     }
     const fast = new Lanes('auto');
-    for (let at = 0; at < 20; at += 1) fast.onStored();
+    for (let at = 0; at < 20; at += 1) fast.onStored(100);
     expect(fast.limit).to.equal(6);
     fast.multiplex();
-    fast.onStored();
+    fast.onStored(100);
     expect(fast.limit).to.be.greaterThan(6);
   });
 

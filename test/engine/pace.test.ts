@@ -72,9 +72,14 @@ describe('pace', () => {
     expect(slow.limit).to.be.at.most(2);
   });
 
-  it('opens a lane with each small chunk that is stored before anything could be measured', () => {
+  it('opens a lane with each small chunk that is stored in no time, however little a lane moves', () => {
     const pace = new Pace(6);
-    for (let count = 0; count < 10; count += 1) pace.onStoredQuickly();
+    drive(pace, (lanes) => lanes * 100 * KB, 1);
+    expect(pace.limit).to.equal(2);
+    for (let count = 0; count < 10; count += 1) pace.onStored(90);
     expect(pace.limit).to.equal(6);
+    const slow = new Pace(6);
+    for (let count = 0; count < 10; count += 1) slow.onStored(900);
+    expect(slow.limit).to.equal(2);
   });
 });

@@ -107,11 +107,16 @@ export const controls = css`
   .sent,
   .stored {
     position: absolute;
-    inset-block: 0;
-    inset-inline-start: 0;
+    inset: 0;
     background: var(--_accent);
     border-radius: inherit;
-    transition: inline-size 0.25s linear;
+    /* Moved, not sized: the compositor does it, and nothing is laid out anew. */
+    transform: translateX(calc(var(--_share) - 100%));
+    transition: transform 0.25s linear;
+  }
+
+  .bar:dir(rtl) > span {
+    transform: translateX(calc(100% - var(--_share)));
   }
 
   .sent {

@@ -46,8 +46,8 @@ export function progressBar(bar: BarState): TemplateResult {
     aria-valuenow=${Math.floor(bar.sent * 100 + 1e-9)}
     aria-valuetext=${bar.shown}
   >
-    <span class="sent" ${styleProperty('inline-size', percent(bar.sent))}></span>
-    <span class="stored" ${styleProperty('inline-size', percent(bar.stored))}></span>
+    <span class="sent" ${styleProperty('--_share', percent(bar.sent))}></span>
+    <span class="stored" ${styleProperty('--_share', percent(bar.stored))}></span>
   </div>`;
 }
 
