@@ -14,6 +14,8 @@ const SLOW_LANE_BYTES_PER_SECOND = 256 * 1024;
 /** How long a first look takes (what fills buffers at once is left out of it), and how long it takes to judge a change, ms. */
 const LOOK_MS = 50;
 const WINDOW_MS = 3000;
+/** What is handed over at once before anything moves, for each lane. */
+const BUFFERED_BYTES = 2 ** 20;
 /** A chunk that takes no longer than this is not kept waiting by other lanes. */
 const QUICK_MS = 500;
 /** A change that moves this much more, or costs this much, was one. */
@@ -70,6 +72,8 @@ export class Pace {
 
   read({ nowMs, bytes, busy }: Reading): void {
     if (this.#sinceMs === undefined || busy === 0) {
+      // More than buffers take: no slow line swallows that at once.
+      if (this.#isFirstLook && bytes > busy * BUFFERED_BYTES) this.#look(bytes, busy);
       this.#begin(nowMs);
       return;
     }
@@ -80,11 +84,14 @@ export class Pace {
     const rate = (this.#bytes / elapsedMs) * 1000;
     const wasSaturated = this.#wasSaturated;
     this.#begin(nowMs);
-    if (this.#isFirstLook) {
-      this.#isFirstLook = false;
-      if (rate / busy >= SLOW_LANE_BYTES_PER_SECOND) this.#limit = this.#most;
-      this.#lastRate = rate;
-    } else if (wasSaturated) this.#climb(rate);
+    if (this.#isFirstLook) this.#look(rate, busy);
+    else if (wasSaturated) this.#climb(rate);
+  }
+
+  #look(rate: number, busy: number): void {
+    this.#isFirstLook = false;
+    if (rate / busy >= SLOW_LANE_BYTES_PER_SECOND) this.#limit = this.#most;
+    this.#lastRate = rate;
   }
 
   #begin(nowMs: number): void {

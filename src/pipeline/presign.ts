@@ -10,6 +10,8 @@ export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string
 
 export interface PresignParts {
   readonly ask: Ask;
+  /** Resolves when tickets can be asked for; `undefined` where they can already. */
+  readonly untilOpen: () => Promise<unknown> | undefined;
   /** Where bytes are wanted soon, a batch with this much goes as it is: waiting longer would mean reading them again. */
   readonly eagerBytes: number;
   /** What all lanes move together; `undefined` where nothing was measured. */
@@ -23,6 +25,7 @@ export interface PresignParts {
 
 /** On a faster line, reading a chunk twice would cost more than one call more. */
 const FAST_LINE_BYTES_PER_SECOND = 32e6;
+const MOST_IN_FIRST = 4;
 /** Where a ticket does not tell its time. */
 const TICKET_LIFE_MS = 300_000;
 
@@ -64,7 +67,7 @@ const lifeMs = ({ expiresAtMs = 0, receivedAtMs }: TicketUpload, nowMs: number):
 
 async function* gather(
   chunks: AsyncIterable<HashedChunk>,
-  { batch, bytesPerSecond, eagerBytes, receiptOf }: PresignParts,
+  { batch, bytesPerSecond, eagerBytes, receiptOf, untilOpen }: PresignParts,
   isStarving: () => boolean,
 ): AsyncGenerator<HashedChunk[], void, undefined> {
   let gathered: HashedChunk[] = [];
@@ -77,8 +80,8 @@ async function* gather(
   };
   /** A batch is full with so many bytes: what goes in half a ticket's life, and on a fast line what may be let go of again. */
   const mostBytes = (): number => {
-    const rate = bytesPerSecond();
-    if (rate === undefined) return eagerBytes;
+    // Before anything has moved the rate is none, or nought.
+    const rate = bytesPerSecond() || Number.POSITIVE_INFINITY;
     const inTimeBytes = (rate / 1000) * ((batch.ticketLifeMs ?? TICKET_LIFE_MS) / 2);
     return rate > FAST_LINE_BYTES_PER_SECOND ? Math.min(eagerBytes, inTimeBytes) : inTimeBytes;
   };
@@ -93,6 +96,13 @@ async function* gather(
     }
     gathered.push(chunk);
     bytes += chunk.sizeBytes;
+    const opening = untilOpen();
+    if (opening !== undefined) {
+      // What is hashed by then goes along in the first batch, which would have to wait anyway.
+      batch.limit = Math.min(batch.max, MOST_IN_FIRST);
+      await opening.catch(() => undefined);
+      continue;
+    }
     if (gathered.length < batch.limit && bytes < mostBytes()) continue;
     yield take();
     batch.limit = Math.min(batch.limit * 2, batch.max);

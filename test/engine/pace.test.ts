@@ -32,6 +32,15 @@ describe('pace', () => {
     expect(drive(new Pace(6), longWay, 1)).to.deep.equal([6]);
   });
 
+  it('gives all lanes at once to a line that swallows more than buffers hold', () => {
+    const pace = new Pace(6);
+    pace.read({ nowMs: 10, bytes: 2 * MB, busy: 2 });
+    expect(pace.limit).to.equal(2);
+    const fast = new Pace(6);
+    fast.read({ nowMs: 10, bytes: 3 * MB, busy: 2 });
+    expect(fast.limit).to.equal(6);
+  });
+
   it('never uses more than two lanes on a thin line, and mostly one', () => {
     const limits = drive(new Pace(6), thinLine, 120);
     expect(Math.max(...limits)).to.be.at.most(2);

@@ -1,59 +1,15 @@
 // How tickets are asked for: how many calls, when, and what happens to those that run out. Arrays in, arrays out.
 
 import { expect } from '@open-wc/testing';
-import { UploaderError } from '../../src/core/errors.ts';
-import type { HashedChunk, Ticket, TicketedChunk } from '../../src/core/types.ts';
+import type { UploaderError } from '../../src/core/errors.ts';
+import type { HashedChunk, TicketedChunk } from '../../src/core/types.ts';
 import { isStale, type PresignParts, presign } from '../../src/pipeline/presign.ts';
 import { collect, deferred, rejection, settled } from '../support/collect.ts';
-
-const KIB64 = 65_536;
-
-function chunks(
-  count: number,
-  { sizeBytes = KIB64, hashOf = (index: number) => `hash-${index}` } = {},
-): HashedChunk[] {
-  return Array.from({ length: count }, (_, index) => ({
-    index,
-    start: index * sizeBytes,
-    sizeBytes,
-    hash: hashOf(index),
-  }));
-}
-
-async function* stream(items: readonly HashedChunk[]): AsyncGenerator<HashedChunk, void, undefined> {
-  for (const item of items) yield item;
-}
-
-/** A service that gives tickets at once, and the parts around it. */
-function setUp(given: Partial<PresignParts> = {}) {
-  const asked: string[][] = [];
-  const lives: { ms: number | undefined } = { ms: undefined };
-  const ticketFor = (hash: string): Ticket => {
-    const receivedAtMs = Date.now();
-    const life = lives.ms === undefined ? {} : { receivedAtMs, expiresAtMs: receivedAtMs + lives.ms };
-    return {
-      receipt: `receipt of ${hash}, ${asked.length}`,
-      upload: { url: `https://store.test/${hash}`, method: 'PUT', headers: {}, ...life },
-    };
-  };
-  const parts: PresignParts = {
-    ask: async (wanted) => {
-      asked.push(wanted.map(({ hash }) => hash));
-      return new Map(wanted.map(({ hash }) => [hash, ticketFor(hash)]));
-    },
-    eagerBytes: 16 * 2 ** 20,
-    bytesPerSecond: () => 1e6,
-    hasIdleLane: () => false,
-    receiptOf: () => undefined,
-    batch: { limit: 1, max: 64 },
-    ...given,
-  };
-  return { asked, lives, parts, sizes: () => asked.map(({ length }) => length) };
-}
+import { chunks, KIB64, setUpPresigning, stream } from '../support/presigning.ts';
 
 describe('tickets', () => {
   it('are asked for in batches of 1, 2, 4 and so on to 64, so that bytes flow at once and calls stay few', async () => {
-    const { parts, sizes } = setUp();
+    const { parts, sizes } = setUpPresigning();
     const result = await collect(presign(stream(chunks(300)), parts));
     expect(sizes()).to.deep.equal([1, 2, 4, 8, 16, 32, 64, 64, 64, 45]);
     expect(result.map(({ index }) => index)).to.deep.equal(chunks(300).map(({ index }) => index));
@@ -62,7 +18,7 @@ describe('tickets', () => {
 
   it('of 1,000 chunks of 64 KiB cost at most 25 calls, on a fast line and an idle one too', async () => {
     for (const isFast of [false, true]) {
-      const { asked, parts } = setUp({
+      const { asked, parts } = setUpPresigning({
         bytesPerSecond: () => (isFast ? 1e9 : 1e6),
         hasIdleLane: () => isFast,
       });
@@ -72,7 +28,7 @@ describe('tickets', () => {
   });
 
   it('are asked for once where chunks of a batch are equal, and each of them gets its own', async () => {
-    const { asked, parts } = setUp({ batch: { limit: 4, max: 64 } });
+    const { asked, parts } = setUpPresigning({ batch: { limit: 4, max: 64 } });
     const result = await collect(
       presign(stream(chunks(4, { hashOf: (index) => (index % 2 ? 'odd' : 'even') })), parts),
     );
@@ -86,7 +42,9 @@ describe('tickets', () => {
   });
 
   it('are not asked for where a chunk is stored already, by an earlier visit or by this run', async () => {
-    const { asked, parts } = setUp({ receiptOf: (hash) => (hash === 'hash-1' ? 'of this run' : undefined) });
+    const { asked, parts } = setUpPresigning({
+      receiptOf: (hash) => (hash === 'hash-1' ? 'of this run' : undefined),
+    });
     const [first, second, third] = chunks(3) as [HashedChunk, HashedChunk, HashedChunk];
     const known = { ...first, receipt: 'of before', skipped: true };
     const result = await collect(presign(stream([known, second, third]), parts));
@@ -95,7 +53,7 @@ describe('tickets', () => {
   });
 
   it('of a half-full batch are asked for before chunks of an earlier visit are checked', async () => {
-    const { asked, parts } = setUp({ batch: { limit: 64, max: 64 } });
+    const { asked, parts } = setUpPresigning({ batch: { limit: 64, max: 64 } });
     const rest = deferred();
     async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
       const [first, second, third] = chunks(3) as [HashedChunk, HashedChunk, HashedChunk];
@@ -112,7 +70,7 @@ describe('tickets', () => {
   });
 
   it('of the next batch are asked for while the last one is being sent', async () => {
-    const { parts, sizes } = setUp();
+    const { parts, sizes } = setUpPresigning();
     const result = presign(stream(chunks(30)), parts);
     await result.next();
     await settled();
@@ -131,7 +89,7 @@ describe('tickets', () => {
     }
     for (const isIdle of [true, false]) {
       const late = deferred();
-      const { parts, sizes } = setUp({ batch: { limit: 64, max: 64 }, hasIdleLane: () => isIdle });
+      const { parts, sizes } = setUpPresigning({ batch: { limit: 64, max: 64 }, hasIdleLane: () => isIdle });
       const result = presign(source(late.promise), parts);
       const first = result.next();
       if (isIdle) {
@@ -149,7 +107,7 @@ describe('tickets', () => {
   });
 
   it('are asked for a little at a time where a lane is idle and many bytes wait', async () => {
-    const { parts, sizes } = setUp({
+    const { parts, sizes } = setUpPresigning({
       batch: { limit: 64, max: 64 },
       eagerBytes: 2 * KIB64,
       bytesPerSecond: () => 1e9,
@@ -158,11 +116,42 @@ describe('tickets', () => {
     expect(sizes()).to.deep.equal([2, 2, 2, 2, 2]);
   });
 
+  it('of what is hashed by the time that the session is open are asked for together', async () => {
+    const open = deferred();
+    let opening: Promise<void> | undefined = open.promise;
+    const { parts, sizes } = setUpPresigning({ untilOpen: () => opening, hasIdleLane: () => true });
+    const rest = deferred();
+    async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
+      const all = chunks(5);
+      yield* all.slice(0, 3);
+      await rest.promise;
+      yield* all.slice(3);
+    }
+    const result = presign(source(), parts);
+    const first = result.next();
+    await settled();
+    expect(sizes()).to.deep.equal([]);
+    opening = undefined;
+    open.resolve();
+    await first;
+    expect(sizes()).to.deep.equal([3]);
+    rest.resolve();
+    expect(await collect(result)).to.have.length(4);
+  });
+
+  it('are asked for as usual while nothing has moved yet', async () => {
+    for (const rate of [0, undefined]) {
+      const { parts, sizes } = setUpPresigning({ bytesPerSecond: () => rate });
+      await collect(presign(stream(chunks(15)), parts));
+      expect(sizes()).to.deep.equal([1, 2, 4, 8]);
+    }
+  });
+
   it('are never more than the line moves in half their life: told, or five minutes', async () => {
     // 10 kB/s: in 150 s 1.5 MB, in the 30 s of a ticket that lives a minute 0.3 MB.
     const bytesPerSecond = (): number => 10_000;
     const largest = async (lifeMs: number | undefined): Promise<number> => {
-      const { lives, parts, sizes } = setUp({ bytesPerSecond, batch: { limit: 1, max: 64 } });
+      const { lives, parts, sizes } = setUpPresigning({ bytesPerSecond, batch: { limit: 1, max: 64 } });
       lives.ms = lifeMs;
       expect(await collect(presign(stream(chunks(200)), parts))).to.have.length(200);
       return Math.max(...sizes());
@@ -170,50 +159,6 @@ describe('tickets', () => {
     expect(await largest(undefined)).to.equal(23);
     expect(await largest(60_000)).to.equal(5);
     expect(await largest(3_600_000)).to.equal(64);
-  });
-});
-
-describe('a batch that the service finds too large', () => {
-  for (const status of [413, 422, 400]) {
-    it(`(${status}) is halved until it fits, and later batches stay that small`, async () => {
-      const { asked, parts, sizes } = setUp({ batch: { limit: 8, max: 64 } });
-      const { ask } = parts;
-      const strict: PresignParts = {
-        ...parts,
-        ask: async (wanted) => {
-          if (wanted.length <= 3) return ask(wanted);
-          asked.push(wanted.map(({ hash }) => hash));
-          throw new UploaderError('upload-refused', 'too many', { status });
-        },
-      };
-      const result = await collect(presign(stream(chunks(20)), strict));
-      expect(result.map(({ index }) => index)).to.deep.equal(chunks(20).map(({ index }) => index));
-      expect(sizes().slice(0, 4)).to.deep.equal([8, 4, 2, 2]);
-      expect(
-        sizes()
-          .slice(7)
-          .every((size) => size <= 2),
-      ).to.equal(true);
-      expect(strict.batch.max).to.equal(2);
-    });
-  }
-
-  it('fails where even one chunk is refused', async () => {
-    const error = new UploaderError('upload-refused', 'no', { status: 422 });
-    const { parts } = setUp({ ask: async () => Promise.reject(error), batch: { limit: 4, max: 4 } });
-    expect(await rejection(collect(presign(stream(chunks(4)), parts)))).to.equal(error);
-  });
-
-  it('is not halved for any other error', async () => {
-    let calls = 0;
-    const error = new UploaderError('forbidden', 'no', { status: 403 });
-    const ask = async (): Promise<never> => {
-      calls += 1;
-      throw error;
-    };
-    const { parts } = setUp({ ask, batch: { limit: 4, max: 4 } });
-    expect(await rejection(collect(presign(stream(chunks(4)), parts)))).to.equal(error);
-    expect(calls).to.equal(1);
   });
 });
 
@@ -235,7 +180,7 @@ describe('a ticket that runs out', () => {
   });
 
   it('before its turn is asked for again together with the rest of its batch, in one call', async () => {
-    const { asked, lives, parts } = setUp({ batch: { limit: 5, max: 5 } });
+    const { asked, lives, parts } = setUpPresigning({ batch: { limit: 5, max: 5 } });
     lives.ms = -1;
     const { ask } = parts;
     const onceOutOfDate: PresignParts = {
@@ -254,7 +199,7 @@ describe('a ticket that runs out', () => {
   });
 
   it('once more while its batch waits is asked for again in one call, not one by one', async () => {
-    const { asked, lives, parts } = setUp({ batch: { limit: 6, max: 6 } });
+    const { asked, lives, parts } = setUpPresigning({ batch: { limit: 6, max: 6 } });
     lives.ms = -1;
     const result = presign(stream(chunks(6)), parts);
     await result.next();
@@ -269,7 +214,7 @@ describe('a ticket that runs out', () => {
 });
 
 it('a chunk without a ticket in the answer is an error that names it', async () => {
-  const { parts } = setUp({ ask: async () => new Map() });
+  const { parts } = setUpPresigning({ ask: async () => new Map() });
   const error = await rejection<UploaderError>(collect(presign(stream(chunks(1)), parts)));
   expect(error).to.include({ code: 'bad-response', chunkIndex: 0 });
 });

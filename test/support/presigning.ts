@@ -1,0 +1,50 @@
+// Chunks that want tickets, and a service that gives them at once. Arrays in, arrays out.
+
+import type { HashedChunk, Ticket } from '../../src/core/types.ts';
+import type { PresignParts } from '../../src/pipeline/presign.ts';
+
+export const KIB64 = 65_536;
+
+export function chunks(
+  count: number,
+  { sizeBytes = KIB64, hashOf = (index: number) => `hash-${index}` } = {},
+): HashedChunk[] {
+  return Array.from({ length: count }, (_, index) => ({
+    index,
+    start: index * sizeBytes,
+    sizeBytes,
+    hash: hashOf(index),
+  }));
+}
+
+export async function* stream(items: readonly HashedChunk[]): AsyncGenerator<HashedChunk, void, undefined> {
+  for (const item of items) yield item;
+}
+
+/** A service that gives tickets at once, and the parts around it. */
+export function setUpPresigning(given: Partial<PresignParts> = {}) {
+  const asked: string[][] = [];
+  const lives: { ms: number | undefined } = { ms: undefined };
+  const ticketFor = (hash: string): Ticket => {
+    const receivedAtMs = Date.now();
+    const life = lives.ms === undefined ? {} : { receivedAtMs, expiresAtMs: receivedAtMs + lives.ms };
+    return {
+      receipt: `receipt of ${hash}, ${asked.length}`,
+      upload: { url: `https://store.test/${hash}`, method: 'PUT', headers: {}, ...life },
+    };
+  };
+  const parts: PresignParts = {
+    ask: async (wanted) => {
+      asked.push(wanted.map(({ hash }) => hash));
+      return new Map(wanted.map(({ hash }) => [hash, ticketFor(hash)]));
+    },
+    eagerBytes: 16 * 2 ** 20,
+    untilOpen: () => undefined,
+    bytesPerSecond: () => 1e6,
+    hasIdleLane: () => false,
+    receiptOf: () => undefined,
+    batch: { limit: 1, max: 64 },
+    ...given,
+  };
+  return { asked, lives, parts, sizes: () => asked.map(({ length }) => length) };
+}
