@@ -37,6 +37,8 @@ export interface ChangeMap {
     readonly doneCount: number;
     readonly failedCount: number;
     readonly canceledCount: number;
+    /** Files that wait until a person chooses them again (`needs-file`). */
+    readonly waitingCount: number;
   };
   'chunk-hashed': {
     readonly id: FileId;

@@ -70,6 +70,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 /** Codes for which pressing "Retry" cannot help: the file or its place has to change first. */
 const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'file-unreadable',
   'bad-config',
   'insecure-context',
   'file-too-large',

@@ -2,6 +2,7 @@
 
 import type { Candidate } from '../core/changes.ts';
 import type { PickedFile, UploadRecord } from '../core/types.ts';
+import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
 import type { Connection } from './connection.ts';
 
 type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;
@@ -18,6 +19,14 @@ export const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePa
 
 export const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
   settings.parentFor?.(relativePath) ?? settings.parentId;
+
+/** What the page allows. */
+export const limitsOf = ({ settings }: Connection) => ({
+  accept: settings.accept,
+  maxFiles: settings.multiple ? settings.maxFiles : 1,
+  maxFileSizeBytes: Math.min(settings.maxFileSizeBytes, MAX_FILE_BYTES),
+  refuseEmpty: settings.profile.emptyFile === 'refuse',
+});
 
 export const readPicked = (item: PickedFile | File): PickedFile =>
   item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;

@@ -27,13 +27,18 @@ export class Finish {
   tell(files: Iterable<FileSnapshot>, isHeld: (id: FileId) => boolean): void {
     if (!this.#isBusy || !this.#hasNews) return;
     const counts: Partial<Record<Phase, number>> = {};
-    for (const { id, phase } of files) {
+    let waitingCount = 0;
+    for (const { id, phase, pauseReason } of files) {
+      if (pauseReason === 'needs-file') waitingCount += 1;
       if (phase === 'queued' && !isHeld(id)) return;
       counts[phase] = (counts[phase] ?? 0) + 1;
     }
     this.#isBusy = false;
     this.#hasNews = false;
     const { done: doneCount = 0, failed: failedCount = 0, canceled: canceledCount = 0 } = counts;
-    this.#report({ name: 'uploads-finished', detail: { doneCount, failedCount, canceledCount } });
+    this.#report({
+      name: 'uploads-finished',
+      detail: { doneCount, failedCount, canceledCount, waitingCount },
+    });
   }
 }

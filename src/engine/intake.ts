@@ -5,10 +5,9 @@ import type { Candidate, Change, ChangeMap } from '../core/changes.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { nextTask } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
-import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
 import { identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
-import { candidateOf, identityOf, parentOf, placeOf, readPicked } from './candidate.ts';
+import { candidateOf, identityOf, limitsOf, parentOf, placeOf, readPicked } from './candidate.ts';
 import type { Connection } from './connection.ts';
 import { createId } from './create-id.ts';
 import type { KeptFiles, LeftBehind } from './kept-files.ts';
@@ -51,25 +50,13 @@ export class Intake {
     mayAdd: (file: Candidate) => boolean,
   ): Promise<void> {
     const { settings } = connection;
-    const limits = {
-      accept: settings.accept,
-      maxFiles: settings.multiple ? settings.maxFiles : 1,
-      maxFileSizeBytes: Math.min(settings.maxFileSizeBytes, MAX_FILE_BYTES),
-      refuseEmpty: settings.profile.emptyFile === 'refuse',
-    };
+    const limits = limitsOf(connection);
     let takenCount = this.#countTaken(settings.multiple);
     let sliceEndsMs = performance.now() + SLICE_MS;
     for (const item of files) {
       const picked = readPicked(item);
       const candidate = candidateOf(picked);
       const waiting = this.#waitingForPicked(picked, connection);
-      const lost = waiting ? undefined : this.#lostAs(picked, connection);
-      if (lost) {
-        // It came back as another one than was begun, and takes the place of its row.
-        this.#waiting.delete(lost);
-        await this.#parts.runs.remove(lost.id);
-        takenCount = this.#countTaken(settings.multiple);
-      }
       const refused = waiting ? undefined : refusal(picked, limits, takenCount);
       if (waiting) this.#give(waiting, picked);
       else if (refused) this.#refuse(candidate, refused);
@@ -136,16 +123,18 @@ export class Intake {
     const { name } = row.lost?.file ?? row;
     const { signal } = new AbortController();
     const found = await identify(picked.file, row.connection.pool.hashSmall, signal).catch(() => undefined);
+    // Somebody else may have brought it meanwhile, or given it up.
+    if (!this.#waiting.has(row) || this.#parts.keeper.file(id)?.phase !== 'paused') return;
     if (found && isSameFile({ ...found, name, sizeBytes: row.sizeBytes, ...record }, found))
       this.#give(row, picked);
-    else if (found && row.lost && found.name === name)
-      await this.add([{ ...picked, relativePath: row.relativePath }], row.connection, () => true);
+    else if (found && row.lost && found.name === name) this.#replace(row, picked);
     else this.#refuse(candidateOf(picked), { code: found ? 'wrong-file' : 'file-unreadable' });
   }
 
   /** Asks the browser for the file of a row whose handle was kept. To be called in the click; true where it came. */
   async ask(id: FileId): Promise<boolean> {
-    const handle = this.#parts.runs.get(id)?.records.record?.handle as Askable | undefined;
+    const row = this.#parts.runs.get(id);
+    const handle = (row?.records.record?.handle ?? row?.lost?.handle) as Askable | undefined;
     if (!handle) return false;
     try {
       const given = (await handle.requestPermission?.({ mode: 'read' })) ?? 'granted';
@@ -158,8 +147,12 @@ export class Intake {
     }
   }
 
-  #take(picked: PickedFile, candidate: Candidate, connection: Connection): void {
-    const parentId = parentOf(picked, connection);
+  #take(
+    picked: PickedFile,
+    candidate: Candidate,
+    connection: Connection,
+    parentId = parentOf(picked, connection),
+  ): void {
     const records = this.#records(connection);
     records.kept = this.#parts.kept.add(picked.file, picked.relativePath, parentId, connection);
     this.#append({ ...candidate, parentId }, picked, connection, records);
@@ -231,20 +224,30 @@ export class Intake {
   }
 
   #waitingFor(place: string, connection: Connection): Row | undefined {
+    const { runs } = this.#parts;
     for (const row of this.#waiting) {
-      const { record } = row.records;
-      if (record && placeOf(record) === place && belongsTo(record, connection)) return row;
+      const { lost, records } = row;
+      const { record } = records;
+      if (runs.get(row.id) !== row) this.#waiting.delete(row);
+      else if (record && placeOf(record) === place && belongsTo(record, connection)) return row;
+      else if (!record && lost && row.connection === connection) {
+        if (placeOf({ ...row, ...identityOf(lost.file) }) === place) return row;
+      }
     }
     return undefined;
   }
 
-  /** The row whose file was lost on this visit and is called like this one. */
-  #lostAs({ relativePath, file }: PickedFile, connection: Connection): Row | undefined {
-    for (const row of this.#waiting) {
-      const isSame = row.lost?.file.name === file.name && row.relativePath === relativePath;
-      if (isSame && row.connection === connection) return row;
+  /** The file was lost on this visit, and is another one now than was begun: it goes up anew in the same folder. */
+  #replace(row: Row, { file, handle }: PickedFile): void {
+    const picked = { file, relativePath: row.relativePath, ...(handle && { handle }) };
+    const refused = refusal(picked, limitsOf(row.connection), 0);
+    if (refused) {
+      this.#refuse(candidateOf(picked), refused);
+      return;
     }
-    return undefined;
+    this.#waiting.delete(row);
+    this.#take(picked, candidateOf(picked), row.connection, row.parentId);
+    this.#parts.runs.replace(row);
   }
 
   #give(row: Row, picked: PickedFile): void {

@@ -39,6 +39,8 @@ export class Pace {
   #turn: -1 | 0 | 1 = 0;
   #lastRate = 0;
   #rest = 0;
+  /** Windows left in which nobody may have more, since somebody asked for less. */
+  #held = 0;
 
   constructor(most: number) {
     this.#most = most;
@@ -62,12 +64,13 @@ export class Pace {
     this.#isFirstLook = false;
     this.#step = 0;
     this.#rest = REST_WINDOWS;
+    this.#held = REST_WINDOWS;
     this.#sinceMs = undefined;
   }
 
   /** A chunk was stored, so long after it went. Small ones say nothing of what a lane can move, but lanes cost them nothing. */
   onStored(tookMs: number): void {
-    if (tookMs < QUICK_MS) this.#limit = Math.min(this.#most, this.#limit + 1);
+    if (tookMs < QUICK_MS && this.#held === 0) this.#limit = Math.min(this.#most, this.#limit + 1);
   }
 
   read({ nowMs, bytes, busy }: Reading): void {
@@ -84,8 +87,10 @@ export class Pace {
     const rate = (this.#bytes / elapsedMs) * 1000;
     const wasSaturated = this.#wasSaturated;
     this.#begin(nowMs);
+    const isHeld = this.#held > 0;
+    if (isHeld) this.#held -= 1;
     if (this.#isFirstLook) this.#look(rate, busy);
-    else if (wasSaturated) this.#climb(rate);
+    else if (wasSaturated) this.#climb(rate, isHeld);
   }
 
   #look(rate: number, busy: number): void {
@@ -100,9 +105,9 @@ export class Pace {
     this.#wasSaturated = true;
   }
 
-  #climb(rate: number): void {
+  #climb(rate: number, isHeld: boolean): void {
     const gain = this.#lastRate > 0 ? rate / this.#lastRate - 1 : 0;
-    if (gain > 1 && rate / this.#limit >= SLOW_LANE_BYTES_PER_SECOND) {
+    if (!isHeld && gain > 1 && rate / this.#limit >= SLOW_LANE_BYTES_PER_SECOND) {
       // The line is another one, and no longer slow.
       this.#limit = this.#most;
       this.#lastRate = rate;

@@ -49,7 +49,7 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
         pauseReason: change.detail.reason,
       };
     case 'upload-resumed': {
-      const { error: _error, ...rest } = kept;
+      const { error: _error, warning: _warning, ...rest } = kept;
       return { ...rest, phase: move(file.phase, change.detail.phase) };
     }
     case 'upload-completed':

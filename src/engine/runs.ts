@@ -3,7 +3,7 @@
 
 import type { Change, CompletedDetail } from '../core/changes.ts';
 import { canRetry, UploaderError } from '../core/errors.ts';
-import { canMove, isActive, isSettled, type Phase } from '../core/phases.ts';
+import { canMove, isSettled, type Phase } from '../core/phases.ts';
 import type { FileId } from '../core/types.ts';
 import { nextTask } from '../core/wait.ts';
 import { DoneElsewhere } from '../pipeline/open.ts';
@@ -34,10 +34,9 @@ export class Runs {
   readonly #running = new Set<Row>();
   readonly touched = new Touched();
   readonly #finish: Finish;
-  #isClosed = false;
   /** Hears of a row whose file cannot be read any more. */
   onLost: (row: Row) => void = () => undefined;
-  /** The list is put aside: nothing begins. */
+  /** The list is put aside, or closed: nothing begins. */
   isResting = false;
 
   constructor(keeper: SnapshotKeeper, lanes: Lanes, tabs: Tabs, report: (change: Change) => void) {
@@ -63,7 +62,7 @@ export class Runs {
 
   /** Starts whatever there is room for, a few at a time so that the page has its turn. */
   pump(): void {
-    if (this.#isClosed || this.isResting) return;
+    if (this.isResting) return;
     for (let count = 0; this.#hasRoom(); count += 1) {
       const row = count < BEGIN_AT_ONCE ? this.#queue.take() : undefined;
       if (row) this.#begin(row);
@@ -82,7 +81,7 @@ export class Runs {
   }
 
   async pause(id?: FileId | readonly FileId[]): Promise<void> {
-    const rows = this.#chosen(id).filter((row) => row.picked && this.#isOpen(row) && !this.#rests(row));
+    const rows = this.#chosen(id).filter((row) => row.picked && !this.#isSettled(row) && !this.#rests(row));
     for (const row of rows) {
       this.touched.tell(row);
       this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
@@ -125,15 +124,23 @@ export class Runs {
   async remove(id: FileId): Promise<void> {
     const row = this.#rows.get(id);
     if (!row) return;
-    if (this.#isOpen(row) || this.#phase(row) === 'failed') await this.cancel(id);
+    if (this.#phase(row) === 'failed' || !this.#isSettled(row)) await this.cancel(id);
     if (!this.#rows.delete(id)) return;
     row.records.leave();
     this.#report({ name: 'file-removed', detail: { id, name: row.name } });
   }
 
+  /** Another row has taken its place: it leaves the list, and nobody gave it up. */
+  replace(row: Row): void {
+    this.#rows.delete(row.id);
+    this.#report({ name: 'file-removed', detail: { id: row.id, name: row.name } });
+    row.endingCount += 1;
+    void row.forget(() => this.pump());
+  }
+
   /** The rows that nothing will happen to any more leave the list. */
   async clear(): Promise<void> {
-    const settled = this.all.filter((row) => isSettled(this.#phase(row) ?? 'done'));
+    const settled = this.all.filter((row) => this.#isSettled(row));
     await Promise.all(settled.map((row) => this.remove(row.id)));
   }
 
@@ -190,7 +197,7 @@ export class Runs {
 
   /** Ends every run and keeps every record: the page, or the element, is going. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.isResting = true;
     this.touched.close();
     await this.#stop([...this.#running]);
     for (const row of this.all) row.records.leave();
@@ -205,21 +212,17 @@ export class Runs {
     return this.#keeper.file(row.id)?.phase;
   }
 
-  #isOpen(row: Row): boolean {
-    const phase = this.#phase(row);
-    return phase === 'queued' || phase === 'paused' || (phase !== undefined && isActive(phase));
+  #isSettled(row: Row): boolean {
+    return isSettled(this.#phase(row) ?? 'done');
   }
 
   #rests(row: Row): boolean {
-    const file = this.#keeper.file(row.id);
-    return file?.phase === 'paused' && file.pauseReason === 'user';
+    return this.#keeper.file(row.id)?.pauseReason === 'user';
   }
 
   /** One large file is enough; of small ones so many go side by side that calls of some fill the time that others wait. */
   #hasRoom(): boolean {
     const wanted = ROWS_PER_LANE * this.#lanes.most;
-    if (this.#running.size === 0) return true;
-    if (this.#running.size >= wanted) return false;
     let unsent = 0;
     for (const row of this.#running) unsent += Math.max(1, row.unsentCount);
     return unsent < wanted;
@@ -260,12 +263,12 @@ export class Runs {
       return;
     }
     this.touched.tell(row);
+    this.#finish.settled();
     if (error instanceof UploaderError && error.code === 'file-unreadable') {
       row.lose(error);
       this.onLost(row);
       return;
     }
-    this.#finish.settled();
     const { code, retryable, status } = describeError(error);
     this.#report({
       name: 'upload-failed',

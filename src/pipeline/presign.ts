@@ -1,5 +1,5 @@
-// Asks for tickets: one chunk first so that bytes flow at once, then twice as many each time, and the next batch while the
-// last one is being sent. It knows hashes and tickets, not who answers.
+// Asks for tickets: for one chunk first (or the few that are hashed before the session is open) so that bytes flow at once, then
+// twice as many each time, and the next batch while the last one is being sent. It knows hashes and tickets, not who answers.
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
@@ -99,7 +99,7 @@ async function* gather(
     const opening = untilOpen();
     if (opening !== undefined) {
       // What is hashed by then goes along in the first batch, which would have to wait anyway.
-      batch.limit = Math.min(batch.max, MOST_IN_FIRST);
+      batch.limit = Math.min(batch.max, Math.max(batch.limit, MOST_IN_FIRST));
       await opening.catch(() => undefined);
       continue;
     }

@@ -30,6 +30,8 @@ const PATIENCE_FOR_ANSWER = 2;
  * `offline`.
  */
 export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses = {} }: PutOptions): Put {
+  /** Storage was seen to speak HTTP/2 or later. */
+  let isShared = false;
   return (upload, body, { signal, onProgress, onMultiplexed, stallMs = usualStallMs }) =>
     new Promise<void>((resolve, reject) => {
       signal.throwIfAborted();
@@ -68,7 +70,8 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       };
       xhr.onload = () => {
         settle(errorOf(xhr, upload, statuses));
-        if (isMultiplexed(upload.url)) onMultiplexed?.();
+        isShared ||= isMultiplexed(upload.url);
+        if (isShared) onMultiplexed?.();
       };
       xhr.onerror = () => settle(networkError(undefined));
       xhr.onabort = () => settle(networkError(undefined));
@@ -94,7 +97,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
 /** Storages that send `Timing-Allow-Origin` let the page know by which protocol they spoke. */
 const isMultiplexed = (url: string): boolean =>
   performance
-    .getEntriesByName(url, 'resource')
+    .getEntriesByName(new URL(url).href, 'resource')
     .some((entry) => /^h[23]/.test((entry as PerformanceResourceTiming).nextHopProtocol));
 
 function errorOf(

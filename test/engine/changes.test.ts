@@ -58,7 +58,7 @@ describe('the changes of one file', () => {
       }),
     );
     expect(engine.details('uploads-finished')).to.deep.equal([
-      { doneCount: 1, failedCount: 0, canceledCount: 0 },
+      { doneCount: 1, failedCount: 0, canceledCount: 0, waitingCount: 0 },
     ]);
   });
 
@@ -115,7 +115,7 @@ describe('the changes of one file', () => {
     ]);
     expect(engine.phases()).to.deep.equal(['failed', 'done']);
     expect(engine.details('uploads-finished')).to.deep.equal([
-      { doneCount: 1, failedCount: 1, canceledCount: 0 },
+      { doneCount: 1, failedCount: 1, canceledCount: 0, waitingCount: 0 },
     ]);
   });
 
@@ -138,7 +138,7 @@ describe('uploads-finished', () => {
     await engine.hears('uploads-finished');
     for (let round = 0; round < 20; round += 1) await settled();
     expect(engine.details('uploads-finished')).to.deep.equal([
-      { doneCount: 30, failedCount: 0, canceledCount: 0 },
+      { doneCount: 30, failedCount: 0, canceledCount: 0, waitingCount: 0 },
     ]);
   });
 
@@ -160,7 +160,7 @@ describe('uploads-finished', () => {
     await engine.service.nextRequest('open');
     await engine.uploader.cancel();
     expect(engine.details('uploads-finished')).to.deep.equal([
-      { doneCount: 0, failedCount: 0, canceledCount: 1 },
+      { doneCount: 0, failedCount: 0, canceledCount: 1, waitingCount: 0 },
     ]);
   });
 });

@@ -38,6 +38,8 @@ async function lost(settings = {}): Promise<TestEngine> {
   return engine;
 }
 
+const edited = (): File => new File([bytesOf(4, 3000)], 'away.bin', { lastModified: 1_800_000_000_000 });
+
 describe('a file that cannot be read any more', () => {
   it('is asked for, with what is wrong told beside it, while the others go on', async () => {
     const engine = await lost();
@@ -67,20 +69,54 @@ describe('a file that cannot be read any more', () => {
     await until(() => engine.phase('away.bin') === 'done');
   });
 
-  for (const [how, give] of Object.entries({
-    'given to its row': (engine: TestEngine, file: File) =>
-      engine.uploader.provide(engine.id('away.bin'), file),
-    added: (engine: TestEngine, file: File) => engine.uploader.addFiles([file]),
-  }))
-    it(`that was saved anew meanwhile goes up as it is now, in place of what was begun, when it is ${how}`, async () => {
-      const engine = await lost({ maxFiles: 2 });
-      const id = engine.id('away.bin');
-      await give(engine, new File([bytesOf(4, 3000)], 'away.bin', { lastModified: 1_800_000_000_000 }));
-      await until(() => engine.phase('away.bin') === 'done');
-      expect(engine.id('away.bin')).not.to.equal(id);
-      expect(engine.row('away.bin')?.sizeBytes).to.equal(3000);
-      expect(engine.uploader.snapshot.files).to.have.length(2);
-    });
+  it('that was saved anew meanwhile goes up as it is now when it is given to its row, and nothing was given up', async () => {
+    const engine = await lost();
+    const id = engine.id('away.bin');
+    await engine.uploader.provide(id, edited());
+    await until(() => engine.phase('away.bin') === 'done');
+    expect(engine.id('away.bin')).not.to.equal(id);
+    expect(engine.row('away.bin')?.sizeBytes).to.equal(3000);
+    expect(engine.uploader.snapshot.files).to.have.length(2);
+    expect(engine.told()).not.to.include('upload-canceled');
+    expect(engine.details('uploads-finished').at(-1)).to.include({ doneCount: 2, waitingCount: 0 });
+  });
+
+  it('stays in the folder that it was for, whatever the page shows by now', async () => {
+    const engine = await lost();
+    engine.uploader.configure({ ...engine.input, parentId: 'folder-b' });
+    await engine.uploader.addFiles([edited()]);
+    await until(() => engine.phase('away.bin') === 'done');
+    const [first, , other] = engine.uploader.snapshot.files;
+    expect(first).to.include({ parentId: 'folder-a', pauseReason: 'needs-file' });
+    expect(other).to.include({ parentId: 'folder-b', phase: 'done' });
+    await engine.uploader.provide(first?.id ?? '', edited());
+    await until(() => engine.uploader.snapshot.files.every(({ phase }) => phase === 'done'));
+    expect(engine.row('away.bin')?.parentId).to.equal('folder-a');
+  });
+
+  it('waits on where what came back is larger than the page takes', async () => {
+    const engine = await lost({ maxFileSize: 30_000 });
+    const large = new File([bytesOf(4, 30_001)], 'away.bin');
+    await engine.uploader.provide(engine.id('away.bin'), large);
+    expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['file-too-large']);
+    expect(engine.row('away.bin')?.pauseReason).to.equal('needs-file');
+  });
+
+  it('of one chunk goes on in its own row too, and of two of the same name each in its own', async () => {
+    const drives = [{ isAway: true }, { isAway: true }];
+    const cards = [fileOf(1, 900, 'photo.jpg'), fileOf(2, 800, 'photo.jpg')];
+    const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
+    engine.service.answerAll();
+    await engine.uploader.addFiles(cards.map((card, at) => onDrive(card, drives[at] ?? { isAway: true })));
+    await engine.hears('uploads-finished');
+    expect(engine.details('uploads-finished')).to.deep.equal([
+      { doneCount: 0, failedCount: 0, canceledCount: 0, waitingCount: 2 },
+    ]);
+    await engine.uploader.addFiles([fileOf(2, 800, 'photo.jpg')]);
+    await engine.hears('upload-completed');
+    expect(engine.phases()).to.deep.equal(['paused', 'done']);
+    expect(engine.uploader.snapshot.files[1]?.warning).to.equal(undefined);
+  });
 
   it('can be canceled while it is asked for', async () => {
     const engine = await lost();

@@ -81,6 +81,20 @@ describe('pace', () => {
     expect(slow.limit).to.be.at.most(2);
   });
 
+  it('stays with less for a while after it was asked to, however quickly chunks are stored and whatever a pause did', () => {
+    const pace = new Pace(6);
+    drive(pace, longWay, 2);
+    pace.halve();
+    for (let count = 0; count < 10; count += 1) pace.onStored(90);
+    expect(pace.limit).to.equal(3);
+    // Everybody waits, then it moves as before.
+    expect(drive(pace, () => 10 * KB, 4, 2000).at(-1)).to.equal(3);
+    expect(drive(pace, longWay, 4, 6000).at(-1)).to.equal(3);
+    drive(pace, longWay, 30, 10_000);
+    for (let count = 0; count < 10; count += 1) pace.onStored(90);
+    expect(pace.limit).to.equal(6);
+  });
+
   it('opens a lane with each small chunk that is stored in no time, however little a lane moves', () => {
     const pace = new Pace(6);
     drive(pace, (lanes) => lanes * 100 * KB, 1);

@@ -16,27 +16,26 @@ export class TestEngine {
   readonly service = new ScriptedService();
   readonly changes: Change[] = [];
   readonly uploader: Uploader;
+  readonly input: SettingsInput;
 
   constructor(settings: SettingsInput = {}, options: UploaderOptions = {}) {
-    this.uploader = new Uploader(
-      {
-        baseUrl: 'https://api.test',
-        parentId: 'folder-a',
-        auth: 'none',
-        multiple: true,
-        chunkSize: 1000,
-        concurrency: 2,
-        commitPath: '/commit',
-        cancelPath: '/session',
-        ...settings,
-      },
-      {
-        policy: { attempts: 3, baseMs: 0, capMs: 0 },
-        store: createUploadStore({ name: `test-${crypto.randomUUID()}` }),
-        connect: (...given) => ({ ...connect(...given), calls: this.service.calls, put: this.service.put }),
-        ...options,
-      },
-    );
+    this.input = {
+      baseUrl: 'https://api.test',
+      parentId: 'folder-a',
+      auth: 'none',
+      multiple: true,
+      chunkSize: 1000,
+      concurrency: 2,
+      commitPath: '/commit',
+      cancelPath: '/session',
+      ...settings,
+    };
+    this.uploader = new Uploader(this.input, {
+      policy: { attempts: 3, baseMs: 0, capMs: 0 },
+      store: createUploadStore({ name: `test-${crypto.randomUUID()}` }),
+      connect: (...given) => ({ ...connect(...given), calls: this.service.calls, put: this.service.put }),
+      ...options,
+    });
     this.uploader.onChange((change) => this.changes.push(change));
     engines.push(this);
   }

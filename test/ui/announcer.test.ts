@@ -67,7 +67,9 @@ describe('announcements', () => {
       file('c', 'queued', 100),
     ]);
     await until(2);
-    announcer.onChange(change('uploads-finished', { doneCount: 3, failedCount: 0, canceledCount: 0 }));
+    announcer.onChange(
+      change('uploads-finished', { doneCount: 3, failedCount: 0, canceledCount: 0, waitingCount: 0 }),
+    );
     expect(said).to.deep.equal([
       'Uploading 3 files.',
       '40% uploaded, 1 of 3 files done.',
@@ -110,7 +112,9 @@ describe('announcements', () => {
 
   it('tells what did not go well at the end', () => {
     const { announcer, said } = listen(snapshot([]));
-    announcer.onChange(change('uploads-finished', { doneCount: 1, failedCount: 2, canceledCount: 1 }));
+    announcer.onChange(
+      change('uploads-finished', { doneCount: 1, failedCount: 2, canceledCount: 1, waitingCount: 0 }),
+    );
     expect(said).to.deep.equal(['Finished: 1 file uploaded. 2 files not uploaded. 1 file canceled.']);
   });
 });

@@ -45,7 +45,12 @@ describe('uploading with the element', () => {
     }
     const finished = nextEvent(element, 'uploads-finished');
     await element.addFiles([textFile(uniqueName())]);
-    expect((await finished).detail).to.deep.equal({ doneCount: 1, failedCount: 0, canceledCount: 0 });
+    expect((await finished).detail).to.deep.equal({
+      doneCount: 1,
+      failedCount: 0,
+      canceledCount: 0,
+      waitingCount: 0,
+    });
     stop.abort();
     expect(heard.filter((name, index) => heard.indexOf(name) === index)).to.deep.equal(names);
   });

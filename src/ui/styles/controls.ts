@@ -107,16 +107,11 @@ export const controls = css`
   .sent,
   .stored {
     position: absolute;
-    inset: 0;
+    inset-block: 0;
+    inset-inline-start: 0;
+    inline-size: var(--_share);
     background: var(--_accent);
     border-radius: inherit;
-    /* Moved, not sized: the compositor does it, and nothing is laid out anew. */
-    transform: translateX(calc(var(--_share) - 100%));
-    transition: transform 0.25s linear;
-  }
-
-  .bar:dir(rtl) > span {
-    transform: translateX(calc(100% - var(--_share)));
   }
 
   .sent {
