@@ -40,7 +40,8 @@ export class Line {
       type = connection?.type;
     };
     connection?.addEventListener('change', onOpinion, { signal });
-    globalThis.addEventListener?.('online', onChange, { signal });
+    // Where the line is gone, what is under way would only be found out to be dead by waiting.
+    for (const name of ['online', 'offline']) globalThis.addEventListener?.(name, onChange, { signal });
     globalThis.document?.addEventListener('resume', onChange, { signal });
     globalThis.addEventListener?.('pageshow', (event) => event.persisted && onChange(), { signal });
     this.#watchClock().catch(() => undefined);

@@ -1,5 +1,5 @@
-// Asks for tickets: for one chunk first (or the few that are hashed before the session is open) so that bytes flow at once, then
-// twice as many each time, and the next batch while the last one is being sent. It knows hashes and tickets, not who answers.
+// Asks for tickets: for one chunk first so that bytes flow at once, then for twice as many each time, and the next batch while the
+// last one is being sent. It knows hashes and tickets, not who answers.
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
@@ -10,8 +10,6 @@ export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string
 
 export interface PresignParts {
   readonly ask: Ask;
-  /** Resolves when tickets can be asked for; `undefined` where they can already. */
-  readonly untilOpen: () => Promise<unknown> | undefined;
   /** Where bytes are wanted soon, a batch with this much goes as it is: waiting longer would mean reading them again. */
   readonly eagerBytes: number;
   /** What all lanes move together; `undefined` where nothing was measured. */
@@ -25,7 +23,6 @@ export interface PresignParts {
 
 /** On a faster line, reading a chunk twice would cost more than one call more. */
 const FAST_LINE_BYTES_PER_SECOND = 32e6;
-const MOST_IN_FIRST = 4;
 /** Where a ticket does not tell its time. */
 const TICKET_LIFE_MS = 300_000;
 
@@ -67,7 +64,7 @@ const lifeMs = ({ expiresAtMs = 0, receivedAtMs }: TicketUpload, nowMs: number):
 
 async function* gather(
   chunks: AsyncIterable<HashedChunk>,
-  { batch, bytesPerSecond, eagerBytes, receiptOf, untilOpen }: PresignParts,
+  { batch, bytesPerSecond, eagerBytes, receiptOf }: PresignParts,
   isStarving: () => boolean,
 ): AsyncGenerator<HashedChunk[], void, undefined> {
   let gathered: HashedChunk[] = [];
@@ -96,13 +93,6 @@ async function* gather(
     }
     gathered.push(chunk);
     bytes += chunk.sizeBytes;
-    const opening = untilOpen();
-    if (opening !== undefined) {
-      // What is hashed by then goes along in the first batch, which would have to wait anyway.
-      batch.limit = Math.min(batch.max, Math.max(batch.limit, MOST_IN_FIRST));
-      await opening.catch(() => undefined);
-      continue;
-    }
     if (gathered.length < batch.limit && bytes < mostBytes()) continue;
     yield take();
     batch.limit = Math.min(batch.limit * 2, batch.max);

@@ -13,7 +13,7 @@ import { type UploadParts, upload } from './upload.ts';
 /** All that a run needs from outside, as functions and plain values. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
-  'ask' | 'untilOpen' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf'
+  'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf'
 > & {
   /** The plan, with what an earlier run recorded as stored. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
@@ -83,17 +83,11 @@ async function sendAll(
       .retrying(() => parts.calls.presign(session, chunks, parts.signal), parts.signal)
       .catch(orLost(opened));
   };
-  let opening: Promise<unknown> | undefined = opened.session;
-  const isOpened = (): void => {
-    opening = undefined;
-  };
-  opened.session.then(isOpened, isOpened);
   const receipts = new Map<string, string>();
   const positions = new Map(planned.map((chunk, position) => [chunk.index, position]));
   const stages = {
     ...parts,
     ask,
-    untilOpen: () => opening,
     receipts,
     receiptOf: (hash: string) => receipts.get(hash),
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,

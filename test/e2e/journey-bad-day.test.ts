@@ -41,7 +41,7 @@ async function failsAndRecovers(faults: Fault[], code: string, sentence: RegExp)
   assert.equal(failed?.detail.code, code);
   const [completed] = await until(page, 'upload-completed');
   assert.equal(completed?.detail.name, 'good.bin');
-  assert.equal(await page.locator('secure-uploader').getByText(sentence).first().isVisible(), true);
+  await page.locator('secure-uploader').getByText(sentence).first().waitFor();
   world.service.faults.clear();
   await page.getByRole('button', { name: /retry.*bad\.bin/i }).click();
   const [, again] = await until(page, 'upload-completed', 2);
@@ -76,14 +76,11 @@ test('a storage that refuses every byte is told, and retry works once it takes t
   const [failed] = await until(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'upload-refused');
   assert.equal(failed?.detail.status, 403);
-  assert.equal(
-    await page
-      .locator('secure-uploader')
-      .getByText(/did not take this file/i)
-      .first()
-      .isVisible(),
-    true,
-  );
+  await page
+    .locator('secure-uploader')
+    .getByText(/did not take this file/i)
+    .first()
+    .waitFor();
   world.service.faults.clear();
   await page.getByRole('button', { name: /retry/i }).first().click();
   const [completed] = await until(page, 'upload-completed');
@@ -97,14 +94,11 @@ test('a service that is down is told, and retry works once it is back', async ()
   await pick(page, [bad]);
   const [failed] = await until(page, 'upload-failed');
   assert.equal(failed?.detail.code, 'network');
-  assert.equal(
-    await page
-      .locator('secure-uploader')
-      .getByText(/cannot be reached/i)
-      .first()
-      .isVisible(),
-    true,
-  );
+  await page
+    .locator('secure-uploader')
+    .getByText(/cannot be reached/i)
+    .first()
+    .waitFor();
   await world.startServiceAgain();
   await page.getByRole('button', { name: /retry/i }).first().click();
   const [completed] = await until(page, 'upload-completed');
@@ -118,14 +112,11 @@ test('a folder without rights is told for each file, and nothing was tried twice
   await pick(page, [bad, good]);
   const failed = await until(page, 'upload-failed', 2);
   assert.deepEqual(new Set(failed.map(({ detail }) => detail.code)), new Set(['forbidden']));
-  assert.equal(
-    await page
-      .locator('secure-uploader')
-      .getByText(/may not put files in this folder/i)
-      .first()
-      .isVisible(),
-    true,
-  );
+  await page
+    .locator('secure-uploader')
+    .getByText(/may not put files in this folder/i)
+    .first()
+    .waitFor();
   const asked = world.service.log.filter((entry) => entry.operation === 'session' && entry.method === 'POST');
   assert.equal(asked.length, 2);
   await page.close();
@@ -137,14 +128,11 @@ test('a file that the page or the service finds too large is refused, and the ot
   const [rejected] = await until(page, 'file-rejected');
   assert.equal(rejected?.detail.code, 'file-too-large');
   assert.equal((await until(page, 'upload-completed'))[0]?.detail.name, 'good.bin');
-  assert.equal(
-    await page
-      .locator('secure-uploader')
-      .getByText(/too large/i)
-      .first()
-      .isVisible(),
-    true,
-  );
+  await page
+    .locator('secure-uploader')
+    .getByText(/too large/i)
+    .first()
+    .waitFor();
   await page.close();
 
   const large = join(world.folder, 'large.bin');

@@ -77,7 +77,7 @@ test('an upload that was left is in the list again, asks for its file, refuses a
   await chooser.setFiles(wrong);
   const [rejected] = await until(page, 'file-rejected');
   assert.equal(rejected?.detail.code, 'wrong-file');
-  assert.equal(await row.isVisible(), true, 'the row goes on waiting');
+  await row.waitFor();
 
   [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);
   await chooser.setFiles(path);

@@ -96,22 +96,6 @@ test('a page that is left and come back to, as the browser kept it, goes on by i
   assert.ok(requestsOf(world, 'put').filter(({ stored }) => stored).length <= CHUNK_COUNT + 2);
 });
 
-test('a page that the browser froze, and thawed later, sends at once what was under way', async () => {
-  const { page, sha256 } = await stuckHalfWay();
-  const session = await page.context().newCDPSession(page);
-  await page.evaluate(() => {
-    const scope = globalThis as unknown as { seen: string[] };
-    scope.seen = [];
-    for (const name of ['freeze', 'resume']) document.addEventListener(name, () => scope.seen.push(name));
-  });
-  await session.send('Page.setWebLifecycleState', { state: 'frozen' });
-  await session.send('Page.setWebLifecycleState', { state: 'active' });
-  await endsStored(page, sha256);
-  const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
-  assert.deepEqual(seen, ['freeze', 'resume']);
-  await page.close();
-});
-
 test('when the machine joins another network, what was under way goes again at once', async () => {
   const { page, sha256 } = await stuckHalfWay();
   // Browsers of phones tell the type of the network; that of a desktop does not.

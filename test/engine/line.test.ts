@@ -3,14 +3,15 @@ import { expect } from '@open-wc/testing';
 import { Line } from '../../src/engine/line.ts';
 
 describe('the line', () => {
-  it('tells requests that are under way when the browser comes online again', () => {
-    const line = new Line();
-    const { change } = line;
-    window.dispatchEvent(new Event('online'));
-    expect(change.aborted).to.equal(true);
-    expect(line.change.aborted).to.equal(false);
-    line.close();
-  });
+  for (const name of ['online', 'offline'])
+    it(`tells requests that are under way when the browser is ${name}`, () => {
+      const line = new Line();
+      const { change } = line;
+      window.dispatchEvent(new Event(name));
+      expect(change.aborted).to.equal(true);
+      expect(line.change.aborted).to.equal(false);
+      line.close();
+    });
 
   it('tells them when a page comes back from the back/forward cache', () => {
     const line = new Line();

@@ -116,29 +116,6 @@ describe('tickets', () => {
     expect(sizes()).to.deep.equal([2, 2, 2, 2, 2]);
   });
 
-  it('of what is hashed by the time that the session is open are asked for together', async () => {
-    const open = deferred();
-    let opening: Promise<void> | undefined = open.promise;
-    const { parts, sizes } = setUpPresigning({ untilOpen: () => opening, hasIdleLane: () => true });
-    const rest = deferred();
-    async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
-      const all = chunks(5);
-      yield* all.slice(0, 3);
-      await rest.promise;
-      yield* all.slice(3);
-    }
-    const result = presign(source(), parts);
-    const first = result.next();
-    await settled();
-    expect(sizes()).to.deep.equal([]);
-    opening = undefined;
-    open.resolve();
-    await first;
-    expect(sizes()).to.deep.equal([3]);
-    rest.resolve();
-    expect(await collect(result)).to.have.length(4);
-  });
-
   it('are asked for as usual while nothing has moved yet', async () => {
     for (const rate of [0, undefined]) {
       const { parts, sizes } = setUpPresigning({ bytesPerSecond: () => rate });

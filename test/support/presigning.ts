@@ -39,7 +39,6 @@ export function setUpPresigning(given: Partial<PresignParts> = {}) {
       return new Map(wanted.map(({ hash }) => [hash, ticketFor(hash)]));
     },
     eagerBytes: 16 * 2 ** 20,
-    untilOpen: () => undefined,
     bytesPerSecond: () => 1e6,
     hasIdleLane: () => false,
     receiptOf: () => undefined,

@@ -79,12 +79,14 @@ export function loginStep(view: LoginView): TemplateResult {
       );
     case 'signed-in':
       return panel(view, messages.done);
-    case 'cooling':
+    case 'cooling': {
+      const text = messages.coolingText(coolInS > 0 ? `${coolInS} s` : undefined);
       return panel(
         view,
         messages.busy,
-        html`<p>${messages.coolingText(coolInS > 0 ? `${coolInS} s` : undefined)}</p>`,
+        html`<p>${auth.error?.code === 'offline' ? messages.offline : text}</p>`,
       );
+    }
     default:
       return panel(view, messages.busy);
   }
@@ -100,7 +102,8 @@ const panel = (view: LoginView, title: string, content?: TemplateResult): Templa
 
 function problem({ auth, form, challenge, messages, hasWindow }: LoginView): string {
   const code = auth.error?.code;
-  if (!code || code === 'canceled') return '';
+  // What is waited for is told below.
+  if (!code || code === 'canceled' || auth.state === 'cooling') return '';
   if (code === 'sign-in-required' && hasWindow) return messages.otherJar;
   const left = challenge?.attemptsLeft;
   const more = code === 'challenge-failed' && left !== undefined ? ` ${messages.attemptsLeft(left)}` : '';

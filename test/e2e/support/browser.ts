@@ -5,7 +5,7 @@ import { type BrowserContext, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
 
 /** How long a journey waits for what has to come: longer than any machine needs, however busy. */
-export const PATIENCE_MS = 300_000;
+export const PATIENCE_MS = 120_000;
 
 /** A browser with the profile of `folder`. */
 export async function startBrowser(folder: string): Promise<BrowserContext> {
