@@ -79,14 +79,12 @@ export function loginStep(view: LoginView): TemplateResult {
       );
     case 'signed-in':
       return panel(view, messages.done);
-    case 'cooling': {
-      const text = messages.coolingText(coolInS > 0 ? `${coolInS} s` : undefined);
+    case 'cooling':
       return panel(
         view,
         messages.busy,
-        html`<p>${auth.error?.code === 'offline' ? messages.offline : text}</p>`,
+        html`<p>${messages.coolingText(coolInS > 0 ? `${coolInS} s` : undefined)}</p>`,
       );
-    }
     default:
       return panel(view, messages.busy);
   }
@@ -102,8 +100,7 @@ const panel = (view: LoginView, title: string, content?: TemplateResult): Templa
 
 function problem({ auth, form, challenge, messages, hasWindow }: LoginView): string {
   const code = auth.error?.code;
-  // What is waited for is told below.
-  if (!code || code === 'canceled' || auth.state === 'cooling') return '';
+  if (!code || code === 'canceled') return '';
   if (code === 'sign-in-required' && hasWindow) return messages.otherJar;
   const left = challenge?.attemptsLeft;
   const more = code === 'challenge-failed' && left !== undefined ? ` ${messages.attemptsLeft(left)}` : '';
