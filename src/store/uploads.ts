@@ -90,6 +90,8 @@ export function createUploadStore({
     chunkLog.write((store) => void store.delete(rangeOf(chunksId)));
 
   async function remove(key: string): Promise<void> {
+    // One that is being saved would lie there again afterwards.
+    await saving.get(key);
     const record = await load(key);
     chunksIds.delete(key);
     unsure.delete(key);

@@ -42,6 +42,7 @@ describe('an UploaderError', () => {
       'file-type-refused',
       'too-many-files',
       'file-empty',
+      'file-unreadable',
       'wrong-file',
       'canceled',
     ]);

@@ -30,6 +30,14 @@ describe('a saved upload', () => {
     ]);
   });
 
+  it('removes a record that is just being saved', async () => {
+    const record = recordOf();
+    const saved = store.save(record);
+    await store.remove(record.key);
+    await saved;
+    expect(await reload().find(record.key)).to.equal(undefined);
+  });
+
   it('has the chunks that were stored while it was still being written', async () => {
     const record = recordOf();
     const saved = store.save(record);
