@@ -57,7 +57,8 @@ function readDetails() {
 }
 
 const camel = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
-const settings = createSettings({ baseUrl: 'https://files.example' });
+const checked = createSettings({ baseUrl: 'https://files.example' });
+const settings = { ...checked, keepDays: checked.keepMs / (24 * 3_600_000) };
 
 function defaultOf({ name, fieldName, type }) {
   if (fieldName !== camel(name))

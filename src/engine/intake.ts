@@ -1,7 +1,7 @@
 // How rows come into the list: files that are picked now, and uploads of an earlier visit that wait for their file. It
 // knows nothing of runs but that rows are handed to them.
 
-import type { Candidate, Change, ChangeMap } from '../core/changes.ts';
+import type { Candidate, ChangeMap } from '../core/changes.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { nextTask } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
@@ -16,16 +16,13 @@ import type { SnapshotKeeper } from './reducer.ts';
 import { Row } from './row.ts';
 import type { Runs } from './runs.ts';
 import type { Place, Shared } from './shared.ts';
-import type { Tabs } from './tabs.ts';
 
 export interface IntakeParts {
   readonly keeper: SnapshotKeeper;
   readonly runs: Runs;
   readonly shared: Shared;
   readonly store: UploadStore;
-  readonly tabs: Tabs;
   readonly kept: KeptFiles;
-  readonly report: (change: Change) => void;
 }
 
 /** Files are taken in slices of this length, so that ten thousand of them never hold up the page. */
@@ -76,7 +73,7 @@ export class Intake {
 
   /** Rows for uploads that an earlier visit began here: paused, until their file is there again. */
   async restore(connection: Connection): Promise<void> {
-    const { kept, store, tabs } = this.#parts;
+    const { kept, shared, store } = this.#parts;
     // Settings often come in pieces: a row that nobody has touched goes by the newest.
     for (const row of this.#waiting) {
       const { record } = row.records;
@@ -85,7 +82,7 @@ export class Intake {
     if (connection.settings.noResume) return;
     await kept.restore(connection, (files) => this.#restoreKept(files, connection)).catch(() => undefined);
     const records = await store.list().catch(() => []);
-    const isTaken = await tabs.listTaken();
+    const isTaken = await shared.tabs.listTaken();
     const listed = this.#listed();
     for (const record of records) {
       const isHere = this.#taken.has(record.key) || isTaken(record.key) || listed.has(placeOf(record));
@@ -192,7 +189,7 @@ export class Intake {
     );
     this.#waiting.add(row);
     row.showRecord(record);
-    this.#parts.report({ name: 'upload-paused', detail: { id: row.id, reason: 'needs-file' } });
+    this.#parts.shared.report({ name: 'upload-paused', detail: { id: row.id, reason: 'needs-file' } });
   }
 
   #append(
@@ -201,19 +198,19 @@ export class Intake {
     connection: Connection,
     records: RowRecords,
   ): Row {
-    const { report, runs, shared } = this.#parts;
+    const { runs, shared } = this.#parts;
     const id = createId();
     this.#order += 1;
     const place: Place = { ...file, order: this.#order };
     const row = new Row(id, picked, place, connection, records, shared);
     runs.add(row);
-    report({ name: 'file-added', detail: { id, ...file } });
+    shared.report({ name: 'file-added', detail: { id, ...file } });
     return row;
   }
 
   #records({ settings }: Connection, record?: UploadRecord): RowRecords {
-    const { store, tabs } = this.#parts;
-    return new RowRecords(settings.noResume ? undefined : store, this.#taken, tabs, record);
+    const { shared, store } = this.#parts;
+    return new RowRecords(settings.noResume ? undefined : store, this.#taken, shared.tabs, record);
   }
 
   /** The row of an earlier visit that this file, for this place, may be for: its first bytes are compared when the run opens. */
@@ -258,7 +255,7 @@ export class Intake {
 
   #refuse(file: Candidate, why: { code: ChangeMap['file-rejected']['code']; limit?: number | string }): void {
     const { name, relativePath, sizeBytes } = file;
-    this.#parts.report({
+    this.#parts.shared.report({
       name: 'file-rejected',
       detail: { id: createId(), name, relativePath, sizeBytes, ...why },
     });

@@ -76,7 +76,7 @@ export class Pace {
   read({ nowMs, bytes, busy }: Reading): void {
     if (this.#sinceMs === undefined || busy === 0) {
       // More than buffers take: no slow line swallows that at once.
-      if (this.#isFirstLook && bytes > busy * BUFFERED_BYTES) this.#look(bytes, busy);
+      if (this.#isFirstLook && bytes > busy * BUFFERED_BYTES) this.#openAll();
       this.#begin(nowMs);
       return;
     }
@@ -89,14 +89,21 @@ export class Pace {
     this.#begin(nowMs);
     const isHeld = this.#held > 0;
     if (isHeld) this.#held -= 1;
-    if (this.#isFirstLook) this.#look(rate, busy);
-    else if (wasSaturated) this.#climb(rate, isHeld);
+    if (!this.#isFirstLook) {
+      if (wasSaturated) this.#climb(rate, isHeld);
+      return;
+    }
+    this.#isFirstLook = false;
+    this.#lastRate = rate;
+    if (rate / busy >= SLOW_LANE_BYTES_PER_SECOND) this.#openAll();
   }
 
-  #look(rate: number, busy: number): void {
+  /** The line is not slow, or not any more. */
+  #openAll(): void {
     this.#isFirstLook = false;
-    if (rate / busy >= SLOW_LANE_BYTES_PER_SECOND) this.#limit = this.#most;
-    this.#lastRate = rate;
+    this.#limit = this.#most;
+    this.#step = 0;
+    this.#turn = 0;
   }
 
   #begin(nowMs: number): void {
@@ -108,11 +115,8 @@ export class Pace {
   #climb(rate: number, isHeld: boolean): void {
     const gain = this.#lastRate > 0 ? rate / this.#lastRate - 1 : 0;
     if (!isHeld && gain > 1 && rate / this.#limit >= SLOW_LANE_BYTES_PER_SECOND) {
-      // The line is another one, and no longer slow.
-      this.#limit = this.#most;
       this.#lastRate = rate;
-      this.#step = 0;
-      this.#turn = 0;
+      this.#openAll();
       return;
     }
     const hasPaid = this.#step > 0 ? gain > NOTICEABLE : gain > -NOTICEABLE;

@@ -4,7 +4,7 @@ import type { Row } from './row.ts';
 
 export class Queue {
   readonly #isQueued: (row: Row) => boolean;
-  #rows: Row[] = [];
+  readonly #rows: Row[] = [];
 
   /** `isQueued` tells whether a row still waits: one that does not is dropped. */
   constructor(isQueued: (row: Row) => boolean) {
@@ -25,9 +25,12 @@ export class Queue {
     let at = 0;
     for (let row = this.#rows[at]; row; row = this.#rows[at]) {
       const isQueued = this.#isQueued(row);
-      if (isQueued && !mayBegin(row)) at += 1;
-      else this.#rows.splice(at, 1);
-      if (isQueued && mayBegin(row)) return row;
+      if (isQueued && !mayBegin(row)) {
+        at += 1;
+        continue;
+      }
+      this.#rows.splice(at, 1);
+      if (isQueued) return row;
     }
     return undefined;
   }

@@ -38,7 +38,7 @@ export function tellRun(row: Row, { lanes, report, touch }: Shared): Pick<RunPar
       const { hash, index, receipt, sizeBytes, skipped = false } = chunk;
       progress.onStored(chunk);
       row.unsentCount -= 1;
-      lanes.onStored(performance.now() - (begunMs.get(index) ?? 0));
+      lanes.onStored(performance.now() - (begunMs.get(index) ?? Number.NEGATIVE_INFINITY));
       begunMs.delete(index);
       report({ name: 'chunk-uploaded', detail: { id: row.id, index, hash, receipt, sizeBytes, skipped } });
       touch(row);

@@ -1,5 +1,4 @@
-// The engine's face: a list of files, commands, and changes. It has no screen; the element is its first user, a page with
-// a screen of its own the second.
+// The engine's face: a list of files, commands, and changes. It has no screen; the element is its first user.
 
 import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.ts';
 import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
@@ -58,12 +57,11 @@ export class Uploader {
   /** The files that go on with `wake()`, while the list is put aside. */
   #resting: readonly FileId[] | undefined;
 
-  constructor(settings: SettingsInput, options: UploaderOptions = {}) {
+  constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
     this.#warn = warnOnce(options.warn);
     this.#store = options.store ?? createUploadStore();
     this.#kept = new KeptFiles(this.#store.files, this.#warn);
     const checked = createSettings(settings, this.#warn);
-    const open = options.connect ?? connect;
     this.#connections = new Connections(
       checked,
       (next) => open(next, this.#report, options.times, () => this.mayRedirect?.() ?? true),
@@ -90,9 +88,7 @@ export class Uploader {
       runs: this.#runs,
       shared,
       store: this.#store,
-      tabs: this.#tabs,
       kept: this.#kept,
-      report: this.#report,
     });
     this.#restored = this.#restore();
   }
@@ -150,8 +146,8 @@ export class Uploader {
   }
 
   /**
-   * Gives a file of an earlier visit (`needs-file`) its content, as picked again; another one is refused with `wrong-file`.
-   * Without `file` the browser is asked for it, which needs a click and a handle of before: false where that gave nothing.
+   * Gives a row that waits for its file (`needs-file`) what was picked; another file is refused with `wrong-file`. Without
+   * `file` the browser is asked for it, which needs a click and a handle of before: false where that gave nothing.
    */
   async provide(id: FileId, file?: PickedFile | File): Promise<boolean> {
     if (!file) return this.#intake.ask(id);
@@ -286,9 +282,8 @@ export class Uploader {
   };
 
   #closeUnused(connection: Connection): void {
-    if (connection === this.#connections.current) return;
-    if (this.#runs.all.some((row) => row.connection === connection)) return;
-    this.#connections.close(connection);
+    const isUsed = this.#runs.all.some((row) => row.connection === connection);
+    if (connection !== this.#connections.current && !isUsed) this.#connections.close(connection);
   }
 }
 

@@ -3,9 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { detailsOf, inState, logIn, RECORD, turns, until, wireOf } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
-
-let world: AuthWorld;
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 
 /** A page where somebody has sent e-mail and password, with this answer of the service. */
 function answerWith(body: object): Promise<Page> {
@@ -13,11 +11,7 @@ function answerWith(body: object): Promise<Page> {
   return logIn(world, 'alice@example.com');
 }
 
-const use = (next: AuthWorld): void => {
-  world = next;
-};
-
-inWorlds({ sites: BOTH }, use, () => {
+inWorlds({ sites: BOTH }, () => {
   test('check 6: given a user with several methods, then all are offered in their order, switching keeps the flow alive, every request carries the newest challenge token, and each method can finish it', async () => {
     const { people } = world.service;
     const codes = {

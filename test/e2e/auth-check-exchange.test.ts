@@ -16,11 +16,9 @@ import {
   until,
   wireOf,
 } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
-
-let world: AuthWorld;
 
 /** A page of a browser that the service knows already, so that no password is asked for; nothing is in the log. */
 async function openKnown(times: object = {}, more: object = {}): Promise<Page> {
@@ -47,11 +45,7 @@ async function callKnown(page: Page): Promise<string> {
 const codesOf = async (page: Page): Promise<string[]> =>
   (await wireOf(page)).sent.flatMap(({ code_verifier, code }) => (code_verifier && code ? [code] : []));
 
-const use = (next: AuthWorld): void => {
-  world = next;
-};
-
-inWorlds({ sites: BOTH }, use, ({ site }) => {
+inWorlds({ sites: BOTH }, ({ site }) => {
   test('check 17: given a token answer that is cut off after the server processed it, then the same code is not sent again; a fresh authorize follows', async () => {
     const page = await openKnown();
     world.service.faults.add({ operation: 'token', cut: 'mid-answer' });

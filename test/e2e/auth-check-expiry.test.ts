@@ -3,15 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertStoredOnce, begin, CHUNK_COUNT, endMs, HELD_COUNT, SETTINGS } from './support/auth-expiry.ts';
 import { panel, signInButton, turns } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
-
-inWorlds({ sites: BOTH }, use, () => {
+inWorlds({ sites: BOTH }, () => {
   test('check 31: given the same without a silent channel, then running PUTs finish, the queue pauses, one sign-in resumes it, and no stored chunk is sent again', async () => {
     const page = await world.openWidget(`${SETTINGS} silent="off"`);
     const sha256 = await begin(page, world);

@@ -4,14 +4,9 @@ import { test } from 'node:test';
 import type { Frame, Page } from 'playwright';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { call, fillIn, inState, showForm } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
-
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
 
 /** The page inside a page of another site. */
 async function openFramed(): Promise<[Page, Frame]> {
@@ -24,7 +19,7 @@ async function openFramed(): Promise<[Page, Frame]> {
   return [page, frame];
 }
 
-inWorlds({ sites: BOTH, only: 'chromium' }, use, () => {
+inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   test('checks 14, 39: given a page inside a page of another site, then the window works, and the form is not shown and says why', async () => {
     const [page, frame] = await openFramed();
     const open = (auth: string): Promise<void> =>

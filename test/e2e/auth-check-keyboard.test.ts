@@ -6,15 +6,10 @@ import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { call, callAndAsk, pick, press, showForm, until } from './support/auth-steps.ts';
-import { type AuthWorld, inWorlds } from './support/auth-world.ts';
+import { inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, until as untilWidget } from './support/browser.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
-
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
 
 /** What a screen reader is given of the form, once it shows that heading; axe finds nothing there. */
 async function heard(page: Page, heading: string): Promise<string> {
@@ -76,7 +71,7 @@ async function openForm(): Promise<Page> {
   return page;
 }
 
-inWorlds({ sites: ['same-site'], only: 'chromium' }, use, () => {
+inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
   test('check 40: given keyboard only and the accessibility tree, then password, choice, codes and their mistakes are reached, named, and heard', async () => {
     const page = await openForm();
     const mail = async (): Promise<string> => (await world.service.people.message('mia', 'email')) ?? '';

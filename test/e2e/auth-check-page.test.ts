@@ -2,14 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { fillIn, pick, RECORD, signInByWindow, wireOf } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+import { fillIn, pick, RECORD, signInByWindow, signInThere, wireOf } from './support/auth-steps.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
-
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
 
 const MODES: Record<string, () => Promise<Page>> = {
   token: async () => {
@@ -39,13 +34,7 @@ const MODES: Record<string, () => Promise<Page>> = {
   },
   redirect: async () => {
     const page = await world.openWidget('auth="redirect" silent="off"');
-    await page.evaluate(() =>
-      (document.querySelector('secure-uploader') as HTMLElement & { signIn(): void }).signIn(),
-    );
-    await page.getByLabel('E-mail address').waitFor();
-    await fillIn(page, world);
-    await page.waitForURL(/index\.html$/);
-    await until(page, 'signed-in');
+    await signInThere(page, world);
     await pick(page, world);
     return page;
   },
@@ -57,7 +46,7 @@ const MODES: Record<string, () => Promise<Page>> = {
   },
 };
 
-inWorlds({ sites: BOTH }, use, ({ site }) => {
+inWorlds({ sites: BOTH }, ({ site }) => {
   for (const [mode, begin] of Object.entries(MODES)) {
     if (mode === 'auto, silently' && site === 'cross-site') continue;
     test(`check 38: given a strict content policy with trusted types, then mode ${mode} works with zero violation reports`, async () => {

@@ -4,12 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { call, callAndAsk, fillIn, press, showForm, until } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
-
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 
 /** Gives the browser that shows this page an authenticator with a passkey of petra's. */
 async function addAuthenticator(page: Page): Promise<void> {
@@ -63,7 +58,7 @@ async function openNear(script = ''): Promise<Page> {
 
 // The service is on localhost, since passkeys refuse an IP address; a page on 127.0.0.1 is of another site, one on localhost
 // is not.
-inWorlds({ sites: ['cross-site'], only: 'chromium' }, use, () => {
+inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
   test('check 8: given a passkey user and an authenticator on the service page of another site, when the button is pressed, then sign-in completes, and nothing was asked without a press', async () => {
     const page = await world.open({ auth: 'popup' });
     await world.context.addInitScript(COUNT);
@@ -105,7 +100,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, use, () => {
   });
 });
 
-inWorlds({ sites: BOTH }, use, () => {
+inWorlds({ sites: BOTH }, () => {
   test('check 29: given a passkey of another domain, then the window is offered instead', async () => {
     const page = await world.open({ auth: 'local' });
     await callAndAsk(page, world);

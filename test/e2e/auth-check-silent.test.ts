@@ -4,13 +4,8 @@ import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { assertStoredOnce, begin, SETTINGS } from './support/auth-expiry.ts';
 import { pick, signInByWindow } from './support/auth-steps.ts';
-import { type AuthWorld, inWorlds, type Site } from './support/auth-world.ts';
+import { inWorlds, type Site, world } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
-
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
 
 /** Across sites a hidden frame sees the session of a window only where the token answer plants its cookie again. */
 const SILENT: [Site, object][] = [
@@ -19,7 +14,7 @@ const SILENT: [Site, object][] = [
 ];
 
 for (const [only, authOptions] of SILENT) {
-  inWorlds({ sites: [only], replant: only === 'cross-site' }, use, ({ site }) => {
+  inWorlds({ sites: [only], replant: only === 'cross-site' }, ({ site }) => {
     const open = async (attributes = ''): Promise<Page> => {
       const page = await world.openWidget(attributes);
       await page.evaluate((authOptions) => {

@@ -12,16 +12,11 @@ import {
   signIn,
   until,
 } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
-
-inWorlds({ sites: BOTH }, use, () => {
+inWorlds({ sites: BOTH }, () => {
   test('check 34: given five tabs that need a token at once, then no two exchanges overlap', async () => {
     // By the form, whose session the hidden frames of all tabs see on one site and across two.
     await until(await logIn(world, 'alice@example.com'), 'signed-in');

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { LogEntry } from '../../demo/server/faults.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
@@ -20,7 +20,6 @@ const QUICK = JSON.stringify({
 const SETTINGS = `chunk-size="32768" data-engine-options='${QUICK}'`;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
-let world: AuthWorld;
 let elsewhere: Server;
 let elsewhereUrl: string;
 const strays: string[] = [];
@@ -87,13 +86,10 @@ const failuresOf = async (page: Page): Promise<Record<string, string>> =>
     ]),
   );
 
-const use = (next: AuthWorld): void => {
-  world = next;
+inWorlds({ sites: BOTH }, () => {
   // The content policy must not be what keeps it in.
-  world.pages.allow(elsewhereUrl, 'http://storage.example');
-};
+  before(() => world.pages.allow(elsewhereUrl, 'http://storage.example'));
 
-inWorlds({ sites: BOTH }, use, () => {
   test('check 1: given getToken, when three files are added together, then no sign-in is shown, it was asked once, and both operations carry the bearer', async () => {
     const page = await openWithTokens();
     const files = [makeFile(), makeFile(), makeFile()];

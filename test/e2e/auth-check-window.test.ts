@@ -4,14 +4,17 @@ import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { startEngine } from './support/auth-browsers.ts';
-import { fillIn, openWaiting, openWindow, panel, signInButton, times } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+import {
+  fillIn,
+  isSignedIn,
+  openWaiting,
+  openWindow,
+  panel,
+  signInButton,
+  times,
+} from './support/auth-steps.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, PATIENCE_MS, until } from './support/browser.ts';
-
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
 
 /** Runs in the page by itself: whatever a test did there would count as done by a person, and let windows open. */
 const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
@@ -34,7 +37,7 @@ const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
 const startBlocking = (): Promise<Browser> =>
   startEngine('chromium', { ignoreDefaultArgs: ['--disable-popup-blocking'] });
 
-inWorlds({ sites: BOTH, only: 'chromium' }, use, () => {
+inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   describe('with the popup blocker on', () => {
     let browser: Browser;
     before(async () => {
@@ -74,11 +77,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, use, () => {
       await page.getByRole('button', { name: 'Continue on this page' }).click();
       await page.getByLabel('E-mail address').waitFor();
       await fillIn(page, world);
-      await page.waitForFunction(
-        () => document.querySelector('secure-uploader')?.snapshot?.auth.state === 'signed-in',
-        null,
-        { polling: 100 },
-      );
+      await isSignedIn(page);
       assert.equal(page.url(), address);
       assert.equal(page.context().pages().length, 1);
       assert.equal(world.count('token'), 1);
@@ -87,7 +86,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, use, () => {
   });
 });
 
-inWorlds({ sites: BOTH }, use, () => {
+inWorlds({ sites: BOTH }, () => {
   test('check 10: given a severed window that stays open long after it read as closed, then it can still finish', async () => {
     const page = await openWaiting(world, `idp-id="corp" ${times({ closedPollMs: 20, closedGraceMs: 50 })}`);
     const window = await openWindow(page);

@@ -3,13 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { fillIn } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
-
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
+import { fillIn, isSignedIn } from './support/auth-steps.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 
 const addFile = (page: Page): Promise<void> =>
   page.evaluate(async () => {
@@ -23,7 +18,7 @@ const done = async (page: Page): Promise<void> => {
   );
 };
 
-inWorlds({ sites: BOTH }, use, () => {
+inWorlds({ sites: BOTH }, () => {
   test('a file brings the form, the form signs in, the file goes on, and the form is gone', async () => {
     const page = await world.openWidget('auth="local"');
     await addFile(page);
@@ -53,11 +48,7 @@ inWorlds({ sites: BOTH }, use, () => {
     assert.equal(page.url(), address);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await fillIn(page, world);
-    await page.waitForFunction(
-      () => document.querySelector('secure-uploader')?.snapshot?.auth.state === 'signed-in',
-      null,
-      { polling: 100 },
-    );
+    await isSignedIn(page);
     assert.equal(page.url(), address);
     await addFile(page);
     await done(page);
@@ -85,11 +76,7 @@ inWorlds({ sites: BOTH }, use, () => {
     await form.getByRole('button', { name: 'Sign in', exact: true }).click();
     await form.getByLabel('Code', { exact: true }).fill(await world.service.people.totp('tom'));
     await form.getByRole('button', { name: 'Confirm' }).click();
-    await page.waitForFunction(
-      () => document.querySelector('secure-uploader')?.snapshot?.auth.state === 'signed-in',
-      null,
-      { polling: 100 },
-    );
+    await isSignedIn(page);
     assert.deepEqual(errors, []);
   });
 });

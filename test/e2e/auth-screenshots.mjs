@@ -1,27 +1,14 @@
 // Pictures of every step of the sign-in form, and of the service's own page, into .data/screenshots (not kept), for looking at:
 // `node --import tsx test/e2e/auth-screenshots.mjs [name]`.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright';
-import { createServer } from 'vite';
 import { startService } from '../../demo/server/server.ts';
-import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { buildLoginPage } from '../../scripts/login-page.mjs';
+import { startPictures } from './support/pictures.mjs';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const out = `${root}.data/screenshots/`;
 const wanted = process.argv[2] ?? '';
-const server = await createServer({
-  root,
-  configFile: false,
-  logLevel: 'error',
-  server: { host: '127.0.0.1', port: 0, hmr: false },
-  optimizeDeps: { noDiscovery: true, include: [] },
-});
-await server.listen();
-const origin = `http://127.0.0.1:${server.httpServer.address().port}`;
+const { origin, browser, shoot, close } = await startPictures();
 const dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-pictures-'));
 const service = await startService({
   dataDir,
@@ -29,8 +16,6 @@ const service = await startService({
   test: true,
   loginScript: await buildLoginPage(),
 });
-const browser = await chromium.launch({ executablePath: findChromium(), args: chromiumArgs });
-await mkdir(out, { recursive: true });
 
 /** Opens a page at `address` for a picture. */
 async function open(name, address, { width = 480, ...media } = {}) {
@@ -61,7 +46,7 @@ for (const [look, { query = {}, media = {} }] of Object.entries(looks)) {
     if (!name.includes(wanted)) continue;
     const page = await open(name, `${gallery}?${new URLSearchParams({ state, ...query })}`, media);
     await page.waitForSelector('secure-uploader-login section');
-    await page.screenshot({ path: `${out}${name}.png`, fullPage: true });
+    await shoot(page, name);
     await page.close();
   }
   const name = ['login', 'service', look].filter(Boolean).join('-');
@@ -76,14 +61,13 @@ for (const [look, { query = {}, media = {} }] of Object.entries(looks)) {
   });
   const page = await open(name, `${service.baseUrl}/authorize?${asked}`, media);
   await page.getByLabel('E-mail address').fill('tom@example.com');
-  await page.screenshot({ path: `${out}${name}.png`, fullPage: true });
+  await shoot(page, name);
   await page.getByLabel('Password', { exact: true }).fill(service.seed.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByLabel('Code', { exact: true }).waitFor();
-  await page.screenshot({ path: `${out}${name}-code.png`, fullPage: true });
+  await shoot(page, `${name}-code`);
   await page.close();
 }
-await browser.close();
-await server.close();
+await close();
 await service.close();
 await rm(dataDir, { recursive: true, force: true });

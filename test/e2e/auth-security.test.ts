@@ -17,15 +17,10 @@ import {
   times,
   until,
 } from './support/auth-steps.ts';
-import { type AuthWorld, inWorlds } from './support/auth-world.ts';
+import { inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, until as untilWidget } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
-
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
 
 /** Addresses that the browser asks for from now on. */
 function addressesOf(page: Page): string[] {
@@ -36,7 +31,7 @@ function addressesOf(page: Page): string[] {
 
 const wayBack = (window: Page): string | null => new URL(window.url()).searchParams.get('redirect_uri');
 
-inWorlds({ sites: ['same-site'] }, use, () => {
+inWorlds({ sites: ['same-site'] }, () => {
   test('S2: while a window is open, nothing of its round is in any storage of the page, nor in the copy that the window got', async () => {
     const page = await world.open({ auth: 'popup' });
     await callAndAsk(page, world);

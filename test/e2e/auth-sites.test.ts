@@ -12,16 +12,11 @@ import {
   until,
   wireOf,
 } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds } from './support/auth-world.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
-
-inWorlds({ sites: BOTH }, use, ({ site }) => {
+inWorlds({ sites: BOTH }, ({ site }) => {
   test('check 30: given a token that ran out, when eight calls need one, then it is renewed once and nobody sees it', async () => {
     const page = await logIn(world, 'alice@example.com');
     await until(page, 'signed-in');

@@ -9,17 +9,13 @@ import {
   panel,
   signInButton,
   signInByWindow,
+  signInThere,
   times,
 } from './support/auth-steps.ts';
-import { type AuthWorld, BOTH, inWorlds, isReady } from './support/auth-world.ts';
+import { BOTH, inWorlds, isReady, world } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
 
-let world: AuthWorld;
-const use = (next: AuthWorld): void => {
-  world = next;
-};
-
-inWorlds({ sites: BOTH }, use, ({ engine }) => {
+inWorlds({ sites: BOTH }, ({ engine }) => {
   test('checks 2, 9: given no session, when Sign in is clicked, then a window opens in the same task, the upload starts without another click, and one code is redeemed', async () => {
     const page = await openWaiting(world);
     // The window must be there when the click's own task ends.
@@ -149,13 +145,7 @@ inWorlds({ sites: BOTH }, use, ({ engine }) => {
 
   test('check 4: given redirect mode and an empty queue, when the person signs in and returns, then address, history and storage hold nothing of it', async () => {
     const page = await world.openWidget('auth="redirect" silent="off"');
-    await page.evaluate(() =>
-      (document.querySelector('secure-uploader') as HTMLElement & { signIn(): void }).signIn(),
-    );
-    await page.getByLabel('E-mail address').waitFor();
-    await fillIn(page, world);
-    await page.waitForURL(/index\.html$/);
-    await until(page, 'signed-in');
+    await signInThere(page, world);
     assert.equal(page.url(), `${world.pages.origin}/index.html`);
     assert.deepEqual(await page.evaluate(() => Object.keys(sessionStorage)), []);
     assert.equal(world.count('token'), 1);

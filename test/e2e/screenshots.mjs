@@ -1,12 +1,6 @@
 // Pictures of every state of the widget into .data/screenshots (not kept), for looking at: `node test/e2e/screenshots.mjs [name]`.
-import { mkdir } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
-import { chromium } from 'playwright';
-import { createServer } from 'vite';
-import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
+import { startPictures } from './support/pictures.mjs';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const out = `${root}.data/screenshots/`;
 const wanted = process.argv[2] ?? '';
 
 const states = [
@@ -56,17 +50,7 @@ const shots = [
   { name: 'phases-reduced', query: { state: 'phases' }, media: { reducedMotion: 'reduce' } },
 ].filter(({ name }) => name.includes(wanted));
 
-const server = await createServer({
-  root,
-  configFile: false,
-  logLevel: 'error',
-  server: { host: '127.0.0.1', port: 0, hmr: false },
-  optimizeDeps: { noDiscovery: true, include: [] },
-});
-await server.listen();
-const { port } = server.httpServer.address();
-const browser = await chromium.launch({ executablePath: findChromium(), args: chromiumArgs });
-await mkdir(out, { recursive: true });
+const { origin, browser, shoot, close } = await startPictures();
 for (const { name, query, media = {} } of shots) {
   const page = await browser.newPage({
     viewport: { width: Number(query.width ?? 808) + 48, height: 400 },
@@ -75,7 +59,7 @@ for (const { name, query, media = {} } of shots) {
   });
   page.on('console', (message) => message.type() === 'error' && console.error(name, message.text()));
   page.on('pageerror', (error) => console.error(name, error.message));
-  await page.goto(`http://127.0.0.1:${port}/test/ui/fixtures/gallery.html?${new URLSearchParams(query)}`);
+  await page.goto(`${origin}/test/ui/fixtures/gallery.html?${new URLSearchParams(query)}`);
   await page.waitForSelector('widget-fixture');
   // All in the same moment of their animation, so that two pictures can be compared.
   await page.evaluate(() => {
@@ -84,8 +68,7 @@ for (const { name, query, media = {} } of shots) {
       animation.currentTime = 800;
     }
   });
-  await page.screenshot({ path: `${out}${name}.png`, fullPage: true });
+  await shoot(page, name);
   await page.close();
 }
-await browser.close();
-await server.close();
+await close();

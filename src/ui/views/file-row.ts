@@ -12,10 +12,10 @@ import {
   closeIcon,
   doneIcon,
   fileIcon,
+  firstIcon,
   pauseIcon,
   resumeIcon,
   retryIcon,
-  uploadIcon,
 } from './icons.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
@@ -71,7 +71,7 @@ export function fileRow(
     </div>
     <div class="actions">${
       phase === 'queued' && position > 1
-        ? iconButton('first', messages.first, name, uploadIcon, messages, () => commands.prioritize(file.id))
+        ? iconButton('first', messages.first, name, firstIcon, messages, () => commands.prioritize(file.id))
         : nothing
     }${actionsOf(file, name, messages, commands)}</div>
   </li>`;

@@ -18,6 +18,8 @@ export const alertIcon = draw(svg`<path d="M10 4.5v6.75M10 15v.1" />`);
 export const pauseIcon = draw(svg`<path d="M7.25 5v10M12.75 5v10" />`);
 export const resumeIcon = draw(svg`<path d="M6.75 4.75v10.5L15.25 10z" />`);
 export const retryIcon = draw(svg`<path d="M15.75 10a5.75 5.75 0 1 1-1.9-4.28M16 2.9v3.6h-3.6" />`);
+/** An arrow up to a bar. */
+export const firstIcon = draw(svg`<path d="M4.5 3.75h11M10 16.5V7M6.25 10.5 10 6.75l3.75 3.75" />`);
 export const closeIcon = draw(svg`<path d="m5.5 5.5 9 9M14.5 5.5l-9 9" />`);
 export const lockIcon = draw(
   svg`<path d="M6.5 9V6.5a3.5 3.5 0 0 1 7 0V9M5.75 9h8.5a1.25 1.25 0 0 1 1.25 1.25v5a1.25 1.25 0 0 1-1.25 1.25h-8.5a1.25 1.25 0 0 1-1.25-1.25v-5A1.25 1.25 0 0 1 5.75 9zM10 12v1.75" />`,

@@ -152,6 +152,23 @@ export const signInButton = (page: Page): Locator => page.locator('[data-action=
 /** An attribute that makes times of sign-in small. */
 export const times = (auth: object): string => `data-engine-options='${JSON.stringify({ times: { auth } })}'`;
 
+/** Resolves when the widget of the page is signed in. */
+export const isSignedIn = (page: Page): Promise<unknown> =>
+  page.waitForFunction(
+    () => document.querySelector('secure-uploader')?.snapshot?.auth.state === 'signed-in',
+    null,
+    { polling: 100 },
+  );
+
+/** Signs in on the service's page, with `auth="redirect"`, and is back. */
+export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
+  await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
+  await page.getByLabel('E-mail address').waitFor();
+  await fillIn(page, world);
+  await page.waitForURL(/index\.html$/);
+  await isSignedIn(page);
+}
+
 /** Gives the widget a file of that size. */
 export async function pick(page: Page, world: AuthWorld, sizeBytes = 100_000): Promise<void> {
   const path = join(world.folder, 'small.bin');

@@ -64,27 +64,27 @@ after(async () => {
   for (const browser of Object.values(browsers)) await (await browser).close();
 });
 
+/** The one that the test at hand runs in. */
+export let world: AuthWorld;
+
 /**
  * Declares the same tests for Chromium on every site and, where the run has it, for Firefox on the last of them: each in a
  * world of its own, new before each test.
  */
 export function inWorlds(
   { sites, only, ...options }: Partial<ServiceOptions> & { sites: readonly Site[]; only?: Engine },
-  use: (world: AuthWorld) => void,
   declare: (place: Place) => void,
 ): void {
   for (const engine of engines.filter((engine) => !only || engine === only)) {
     describe(engine, () => {
       for (const site of engine === 'chromium' ? sites : sites.slice(-1)) {
         describe(site, () => {
-          let world: AuthWorld | undefined;
           before(async () => {
             browsers[engine] ??= startEngine(engine);
             world = await createAuthWorld({ engine, site }, await browsers[engine], options);
-            use(world);
           });
-          after(() => world?.close());
-          beforeEach(() => world?.reset());
+          after(() => world.close());
+          beforeEach(() => world.reset());
           declare({ engine, site });
         });
       }
