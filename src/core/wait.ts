@@ -22,6 +22,12 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
+/** As `sleep`, but ends early, and well, when `over` is aborted. */
+async function sleepUntil(ms: number, signal: AbortSignal, over: AbortSignal | undefined): Promise<void> {
+  if (!over) return sleep(ms, signal);
+  await sleep(ms, AbortSignal.any([signal, over])).catch(() => signal.throwIfAborted());
+}
+
 /** Lets the page breathe: resolves in a task of its own, without the delay that nested timers get. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
@@ -115,6 +121,8 @@ export interface RetryHooks {
   readonly policy: RetryPolicy;
   readonly gate: Gate;
   readonly signal: AbortSignal;
+  /** Aborts when the line is another one, so that waiting longer makes no sense; asked before each wait. */
+  readonly lineChange?: () => AbortSignal;
   /** Told before each wait (`atMs` epoch milliseconds) and, with `undefined`, when the next try begins. */
   readonly onWait?: (atMs: number | undefined, error: UploaderError | undefined) => void;
   /** Told when the browser went offline (`true`) and came back (`false`); waiting for that spends no try. */
@@ -135,7 +143,8 @@ export class Retries {
   }
 
   async again(error: unknown): Promise<void> {
-    const { policy, gate, signal, onWait, onOffline, isWorthRetrying = isRetryable } = this.#hooks;
+    const { policy, gate, signal, lineChange, onWait, onOffline } = this.#hooks;
+    const { isWorthRetrying = isRetryable } = this.#hooks;
     signal.throwIfAborted();
     if (!(error instanceof UploaderError) || isAbort(error, signal) || !isWorthRetrying(error)) throw error;
     if (globalThis.navigator?.onLine === false) {
@@ -150,7 +159,7 @@ export class Retries {
     const waitMs = backoffMs(this.#attempt, policy);
     const atMs = Math.max(Date.now() + waitMs, gate.opensAtMs);
     onWait?.(atMs, error);
-    await sleep(waitMs, signal);
+    await sleepUntil(waitMs, signal, lineChange?.());
     await gate.pass(signal);
     onWait?.(undefined, undefined);
   }

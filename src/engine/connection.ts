@@ -33,29 +33,35 @@ export interface Times {
   readonly auth?: Partial<AuthTimes>;
 }
 
-/** `confirmRedirect` is asked before sign-in leaves the page; false keeps it. */
+export interface ConnectOptions {
+  readonly times?: Times | undefined;
+  /** Asked before sign-in leaves the page; false keeps it. */
+  readonly confirmRedirect: () => boolean;
+  /** Aborts when calls that are under way may be on a dead connection. */
+  readonly lineChange: () => AbortSignal;
+}
+
 export function connect(
   settings: Settings,
   report: Report,
-  times: Times = {},
-  confirmRedirect: () => boolean = () => true,
+  { times = {}, confirmRedirect, lineChange }: ConnectOptions,
 ): Connection {
   const auth = openAuthSession(settings, {
-    post: createPost(settings, times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs }),
+    post: createPost(settings, { timeoutMs: times.callTimeoutMs }),
     report,
     confirmRedirect,
     ...(times.auth && { options: times.auth }),
   });
-  const timed = times.callTimeoutMs === undefined ? {} : { timeoutMs: times.callTimeoutMs };
+  const options = { timeoutMs: times.callTimeoutMs, lineChange };
   // Giving up an upload is what signing out still waits for.
-  const { cancel } = createCalls(settings, auth.withLastToken, timed);
+  const { cancel } = createCalls(settings, auth.withLastToken, options);
   const pool = new HashPool({ algorithm: settings.hash, workerUrl: settings.workerUrl });
   return {
     settings,
     auth,
     pool,
     stallMs: times.stallMs,
-    calls: { ...createCalls(settings, auth.withToken, timed), ...(cancel && { cancel }) },
+    calls: { ...createCalls(settings, auth.withToken, options), ...(cancel && { cancel }) },
     put: createPut({ baseUrl: settings.baseUrl, statuses: settings.profile.putStatuses }),
     gates: { service: new Gate(), storage: new Gate() },
     close() {

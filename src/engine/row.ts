@@ -263,6 +263,7 @@ export class Row {
           policy,
           gate: gates.service,
           signal: callSignal,
+          lineChange: () => line().change,
           onOffline,
           onWait,
           isWorthRetrying: isCallWorthRetrying,

@@ -16,6 +16,7 @@ import type { Lanes } from './lanes.ts';
 import { mayBegin, Queue } from './queue.ts';
 import { moveEntry, type SnapshotKeeper } from './reducer.ts';
 import type { Row } from './row.ts';
+import { REASONS_OF_SIGN_IN, waitsFor } from './sign-in-waits.ts';
 import type { Tabs } from './tabs.ts';
 import { Touched } from './touched.ts';
 
@@ -183,15 +184,12 @@ export class Runs {
 
   /** Sign-in of a connection moved: its rows wait for the person, or go on. */
   onAuth(connection: Connection): void {
-    const { required, state, error } = connection.auth.snapshot;
-    const reason =
-      state === 'prompt' || state === 'popup' || state === 'popup-lost' ? 'signed-out' : 'challenge';
+    const reason = waitsFor(connection.auth.snapshot);
     for (const row of this.#running) {
       if (row.connection !== connection) continue;
-      const waitsFor = this.#keeper.file(row.id)?.pauseReason;
-      if (required) row.wait(reason);
-      else if (state === 'cooling' && error?.code === 'offline') row.wait('offline');
-      else if (waitsFor === 'signed-out' || waitsFor === 'challenge' || waitsFor === 'offline') row.proceed();
+      const { pauseReason } = this.#keeper.file(row.id) ?? {};
+      if (reason) row.wait(reason);
+      else if (pauseReason && REASONS_OF_SIGN_IN.has(pauseReason)) row.proceed();
     }
   }
 

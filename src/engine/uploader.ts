@@ -64,7 +64,12 @@ export class Uploader {
     const checked = createSettings(settings, this.#warn);
     this.#connections = new Connections(
       checked,
-      (next) => open(next, this.#report, options.times, () => this.mayRedirect?.() ?? true),
+      (next) =>
+        open(next, this.#report, {
+          times: options.times,
+          confirmRedirect: () => this.mayRedirect?.() ?? true,
+          lineChange: () => this.#line.change,
+        }),
       this.#onAuth,
     );
     this.#keeper = new SnapshotKeeper(this.#connections.current.auth.snapshot);

@@ -28,7 +28,7 @@ export interface HashPoolOptions {
   readonly size?: number;
   /** A worker that has not said `ready` by then is given up. */
   readonly startMs?: number;
-  /** A slice that is not answered by then is taken from its worker, which is replaced. */
+  /** A slice that is not read and hashed by then is given up as unreadable, and its worker is replaced. */
   readonly silenceMs?: number;
   /** Idle workers end after this long. */
   readonly idleMs?: number;
@@ -121,7 +121,7 @@ export class HashPool {
     const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
       const request = { id: this.#nextId++, slice, algorithm, keepBytes };
       this.#onPage += 1;
-      hashSlice(request)
+      hashWithin(this.#options.silenceMs, request)
         .then((answer) => settle({ resolve, reject }, answer), reject)
         .finally(() => {
           this.#onPage -= 1;
@@ -202,7 +202,7 @@ export class HashPool {
     if (!task) return;
     task.tries += 1;
     member.task = task;
-    member.timer = setTimeout(() => this.#onDeath(member), this.#options.silenceMs);
+    member.timer = setTimeout(() => this.#onSilence(member), this.#options.silenceMs);
     member.worker.postMessage(task.request);
   }
 
@@ -224,6 +224,13 @@ export class HashPool {
     this.#pump();
   }
 
+  #onSilence(member: Member): void {
+    const { task } = member;
+    this.#drop(member);
+    if (task) settle(task, SILENT);
+    this.#pump();
+  }
+
   #drop(member: Member): void {
     clearTimeout(member.timer);
     member.worker.terminate();
@@ -235,12 +242,25 @@ export class HashPool {
     const task = this.#next();
     if (!task) return;
     this.#starting += 1;
-    void hashSlice(task.request)
+    void hashWithin(this.#options.silenceMs, task.request)
       .then((answer) => settle(task, answer))
       .finally(() => {
         this.#starting -= 1;
         this.#pump();
       });
+  }
+}
+
+/** Hashing takes no time that matters: what hangs is the drive, or the cloud that is to bring the file. */
+const SILENT: Hashed = { error: { name: 'TimeoutError', message: 'no bytes came', isRead: true } };
+
+async function hashWithin(ms: number, request: HashRequest): Promise<Hashed> {
+  const over = new AbortController();
+  const silence = sleep(ms, over.signal).then(() => SILENT);
+  try {
+    return await Promise.race([hashSlice(request), silence]);
+  } finally {
+    over.abort();
   }
 }
 

@@ -187,7 +187,8 @@ async function send(
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
   const { budget, gate, onMultiplexed, onPut, onSent, policy, put, signal } = parts;
-  const retries = new Retries({ policy, gate, signal, onWait: parts.onWait, onOffline: parts.onOffline });
+  const { lineChange, onOffline, onWait } = parts;
+  const retries = new Retries({ policy, gate, signal, lineChange, onWait, onOffline });
   let isBudgeted = held.body !== undefined;
   let lane = firstLane;
   let ticket = firstTicket;
@@ -202,7 +203,7 @@ async function send(
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
       held.body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
       lane ??= await parts.acquireLane(signal);
-      const change = parts.lineChange();
+      const change = lineChange();
       try {
         await gate.pass(signal);
         await parts.mayMove(chunk.sizeBytes, signal);

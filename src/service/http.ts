@@ -35,7 +35,9 @@ export interface Answer {
 /** What a test makes small. */
 export interface HttpOptions {
   /** From the first byte sent to the last one read, milliseconds. Default 30 s. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
+  /** Aborts when the line is another one: a request under way then is on a dead connection. */
+  readonly lineChange?: () => AbortSignal;
 }
 
 /**
@@ -50,7 +52,7 @@ const MAX_BYTES = 2 ** 20;
 /** The sender of all calls below `/files`, the only one that is given tokens. */
 export function createSend(
   settings: Pick<Settings, 'baseUrl' | 'authHeader' | 'authScheme'>,
-  { timeoutMs = TIMEOUT_MS }: HttpOptions = {},
+  { timeoutMs = TIMEOUT_MS, lineChange }: HttpOptions = {},
 ): Send {
   return async ({ method, path, token, headers, body, maxBytes, signal }) => {
     const url = resolveUrl(settings.baseUrl, path);
@@ -65,7 +67,7 @@ export function createSend(
     return exchange(
       url,
       { method, headers: allHeaders, credentials: 'same-origin' },
-      { body, timeoutMs, maxBytes, signal },
+      { body, timeoutMs, maxBytes, signal, lineChange: lineChange?.() },
     );
   };
 }
@@ -75,13 +77,14 @@ interface ExchangeOptions {
   readonly timeoutMs: number;
   readonly maxBytes?: number | undefined;
   readonly signal: AbortSignal;
+  readonly lineChange?: AbortSignal | undefined;
 }
 
 /** Sends to an address that the caller has checked. Same promise as `Send`, without the check and without the bearer. */
 export async function exchange(
   url: URL,
   init: { readonly method: string; readonly headers: Headers; readonly credentials: RequestCredentials },
-  { body, timeoutMs, maxBytes = MAX_BYTES, signal }: ExchangeOptions,
+  { body, timeoutMs, maxBytes = MAX_BYTES, signal, lineChange }: ExchangeOptions,
 ): Promise<Answer> {
   signal.throwIfAborted();
   const stop = new AbortController();
@@ -94,6 +97,7 @@ export async function exchange(
   };
   const answered = new AbortController();
   sleep(timeoutMs, answered.signal).then(onLate, () => undefined);
+  lineChange?.addEventListener('abort', () => stop.abort(), { signal: answered.signal });
   if (body !== undefined) init.headers.set('Content-Type', 'application/json');
   init.headers.set('Accept', 'application/json');
   try {

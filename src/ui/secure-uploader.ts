@@ -19,6 +19,7 @@ import { showState } from './host-states.ts';
 import { LoginController } from './login-controller.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
+import { pickHandles } from './pick-file.ts';
 import { resume } from './resume.ts';
 import { styles } from './styles/styles.ts';
 import { createTokenSource, takeEarlyToken, warnOfAttribute } from './token-source.ts';
@@ -245,7 +246,10 @@ export class SecureUploader extends LitElement {
   /** Opens the browser's picker. Works only in a click or a key press. */
   async browse(kind: 'files' | 'folder' = 'files'): Promise<void> {
     if (!this.hasUpdated) await this.updateComplete;
-    if (!this.disabled) this.renderRoot.querySelector<HTMLInputElement>(`#${kind}`)?.click();
+    if (this.disabled) return;
+    const picked = kind === 'files' && !this.noResume ? await pickHandles(this) : undefined;
+    if (picked) await this.addFiles(picked);
+    else this.renderRoot.querySelector<HTMLInputElement>(`#${kind}`)?.click();
   }
 
   /** Starts what waits, with `manual`. */
@@ -359,11 +363,8 @@ export class SecureUploader extends LitElement {
   }
 
   protected override updated(): void {
-    showState(
-      this.#internals,
-      'uploading',
-      this.snapshot.files.some((file) => isActive(file.phase)),
-    );
+    const isUploading = this.snapshot.files.some((file) => isActive(file.phase));
+    showState(this.#internals, 'uploading', isUploading);
     showState(this.#internals, 'dragging', this.#drop.intake.dragging);
   }
 }

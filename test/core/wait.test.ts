@@ -172,6 +172,33 @@ describe('retrying', () => {
     controller.abort('paused');
     expect(await rejection(waiting)).to.equal('paused');
   });
+
+  it('waits no longer when the line is another one, but as long as the service asked for', async () => {
+    const slow = { attempts: 8, baseMs: 1e9, capMs: 1e9 };
+    const line = new AbortController();
+    let calls = 0;
+    const waiting = retrying(
+      async () => {
+        calls += 1;
+        if (calls === 1) throw network();
+        return 'there';
+      },
+      { policy: slow, gate: new Gate(), signal: forever, lineChange: () => line.signal },
+    );
+    await settled();
+    line.abort();
+    expect(await waiting).to.equal('there');
+
+    const gate = new Gate();
+    gate.shut(30);
+    const stillShut = retrying(async () => gate.opensAtMs <= Date.now(), {
+      policy: slow,
+      gate,
+      signal: forever,
+      lineChange: () => line.signal,
+    });
+    expect(await stillShut).to.equal(true);
+  });
 });
 
 describe('while the browser is offline', () => {

@@ -154,10 +154,28 @@ describe('hash workers', () => {
   });
 
   it('that fall silent are replaced, and every slice is hashed', async () => {
-    const pool = poolOf(oneGood(''), { silenceMs: 1000 });
-    const slices = [1, 2, 3].map((sizeBytes) => new Blob([new Uint8Array(sizeBytes)]));
+    const pool = poolOf(oneGood(''), { size: 1, silenceMs: 1000 });
+    const slices = [1, 2].map((sizeBytes) => new Blob([new Uint8Array(sizeBytes)]));
     const found = await Promise.all(slices.map((slice) => hashOf(pool.hashSlice, slice)));
-    expect(found).to.deep.equal(['size 1', 'size 2', 'size 3']);
+    expect(found).to.deep.equal(['size 1', 'size 2']);
+  });
+
+  it('that get no bytes of a file twice say that it cannot be read', async () => {
+    const pool = poolOf("postMessage('ready');", { silenceMs: 20 });
+    const error = await rejection<UploaderError>(hashOf(pool.hashSlice, ascii('abc')));
+    expect(error.code).to.equal('file-unreadable');
+  });
+
+  it('are not needed to say so: a read on the page that hangs is given up too', async () => {
+    const hanging = Object.assign(new Blob(['abc']), {
+      stream: () => new ReadableStream({ type: 'bytes', pull: () => new Promise<void>(() => undefined) }),
+      arrayBuffer: () => new Promise<ArrayBuffer>(() => undefined),
+    });
+    const pool = createPool({ silenceMs: 20, readAgainMs: 1, workerUrl: '/no-such-worker.js' });
+    for (const hash of [pool.hashSmall, pool.hashSlice]) {
+      const error = await rejection<UploaderError>(hashOf(hash, hanging));
+      expect(error.code).to.equal('file-unreadable');
+    }
   });
 
   it('that die three times over the same slice fail it, and nothing else', async () => {

@@ -1,8 +1,9 @@
 // Where a request with the bearer may go, and how much of an answer is read.
 
 import { expect } from '@open-wc/testing';
+import { nextTask } from '../../src/core/wait.ts';
 import { createSend, isBelow, isSafeUrl, resolveUrl } from '../../src/service/http.ts';
-import { findReference, forever, logOf, rejection, tokenOf, uniqueName } from './reference.ts';
+import { addFault, findReference, forever, logOf, rejection, tokenOf, uniqueName } from './reference.ts';
 
 const base = 'https://s.example/api';
 
@@ -82,6 +83,23 @@ describe('a privileged request', () => {
     } as const;
     expect((await send(request)).status).to.equal(400);
     expect(await rejection(send({ ...request, maxBytes: 10 }))).to.include({ code: 'bad-response' });
+  });
+
+  it('is a network error at once when the line becomes another one while it waits', async () => {
+    const { baseUrl } = await findReference();
+    const fileName = uniqueName();
+    await addFault({ operation: 'session', match: { fileName }, stall: true });
+    const lineChange = (): AbortSignal => {
+      const line = new AbortController();
+      void nextTask().then(() => line.abort());
+      return line.signal;
+    };
+    const send = createSend({ baseUrl, authHeader: 'Authorization', authScheme: 'Bearer' }, { lineChange });
+    const body = { parent_id: 'folder-a', file_name: fileName, file_size: 1 };
+    const token = await tokenOf('alice');
+    const path = '/files/uploadsession';
+    const request = send({ method: 'POST', path, token, body, signal: forever });
+    expect(await rejection(request)).to.include({ code: 'network' });
   });
 });
 
