@@ -15,6 +15,8 @@ export interface Bodies {
   readonly hashSlice: HashSlice;
   readonly budget: ByteBudget;
   readonly eagerBytes: number;
+  /** The browser itself refuses a file that changed. */
+  readonly isWatched: boolean;
 }
 
 interface BrandedNavigator {
@@ -33,7 +35,8 @@ export function canSendSlices(
 
 /** The form for one run, over the pool's `hashSlice`. */
 export function createBodies(hashSlice: HashSlice, isSliced: boolean = canSendSlices()): Bodies {
-  if (!isSliced) return { hashSlice, budget: new ByteBudget(PAGE_POOL), eagerBytes: EAGER_BYTES };
+  if (!isSliced)
+    return { hashSlice, budget: new ByteBudget(PAGE_POOL), eagerBytes: EAGER_BYTES, isWatched: false };
   return {
     hashSlice: async (slice, { keepBytes, signal }) => {
       const { hash } = await hashSlice(slice, { keepBytes: false, signal });
@@ -41,5 +44,6 @@ export function createBodies(hashSlice: HashSlice, isSliced: boolean = canSendSl
     },
     budget: new ByteBudget({ freeBytes: Number.MAX_SAFE_INTEGER }),
     eagerBytes: EAGER_SLICED_BYTES,
+    isWatched: true,
   };
 }

@@ -88,12 +88,35 @@ export async function readBody(
   signal: AbortSignal,
 ): Promise<Blob> {
   const found = await hashSlice(sliceOf(file, chunk), { keepBytes: true, signal });
-  if (found.hash !== chunk.hash || !found.body) {
-    throw new UploaderError('file-changed', `Chunk ${chunk.index} changed on disk after it was hashed`, {
-      chunkIndex: chunk.index,
-    });
-  }
+  if (found.hash !== chunk.hash || !found.body) throw changed(chunk);
   return found.body;
 }
+
+/** So many chunks, spread over the file, are read once more at the end. */
+const READ_AGAIN = 8;
+
+/**
+ * For browsers that do not tell when a file changed while it was read, so that chunks from before and after could stand side by side.
+ * Rejects with `file-changed`.
+ */
+export async function readAgain(
+  chunks: readonly HashedChunk[],
+  { file, hashSlice, signal }: Pick<HashParts, 'file' | 'hashSlice' | 'signal'>,
+): Promise<void> {
+  // What was read at once is of one time.
+  if (chunks.length < 2) return;
+  const step = Math.ceil(chunks.length / READ_AGAIN);
+  const some = chunks.filter((_, position) => position % step === 0);
+  const hashes = await Promise.all(
+    some.map((chunk) => hashSlice(sliceOf(file, chunk), { keepBytes: false, signal })),
+  );
+  const other = some.find(({ hash }, position) => hash !== hashes[position]?.hash);
+  if (other) throw changed(other);
+}
+
+const changed = ({ index }: HashedChunk): UploaderError =>
+  new UploaderError('file-changed', `Chunk ${index} changed on disk after it was hashed`, {
+    chunkIndex: index,
+  });
 
 const sliceOf = (file: Blob, chunk: Chunk): Blob => file.slice(chunk.start, chunk.start + chunk.sizeBytes);

@@ -4,7 +4,7 @@
 import { UploaderError } from '../core/errors.ts';
 import type { Chunk, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
-import { type HashParts, hash } from './hash.ts';
+import { type HashParts, hash, readAgain } from './hash.ts';
 import { type Opened, type OpenFile, type OpenParts, open } from './open.ts';
 import { plan } from './plan.ts';
 import { type PresignParts, presign } from './presign.ts';
@@ -18,6 +18,8 @@ export type RunParts = Omit<
   /** The plan, with what an earlier run recorded as stored. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
   readonly onStored: (chunk: StoredChunk) => void;
+  /** The browser itself refuses a file that changed while it was read. */
+  readonly isWatched: boolean;
   /** Every chunk is stored; the service is asked to agree. */
   readonly onCommit: () => void;
 };
@@ -106,6 +108,7 @@ async function sendAll(
       parts.onStored(chunk);
     }
     const session = await opened.session;
+    if (!parts.isWatched) await readAgain(stored, parts);
     parts.signal.throwIfAborted();
     parts.onCommit();
     const { missing, body } = await commit(session, stored, parts).catch(orLost(opened));

@@ -5,9 +5,11 @@ import { closeSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
+import { engines, startEngine } from './support/auth-browsers.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
+import { openElsewhere } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -123,3 +125,38 @@ for (const [what, change] of Object.entries(CHANGES)) {
     });
   }
 }
+
+for (const engine of engines.filter((engine) => engine !== 'chromium'))
+  test(`in ${engine}, which does not tell, a file that is written anew while it is sent is not stored half and half`, async (t) => {
+    const { service } = world;
+    const name = `${engine}.bin`;
+    const path = join(world.folder, name);
+    writeRandom(path, FILE_BYTES);
+    const gate = createGate();
+    service.faults.add({
+      operation: 'put',
+      match: { fileName: name },
+      skip: 3,
+      times: FOR_EVER,
+      waitFor: gate.opened,
+    });
+    const browser = await startEngine(engine);
+    t.after(() => browser.close());
+    await (await world.open(SETTINGS)).close();
+    const page = await openElsewhere(world, await browser.newContext());
+    await pick(page, [path]);
+    const [added] = await until(page, 'file-added');
+    await hasStoredSome(page, added?.detail.id);
+    const sha256 = writeRandom(path, FILE_BYTES);
+    service.faults.clear();
+    gate.open();
+    const [failed] = await until(page, 'upload-failed');
+    assert.equal(failed?.detail.code, 'file-changed');
+    const names = (await service.listFiles('folder-a')).map((file) => file.name);
+    assert.equal(names.includes(name), false, 'nothing is stored under its name');
+
+    await page.getByRole('button', { name: 'Retry' }).first().click();
+    const [completed] = await until(page, 'upload-completed');
+    assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
+    await page.close();
+  });

@@ -41,6 +41,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     mayMove: async () => undefined,
     onMultiplexed: () => undefined,
     hashAlgorithm: 'sha-256',
+    isWatched: true,
     width: 2,
     budget: new ByteBudget(pagePool),
     chunkSizeBytes: CHUNK_BYTES,
