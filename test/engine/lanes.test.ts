@@ -1,8 +1,13 @@
 // Lanes that all files share: how many, and who is next.
 
 import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
 import { Lanes } from '../../src/engine/lanes.ts';
+import { fileOf } from '../support/bytes.ts';
 import { rejection, settled } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
 
 const forever = new AbortController().signal;
 
@@ -41,6 +46,20 @@ describe('lanes', () => {
     held.release();
     await settled();
     expect(given).to.deep.equal([-1, 3, 5]);
+  });
+
+  it('are fewer for all files when the storage asks one of them for patience', async () => {
+    const engine = new TestEngine({ concurrency: 'auto' });
+    const { service, uploader } = engine;
+    service.answerAll('open', 'presign', 'commit');
+    await uploader.addFiles([fileOf(1, 4500, 'a.bin'), fileOf(2, 4500, 'b.bin')]);
+    const [first, second] = [await service.nextRequest('put'), await service.nextRequest('put')];
+    first.refuse(new UploaderError('rate-limited', 'slow down', { status: 429 }));
+    second.answer();
+    service.mostPuts = 0;
+    service.answerAll();
+    await engine.hears('upload-completed', 2);
+    expect(service.mostPuts).to.equal(1);
   });
 
   it('are more where many PUTs share one connection, unless the page set a number', () => {

@@ -2,10 +2,11 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import type { TicketedChunk } from '../../src/core/types.ts';
+import type { Put, TicketedChunk } from '../../src/core/types.ts';
 import { Gate } from '../../src/core/wait.ts';
 import { type UploadParts, upload } from '../../src/pipeline/upload.ts';
 import { collect, rejection, settled, streamOf, until } from '../support/collect.ts';
+import { ScriptedService } from '../support/scripted-service.ts';
 import { networkError, setUpSending } from '../support/sending.ts';
 
 describe('a PUT that fails', () => {
@@ -110,7 +111,13 @@ describe('a PUT that fails', () => {
 
   it('makes everybody wait who goes to that storage, where it says Retry-After', async () => {
     const gate = new Gate();
-    const { parts, service, ticketed } = await setUpSending([1, 2], { gate });
+    const service = new ScriptedService();
+    const begunMs: number[] = [];
+    const put: Put = (...given) => {
+      begunMs.push(Date.now());
+      return service.put(...given);
+    };
+    const { parts, ticketed } = await setUpSending([1, 2, 3], { gate, put, service });
     const sending = collect(upload(streamOf(await ticketed()), parts));
     const first = await service.nextRequest('put');
     const second = await service.nextRequest('put');
@@ -118,8 +125,9 @@ describe('a PUT that fails', () => {
     await until(() => gate.opensAtMs > 0);
     service.answerAll();
     second.answer();
-    expect(await sending).to.have.length(2);
-    expect(Date.now()).to.be.at.least(gate.opensAtMs);
+    expect(await sending).to.have.length(3);
+    expect(begunMs).to.have.length(4);
+    for (const ms of begunMs.slice(2)) expect(ms).to.be.at.least(gate.opensAtMs);
   });
 
   it('goes again at once, with a fresh ticket and no try spent, when the network changes under it', async () => {
