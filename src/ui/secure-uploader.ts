@@ -150,7 +150,7 @@ export class SecureUploader extends LitElement {
   @property() concurrency?: number | string | undefined;
   /** Greatest number of chunks in one request for tickets. */
   @property({ attribute: 'batch-size' }) batchSize?: number | string | undefined;
-  /** What all uploads together may use a second, such as `2MB`, for people on shared lines. */
+  /** What all uploads together may use a second on average, such as `2MB`: a chunk goes at the line's speed, the next one waits. */
   @property() throttle?: number | string | undefined;
   /** Hash that names chunks: `sha-256` or `blake3`. */
   @property() hash?: string | undefined;
