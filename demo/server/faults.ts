@@ -25,8 +25,8 @@ export interface Fault {
   times?: number;
   /** How many matching requests pass first. */
   skip?: number;
-  /** Strikes only requests about this chunk, or this file name. */
-  match?: { hash?: string; fileName?: string };
+  /** Strikes only requests about this chunk, or this file name, or several chunks at once. */
+  match?: { hash?: string; fileName?: string; several?: boolean };
   /** Waits before the request is handled. */
   delayMs?: number;
   /** Waits for this too; only a test in the same process can set it. */
@@ -188,6 +188,7 @@ export function createFaults(enabled: boolean): Faults {
         if (!matches(entry.fault.operation, operation)) continue;
         if (match?.hash !== undefined && !hashes.includes(match.hash)) continue;
         if (match?.fileName !== undefined && match.fileName !== fileName) continue;
+        if (match?.several && hashes.length < 2) continue;
         if (entry.skip > 0) {
           entry.skip -= 1;
           continue;

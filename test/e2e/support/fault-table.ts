@@ -72,8 +72,7 @@ const TRUNCATED: Partial<Record<Column, string>> = {
 export function causeOf(fault: string, column: Column, storageUrl: string): Partial<Fault> {
   const json = { contentType: 'application/json', body: { debuginfo: 'a fault' } };
   const status = Number(/^\d{3}/.exec(fault)?.[0]);
-  // The first batch is one chunk; the second one is more.
-  if (fault.endsWith('to several chunks')) return { status, skip: 1, ...json };
+  if (fault.endsWith('to several chunks')) return { status, match: { several: true }, ...json };
   if (fault.endsWith('with Retry-After')) return { status, headers: { 'retry-after': '1' }, ...json };
   if (status) return { status, ...json };
   switch (fault) {
