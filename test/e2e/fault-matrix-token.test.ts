@@ -48,7 +48,11 @@ async function runCell(cell: Cell): Promise<string> {
   await page.waitForFunction(
     () => {
       const { events } = globalThis as unknown as { events: SeenEvent[] };
-      return events.some(({ name }) => /^upload-(?:completed|failed|paused)$/.test(name));
+      // Where sign-in is asked for patience, the upload goes on by itself.
+      return events.some(
+        ({ name, detail }) =>
+          /^upload-(?:completed|failed|paused)$/.test(name) && detail.reason !== 'rate-limited',
+      );
     },
     undefined,
     POLLING,
@@ -58,7 +62,9 @@ async function runCell(cell: Cell): Promise<string> {
     service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS').length;
   const counts = { token: count('token'), authorize: count('authorize') };
   service.faults.clear();
-  const paused = events.find(({ name }) => name === 'upload-paused');
+  const paused = events.find(
+    ({ name, detail }) => name === 'upload-paused' && detail.reason !== 'rate-limited',
+  );
   if (paused) await signInButton().click();
   const [completed] = await until(page, 'upload-completed');
   assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
