@@ -37,6 +37,10 @@ function breakBrowser(): void {
       throw new DOMException('The disk is full', 'QuotaExceededError');
     };
   }
+  if (isPage('insecure')) {
+    Object.defineProperty(Crypto.prototype, 'subtle', { get: () => undefined });
+    Object.defineProperty(Navigator.prototype, 'locks', { get: () => undefined });
+  }
   if (isPage('hidden')) {
     const { setTimeout: start } = globalThis;
     const slowly = (run: TimerHandler, ms = 0, ...given: unknown[]): number =>
@@ -102,23 +106,27 @@ function stopAfter(chunkCount: number): Gate {
   return gate;
 }
 
-test('a database that the browser refuses costs the resuming, and the page is told', async () => {
-  const page = await openPage('refused');
-  const file = createFile();
-  await pick(page, file);
-  await isStored(page, file);
-  assert.deepEqual(await warningsOf(page), ['store-unavailable']);
-  await page.close();
-});
-
-test('a disk that is full costs the resuming, and the page is told', async () => {
-  const page = await openPage('full');
-  const file = createFile();
-  await pick(page, file);
-  await isStored(page, file);
-  assert.deepEqual(await warningsOf(page), ['store-full']);
-  await page.close();
-});
+for (const [what, name, code, sentence] of [
+  [
+    'a database that the browser refuses',
+    'refused',
+    'store-unavailable',
+    'Your browser cannot remember this upload.',
+  ],
+  ['a disk that is full', 'full', 'store-full', 'Your browser has no room to remember this upload.'],
+] as const) {
+  test(`${what} costs the resuming, and page and person are told while it goes on`, async () => {
+    const gate = stopAfter(3);
+    const page = await openPage(name);
+    const file = createFile();
+    await pick(page, file);
+    await page.locator('secure-uploader').getByText(sentence).waitFor();
+    gate.open();
+    await isStored(page, file);
+    assert.deepEqual(await warningsOf(page), [code]);
+    await page.close();
+  });
+}
 
 test('a database that is deleted in the middle of an upload costs the resuming, and the page is told', async () => {
   const gate = stopAfter(3);
@@ -221,6 +229,18 @@ for (const [what, change] of [
     await page.close();
   });
 }
+
+test('on an insecure page, which has neither cryptography nor locks, nor here a worker, files go up all the same', async () => {
+  world.pages.changePolicy('/insecure.html', (policy) =>
+    policy.replace(/worker-src [^;]*/, "worker-src 'none'"),
+  );
+  const page = await openPage('insecure');
+  assert.deepEqual(await page.evaluate(() => [crypto.subtle, navigator.locks]), [undefined, undefined]);
+  const file = createFile();
+  await pick(page, file);
+  await isStored(page, file);
+  await page.close();
+});
 
 test('a page that nobody sees, with timers that hardly run and nothing painted, uploads and tries again', async () => {
   world.service.faults.add({ operation: 'chunks', status: 503, times: 1 });
