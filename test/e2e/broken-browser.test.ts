@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import type { Page } from 'playwright';
+import { chromium, type Page } from 'playwright';
+import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { eventsOf, until } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
+import { openElsewhere } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -36,10 +38,6 @@ function breakBrowser(): void {
     IDBObjectStore.prototype.put = () => {
       throw new DOMException('The disk is full', 'QuotaExceededError');
     };
-  }
-  if (isPage('insecure')) {
-    Object.defineProperty(Crypto.prototype, 'subtle', { get: () => undefined });
-    Object.defineProperty(Navigator.prototype, 'locks', { get: () => undefined });
   }
   if (isPage('hidden')) {
     const { setTimeout: start } = globalThis;
@@ -230,16 +228,26 @@ for (const [what, change] of [
   });
 }
 
-test('on an insecure page, which has neither cryptography nor locks, nor here a worker, files go up all the same', async () => {
-  world.pages.changePolicy('/insecure.html', (policy) =>
-    policy.replace(/worker-src [^;]*/, "worker-src 'none'"),
-  );
-  const page = await openPage('insecure');
-  assert.deepEqual(await page.evaluate(() => [crypto.subtle, navigator.locks]), [undefined, undefined]);
-  const file = createFile();
-  await pick(page, file);
-  await isStored(page, file);
-  await page.close();
+test('on a page that is not secure, which has neither cryptography nor locks, files go up all the same', async () => {
+  const { pages, service } = world;
+  pages.add('/insecure.html', world.elementWith(SETTINGS));
+  const url = new URL('/insecure.html', pages.origin);
+  url.hostname = 'insecure.test';
+  service.allowOrigin(url.origin);
+  const executablePath = findChromium();
+  const browser = await chromium.launch({
+    ...(executablePath && { executablePath }),
+    args: [...chromiumArgs, `--host-resolver-rules=MAP ${url.hostname} 127.0.0.1`],
+  });
+  try {
+    const page = await openElsewhere(world, await browser.newContext(), url.href);
+    assert.deepEqual(await page.evaluate(() => [crypto.subtle, navigator.locks]), [undefined, undefined]);
+    const file = createFile();
+    await pick(page, file);
+    await isStored(page, file);
+  } finally {
+    await browser.close();
+  }
 });
 
 test('a page that nobody sees, with timers that hardly run and nothing painted, uploads and tries again', async () => {
