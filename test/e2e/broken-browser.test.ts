@@ -245,6 +245,7 @@ test('on a page that is not secure, which has neither cryptography nor locks, fi
     const file = createFile();
     await pick(page, file);
     await isStored(page, file);
+    assert.deepEqual(await warningsOf(page), [], 'not even the resuming is lost');
   } finally {
     await browser.close();
   }
