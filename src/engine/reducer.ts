@@ -52,13 +52,11 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
       const { error: _error, warning: _warning, ...rest } = kept;
       return { ...rest, phase: move(file.phase, change.detail.phase) };
     }
-    case 'upload-completed':
-      return {
-        ...kept,
-        phase: move(file.phase, 'done'),
-        sentBytes: file.sizeBytes,
-        storedBytes: file.sizeBytes,
-      };
+    case 'upload-completed': {
+      const { warning: _warning, ...rest } = kept;
+      const { sizeBytes } = file;
+      return { ...rest, phase: move(file.phase, 'done'), sentBytes: sizeBytes, storedBytes: sizeBytes };
+    }
     case 'upload-failed': {
       const { id: _id, name: _name, ...error } = change.detail;
       return { ...kept, phase: move(file.phase, 'failed'), error };

@@ -3,10 +3,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import type { Page } from 'playwright';
+import { chromium, type Page } from 'playwright';
+import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { eventsOf, until } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
+import { openElsewhere } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -102,23 +104,27 @@ function stopAfter(chunkCount: number): Gate {
   return gate;
 }
 
-test('a database that the browser refuses costs the resuming, and the page is told', async () => {
-  const page = await openPage('refused');
-  const file = createFile();
-  await pick(page, file);
-  await isStored(page, file);
-  assert.deepEqual(await warningsOf(page), ['store-unavailable']);
-  await page.close();
-});
-
-test('a disk that is full costs the resuming, and the page is told', async () => {
-  const page = await openPage('full');
-  const file = createFile();
-  await pick(page, file);
-  await isStored(page, file);
-  assert.deepEqual(await warningsOf(page), ['store-full']);
-  await page.close();
-});
+for (const [what, name, code, sentence] of [
+  [
+    'a database that the browser refuses',
+    'refused',
+    'store-unavailable',
+    'Your browser cannot remember this upload.',
+  ],
+  ['a disk that is full', 'full', 'store-full', 'Your browser has no room to remember this upload.'],
+] as const) {
+  test(`${what} costs the resuming, and page and person are told while it goes on`, async () => {
+    const gate = stopAfter(3);
+    const page = await openPage(name);
+    const file = createFile();
+    await pick(page, file);
+    await page.locator('secure-uploader').getByText(sentence).waitFor();
+    gate.open();
+    await isStored(page, file);
+    assert.deepEqual(await warningsOf(page), [code]);
+    await page.close();
+  });
+}
 
 test('a database that is deleted in the middle of an upload costs the resuming, and the page is told', async () => {
   const gate = stopAfter(3);
@@ -221,6 +227,29 @@ for (const [what, change] of [
     await page.close();
   });
 }
+
+test('on a page that is not secure, which has neither cryptography nor locks, files go up all the same', async () => {
+  const { pages, service } = world;
+  pages.add('/insecure.html', world.elementWith(SETTINGS));
+  const url = new URL('/insecure.html', pages.origin);
+  url.hostname = 'insecure.test';
+  service.allowOrigin(url.origin);
+  const executablePath = findChromium();
+  const browser = await chromium.launch({
+    ...(executablePath && { executablePath }),
+    args: [...chromiumArgs, `--host-resolver-rules=MAP ${url.hostname} 127.0.0.1`],
+  });
+  try {
+    const page = await openElsewhere(world, await browser.newContext(), url.href);
+    assert.deepEqual(await page.evaluate(() => [crypto.subtle, navigator.locks]), [undefined, undefined]);
+    const file = createFile();
+    await pick(page, file);
+    await isStored(page, file);
+    assert.deepEqual(await warningsOf(page), [], 'not even the resuming is lost');
+  } finally {
+    await browser.close();
+  }
+});
 
 test('a page that nobody sees, with timers that hardly run and nothing painted, uploads and tries again', async () => {
   world.service.faults.add({ operation: 'chunks', status: 503, times: 1 });

@@ -35,6 +35,30 @@ before(async () => {
 });
 after(() => world.close());
 
+test('the same seed makes the same faults, whatever else goes on meanwhile, and another seed makes others', () => {
+  const operations = ['session', 'chunks', 'put', 'put', 'commit'] as const;
+  const requests = Array.from({ length: 400 }, (_, at) => ({
+    operation: operations[at % operations.length] as (typeof operations)[number],
+    fileName: `${at % 7}.bin`,
+    hashes: [`hash ${at % 7}`],
+  }));
+  const faultsOf = (seed: string, fileName: string, asked = requests): unknown[] => {
+    const { choose } = createChaos(seed, 0.4);
+    return asked.flatMap((request) => {
+      const fault = choose(request);
+      return request.fileName === fileName ? [fault] : [];
+    });
+  };
+  const alone = requests.filter(({ fileName }) => fileName === '3.bin');
+  const faults = faultsOf('a seed', '3.bin');
+  assert.ok(faults.some((fault) => fault !== undefined));
+  assert.deepEqual(faultsOf('a seed', '3.bin'), faults);
+  assert.deepEqual(faultsOf('a seed', '3.bin', alone), faults);
+  const others = faultsOf('another', '3.bin');
+  assert.notDeepEqual(others.map(Boolean), faults.map(Boolean));
+  assert.ok(faults.some((fault, at) => fault && others[at] && fault !== others[at]));
+});
+
 test('random faults lose no byte, and every failure has a true code', { timeout: 3_600_000 }, async (t) => {
   t.diagnostic(`CHAOS_SEED=${SEED}`);
   const { faults } = world.service;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isForOne, runCells } from './support/fault-cells.ts';
-import { type Column, readFaultTable } from './support/fault-table.ts';
+import { type Column, everyCell, readFaultTable } from './support/fault-table.ts';
 import { createWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -13,6 +13,13 @@ before(async () => {
   world = await createWorld({ fsync: false });
 });
 after(() => world.close());
+
+test('the table has every fault at every operation that can meet it', () => {
+  assert.deepEqual(
+    cells.map(({ fault, column, mode }) => `${fault}, ${column}, ${mode}`).sort(),
+    everyCell(cells),
+  );
+});
 
 for (const column of ['session', 'presign', 'PUT', 'commit'] as const satisfies Column[]) {
   test(`${column}: the table says what becomes of a file`, async (t) => {

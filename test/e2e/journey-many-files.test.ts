@@ -1,10 +1,13 @@
-// Two hundred files in one drop, of every awkward kind: each ends stored right, or with its own clear refusal.
+// Many files: two hundred of every awkward kind, of which each ends stored right, or with its own clear refusal; two thousand small ones;
+// ten thousand at once, which never hold up the page.
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { after, before, test } from 'node:test';
 import { drop, eventsOf, until } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
+import { longestTaskOf } from './support/tasks.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const KIB = 1024;
@@ -13,7 +16,7 @@ const TOO_LARGE = 2 * 2 ** 20;
 let world: World;
 
 before(async () => {
-  world = await createWorld();
+  world = await createWorld({ fsync: false });
 });
 after(() => world.close());
 
@@ -101,5 +104,65 @@ test('two hundred files in one drop each end stored right, or with their own cle
   const [first, second] = [byPath.get('copies/first.bin'), byPath.get('copies/second.bin')];
   assert.equal(first.sentBytes + second.sentBytes <= same.byteLength, true, 'equal content went up once');
   assert.deepEqual(world.pages.violations, []);
+  await page.close();
+});
+
+test('two thousand small files are all stored, each with its own bytes', async () => {
+  const page = await world.openWithToken();
+  // Not one of them like another: eight numbers, again and again.
+  const bytesOf = (at: number): Uint8Array<ArrayBuffer> =>
+    new Uint8Array(
+      Uint32Array.from({ length: 2500 }, (_, word) => (at + 1) * 2654435761 + (word % 8)).buffer,
+    );
+  await page.evaluate(`(() => {
+    const bytesOf = ${bytesOf};
+    const files = Array.from({ length: 2000 }, (_, at) => new File([bytesOf(at)], 'small ' + at + '.bin'));
+    return document.querySelector('secure-uploader').addFiles(files);
+  })()`);
+  const [finished] = await until(page, 'uploads-finished');
+  assert.deepEqual(finished?.detail, { doneCount: 2000, failedCount: 0, canceledCount: 0, waitingCount: 0 });
+  const completed = await eventsOf(page, 'upload-completed');
+  assert.equal(new Set(completed.map(({ detail }) => detail.name)).size, 2000);
+  for (const { detail } of completed) {
+    const bytes = bytesOf(Number(/\d+/.exec(detail.name)?.[0]));
+    const { sha256 } = await sumOf(world.service.readFile(detail.commit.file_id));
+    assert.equal(sha256, createHash('sha256').update(bytes).digest('hex'), detail.name);
+  }
+  await page.close();
+});
+
+test('ten thousand files in one go are taken in many short tasks, and the list is shown once a frame at most', async () => {
+  const page = await world.openWithToken('manual');
+  await page.evaluate(() => {
+    const files = Array.from({ length: 10_000 }, (_, at) => new File(['x'], `${at}.bin`));
+    Object.assign(globalThis, { files });
+  });
+  const tasks = await longestTaskOf(page, async () => {
+    const { frameCount, updateCount } = await page.evaluate(async () => {
+      const element = document.querySelector('secure-uploader');
+      let [frameCount, updateCount, isAdding] = [0, 0, true];
+      element?.addController({
+        hostUpdated: () => {
+          updateCount += 1;
+        },
+      });
+      const onFrame = (): void => {
+        frameCount += 1;
+        if (isAdding) requestAnimationFrame(onFrame);
+      };
+      requestAnimationFrame(onFrame);
+      await element?.addFiles((globalThis as unknown as { files: File[] }).files);
+      isAdding = false;
+      return { frameCount, updateCount };
+    });
+    assert.ok(updateCount > 0 && updateCount <= frameCount, `${updateCount} updates in ${frameCount} frames`);
+  });
+  // On a slow machine even a little work takes long: there it counts that it is a small part of all.
+  assert.ok(
+    tasks.longestMs < Math.max(50, tasks.sumMs / 4),
+    `a task of ${tasks.longestMs} of ${tasks.sumMs} ms`,
+  );
+  assert.equal((await eventsOf(page, 'file-added')).length, 10_000);
+  assert.ok((await page.locator('secure-uploader .row').count()) < 100, 'only what is seen is in the page');
   await page.close();
 });

@@ -4,7 +4,8 @@ import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
-import { eventsOf, until } from './support/browser.ts';
+import type { LogEntry } from '../../demo/server/faults.ts';
+import { drop, eventsOf, until } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -44,17 +45,36 @@ const stopAfter = (chunkCount: number): Gate => {
   world.service.faults.add({ operation: 'put', skip: chunkCount, times, waitFor: gate.opened });
   return gate;
 };
+const answeredPuts = (): LogEntry[] =>
+  world.service.log.filter((entry) => entry.operation === 'put' && entry.answered);
+const sessions = (): number =>
+  world.service.log.filter((entry) => entry.operation === 'session' && entry.method === 'POST').length;
 const sentOnce = (): void => {
-  const hashes = world.service.log
-    .filter((entry) => entry.operation === 'put' && entry.answered)
-    .map((entry) => entry.hash);
+  const hashes = answeredPuts().map(({ hash }) => hash);
   assert.equal(new Set(hashes).size, hashes.length, 'each chunk was sent once');
 };
 
+/** True where the page keeps so many files themselves. */
+const keepsFiles = async (count: number): Promise<boolean> => {
+  const db = await new Promise<IDBDatabase>((resolve, reject) => {
+    const request = indexedDB.open('secure-uploader-files');
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = reject;
+  });
+  const keys = await new Promise<IDBValidKey[]>((resolve, reject) => {
+    const request = db.transaction('entries').objectStore('entries').getAllKeys();
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = reject;
+  });
+  db.close();
+  // The key of a session is shorter.
+  return keys.filter((key) => Array.isArray(key) && key.length === 4).length === count;
+};
+
 /** Uploads a part of the file, and leaves the page. */
-async function leaveInTheMiddle(): Promise<void> {
+async function leaveInTheMiddle(attributes = ATTRIBUTES): Promise<void> {
   stopAfter(6);
-  const page = await world.openWithToken(ATTRIBUTES);
+  const page = await world.openWithToken(attributes);
   await pick(page);
   await until(page, 'upload-started');
   await storedBytes(page, 6 * MIB);
@@ -91,14 +111,111 @@ test('an upload that was left is in the list again, asks for its file, refuses a
   await page.close();
 });
 
-test('the file of an upload that was left may also be dropped or picked as any other, and goes to its row', async () => {
-  await leaveInTheMiddle();
+for (const [how, give] of [
+  ['picked as any other', pick],
+  ['dropped on the list', (page: Page) => drop(page, [path], page.locator('secure-uploader .row'))],
+] as const) {
+  test(`the file of an upload that was left may also be ${how}, and goes to its row`, async () => {
+    await leaveInTheMiddle();
+    const page = await world.openWithToken(ATTRIBUTES);
+    await page.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
+    await give(page);
+    await until(page, 'upload-completed');
+    assert.equal((await eventsOf(page, 'file-added')).length, 1);
+    sentOnce();
+    await page.close();
+  });
+}
+
+test('a file whose handle was kept goes on after a restart with one click, and nobody picks it', async () => {
+  const gate = stopAfter(3);
+  const add = async (page: Page): Promise<void> =>
+    page.evaluate(async (sizeBytes) => {
+      const folder = await navigator.storage.getDirectory();
+      const handle = await folder.getFileHandle('kept.bin', { create: true });
+      const writable = await handle.createWritable();
+      for (let at = 0; at < sizeBytes; at += 65_536)
+        await writable.write(crypto.getRandomValues(new Uint8Array(65_536)));
+      await writable.close();
+      const file = await handle.getFile();
+      await document.querySelector('secure-uploader')?.addFiles([{ file, relativePath: file.name, handle }]);
+    }, 8 * MIB);
+  const first = await world.openWithToken(ATTRIBUTES);
+  await add(first);
+  await storedBytes(first, 3 * MIB);
+  await first.close();
+  gate.open();
+  world.service.faults.clear();
+  world.service.faults.clearLog();
   const page = await world.openWithToken(ATTRIBUTES);
-  await page.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
-  await pick(page);
-  await until(page, 'upload-completed');
-  assert.equal((await eventsOf(page, 'file-added')).length, 1);
-  sentOnce();
+  let chooserCount = 0;
+  page.on('filechooser', () => {
+    chooserCount += 1;
+  });
+  await page.getByRole('button', { name: /choose the file again/i }).click();
+  const [completed] = await until(page, 'upload-completed');
+  assert.equal(chooserCount, 0);
+  assert.ok(completed?.detail.skippedBytes >= 3 * MIB, 'it went on where it was');
+  assert.ok(answeredPuts().length <= 5, 'only what was missing was sent');
+  const hash = await page.evaluate(async () => {
+    const handle = await (await navigator.storage.getDirectory()).getFileHandle('kept.bin');
+    const digest = await crypto.subtle.digest('SHA-256', await (await handle.getFile()).arrayBuffer());
+    return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  });
+  assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, hash);
+  await page.close();
+});
+
+for (const [how, alice, vic] of [
+  ['another user who says so sees nothing of it', 'owner="alice"', 'owner="vic"'],
+  ['another user of a page that does not tell them apart gets a session of his own', '', ''],
+] as const) {
+  test(`an upload that was left is never continued by somebody else: ${how}`, async () => {
+    await leaveInTheMiddle(`${ATTRIBUTES} ${alice}`);
+    assert.equal(sessions(), 1);
+    const sentBefore = new Set(answeredPuts().map(({ hash }) => hash));
+    world.service.faults.clearLog();
+    const page = await world.openWithToken(`${ATTRIBUTES} ${vic}`, 'vic');
+    if (!vic) await page.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
+    await pick(page);
+    const [completed] = await until(page, 'upload-completed');
+    assert.equal((await eventsOf(page, 'file-added')).length, 1);
+    const [started] = await eventsOf(page, 'upload-started');
+    assert.equal(started?.detail.resumedBytes === 0, vic !== '', 'his row knows nothing of the one before');
+    assert.equal(completed?.detail.sentBytes, SIZE);
+    assert.equal(sessions(), 1, 'a session of his own');
+    const sent = answeredPuts().map(({ hash }) => hash);
+    assert.deepEqual(
+      [...sentBefore].filter((hash) => !sent.includes(hash)),
+      [],
+      'nothing counts as stored that is not his',
+    );
+    assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
+    await page.close();
+    if (!vic) return;
+    const again = await world.openWithToken(`${ATTRIBUTES} ${alice}`);
+    await again.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
+    await again.close();
+  });
+}
+
+test('small files of a page with `keep-files` go on by themselves on the next visit', async () => {
+  const attributes = 'keep-files';
+  const gate = stopAfter(0);
+  const small = ['a', 'b', 'c'].map((name) => join(world.folder, `${name} ${Math.random()}.bin`));
+  const sums = small.map((each) => writeRandom(each, 10_000));
+  const first = await world.openWithToken(attributes);
+  await first.setInputFiles('secure-uploader >> input[type=file]', small);
+  await until(first, 'upload-started', 3);
+  await first.waitForFunction(keepsFiles, 3, { polling: 100 });
+  await first.close();
+  gate.open();
+  world.service.faults.clear();
+  const page = await world.openWithToken(attributes);
+  const completed = await until(page, 'upload-completed', 3);
+  const stored = completed.map(({ detail }) => sumOf(world.service.readFile(detail.commit.file_id)));
+  assert.deepEqual((await Promise.all(stored)).map((each) => each.sha256).sort(), sums.sort());
+  await page.waitForFunction(keepsFiles, 0, { polling: 100 });
   await page.close();
 });
 
@@ -146,10 +263,7 @@ test('the same file in two tabs goes up once, and both say that it is done', asy
   const [completed] = await until(follower, 'upload-completed');
   assert.equal(completed?.detail.sentBytes, 0);
   sentOnce();
-  assert.equal(
-    world.service.log.filter((entry) => entry.operation === 'session' && entry.method === 'POST').length,
-    1,
-  );
+  assert.equal(sessions(), 1);
   await leader.close();
   await follower.close();
 });

@@ -166,6 +166,20 @@ describe('retry', () => {
   });
 });
 
+describe('small files', () => {
+  it('go side by side: some ask for their sessions while the bytes of another are on their way', async () => {
+    const engine = new TestEngine();
+    await engine.uploader.addFiles(Array.from({ length: 10 }, (_, seed) => fileOf(seed, 500)));
+    await until(() => engine.service.waiting('open').length > 1);
+    (await engine.service.nextRequest('open')).answer();
+    (await engine.service.nextRequest('presign')).answer();
+    await until(() => engine.service.waiting('put').length === 1);
+    expect(engine.service.waiting('open').length).to.be.at.least(1);
+    engine.service.answerAll();
+    await engine.hears('upload-completed', 10);
+  });
+});
+
 describe('prioritize', () => {
   it('starts a file that waits behind a long one, and gives it the next free lane', async () => {
     const engine = new TestEngine({ concurrency: 1 });

@@ -5,27 +5,15 @@ import type { PickedFile } from '../../src/core/types.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until, untilAsync } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
+import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
 const file = fileOf(1, 2500, 'a.bin');
 
-/** A store with one chunk of a file, left behind by a page that is gone. */
-async function leftBehind(settings = {}, picked: PickedFile | File = file): Promise<UploadStore> {
-  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-  const before = new TestEngine(settings, { store });
-  before.service.answerAll('open', 'presign');
-  await before.uploader.addFiles([picked]);
-  (await before.service.nextRequest('put')).answer();
-  await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
-  await before.uploader.close();
-  return store;
-}
-
 /** An engine whose list has a row that an earlier one left behind with one chunk stored. */
 async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: UploadStore }> {
-  const store = await leftBehind();
+  const store = await leftBehind(file);
   const engine = new TestEngine(settings, { store });
   await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
   engine.service.answerAll();
@@ -55,6 +43,32 @@ describe('a row of an earlier visit', () => {
     await engine.uploader.provide(engine.id('a.bin'), file);
     await engine.hears('upload-completed');
     expect(engine.service.count('open')).to.equal(1);
+  });
+
+  it('refuses a file of another time, and one of other bytes that has its name, size and time', async () => {
+    const { engine } = await nextVisit();
+    const id = engine.id('a.bin');
+    await engine.uploader.provide(id, new File([file], 'a.bin', { lastModified: file.lastModified + 1000 }));
+    await engine.uploader.provide(id, fileOf(2, file.size, 'a.bin'));
+    expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal([
+      'wrong-file',
+      'wrong-file',
+    ]);
+    expect(engine.row('a.bin')?.pauseReason).to.equal('needs-file');
+    await engine.uploader.provide(id, file);
+    await engine.hears('upload-completed');
+  });
+
+  it('does not come back once it is older than the page keeps uploads', async () => {
+    const store = await leftBehind(file);
+    const [old] = await store.list();
+    if (!old) throw new Error('there is a record');
+    await store.save({ ...old, createdAtMs: Date.now() - 25 * 3_600_000 });
+    await leftBehind(fileOf(2, 2500, 'young.bin'), {}, store);
+    const engine = new TestEngine({ keepDays: 1 }, { store });
+    await until(() => engine.row('young.bin')?.pauseReason === 'needs-file');
+    expect(engine.phases()).to.deep.equal(['paused']);
+    expect((await store.list()).map(({ name }) => name)).to.deep.equal(['young.bin']);
   });
 
   it('takes the same file when it is added for the same place', async () => {
@@ -101,7 +115,7 @@ describe('a file whose handle was kept', () => {
       await writable.close();
       picked = { file: await handle.getFile(), relativePath: 'a.bin', handle };
     }
-    const engine = new TestEngine({}, { store: await leftBehind({}, picked) });
+    const engine = new TestEngine({}, { store: await leftBehind(picked) });
     engine.service.answerAll();
     await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
     const id = engine.uploader.snapshot.files[0]?.id ?? '';
@@ -125,7 +139,7 @@ describe('a file that is added before the uploads of an earlier visit are known'
   });
 
   it('goes on with its upload, of which there is no second row', async () => {
-    const store = await leftBehind();
+    const store = await leftBehind(file);
     const listing = deferred();
     const list: typeof store.list = async () => {
       await listing.promise;
@@ -145,7 +159,7 @@ describe('a file that is added before the uploads of an earlier visit are known'
 
 describe('uploads of another owner', () => {
   it('leave the list with their owner, whatever their phase, stay saved, and come back with their owner', async () => {
-    const store = await leftBehind({ owner: 'ann' });
+    const store = await leftBehind(file, { owner: 'ann' });
     const engine = new TestEngine({ owner: 'ann', accept: '.bin' }, { store });
     const settings = { baseUrl: 'https://api.test', parentId: 'folder-a', auth: 'none', multiple: true };
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
@@ -170,7 +184,7 @@ describe('uploads of another owner', () => {
   });
 
   it('are not those that were picked before an owner was named', async () => {
-    const store = await leftBehind();
+    const store = await leftBehind(file);
     const engine = new TestEngine({}, { store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);

@@ -133,15 +133,17 @@ describe('with `keep-files`', () => {
     expect(await keptIds()).to.have.length(1);
   });
 
-  it('large files, and all of a page that keeps nothing, are not kept', async () => {
-    const large = Object.defineProperty(fileOf(1, 10, 'large.bin'), 'size', { value: 4 * 2 ** 20 + 1 });
+  it('files of more than 4 MiB, and all of a page that keeps nothing, are not kept', async () => {
+    const sized = (name: string, value: number): File =>
+      Object.defineProperty(fileOf(1, 10, name), 'size', { value });
+    const large = sized('large.bin', 4 * 2 ** 20 + 1);
     const engine = new TestEngine({ ...kept, manual: true }, { store });
     const nothing = new TestEngine({ ...kept, manual: true, noResume: true }, { store });
     await nothing.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
-    await engine.uploader.addFiles([large, fileOf(3, 10, 'small.bin')]);
-    await keeps(1);
+    await engine.uploader.addFiles([large, sized('exact.bin', 4 * 2 ** 20), fileOf(3, 10, 'small.bin')]);
+    await keeps(2);
     for (let round = 0; round < 20; round += 1) await settled();
-    expect(await keptIds()).to.have.length(1);
+    expect(await keptIds()).to.have.length(2);
   });
 
   it('no more than 64 MiB are kept in all, and the upload of what has no room goes on without', async () => {

@@ -1,6 +1,7 @@
 // What the browser tells of the network, and how fast a page may use it.
 import { expect } from '@open-wc/testing';
-import { Line } from '../../src/engine/line.ts';
+import { Line, stallMs } from '../../src/engine/line.ts';
+import { stopClock } from '../support/clock.ts';
 
 describe('the line', () => {
   for (const name of ['online', 'offline'])
@@ -21,6 +22,31 @@ describe('the line', () => {
     window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
     expect(change.aborted).to.equal(true);
     line.close();
+  });
+
+  it('tells them when a frozen page thaws', () => {
+    const line = new Line();
+    const { change } = line;
+    document.dispatchEvent(new Event('resume'));
+    expect(change.aborted).to.equal(true);
+    line.close();
+  });
+
+  it('tells them when the machine has slept, and not when timers of a hidden page are held back for a minute', async () => {
+    const clock = stopClock();
+    const line = new Line();
+    try {
+      const { change } = line;
+      for (let minute = 0; minute < 3; minute += 1) await clock.pass(60_000);
+      expect(change.aborted).to.equal(false);
+      await clock.pass(95_000);
+      expect(change.aborted).to.equal(true);
+      await clock.pass(5000);
+      expect(line.change.aborted).to.equal(false);
+    } finally {
+      line.close();
+      clock.restore();
+    }
   });
 
   it('says nothing after it was closed', () => {
@@ -56,4 +82,17 @@ describe('the line', () => {
     expect(await waiting).to.equal('stopped');
     line.close();
   });
+});
+
+describe('a PUT that stands still', () => {
+  const MIB = 2 ** 20;
+  for (const [name, sizeBytes, laneBytesPerSecond, expectedMs] of [
+    ['ten seconds at least, on a fast line', 8 * MIB, 100 * MIB, 10_000],
+    ['four times what its bytes should take, on a slow one', 8 * MIB, 0.5 * MIB, 64_000],
+    ['two minutes at most', 8 * MIB, 1000, 120_000],
+    ['half a minute, where nothing is known of the line', 8 * MIB, 0, 30_000],
+  ] as const)
+    it(`is given ${name}`, () => {
+      expect(stallMs(sizeBytes, laneBytesPerSecond)).to.equal(expectedMs);
+    });
 });

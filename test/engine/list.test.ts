@@ -217,7 +217,7 @@ describe('ten thousand files', () => {
     isAdding = false;
     expect(snapshot.files).to.have.length(10_000);
     expect(snapshot.totals).to.include({ fileCount: 10_000, sizeBytes: 10_000 });
-    // How long each slice takes is measured by the benchmark; here it counts that there are slices.
+    // How long each slice takes shows in a real page (journey-many-files); here it counts that there are slices.
     expect(turns).to.be.at.least(4);
     // Whoever shows the list is told once a slice, not once a file.
     expect(toldCount).to.be.at.most(500);

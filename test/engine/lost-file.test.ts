@@ -118,6 +118,39 @@ describe('a file that cannot be read any more', () => {
     expect(engine.uploader.snapshot.files[1]?.warning).to.equal(undefined);
   });
 
+  it('is asked for when its drive goes away while it is hashed, and is not committed', async () => {
+    const drive = { isAway: false };
+    const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
+    engine.service.answerAll();
+    engine.uploader.on('chunk-hashed', () => {
+      drive.isAway = true;
+    });
+    await engine.uploader.addFiles([onDrive(fileOf(1, 25_000, 'away.bin'), drive)]);
+    await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
+    expect(engine.row('away.bin')?.warning).to.equal('file-unreadable');
+    expect(engine.told('away.bin')).not.to.include('upload-failed');
+    expect(engine.service.count('commit')).to.equal(0);
+  });
+
+  it('is asked for when its drive goes away between pause and resume, and goes on where it was', async () => {
+    const drive = { isAway: false };
+    const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
+    engine.service.answerAll('open', 'presign');
+    await engine.uploader.addFiles([onDrive(fileOf(1, 25_000, 'away.bin'), drive)]);
+    (await engine.service.nextRequest('put')).answer();
+    await engine.hears('chunk-uploaded');
+    await engine.uploader.pause();
+    drive.isAway = true;
+    await engine.uploader.resume();
+    await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
+    expect(engine.told('away.bin')).not.to.include('upload-failed');
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(1, 25_000, 'away.bin')]);
+    await engine.hears('upload-completed');
+    expect(new Set(engine.service.puts).size).to.equal(25);
+    expect(engine.details('upload-started').at(-1)?.resumedBytes).to.be.at.least(1000);
+  });
+
   it('can be canceled while it is asked for', async () => {
     const engine = await lost();
     await engine.uploader.cancel(engine.id('away.bin'));

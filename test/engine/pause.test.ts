@@ -181,6 +181,19 @@ describe('a list that is put aside', () => {
     await aside.hears('upload-completed');
   });
 
+  it('forgets nothing: once it is taken up again, what was stored is not sent again', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = await halfWay({}, { store });
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await engine.uploader.rest();
+    expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([1]);
+    engine.service.answerAll();
+    engine.uploader.wake();
+    await engine.hears('upload-completed');
+    expect(engine.details('upload-started').map(({ resumedBytes }) => resumedBytes)).to.deep.equal([0, 1000]);
+    expect(engine.service.count('open')).to.equal(1);
+  });
+
   it('starts nothing that waits for it, and leaves alone what the person paused', async () => {
     const engine = new TestEngine({ manual: true });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin'), fileOf(2, 2500, 'b.bin')]);

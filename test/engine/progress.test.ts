@@ -61,6 +61,33 @@ describe('the bar of a file', () => {
     expect(progress.numbers(0)).to.include({ storedBytes: 0, sentBytes: 100, hashedBytes: 100 });
   });
 
+  it('counts what is hashed, what is on its way and what is stored, to the byte', () => {
+    const progress = new Progress(200);
+    const chunks = plan(200, CHUNK) as StoredChunk[];
+    progress.begin(chunks);
+    const [first, second] = chunks as [StoredChunk, StoredChunk];
+    progress.onHashed(first);
+    progress.onSent(first, 40);
+    expect(progress.numbers(0)).to.include({ hashedBytes: 100, sentBytes: 40, storedBytes: 0 });
+    progress.onStored(first);
+    progress.onHashed(second);
+    progress.onSent(second, 30);
+    expect(progress.numbers(1000)).to.include({ hashedBytes: 200, sentBytes: 130, storedBytes: 100 });
+  });
+
+  it('tells how long the rest takes at the rate of before', () => {
+    const progress = new Progress(1000);
+    const chunks = plan(1000, CHUNK) as StoredChunk[];
+    progress.begin(chunks);
+    expect(progress.numbers(0).remainingMs).to.equal(undefined);
+    for (const [at, chunk] of chunks.slice(0, 4).entries()) {
+      progress.onStored(chunk);
+      const { bytesPerSecond, remainingMs } = progress.numbers((at + 1) * 1000);
+      expect(bytesPerSecond).to.be.closeTo(CHUNK, 0.001);
+      expect(remainingMs).to.be.closeTo((9 - at) * 1000, 0.001);
+    }
+  });
+
   it('tells how many bytes are new, and never a negative number', () => {
     const progress = new Progress(CHUNK);
     const [chunk] = plan(CHUNK, CHUNK);

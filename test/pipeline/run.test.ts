@@ -59,6 +59,19 @@ describe('an upload', () => {
     expect(service.count('commit')).to.equal(0);
   });
 
+  it('reads only a little of its file while its bytes do not move', async () => {
+    const { controller, reads, service, start } = setUpRun(fileOf(25, 200_000), {
+      batch: { limit: 1, max: 4 },
+    });
+    service.answerAll('open', 'presign');
+    const running = rejection(start());
+    await until(() => service.waiting('put').length === 2);
+    for (let round = 0; round < 100; round += 1) await settled();
+    expect(reads.length).to.be.at.most(20);
+    controller.abort();
+    await running;
+  });
+
   it('that is refused at the door fails with that, and sends nothing', async () => {
     const { pagePool, service, start } = setUpRun(fileOf(23, 2500));
     const running = rejection(start());

@@ -5,7 +5,7 @@ import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
 import { isRetryable, UploaderError } from '../../src/core/errors.ts';
 import { createPut } from '../../src/service/put.ts';
-import { status, text } from '../support/junk-answers.ts';
+import { headers, status, text } from '../support/junk-answers.ts';
 import { addFault, findReference, forever, rejection } from './reference.ts';
 
 it('an answer without sense ends a PUT at once, and only 2xx is a success', async () => {
@@ -16,8 +16,8 @@ it('an answer without sense ends a PUT at once, and only 2xx is a success', asyn
   const check = async (status: number, text: string, retryAfter: string): Promise<void> => {
     count += 1;
     const hash = count.toString(16).padStart(64, 'f');
-    const headers = { 'retry-after': retryAfter };
-    await addFault({ operation: 'put', match: { hash }, times: -1, status, body: text, headers });
+    const fault = { status, body: text, headers: { 'retry-after': retryAfter } };
+    await addFault({ operation: 'put', match: { hash }, times: -1, ...fault });
     const upload = {
       url: `${storageUrl}/chunks/someone/${hash}`,
       method: 'PUT' as const,
@@ -45,3 +45,84 @@ it('an answer without sense ends a PUT at once, and only 2xx is a success', asyn
   );
   await fc.assert(fc.asyncProperty(status, text, retryAfter, check), { numRuns: 150 });
 });
+
+describe('ten thousand answers without sense', () => {
+  const { XMLHttpRequest: Real } = globalThis;
+  afterEach(() => {
+    globalThis.XMLHttpRequest = Real;
+  });
+
+  it('end each PUT at once, and only 2xx from the very address that was asked is a success', async () => {
+    const url = 'https://storage.test/chunk?ticket=1';
+    const body = new Blob(['some bytes']);
+    const put = createPut({ baseUrl: 'https://api.test' });
+    const cases: fc.Arbitrary<Met> = fc.record({
+      end: fc.constantFrom<Met['end']>('onload', 'onload', 'onload', 'onerror', 'onabort'),
+      status,
+      text,
+      headers,
+      loaded: fc.array(fc.nat(1e6), { maxLength: 3 }),
+      answeredBy: fc.constantFrom(url, url, url, '', 'https://storage.test/other', `${url}#`),
+    });
+    let storedCount = 0;
+    const check = async (answer: Met): Promise<void> => {
+      globalThis.XMLHttpRequest = answering(answer);
+      const told: number[] = [];
+      const options = { signal: forever, onProgress: (bytes: number) => told.push(bytes) };
+      const upload = { url, method: 'PUT' as const, headers: {}, receivedAtMs: 0 };
+      const error = await put(upload, body, options).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      const isStored =
+        answer.end === 'onload' && answer.answeredBy === url && answer.status >= 200 && answer.status < 300;
+      expect(error === undefined).to.equal(isStored);
+      expect(told.every((bytes) => bytes <= body.size)).to.equal(true);
+      if (isStored) storedCount += 1;
+      else {
+        expect(error).to.be.instanceOf(UploaderError);
+        expect(isRetryable(error as UploaderError)).to.equal(true);
+        expect((error as UploaderError).retryAfterMs ?? 0).to.be.within(0, 300_000);
+      }
+    };
+    await fc.assert(fc.asyncProperty(cases, check), { numRuns: 10_000 });
+    expect(storedCount).to.be.greaterThan(100);
+  });
+});
+
+/** What a request meets: how it ends, and all that can be read of its answer. */
+interface Met {
+  readonly end: 'onload' | 'onerror' | 'onabort';
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly loaded: readonly number[];
+  readonly answeredBy: string;
+}
+
+/** A browser's request that is answered so, and reaches no network. */
+function answering({ end, status, text, headers, loaded, answeredBy }: Met): typeof XMLHttpRequest {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  class Answered implements Partial<Record<Met['end'], () => void>> {
+    onload?: () => void;
+    onerror?: () => void;
+    onabort?: () => void;
+    readonly upload: { onprogress?: (event: { loaded: number }) => void; onload?: () => void } = {};
+    readonly status = end === 'onload' ? status : 0;
+    readonly responseURL = end === 'onload' ? answeredBy : '';
+    readonly responseText = text;
+    open(): void {}
+    abort(): void {}
+    setRequestHeader(): void {}
+    getAllResponseHeaders = (): string => lines.join('');
+    getResponseHeader = (name: string): string | null => headers[name] ?? null;
+    send(): void {
+      queueMicrotask(() => {
+        for (const bytes of loaded) this.upload.onprogress?.({ loaded: bytes });
+        this.upload.onload?.();
+        this[end]?.();
+      });
+    }
+  }
+  return Answered as unknown as typeof XMLHttpRequest;
+}

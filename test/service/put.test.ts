@@ -2,10 +2,12 @@
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';
-import type { UploaderError } from '../../src/core/errors.ts';
+import { isRetryable, type UploaderError } from '../../src/core/errors.ts';
 import type { TicketUpload } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
 import { createPut } from '../../src/service/put.ts';
+import { stopClock } from '../support/clock.ts';
+import { until } from '../support/collect.ts';
 import {
   addFault,
   findReference,
@@ -63,6 +65,33 @@ describe('a chunk that is sent', () => {
     await send(chunk, { onProgress: (sentBytes) => progress.push(sentBytes) });
     expect(progress.at(-1)).to.equal(2 ** 21);
     expect(progress).to.deep.equal([...progress].sort((a, b) => a - b));
+    expect(await isStored(chunk)).to.equal(true);
+  });
+
+  it('may take many times as long as it may stand still, as long as bytes move', async () => {
+    const chunk = await sendable();
+    const stallMs = 10_000;
+    const { send: sendXhr } = XMLHttpRequest.prototype;
+    let go: (() => void) | undefined;
+    let xhr: XMLHttpRequest | undefined;
+    XMLHttpRequest.prototype.send = function hold(this: XMLHttpRequest, body) {
+      xhr = this;
+      go = () => sendXhr.call(this, body);
+    };
+    const clock = stopClock();
+    try {
+      const sent = send(chunk, { stallMs });
+      await until(() => xhr !== undefined);
+      for (let loaded = 100; loaded < 1000; loaded += 100) {
+        xhr?.upload.dispatchEvent(new ProgressEvent('progress', { loaded }));
+        await clock.pass(0.9 * stallMs);
+      }
+      go?.();
+      await sent;
+    } finally {
+      clock.restore();
+      XMLHttpRequest.prototype.send = sendXhr;
+    }
     expect(await isStored(chunk)).to.equal(true);
   });
 
@@ -190,6 +219,21 @@ describe('a chunk that fails', () => {
   it('because nothing moves any more has stalled', async () => {
     expect(await refusalOf({ stall: true }, 50)).to.include({ code: 'upload-stalled' });
     expect(await refusalOf({ delayMs: 5000 }, 50)).to.include({ code: 'upload-stalled' });
+  });
+
+  it('because the browser gave it up, which we did not ask for, is a network error', async () => {
+    const chunk = await sendable();
+    const { send: sendXhr } = XMLHttpRequest.prototype;
+    XMLHttpRequest.prototype.send = function abort(this: XMLHttpRequest) {
+      this.dispatchEvent(new ProgressEvent('abort'));
+    };
+    try {
+      const error = await rejection<UploaderError>(send(chunk, { stallMs: 50 }));
+      expect(error.code).to.equal('network');
+      expect(isRetryable(error)).to.equal(true);
+    } finally {
+      XMLHttpRequest.prototype.send = sendXhr;
+    }
   });
 
   it('with a long tale as the answer still has its status', async () => {

@@ -58,6 +58,7 @@ export interface LogEntry {
   readonly hash?: string;
   readonly fields?: readonly string[];
   readonly stored?: boolean;
+  readonly broken?: boolean;
 }
 
 /** The service's log of one file or chunk. */

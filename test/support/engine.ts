@@ -2,12 +2,12 @@
 
 import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
-import type { FileSnapshot } from '../../src/core/types.ts';
+import type { FileSnapshot, PickedFile } from '../../src/core/types.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { Uploader, type UploaderOptions } from '../../src/engine/uploader.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from './bytes.ts';
-import { until } from './collect.ts';
+import { until, untilAsync } from './collect.ts';
 import { ScriptedService } from './scripted-service.ts';
 
 const engines: TestEngine[] = [];
@@ -84,12 +84,30 @@ export async function closeEngines(): Promise<void> {
 }
 
 /** An engine with one file, of which one chunk of three is stored and the others are on their way. */
-export async function halfWay(settings = {}): Promise<TestEngine> {
-  const engine = new TestEngine(settings);
+export async function halfWay(settings = {}, options: UploaderOptions = {}): Promise<TestEngine> {
+  const engine = new TestEngine(settings, options);
   engine.service.answerAll('open', 'presign');
   await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
   (await engine.service.nextRequest('put')).answer();
   await engine.hears('chunk-uploaded');
   await until(() => engine.service.waiting('put').length === 2);
   return engine;
+}
+
+/** A store with one chunk of a file, left behind by a page that is gone. */
+export async function leftBehind(
+  picked: PickedFile | File,
+  settings = {},
+  store: UploadStore = createUploadStore({ name: `test-${crypto.randomUUID()}` }),
+): Promise<UploadStore> {
+  const before = new TestEngine(settings, { store });
+  const { name } = picked instanceof File ? picked : picked.file;
+  before.service.answerAll('open', 'presign');
+  await before.uploader.addFiles([picked]);
+  (await before.service.nextRequest('put')).answer();
+  await untilAsync(async () =>
+    (await store.list()).some((record) => record.name === name && record.stored.size === 1),
+  );
+  await before.uploader.close();
+  return store;
 }

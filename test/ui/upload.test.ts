@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import { SecureUploader } from '../../src/index.ts';
-import { addFault, findReference, uniqueName } from '../service/reference.ts';
+import { addFault, findReference, type LogEntry, logOf, uniqueName } from '../service/reference.ts';
+import { untilAsync } from '../support/collect.ts';
 import { all, button, createElement, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
 
 describe('uploading with the element', () => {
@@ -233,18 +234,23 @@ describe('uploading with the element', () => {
 });
 
 describe('leaving the page', () => {
-  it('does nothing when the element is only moved', async () => {
-    const element = await createElement({ manual: true });
-    await element.addFiles([textFile('moved.txt')]);
-    let paused = 0;
-    element.addEventListener('upload-paused', () => paused++);
+  it('does nothing when the element is only moved: bytes on their way arrive, and once', async () => {
+    const element = await createElement();
+    const name = uniqueName();
+    await addFault({ operation: 'put', match: { fileName: name }, delayMs: 1000 });
+    const puts = async (): Promise<LogEntry[]> =>
+      (await logOf({ fileName: name })).filter(({ operation }) => operation === 'put');
+    let pausedCount = 0;
+    element.addEventListener('upload-paused', () => pausedCount++);
+    const completed = nextEvent(element, 'upload-completed');
+    await element.addFiles([textFile(name)]);
+    await untilAsync(async () => (await puts()).length > 0);
     const other = document.createElement('div');
     element.parentElement?.append(other);
     other.append(element);
-    const finished = nextEvent(element, 'uploads-finished');
-    await element.start();
-    await finished;
-    expect(paused).to.equal(0);
+    await completed;
+    expect(pausedCount).to.equal(0);
+    expect((await puts()).map(({ stored, broken }) => [stored, broken])).to.deep.equal([[true, undefined]]);
   });
 
   it('pauses when it is removed, and goes on when it comes back', async () => {

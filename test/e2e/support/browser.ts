@@ -1,7 +1,7 @@
 // Drives a real Chromium for the journeys: starts it with a profile that stays, kills it without a goodbye, and drops files
 // on a page as the desktop does.
 import { readdirSync, readFileSync } from 'node:fs';
-import { type BrowserContext, chromium, type Page } from 'playwright';
+import { type BrowserContext, chromium, type Locator, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
 
 /** How long a journey waits for what has to come: longer than any machine needs, however busy. */
@@ -37,10 +37,14 @@ function commandLine(pid: string): string {
   }
 }
 
-/** Drops files and folders, by path, on the middle of the widget. */
-export async function drop(page: Page, paths: readonly string[]): Promise<void> {
-  const box = await page.locator('secure-uploader').boundingBox();
-  if (!box) throw new Error('the widget has no box');
+/** Drops files and folders, by path, on the middle of the widget, or of a part of it. */
+export async function drop(
+  page: Page,
+  paths: readonly string[],
+  target: Locator = page.locator('secure-uploader'),
+): Promise<void> {
+  const box = await target.boundingBox();
+  if (!box) throw new Error('there is nothing to drop on');
   const session = await page.context().newCDPSession(page);
   const data = { items: [], files: [...paths], dragOperationsMask: 1 };
   const at = { x: box.x + box.width / 2, y: box.y + Math.min(box.height, 120) / 2, data };

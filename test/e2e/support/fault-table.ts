@@ -22,6 +22,53 @@ export interface Cell {
   readonly expected: string;
 }
 
+const STATUSES = [400, 401, 403, 404, 408, 409, 410, 412, 413, 422, 429, 500, 502, 503, 504];
+/** Faults that every operation can meet. */
+const ANYWHERE: readonly string[] = [
+  ...STATUSES.map(String),
+  'latency spike',
+  '429 with Retry-After',
+  'connection cut before the body',
+  'connection cut in the middle',
+  'connection cut after the body, before the answer',
+  'stalled socket',
+  'truncated answer',
+  'HTML instead of JSON',
+  'redirect',
+  'offline for a while',
+  'proxy that answers for a while',
+];
+/** Faults that only one operation can meet. */
+const ONLY_AT: Readonly<Record<string, Column>> = {
+  '413 to several chunks': 'presign',
+  '422 to several chunks': 'presign',
+  'entry missing from `chunks`': 'presign',
+  'expired ticket': 'presign',
+  'ticket for the wrong hash': 'presign',
+  'storage that stored nothing': 'PUT',
+};
+/** Faults that are over after a while by what they are; and where the bytes arrive all the same, there is no second time. */
+const SHORT = /for a while$/;
+const STORED_AT_ONCE = ['connection cut after the body, before the answer, PUT', 'truncated answer, PUT'];
+
+/** Every fault at every operation that it can meet, sorted; `for ever` too where meeting it once is not the end. */
+export function everyCell(cells: readonly Cell[]): string[] {
+  const columns = Object.keys(OPERATIONS);
+  const met = [
+    ...ANYWHERE.flatMap((fault) => columns.map((column) => `${fault}, ${column}`)),
+    ...Object.entries(ONLY_AT).map((pair) => pair.join(', ')),
+  ];
+  const isLasting = ({ fault, column, mode, expected }: Cell): boolean =>
+    mode === 'once' &&
+    /^(?:retried|renewed|presigned again|new session)$/.test(expected) &&
+    !SHORT.test(fault) &&
+    !STORED_AT_ONCE.includes(`${fault}, ${column}`);
+  return [
+    ...met.map((cell) => `${cell}, once`),
+    ...cells.filter(isLasting).map(({ fault, column }) => `${fault}, ${column}, for ever`),
+  ].sort();
+}
+
 const OUTCOME = /^(?:goes on|retried|renewed|presigned again|new session|paused: [a-z-]+|failed: [a-z-]+)$/;
 const rowsOf = (text: string): string[][] =>
   text

@@ -24,7 +24,7 @@ export const hasStored = (page: Page, bytes: number): Promise<unknown> =>
     { polling: 20, timeout: 60_000 },
   );
 
-/** The page that `world.open` made last, opened by somebody else's browser, with a token of alice's. */
+/** The page that `world.open` made last, or another address, opened by somebody else's browser, with a token of alice's. */
 export async function openElsewhere(
   world: World,
   context: BrowserContext,
@@ -33,7 +33,7 @@ export async function openElsewhere(
   const { token } = await world.service.createToken('alice', 3_600_000);
   const page = await context.newPage();
   await page.addInitScript('globalThis.__name = (fn) => fn;');
-  await page.goto(world.pages.origin + path);
+  await page.goto(new URL(path, world.pages.origin).href);
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
     polling: 100,
   });
