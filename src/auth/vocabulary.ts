@@ -119,9 +119,8 @@ export interface ReadOptions {
 /** Reads an answer that is no pause (429). The most telling first: the stricter reading wins where words contradict each other. */
 export function readAnswer(step: Step, status: number, body: unknown, how: ReadOptions): Reading {
   if (status >= 500) return { type: 'failed', error: { code: 'service-failed', status } };
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return { type: 'failed', error: { code: 'bad-response', status } };
   const answer = record(body);
+  if (answer !== body) return { type: 'failed', error: { code: 'bad-response', status } };
   const token = text(answer.challenge_token);
   const code = text(answer.code) ?? text(answer.authorization_code);
   const event = readEvent(step, status, answer, how);
@@ -166,7 +165,7 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
     return { type: 'challenged', methods, hints, ...(method && { method }) };
   }
   if (isError) {
-    const isRejection = status === 401 || status === 403 || status === 422;
+    const isRejection = [401, 403, 422].includes(status);
     return (isRejection && rejected) || { type: 'failed', error: { code: 'service-failed', status } };
   }
   // A word that is not known leaves it open, whatever stands beside it.
