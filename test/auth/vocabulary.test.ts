@@ -145,8 +145,11 @@ describe('the words of an answer', () => {
   it('that the page explains mean what it says', () => {
     const options = {
       statuses: { 'all-good': 'established', halt: 'locked' },
-      nextSteps: { 'show-portal': 'elsewhere' },
+      nextSteps: { 'show-portal': 'elsewhere', 'go-home': 'established' },
+      errorCodes: { 'E-42': 'locked' },
     };
+    expect(meaning(read('login', 200, { error: 'e42' }, options))).to.equal('account-locked');
+    expect(meaning(read('login', 200, { next_step: 'go_home' }, options))).to.equal('established');
     expect(meaning(read('login', 200, { status: 'ALL_GOOD' }, options))).to.equal('established');
     expect(meaning(read('login', 200, { status: 'halt' }, options))).to.equal('account-locked');
     expect(meaning(read('login', 200, { status: 'ok', next_step: 'show_portal' }, options))).to.equal(
