@@ -180,8 +180,9 @@ describe('the form within the element', () => {
     await element.signIn();
     const form = await formOf(element);
     const fields = [...form.querySelectorAll('label')].map((label) => {
-      const { name, type, required, autocomplete } = label.querySelector('input') as HTMLInputElement;
-      return [label.textContent?.trim(), name, type, required, autocomplete];
+      const input = label.querySelector('input') as HTMLInputElement;
+      const { name, type, required } = input;
+      return [label.textContent?.trim(), name, type, required, input.getAttribute('autocomplete')];
     });
     expect(fields).to.deep.equal([
       ['E-mail address', 'email', 'email', true, 'username'],
