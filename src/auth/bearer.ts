@@ -182,8 +182,10 @@ export class Brakes {
   waitMs(lifetimeMs: number): number {
     const now = Date.now();
     this.#fruitless = this.#fruitless.filter((at) => now - at < this.#times.brakeWindowMs);
-    if (this.#fruitless.length >= this.#times.brakeCount) return Number.POSITIVE_INFINITY;
+    const heldMs = this.#notBeforeMs - now;
+    const { brakeCount, coolCapMs } = this.#times;
+    if (this.#fruitless.length >= brakeCount || heldMs > coolCapMs) return Number.POSITIVE_INFINITY;
     const gapMs = Math.min(this.#times.brakeMs, lifetimeMs / 5);
-    return Math.max(0, this.#lastMs + gapMs - now, this.#notBeforeMs - now);
+    return Math.max(0, this.#lastMs + gapMs - now, heldMs);
   }
 }

@@ -41,6 +41,11 @@ export class Driver {
     return this.#model;
   }
 
+  /** Aborted when the state at hand is left. */
+  get signal(): AbortSignal {
+    return this.#flow.signal;
+  }
+
   /** Events that come up meanwhile are taken in turn. */
   dispatch(event: AuthEvent): void {
     this.#queue.push(event);

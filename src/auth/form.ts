@@ -15,6 +15,8 @@ export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
   /** Begins a round whose code the answer to a login may bring. */
   readonly begin: () => Promise<Transaction>;
   readonly model: () => AuthModel;
+  /** Aborted when the state at hand is left. */
+  readonly signal: () => AbortSignal;
   readonly dispatch: (event: AuthEvent) => void;
 }
 
@@ -44,7 +46,7 @@ const loadPasskey = (): Promise<typeof import('./passkey.ts')> => import('./pass
 const STEPS = new Set(['login', 'start', 'answer', 'poll']);
 
 /** The form's half of signing in, on a host. */
-export function createLoginForm({ settings, post, begin, model, dispatch }: FormHost): LoginForm {
+export function createLoginForm({ settings, post, begin, model, signal, dispatch }: FormHost): LoginForm {
   const { authOptions } = settings;
   const times = timesOf(settings);
   /** What was entered and is not sent yet. */
@@ -151,10 +153,11 @@ export function createLoginForm({ settings, post, begin, model, dispatch }: Form
     },
     async usePasskey() {
       const { generation } = model();
+      const asked = signal();
       try {
         const { askPasskey } = await loadPasskey();
-        const credential = await askPasskey(challenge()?.publicKey ?? {});
-        if (model().generation !== generation) return;
+        const credential = await askPasskey(challenge()?.publicKey ?? {}, asked);
+        if (asked.aborted) return;
         entered = { credential };
         dispatch({ type: 'submit' });
       } catch (error) {

@@ -150,16 +150,16 @@ function silentFailed(model: AuthModel, error: Failure): Move {
 /** Rows 41 to 44: in the background nothing is shown, and what fails counts only once the old token is dead. */
 function inBackground({ isAlive }: AuthModel, { model, effects }: Move): Move {
   const { state, error } = model;
+  const { code, retryAfterMs: ms } = error ?? {};
   if (state === 'signed-in') return { model, effects };
   if (state === 'asking-host' || state === 'silent' || state === 'exchange')
     return { model: { ...model, state: 'signed-in', renewing: state }, effects };
   if (isAlive) {
-    const [first] = effects;
-    const held: Effect[] = first?.type === 'cool' ? [{ type: 'hold', ms: first.ms }] : [];
+    const held: Effect[] = ms === undefined ? [] : [{ type: 'hold', ms }];
     return { model: { ...model, state: 'signed-in', error: undefined }, effects: held };
   }
   // That nobody is signed in any more is what the person is asked for, and no failure.
-  return { model: { ...model, error: error?.code === 'sign-in-required' ? undefined : error }, effects };
+  return { model: { ...model, error: code === 'sign-in-required' ? undefined : error }, effects };
 }
 
 const renew: Row<'renew-due'> = (before, { reason, isSpent }) => {

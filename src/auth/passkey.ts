@@ -56,11 +56,11 @@ function writeCredential(credential: PublicKeyCredential): unknown {
 
 /**
  * The signed answer to a service's request, as JSON. To be called on a press only. Rejects with `passkey-canceled` where the
- * person declined, `passkey-unavailable` where this page may not ask (another domain's passkey) or the request is no request.
+ * person declined or `signal` took the question back, `passkey-unavailable` where this page may not ask (another domain's passkey) or the request is no request.
  */
-export async function askPasskey(request: Json): Promise<unknown> {
+export async function askPasskey(request: Json, signal: AbortSignal): Promise<unknown> {
   try {
-    const credential = await navigator.credentials.get({ publicKey: readOptions(request) });
+    const credential = await navigator.credentials.get({ publicKey: readOptions(request), signal });
     if (credential) return writeCredential(credential as PublicKeyCredential);
   } catch (cause) {
     const isDeclined =

@@ -147,6 +147,7 @@ export class SharedSession {
       ...this.#context,
       begin: () => this.#flows.begin(),
       model: () => driver.model,
+      signal: () => driver.signal,
       dispatch: (event) => driver.dispatch(event),
     });
     driver.rows = this.#form.rows;

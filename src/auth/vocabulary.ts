@@ -35,7 +35,8 @@ const WORDS = table(
     'interactionrequired insufficientauthorization',
   'established ok success succeeded authenticated sessionestablished complete completed loggedin active done',
 );
-const GOING_ON = new Set('authorize token exchange continue complete none'.split(' '));
+/** As a next step, these say that nothing more is asked. */
+const NEXT_WORDS = [...WORDS, ...table('established authorize token exchange continue none')];
 
 /** Each line is a way of answering, named by its first word, in the order in which they are offered. */
 const FAMILIES = table(
@@ -118,9 +119,8 @@ export interface ReadOptions {
 /** Reads an answer that is no pause (429). The most telling first: the stricter reading wins where words contradict each other. */
 export function readAnswer(step: Step, status: number, body: unknown, how: ReadOptions): Reading {
   if (status >= 500) return { type: 'failed', error: { code: 'service-failed', status } };
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return { type: 'failed', error: { code: 'bad-response', status } };
   const answer = record(body);
+  if (answer !== body) return { type: 'failed', error: { code: 'bad-response', status } };
   const token = text(answer.challenge_token);
   const code = text(answer.code) ?? text(answer.authorization_code);
   const event = readEvent(step, status, answer, how);
@@ -134,7 +134,7 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
   const next = normalize(answer.next_step);
   const own = { ...record(options.statuses), ...record(options.errorCodes) };
   const said = [normalize(answer.status), error].filter(Boolean).map((word) => meaningOf([word], own, WORDS));
-  const nextKind = meaningOf([next], options.nextSteps, WORDS);
+  const nextKind = meaningOf([next], options.nextSteps, NEXT_WORDS);
   const says = (kind: string): boolean => said.includes(kind);
   const hasToken = text(answer.challenge_token) !== undefined;
   const hints = readHints(answer, nowMs, record(options.fields));
@@ -165,12 +165,11 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
     return { type: 'challenged', methods, hints, ...(method && { method }) };
   }
   if (isError) {
-    const isRejection = status === 401 || status === 403 || status === 422;
+    const isRejection = [401, 403, 422].includes(status);
     return (isRejection && rejected) || { type: 'failed', error: { code: 'service-failed', status } };
   }
   // A word that is not known leaves it open, whatever stands beside it.
-  const isEstablished = said.length
-    ? said.every((kind) => kind === 'established')
-    : GOING_ON.has(next) || nextKind === 'established';
+  const kinds = next ? [...said, nextKind] : said;
+  const isEstablished = kinds.length > 0 && kinds.every((kind) => kind === 'established');
   return isEstablished ? { type: 'established' } : refuse('step-unsupported');
 }

@@ -12,7 +12,6 @@ import {
   isBelow,
   isSafeUrl,
   readDateMs,
-  readRetryAfterMs,
   resolveUrl,
   type ServiceRequest,
 } from './http.ts';
@@ -22,6 +21,7 @@ import {
   presignBody,
   readCommitted,
   readMissing,
+  readPauseMs,
   readRefusal,
   readSession,
   readTickets,
@@ -120,7 +120,7 @@ export interface PostAnswer {
   readonly status: number;
   /** Parsed JSON; `undefined` where the answer was no JSON. */
   readonly body: unknown;
-  /** From `Retry-After` or the body, milliseconds, five minutes at most. */
+  /** From `Retry-After` or the body, milliseconds: as told, however long. */
   readonly retryAfterMs?: number;
   /** The service's clock: its `Date`, epoch milliseconds, where the page may read it. */
   readonly dateMs?: number;
@@ -160,9 +160,8 @@ export function createPost(
     }
     const init = { method: 'POST', headers: new Headers(headers), credentials };
     const answer = await exchange(url, init, { body, timeoutMs, signal });
-    const date = answer.header('Date');
-    const dateMs = readDateMs(date);
-    const retryAfterMs = readRetryAfterMs(answer.header('Retry-After'), date);
+    const dateMs = readDateMs(answer.header('Date'));
+    const retryAfterMs = readPauseMs(answer, Number.POSITIVE_INFINITY);
     const wwwAuthenticate = answer.header('WWW-Authenticate');
     return {
       status: answer.status,

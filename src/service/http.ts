@@ -213,16 +213,17 @@ export function isSafeUrl(baseUrl: string, url: URL): boolean {
 
 const MAX_WAIT_MS = 5 * 60_000;
 
-/** `Retry-After` (seconds or an HTTP date, told from the answer's own `Date` where it is readable) in ms, 5 minutes at most. */
+/** `Retry-After` (seconds or an HTTP date, told from the answer's own `Date` where it is readable) in ms, `longestMs` at most. */
 export function readRetryAfterMs(
   value: string | number | null | undefined,
   date: string | null,
+  longestMs = MAX_WAIT_MS,
 ): number | undefined {
   if (value === null || value === undefined || value === '') return undefined;
   const text = String(value).trim();
   const isNumber = /^\d+(?:\.\d+)?$/.test(text);
   const waitMs = isNumber ? Number(text) * 1000 : Date.parse(text) - (readDateMs(date) ?? Date.now());
-  return Number.isFinite(waitMs) ? Math.min(Math.max(waitMs, 0), MAX_WAIT_MS) : undefined;
+  return Number.isFinite(waitMs) ? Math.min(Math.max(waitMs, 0), longestMs) : undefined;
 }
 
 /** Epoch milliseconds of an HTTP date; `undefined` where there is none. */

@@ -186,14 +186,16 @@ export function readMissing(
 /** Which operation an answer belongs to; some statuses mean different things. */
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel';
 
+/** How long an answer asks to wait, by its header or in its body; `longestMs` at most. */
+export function readPauseMs(answer: Answer, longestMs?: number): number | undefined {
+  const told = answer.header('Retry-After') ?? field(answer.body, 'retry_after');
+  return readRetryAfterMs(typeof told === 'number' ? told : text(told), answer.header('Date'), longestMs);
+}
+
 /** The error that an answer other than 2xx stands for (U12, U15). See `createCalls` for the codes. */
 export function readRefusal(answer: Answer, operation: Operation, profile: FullProfile): UploaderError {
   const { status } = answer;
-  const retryAfter = answer.header('Retry-After') ?? field(answer.body, 'retry_after');
-  const retryAfterMs = readRetryAfterMs(
-    typeof retryAfter === 'number' ? retryAfter : text(retryAfter),
-    answer.header('Date'),
-  );
+  const retryAfterMs = readPauseMs(answer);
   const debugInfo = text(field(answer.body, 'debuginfo'))?.slice(0, MAX_DEBUG_INFO);
   const details = { status, ...(debugInfo === undefined ? {} : { debugInfo }) };
   const waiting = retryAfterMs === undefined ? details : { ...details, retryAfterMs };

@@ -10,7 +10,7 @@ import { openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
 import { login } from './styles/login.ts';
-import { type CredentialField, type Idp, loginStep } from './views/login.ts';
+import { type CredentialField, type Idp, LOCKED, loginStep } from './views/login.ts';
 
 const PASSWORD: readonly CredentialField[] = [{ name: 'password' }];
 
@@ -139,7 +139,7 @@ export class SecureUploaderLogin extends LitElement {
       idps: this.idps,
       email: this.#email,
       id: this.#id,
-      isFramed: !(this.settings?.allowFramedLogin ?? this.allowFramedLogin) && isForeignFrame(),
+      isFramed: !(this.settings?.allowFramedLogin ?? this.allowFramedLogin) && isForeign(window),
       hasWindow: this.settings !== undefined,
       isPasswordShown: this.#isPasswordShown,
       resendInS: this.#countdown.secondsUntil(challenge?.resendAtMs),
@@ -177,8 +177,8 @@ export class SecureUploaderLogin extends LitElement {
     this.#email = entered.email ?? '';
     this.#isPasswordShown = false;
     for (const input of form.querySelectorAll('input')) if (input.name !== 'email') input.value = '';
-    const [only] = this.idps.filter(({ kind }) => kind === 'local');
-    this.#signIn?.form.logIn(entered, idpId ?? only?.id);
+    const first = this.idps.find(({ kind }) => kind === 'local');
+    this.#signIn?.form.logIn(entered, idpId ?? first?.id);
   };
 
   readonly #onAnswer = (event: SubmitEvent): void => {
@@ -188,9 +188,11 @@ export class SecureUploaderLogin extends LitElement {
   };
 
   readonly #onType = ({ target }: InputEvent): void => {
-    const { name, value, form } = target as HTMLInputElement;
-    const { codeLength = 0 } = this.#signIn?.form.challenge ?? {};
-    const isWhole = name === 'code' && codeLength > 0 && value.replace(/[\s-]/g, '').length === codeLength;
+    const { value, form } = target as HTMLInputElement;
+    const { session, form: steps } = this.#signIn as SignIn;
+    // Another account may not be locked: what is typed ends the failure.
+    if (session.snapshot.error?.code === LOCKED) session.signIn();
+    const isWhole = value.replace(/[\s-]/g, '').length === steps.challenge?.codeLength;
     if (isWhole && this.#options.autoSubmitCode === true) form?.requestSubmit();
   };
 
@@ -206,10 +208,10 @@ export function defineLogin(): void {
     customElements.define('secure-uploader-login', SecureUploaderLogin);
 }
 
-/** True inside a page of another origin, which could lay itself over the form. */
-function isForeignFrame(): boolean {
+/** True inside a page of another origin, however far up: it could lay itself over the form. */
+function isForeign({ parent }: Window): boolean {
   try {
-    return window.top?.location.origin !== location.origin;
+    return parent.location.origin !== location.origin || (parent !== parent.parent && isForeign(parent));
   } catch {
     return true;
   }

@@ -151,6 +151,14 @@ describe('the brakes', () => {
     }
   });
 
+  it('hold a renewal for as long as the service wants, and ask the person where that is too long', () => {
+    const brakes = new Brakes(AUTH_TIMES);
+    brakes.hold(200_000);
+    expect(brakes.waitMs(900_000)).to.be.within(190_000, 200_000);
+    brakes.hold(3_600_000);
+    expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
+  });
+
   it('end it after three renewals that no call profited from', () => {
     const brakes = new Brakes({ ...AUTH_TIMES, brakeMs: 0 });
     for (let count = 0; count < 3; count++) {

@@ -1,47 +1,13 @@
 // A code comes back to a hidden frame and is redeemed: once, whatever the service does with it.
 import { expect } from '@open-wc/testing';
-import type { Post, PostAnswer } from '../../src/auth/post.ts';
-import type { AuthTimes } from '../../src/auth/times.ts';
-import type { SettingsInput } from '../../src/core/config.ts';
+import { Clock } from '../../src/auth/bearer.ts';
+import { redeem } from '../../src/auth/exchange.ts';
+import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import { closeAll, failuresOf, forever, type Opened, open } from './open-session.ts';
+import { closeAll, failuresOf, forever, type Opened } from './open-session.ts';
+import { fixtures, follow, granted, openSilent, until } from './scripted.ts';
 
 afterEach(closeAll);
-
-const fixtures = new URL('./fixtures/', import.meta.url).href;
-type Body = { readonly code: string; readonly code_verifier: string };
-interface Sent {
-  readonly path: string;
-  readonly body: Body;
-  readonly atMs: number;
-  readonly credentials: RequestCredentials;
-}
-type Script = PostAnswer | UploaderError;
-
-const good = (more: object = {}): PostAnswer => ({ status: 200, body: { token: 'service-token', ...more } });
-
-/** A session whose sign-in page answers at once, and whose token operation follows the script, its last line for ever. */
-function openScripted(
-  script: readonly Script[],
-  input: SettingsInput = {},
-  times: Partial<AuthTimes> = {},
-): Opened & { sent: Sent[] } {
-  const sent: Sent[] = [];
-  const post: Post = async (path, body, { credentials }) => {
-    sent.push({ path, body: body as Body, atMs: performance.now(), credentials });
-    const line = script[Math.min(sent.length, script.length) - 1];
-    if (!line || line instanceof UploaderError) throw line;
-    return line;
-  };
-  const settings = {
-    auth: 'popup',
-    silent: 'auto',
-    authorizePath: `${fixtures}authorize.html`,
-    redirectUri: `${fixtures}secure-uploader-callback.html`,
-    ...input,
-  };
-  return { ...open(settings, times, post), sent };
-}
 
 const answering = (answer: string): SettingsInput => ({ authOptions: { params: { answer } } });
 
@@ -57,7 +23,7 @@ async function failureOf(opened: Opened): Promise<string> {
 
 describe('a silent sign-in', () => {
   it('brings a token, sends exactly code and verifier, and leaves no frame', async () => {
-    const { session, sent } = openScripted([good()]);
+    const { session, sent } = openSilent([granted()]);
     expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
     expect(sent.map(({ path, credentials }) => [path, credentials])).to.deep.equal([
       ['/auth/token', 'same-origin'],
@@ -72,7 +38,7 @@ describe('a silent sign-in', () => {
     const asked = new Promise<Record<string, string>>((resolve) => {
       channel.onmessage = ({ data }) => resolve(data);
     });
-    const { session, sent } = openScripted([good()], { scope: 'upload', idpId: 'corp' });
+    const { session, sent } = openSilent([granted()], { scope: 'upload', idpId: 'corp' });
     await session.withToken(async () => undefined, forever);
     const { state, code_challenge, ...rest } = await asked;
     channel.close();
@@ -85,7 +51,7 @@ describe('a silent sign-in', () => {
       idp_id: 'corp',
       prompt: 'none',
     });
-    const verifier = new TextEncoder().encode(sent[0]?.body.code_verifier);
+    const verifier = new TextEncoder().encode(String(sent[0]?.body.code_verifier));
     const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', verifier));
     const base64 = btoa(String.fromCharCode(...digest))
       .replaceAll('+', '-')
@@ -107,7 +73,7 @@ describe('a silent sign-in', () => {
       code_challenge: 'x',
       empty: '',
     };
-    const { session } = openScripted([good()], {
+    const { session } = openSilent([granted()], {
       clientId: '',
       idpId: 'corp',
       authOptions: { params, paramNames: { idp: 'connection' } },
@@ -138,14 +104,14 @@ describe('a silent sign-in', () => {
         return { status: 200, body: { token: 'adapted-token' } };
       },
     };
-    const { session, sent } = openScripted([], { authOptions: { adapter } });
+    const { session, sent } = openSilent([], { authOptions: { adapter } });
     expect(await session.withToken(async (token) => token, forever)).to.equal('adapted-token');
     expect(asked[1]).to.deep.equal(['code', 'code_verifier']);
     expect(sent).to.deep.equal([]);
   });
 
   it('that finds nobody signed in asks the person, and says nothing wrong', async () => {
-    const opened = openScripted([good()], answering('error=login_required'));
+    const opened = openSilent([granted()], answering('error=login_required'));
     const required = opened.next('auth-required');
     const stop = new AbortController();
     opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);
@@ -157,11 +123,11 @@ describe('a silent sign-in', () => {
   });
 
   it('shows exactly the error that the sign-in page answers, and redeems nothing', async () => {
-    const refused = openScripted([good()], answering('error=access_denied'));
+    const refused = openSilent([granted()], answering('error=access_denied'));
     expect(await failureOf(refused)).to.equal('access-denied');
-    const broken = openScripted([good()], answering('error=server_error'));
+    const broken = openSilent([granted()], answering('error=server_error'));
     expect(await failureOf(broken)).to.equal('authorize-failed');
-    const foreign = openScripted([good()], {
+    const foreign = openSilent([granted()], {
       ...answering('code=c&iss=https://evil.example'),
       issuer: 'https://service.example',
     });
@@ -171,14 +137,14 @@ describe('a silent sign-in', () => {
 
   it('ignores an answer with a wrong state or a code twice, and gives up after its time', async () => {
     for (const answer of ['code=c&state=wrong', 'code=c&code=d', 'silence=1']) {
-      const opened = openScripted([good()], answering(answer), { silentMs: 300 });
+      const opened = openSilent([granted()], answering(answer), { silentMs: 300 });
       expect(await failureOf(opened), answer).to.equal('silent-timeout');
       expect(opened.sent).to.deep.equal([]);
     }
   });
 
   it('refuses a callback page of another origin', async () => {
-    const opened = openScripted([good()], { redirectUri: 'https://elsewhere.example/callback.html' });
+    const opened = openSilent([granted()], { redirectUri: 'https://elsewhere.example/callback.html' });
     expect(await failureOf(opened)).to.equal('bad-config');
   });
 });
@@ -188,12 +154,12 @@ describe('redeeming a code', () => {
 
   it('never sends one again when its outcome is unknown: a fresh code follows, once', async () => {
     for (const line of [network, { status: 502, body: undefined }, { status: 200, body: {} }]) {
-      const { session, sent } = openScripted([line, good()]);
+      const { session, sent } = openSilent([line, granted()]);
       expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
       expect(sent.length).to.equal(2);
       expect(sent[0]?.body.code).not.to.equal(sent[1]?.body.code);
     }
-    const lost = openScripted([network]);
+    const lost = openSilent([network]);
     expect(await failureOf(lost)).to.equal('network');
     expect(lost.sent.length).to.equal(2);
   });
@@ -206,36 +172,55 @@ describe('redeeming a code', () => {
       ['<html>', 'token-malformed'],
       [undefined, 'token-malformed'],
     ] as const) {
-      const opened = openScripted([{ status: 200, body }]);
+      const opened = openSilent([{ status: 200, body }]);
       expect(await failureOf(opened), JSON.stringify(body)).to.equal(code);
     }
   });
 
   it('is refused once and for all by 400 and 401, and says so', async () => {
     for (const status of [400, 401]) {
-      const opened = openScripted([{ status, body: { error: 'invalid_grant' } }]);
+      const opened = openSilent([{ status, body: { error: 'invalid_grant' } }]);
       expect(await failureOf(opened)).to.equal('code-rejected');
       expect(opened.sent.length).to.equal(1);
     }
   });
 
-  it('waits as long as it is told after 429, then sends the same code once more', async () => {
-    const { session, sent, changes } = openScripted([{ status: 429, body: {}, retryAfterMs: 150 }, good()]);
-    expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
-    expect(sent[1]?.body.code).to.equal(sent[0]?.body.code);
-    expect((sent[1]?.atMs ?? 0) - (sent[0]?.atMs ?? 0)).to.be.at.least(149);
-    const [cooled] = changes.filter(({ name }) => name === 'auth-failed');
-    expect(cooled?.detail).to.deep.include({ code: 'rate-limited', retryAfterMs: 150 });
+  for (const status of [429, 503]) {
+    it(`waits as long as it is told after ${status}, then sends the same code once more`, async () => {
+      const pause = { status, body: {}, retryAfterMs: 150 };
+      const { session, sent, sentAtMs, changes } = openSilent([pause, granted()]);
+      expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
+      expect(sent[1]?.body.code).to.equal(sent[0]?.body.code);
+      const [first = 0, second = 0] = sentAtMs;
+      expect(second - first).to.be.at.least(149);
+      const [cooled] = changes.filter(({ name }) => name === 'auth-failed');
+      expect(cooled?.detail).to.deep.include({ code: 'rate-limited', retryAfterMs: 150 });
+    });
+  }
+
+  it('asks the person at once when it is told to wait for too long', async () => {
+    const opened = openSilent([{ status: 429, body: {}, retryAfterMs: 3_600_000 }]);
+    expect(await failureOf(opened)).to.equal('rate-limited');
+    expect(opened.session.snapshot.state).to.equal('prompt');
+    expect(opened.sent.length).to.equal(1);
+  });
+
+  it('sends a code once when it is redeemed twice at a time', async () => {
+    const { post, sent } = follow([granted()]);
+    const settings = createSettings({ baseUrl: 'https://service.example' });
+    const context = { settings, post, clock: new Clock(), assumedLifetimeMs: 1000, signal: forever };
+    const grant = { code: 'only-once', verifier: 'v', via: 'popup' } as const;
+    const [one, two] = await Promise.all([redeem(grant, context), redeem(grant, context)]);
+    expect([one.type, two]).to.deep.equal(['token', one]);
+    expect(sent.length).to.equal(1);
   });
 
   it('waits longer each time when it is not told how long, and in the end asks the person', async () => {
     const times = { coolBaseMs: 20, coolMaxMs: 500, coolCapMs: 250 };
-    const opened = openScripted([{ status: 429, body: {} }], {}, times);
+    const opened = openSilent([{ status: 429, body: {} }], {}, times);
     const stop = new AbortController();
     opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);
-    while (opened.session.snapshot.state !== 'prompt') {
-      await new Promise<void>((resolve) => opened.session.subscribe(resolve));
-    }
+    await until(opened, 'prompt');
     stop.abort();
     expect(opened.session.snapshot.error?.code).to.equal('rate-limited');
     const waits = opened.changes.flatMap((change) =>
@@ -244,13 +229,13 @@ describe('redeeming a code', () => {
     expect(waits.length).to.be.within(3, 5);
     for (const [index, wait] of waits.entries())
       expect(wait).to.be.within(0.8 * 20 * 2 ** index, 1.2 * 20 * 2 ** index);
-    const gaps = opened.sent.slice(1).map(({ atMs }, index) => atMs - (opened.sent[index]?.atMs ?? 0));
+    const gaps = opened.sentAtMs.slice(1).map((atMs, index) => atMs - (opened.sentAtMs[index] ?? 0));
     for (const [index, gap] of gaps.entries()) expect(gap).to.be.at.least((waits[index] ?? 0) - 2);
   });
 
   it('takes the place of a token that ran out, for all who wait, without a word', async () => {
-    const script = [good({ expires_in: 6 }), good({ token: 'second-token' })];
-    const { session, sent, changes } = openScripted(script);
+    const script = [granted({ expires_in: 6 }), granted({ token: 'second-token' })];
+    const { session, sent, changes } = openSilent(script);
     await session.withToken(async () => undefined, forever);
     const real = Date.now;
     Date.now = () => real() + 10_000;
@@ -267,7 +252,7 @@ describe('redeeming a code', () => {
   it('believes a token that seems dead on arrival, and lets the service judge', async () => {
     for (const shift of [-7_200_000, 7_200_000]) {
       const expires_at = new Date(Date.now() + shift + 900_000).toISOString();
-      const { session, sent } = openScripted([good({ expires_at })]);
+      const { session, sent } = openSilent([granted({ expires_at })]);
       for (let count = 0; count < 3; count++) await session.withToken(async () => undefined, forever);
       expect(sent.length).to.equal(1);
     }

@@ -1,56 +1,26 @@
 // Signing in by a form within an uploader: the session is the one that its uploads wait for.
 import { expect } from '@open-wc/testing';
-import { createLoginForm, type LoginForm } from '../../src/auth/form.ts';
-import type { Post, PostAnswer } from '../../src/auth/post.ts';
+import { createLoginForm } from '../../src/auth/form.ts';
+import type { PostAnswer } from '../../src/auth/post.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { sleep } from '../../src/core/wait.ts';
 import { openSignIn } from '../../src/engine/sign-in.ts';
 import { createPost } from '../../src/service/client.ts';
 import { findReference } from '../service/reference.ts';
-import { closeAll, forever, type Opened, open } from './open-session.ts';
+import { closeAll, forever, open } from './open-session.ts';
 import { lookAt, password } from './people.ts';
+import { challenged, fixtures, openForm, until, type WithForm } from './scripted.ts';
 
 afterEach(closeAll);
 
 const local = { auth: 'local', authOptions: { loginSendsChallenge: true } };
 
-/** Resolves when sign-in is in that state. */
-async function until({ session }: Opened, state: string): Promise<void> {
-  while (session.snapshot.state !== state) await new Promise<void>((resolve) => session.subscribe(resolve));
-}
-
-async function openReal(input: SettingsInput): Promise<Opened & { form: LoginForm }> {
+async function openReal(input: SettingsInput): Promise<WithForm> {
   const { baseUrl } = await findReference();
   const opened = open({ baseUrl, ...input }, {}, createPost(createSettings({ baseUrl })));
   return { ...opened, form: opened.session.form(createLoginForm) };
 }
-
-interface Sent {
-  readonly path: string;
-  readonly body: Record<string, unknown>;
-  readonly credentials: RequestCredentials;
-}
-
-function openScripted(
-  script: readonly (PostAnswer | UploaderError)[],
-  input: SettingsInput = {},
-): Opened & { form: LoginForm; sent: Sent[] } {
-  const sent: Sent[] = [];
-  const post: Post = async (path, body, { credentials }) => {
-    sent.push({ path, body: body as Record<string, unknown>, credentials });
-    const line = script[Math.min(sent.length, script.length) - 1];
-    if (!line || line instanceof UploaderError) throw line;
-    return line;
-  };
-  const opened = open({ auth: 'local', ...input }, {}, post);
-  return { ...opened, sent, form: opened.session.form(createLoginForm) };
-}
-
-const challenged = (challenge_token: string, more: object = {}): PostAnswer => ({
-  status: 200,
-  body: { status: 'challenge', challenge_token, available_methods: ['totp', 'sms'], ...more },
-});
 
 describe('a form within an uploader', () => {
   it('signs in what waits, by password alone', async () => {
@@ -88,7 +58,6 @@ describe('a form within an uploader', () => {
   });
 
   it('says that the browser keeps its session apart where no code comes of it, and offers the window', async () => {
-    const fixtures = new URL('./fixtures/', import.meta.url).href;
     const opened = await openReal({
       auth: 'local',
       silent: 'auto',
@@ -107,16 +76,32 @@ describe('a form within an uploader', () => {
   });
 
   it('keeps nothing of a challenge after Cancel, and nothing of credentials after they were sent', async () => {
-    const { session, form, sent, ...opened } = openScripted([challenged('secret-challenge')]);
+    const { session, form, sent, ...opened } = openForm([challenged('secret-challenge')]);
     session.signIn();
     form.logIn({ email: 'tom@example.com', password: 'secret-password' });
-    await until({ session, ...opened }, 'choose');
+    await until({ session }, 'choose');
     session.cancel();
     expect(session.snapshot.state).to.equal('prompt');
     expect(form.challenge).to.equal(undefined);
     const seen = JSON.stringify([session, form, opened.changes]);
     expect(seen).not.to.match(/secret-|tom@/);
     expect(sent.length).to.equal(1);
+  });
+
+  it('answers a challenge without a token by none, and not by that of one that was given up', async () => {
+    const fresh = { status: 200, body: { available_methods: ['totp'] } };
+    const opened = openForm([challenged('old'), fresh, { status: 410, body: {} }]);
+    opened.session.signIn();
+    opened.form.logIn({ email: 'tom@example.com', password: 'p' });
+    await until(opened, 'choose');
+    opened.session.cancel();
+    opened.form.logIn({ email: 'tom@example.com', password: 'p' });
+    await until(opened, 'answer');
+    opened.form.answer('1');
+    await until(opened, 'prompt');
+    expect(JSON.stringify(opened.sent.at(-1)?.body)).to.equal(
+      '{"method":"totp","action":"answer","code":"1"}',
+    );
   });
 
   it('check 6: given a challenge, then every request carries the newest challenge token, and exactly what is documented', async () => {
@@ -126,7 +111,7 @@ describe('a form within an uploader', () => {
       { ...challenged('three', { error: 'invalid_code' }), status: 401 },
       challenged('four', { error: 'invalid_code' }),
     ];
-    const opened = openScripted(script);
+    const opened = openForm(script);
     const { session, form, sent } = opened;
     session.signIn();
     form.logIn({ email: 'tom@example.com', password: 'p' });
@@ -167,7 +152,7 @@ describe('a form within an uploader', () => {
       waiting('waiting'),
       { status: 200, body: { status: 'denied' } },
     ];
-    const opened = openScripted(script);
+    const opened = openForm(script);
     opened.session.signIn();
     opened.form.logIn({ email: 'paul@example.com', password: 'p' });
     await until(opened, 'wait');
@@ -183,7 +168,7 @@ describe('a form within an uploader', () => {
   });
 
   it('starts anew when the challenge is too old', async () => {
-    const opened = openScripted([
+    const opened = openForm([
       challenged('one', { available_methods: ['totp'] }),
       { status: 410, body: { status: 'expired' } },
     ]);
@@ -198,7 +183,7 @@ describe('a form within an uploader', () => {
 
   it('goes back a step when the service cannot be reached, and sends nothing again by itself', async () => {
     const gone = new UploaderError('network', 'gone');
-    const opened = openScripted([challenged('one', { available_methods: ['totp'] }), gone]);
+    const opened = openForm([challenged('one', { available_methods: ['totp'] }), gone]);
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
     await until(opened, 'answer');
@@ -209,7 +194,7 @@ describe('a form within an uploader', () => {
   });
 
   it('waits as long as it is told when there were too many tries', async () => {
-    const opened = openScripted([{ status: 429, body: {}, retryAfterMs: 30 }]);
+    const opened = openForm([{ status: 429, body: {}, retryAfterMs: 30 }]);
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
     await until(opened, 'cooling');
@@ -219,17 +204,14 @@ describe('a form within an uploader', () => {
   });
 
   it('asks otherwise where the page says how', async () => {
-    const opened = openScripted(
-      [challenged('one', { available_methods: ['totp'] }), { status: 401, body: {} }],
-      {
-        idpId: 'corp-ldap',
-        loginPath: '/v2/sign-in',
-        authOptions: {
-          credentials: { login: 'same-origin' },
-          challenge: { paths: { answer: '/v2/second' }, names: { challenge_token: 'flow', code: 'otp' } },
-        },
+    const opened = openForm([challenged('one', { available_methods: ['totp'] }), { status: 401, body: {} }], {
+      idpId: 'corp-ldap',
+      loginPath: '/v2/sign-in',
+      authOptions: {
+        credentials: { login: 'same-origin' },
+        challenge: { paths: { answer: '/v2/second' }, names: { challenge_token: 'flow', code: 'otp' } },
       },
-    );
+    });
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', pin: '1' });
     await until(opened, 'answer');
@@ -262,7 +244,7 @@ describe('a form within an uploader', () => {
         return { status: 410, body: {} };
       },
     };
-    const opened = openScripted([], { authOptions: { adapter } });
+    const opened = openForm([], { authOptions: { adapter } });
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
     await until(opened, 'answer');
@@ -274,7 +256,7 @@ describe('a form within an uploader', () => {
   it("keeps the service's own words back, unless the page wants them shown", async () => {
     const refusal = { status: 401, body: { status: 'denied', message: 'Ask Ms Miller, room 7.' } };
     for (const showServerMessages of [false, true]) {
-      const opened = openScripted([refusal], { authOptions: { showServerMessages } });
+      const opened = openForm([refusal], { authOptions: { showServerMessages } });
       opened.session.signIn();
       const failed = opened.next('auth-failed');
       opened.form.logIn({ email: 'tom@example.com', password: 'p' });

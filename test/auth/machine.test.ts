@@ -116,7 +116,7 @@ describe('what the sign-in table decides by', () => {
       expect([model.state, model.canSilent]).to.deep.equal(['silent', true]);
     }
     const alive = reduce(at('renewing-silent', offline), EVENTS.deadline);
-    expect([tell(alive), alive.model.canSilent]).to.deep.equal(['signed-in - hold', true]);
+    expect([tell(alive), alive.model.canSilent]).to.deep.equal(['signed-in -', true]);
   });
 
   it("wants no code where the service's own session is all that is wanted", () => {
@@ -136,6 +136,12 @@ describe('what the sign-in table decides by', () => {
   it('asks the person when the pauses in a row become too long', () => {
     const model = at('exchange', { cooledMs: 299_500 });
     expect(tell(reduce(model, EVENTS['rate-limited']))).to.equal('prompt rate-limited require');
+  });
+
+  it('asks the person at once when the service wants more patience than that, and keeps to it in the background', () => {
+    const hour: AuthEvent = { type: 'rate-limited', generation, waitMs: 3_600_000 };
+    expect(tell(reduce(at('exchange'), hour))).to.equal('prompt rate-limited require');
+    expect(reduce(at('renewing-exchange'), hour).effects).to.deep.equal([{ type: 'hold', ms: 3_600_000 }]);
   });
 
   it('goes back after a pause to the step that was refused', () => {

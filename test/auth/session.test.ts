@@ -2,6 +2,7 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { closeAll, forever, namesOf, noPost, open, refused } from './open-session.ts';
+import { until } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -144,6 +145,20 @@ describe('a call with a token', () => {
     const { session } = open({ getToken: () => `token-${++calls}` });
     const error = await session.withToken(() => Promise.reject(refused()), forever).catch((error) => error);
     expect([error.code, error.status, calls]).to.deep.equal(['token-rejected', 401, 2]);
+  });
+
+  it('is not made with one new token after another: after a few that were all refused the person is asked', async () => {
+    let count = 0;
+    const { session } = open({ getToken: () => `token-${++count}` }, { brakeMs: 1, brakeCount: 3 });
+    const stop = new AbortController();
+    const call = (): Promise<unknown> =>
+      session.withToken(() => Promise.reject(refused()), stop.signal).catch(() => undefined);
+    const many = async (): Promise<void> => {
+      while (count < 20 && !stop.signal.aborted) await call();
+    };
+    await Promise.race([until({ session }, 'prompt'), many()]);
+    stop.abort();
+    expect([session.snapshot.state, count]).to.deep.equal(['prompt', 4]);
   });
 
   it('keeps its token when the answer is 403, and renews nothing', async () => {

@@ -166,7 +166,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await page.keyboard.press('Enter');
     assert.match(
       await heard(page, 'One moment…'),
-      /It goes on by itself in about \d s\.[\s\S]*button "Cancel"/,
+      /status: The service is busy\.[\s\S]*timer: \d s[\s\S]*button "Cancel"/,
     );
     await heard(page, 'Sign in');
     await fromTheTop(page);

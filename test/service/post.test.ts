@@ -44,6 +44,19 @@ describe('a sign-in call', () => {
     });
   });
 
+  it('tells how long to wait, by what the body says, however long', async () => {
+    const post = createPost(await referenceSettings());
+    const pauseOf = async (body: object, headers: object = {}): Promise<number | undefined> => {
+      const fileName = uniqueName();
+      await addFault({ operation: 'session', match: { fileName }, status: 429, headers, body });
+      return (await post('/files/uploadsession', { file_name: fileName }, options)).retryAfterMs;
+    };
+    expect(await pauseOf({ retry_after: 7 })).to.equal(7000);
+    expect(await pauseOf({ retry_after: '7' })).to.equal(7000);
+    expect(await pauseOf({ retry_after: [7] })).to.equal(undefined);
+    expect(await pauseOf({ retry_after: 7 }, { 'retry-after': '3600' })).to.equal(3_600_000);
+  });
+
   it('rejects where no answer came', async () => {
     const post = createPost({ baseUrl: 'http://localhost:1', authHeader: 'Authorization' });
     expect(await rejection(post('/auth/token', {}, options))).to.include({ code: 'network' });

@@ -7,6 +7,8 @@ import { lookAt, password } from '../auth/people.ts';
 import { findReference } from '../service/reference.ts';
 import { all, shown, textFile } from './support.ts';
 
+const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
+
 async function createLocal(more: object = {}): Promise<SecureUploader> {
   const { baseUrl } = await findReference();
   const element = await fixture<SecureUploader>(html`<secure-uploader auth="local"></secure-uploader>`);
@@ -16,7 +18,35 @@ async function createLocal(more: object = {}): Promise<SecureUploader> {
 }
 
 const formOf = (element: SecureUploader) =>
-  shown(() => element.querySelector<HTMLElement>(':scope > secure-uploader-login form'));
+  shown(() => element.querySelector<HTMLFormElement>(':scope > secure-uploader-login form'));
+
+/** Types into a field as a person does. */
+function fill(element: SecureUploader, name: string, value: string): void {
+  const input = element.querySelector<HTMLInputElement>(`[name=${name}]`);
+  if (!input) throw new Error(`no ${name}`);
+  input.value = value;
+  input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+}
+
+/** A button of the form that can be pressed, by its text. */
+const buttonOf = (element: SecureUploader, text: string) =>
+  shown(() =>
+    [...element.querySelectorAll<HTMLButtonElement>('button:enabled')].find((each) =>
+      each.textContent?.includes(text),
+    ),
+  );
+
+/** The form, with e-mail and password sent. */
+async function logIn(element: SecureUploader, email: string): Promise<void> {
+  await element.signIn();
+  const form = await formOf(element);
+  fill(element, 'email', email);
+  fill(element, 'password', await password());
+  form.requestSubmit();
+}
+
+const problemOf = (element: SecureUploader): string =>
+  element.querySelector('secure-uploader-login [role=status]')?.textContent?.trim() ?? '';
 
 describe('the form within the element', () => {
   it('is there once a file needs it, as a child of the element, and nothing complains about it', async () => {
@@ -83,31 +113,115 @@ describe('the form within the element', () => {
 
   it('sends a code by itself once it is whole, if the page wants that', async () => {
     const element = await createLocal({ authOptions: { autoSubmitCode: true } });
-    await element.addFiles([textFile('g.txt')]);
-    const form = (await formOf(element)) as HTMLFormElement;
-    const fill = (name: string, value: string): HTMLInputElement => {
-      const input = element.querySelector<HTMLInputElement>(`[name=${name}]`);
-      if (!input) throw new Error(`no ${name}`);
-      input.value = value;
-      input.dispatchEvent(new InputEvent('input', { bubbles: true }));
-      return input;
-    };
-    fill('email', 'mia@example.com');
-    fill('password', await password());
-    form.requestSubmit();
-    const bySms = (): HTMLElement | null | undefined =>
-      [...element.querySelectorAll('button')].find((button) => button.textContent?.includes('text message'));
-    (await shown(bySms)).click();
+    await logIn(element, 'mia@example.com');
+    (await buttonOf(element, 'text message')).click();
     await shown(() => element.querySelector<HTMLElement>('[name=code]'));
     const code = (await lookAt('mia')).sms ?? '';
-    fill('code', code.slice(0, -1));
+    fill(element, 'code', code.slice(0, -1));
     expect(element.snapshot.auth.state).to.equal('answer');
-    fill('code', code);
+    fill(element, 'code', code);
     await shown(() => element.snapshot.auth.state !== 'answer');
   });
 
+  it('sends nothing more for a locked account, until something else is entered', async () => {
+    const element = await createLocal();
+    await logIn(element, 'lou@example.com');
+    await shown(() => element.snapshot.auth.error?.code === 'account-locked');
+    await shown(() => problemOf(element).includes('locked'));
+    const submit = element.querySelector<HTMLButtonElement>('form [type=submit]');
+    expect([submit?.textContent, submit?.disabled]).to.deep.equal(['Sign in', true]);
+    submit?.click();
+    expect(element.snapshot.auth.state).to.equal('prompt');
+    fill(element, 'email', 'alice@example.com');
+    await shown(() => submit?.disabled === false);
+    expect(problemOf(element)).to.equal('');
+    fill(element, 'password', await password());
+    submit?.click();
+    expect(element.snapshot.auth.state).to.equal('login');
+  });
+
+  it('can be canceled while the service looks at the credentials, and keeps the address', async () => {
+    const asked: AbortSignal[] = [];
+    const login = (_body: unknown, signal: AbortSignal): Promise<never> => {
+      asked.push(signal);
+      return new Promise(() => undefined);
+    };
+    const element = await createLocal({ authOptions: { adapter: { login } } });
+    await logIn(element, 'tom@example.com');
+    (await buttonOf(element, 'Cancel')).click();
+    expect(asked.map(({ aborted }) => aborted)).to.deep.equal([true]);
+    await buttonOf(element, 'Sign in');
+    expect(element.querySelector<HTMLInputElement>('[name=email]')?.value).to.equal('tom@example.com');
+    expect(problemOf(element)).to.equal('');
+  });
+
+  it('says once that the service is busy, and counts down', async () => {
+    const login = async () => ({ status: 429, body: {}, retryAfterMs: 40_000 });
+    const element = await createLocal({ authOptions: { adapter: { login } } });
+    await logIn(element, 'tom@example.com');
+    const leftS = (): number => Number.parseInt(element.querySelector('[role=timer]')?.textContent ?? '', 10);
+    const first = await shown(leftS);
+    expect(first).to.be.within(30, 40);
+    expect(element.querySelector('secure-uploader-login')?.textContent?.match(/busy/g)).to.have.length(1);
+    expect(problemOf(element)).to.contain('busy');
+    await shown(() => leftS() < first);
+    (await buttonOf(element, 'Cancel')).click();
+  });
+
+  it('asks for the credentials that the page names, and sends them by those names', async () => {
+    const sent: unknown[] = [];
+    const login = async (body: unknown) => {
+      sent.push(body);
+      return { status: 401, body: {} };
+    };
+    const pin = { name: 'pin', label: 'PIN', type: 'text', autocomplete: 'off' };
+    const note = { name: 'note', label: 'Note', type: 'text', autocomplete: 'nickname', required: false };
+    const element = await createLocal({ authOptions: { credentialFields: [pin, note], adapter: { login } } });
+    await element.signIn();
+    const form = await formOf(element);
+    const fields = [...form.querySelectorAll('label')].map((label) => {
+      const input = label.querySelector('input') as HTMLInputElement;
+      const { name, type, required } = input;
+      return [label.textContent?.trim(), name, type, required, input.getAttribute('autocomplete')];
+    });
+    expect(fields).to.deep.equal([
+      ['E-mail address', 'email', 'email', true, 'username'],
+      ['PIN', 'pin', 'text', true, 'off'],
+      ['Note', 'note', 'text', false, 'nickname'],
+    ]);
+    fill(element, 'email', 'tom@example.com');
+    fill(element, 'pin', '0042');
+    form.requestSubmit();
+    await shown(() => element.snapshot.auth.error);
+    expect(sent).to.deep.equal([{ idp_id: 'local', email: 'tom@example.com', pin: '0042', note: '' }]);
+  });
+
+  it('leads to the sign-in page with the identity provider that is pressed', async () => {
+    const channel = new BroadcastChannel('authorize-fixture');
+    const asked = new Promise<Record<string, string>>((resolve) => {
+      channel.onmessage = ({ data }) => resolve(data);
+    });
+    const element = await createLocal({
+      authorizePath: `${fixtures}authorize.html`,
+      redirectUri: `${fixtures}secure-uploader-callback.html`,
+      idps: [{ id: 'corp', label: 'Corp', kind: 'federated' }],
+      authOptions: { adapter: { exchange: async () => ({ status: 200, body: { token: 't' } }) } },
+    });
+    await element.signIn();
+    const page = await fixture<HTMLIFrameElement>(html`<iframe title="In place of a window"></iframe>`);
+    const own = window.open;
+    window.open = () => page.contentWindow;
+    try {
+      (await buttonOf(element, 'Sign in with Corp')).click();
+    } finally {
+      window.open = own;
+    }
+    expect((await asked).idp_id).to.equal('corp');
+    await shown(() => element.snapshot.auth.state === 'signed-in');
+    channel.close();
+  });
+
   it('is not needed for a window, whose panel counts down while the service asks for patience', async () => {
-    const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
     const adapter = { exchange: async () => ({ status: 429, body: {}, retryAfterMs: 40_000 }) };
     const element = await createLocal({
       auth: 'popup',

@@ -98,9 +98,10 @@ describe('the sign-in panel', () => {
     expect(textOf(element)).to.contain('Your browser blocked the sign-in window.');
   });
 
-  it('offers to go on on this page when the window was blocked, but not where that would lose files', async () => {
+  it('offers to open the window again when it was blocked, and to go on on this page, but not where that would lose files', async () => {
     const { auth } = STATES['sign-in-blocked'] as Snapshot;
     const element = await show({ ...snapshot([file('a.txt', 'done', 10, 1)]), auth });
+    expect(one(element, '[data-action=sign-in]').textContent?.trim()).to.equal('Open again');
     button(element, 'Continue on this page').click();
     expect(element.calls).to.deep.equal([['signIn', 'redirect']]);
     await element.show({ ...snapshot([file('b.txt', 'paused', 10, 0)]), auth });

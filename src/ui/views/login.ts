@@ -43,6 +43,9 @@ export interface LoginView extends SignIn {
   onToggle(): void;
 }
 
+/** After it the form sends nothing until something else is entered. */
+export const LOCKED = 'account-locked';
+
 /** Failures after which only the service's own window goes on. */
 const WINDOW_HELPS = new Set([
   'step-unsupported',
@@ -59,8 +62,7 @@ export function loginStep(view: LoginView): TemplateResult {
     case 'prompt':
     case 'signed-out':
     case 'login':
-      if (view.isFramed) return panel(view, messages.logIn, html`<p>${messages.framed}</p>`);
-      return panel(view, messages.logIn, credentials(view));
+      return panel(view, messages.logIn, view.isFramed ? html`<p>${messages.framed}</p>` : credentials(view));
     case 'choose':
       return panel(view, messages.chooseTitle, methods(view));
     case 'answer':
@@ -79,14 +81,9 @@ export function loginStep(view: LoginView): TemplateResult {
       );
     case 'signed-in':
       return panel(view, messages.done);
-    case 'cooling':
-      return panel(
-        view,
-        messages.busy,
-        html`<p>${messages.coolingText(coolInS > 0 ? `${coolInS} s` : undefined)}</p>`,
-      );
     default:
-      return panel(view, messages.busy);
+      // Why it takes so long is told as what went wrong, and read out once; the seconds are not read out.
+      return panel(view, messages.busy, coolInS > 0 ? html`<p role="timer">${coolInS} s</p>` : undefined);
   }
 }
 
@@ -122,7 +119,7 @@ function waysOut(view: LoginView): TemplateResult | typeof nothing {
   const { session, form, messages, resendInS } = view;
   const { method, methods = [] } = view.challenge ?? {};
   const { state } = view.auth;
-  if (['prompt', 'signed-out', 'login', 'signed-in'].includes(state)) return nothing;
+  if (['prompt', 'signed-out', 'signed-in'].includes(state)) return nothing;
   const canResend = state === 'answer' && method?.needsStart && method.family !== 'passkey';
   const canChange = methods.length > 1 && ['answer', 'verify', 'wait'].includes(state);
   const resend = resendInS > 0 ? messages.sendAgainIn(resendInS) : messages.sendAgain;
@@ -177,7 +174,7 @@ function credentials(view: LoginView): TemplateResult {
             </label>`
           : nothing
       }
-      <button class="primary" type="submit" ?disabled=${isBusy}>${isBusy ? messages.busy : messages.logIn}</button>
+      <button class="primary" type="submit" ?disabled=${isBusy || view.auth.error?.code === LOCKED}>${isBusy ? messages.busy : messages.logIn}</button>
     </form>
     ${others.map(
       ({ id, label }) =>

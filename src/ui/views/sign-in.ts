@@ -34,11 +34,12 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
   }
   if (!needsPanel(auth)) return nothing;
   const { title, text } = wordsOf(state);
-  const label = isWaiting
-    ? messages.openAgain
-    : auth.error?.code === 'host-token-failed'
-      ? messages.tryAgain
-      : messages.signIn;
+  const label =
+    isWaiting || auth.error?.code === 'popup-blocked'
+      ? messages.openAgain
+      : auth.error?.code === 'host-token-failed'
+        ? messages.tryAgain
+        : messages.signIn;
   const canSignIn = isWaiting || auth.state === 'prompt';
   // What stands last stands where "Sign in" stood: a second click there must not cancel what the first began.
   return html`<div class="panel sign-in ${auth.error ? 'danger' : ''}" part="sign-in ${auth.state}" role="group" aria-label=${title} tabindex="-1" data-state=${auth.state}>

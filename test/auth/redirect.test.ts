@@ -1,0 +1,61 @@
+// What is taken of an address that the page was loaded with, and what is no answer.
+import { expect } from '@open-wc/testing';
+import { isAnswer } from '../../src/auth/redirect.ts';
+import { closeAll, failuresOf, type Opened, open } from './open-session.ts';
+import { follow, granted, until } from './scripted.ts';
+
+afterEach(closeAll);
+
+/** Opens a session on a page that was loaded with this answer, to a round of so long ago. */
+function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof follow> {
+  const stored = { verifier: 'v', returnTo: location.href, createdAtMs: Date.now() - ageMs };
+  sessionStorage.setItem('secure-uploader:redirect:our-state', JSON.stringify(stored));
+  history.replaceState(null, '', `#secure-uploader-answer?${params}`);
+  const service = follow([granted()]);
+  return { ...open({ auth: 'redirect' }, {}, service.post), ...service };
+}
+
+const MINUTE_MS = 60_000;
+
+describe('a page that was loaded with an answer', () => {
+  it('redeems its code, and has nothing of it in its address or storage any more', async () => {
+    const before = location.href;
+    const opened = comeBack('code=c&state=our-state', 9 * MINUTE_MS);
+    expect(location.href).to.equal(before);
+    expect(Object.keys(sessionStorage).filter((name) => name.startsWith('secure-uploader'))).to.deep.equal(
+      [],
+    );
+    await until(opened, 'signed-in');
+    expect(opened.sent.map(({ body }) => body)).to.deep.equal([{ code: 'c', code_verifier: 'v' }]);
+  });
+
+  for (const [what, params, ageMs] of [
+    ['is too late', 'code=c&state=our-state', 11 * MINUTE_MS],
+    ['has a code twice', 'code=c&code=d&state=our-state', MINUTE_MS],
+    ['has a code and an error', 'code=c&error=access_denied&state=our-state', MINUTE_MS],
+  ] as const) {
+    it(`check 15: that ${what} says state-mismatch, and redeems nothing`, async () => {
+      const opened = comeBack(params, ageMs);
+      await opened.next('auth-failed');
+      expect(failuresOf(opened.changes)).to.deep.equal(['state-mismatch']);
+      expect(opened.session.snapshot.state).to.equal('signed-out');
+      expect(opened.sent).to.deep.equal([]);
+    });
+  }
+});
+
+describe('an answer', () => {
+  it('is one with a code or an error, of our state, each once and of a sane length', () => {
+    for (const params of ['code=c&state=s', 'error=access_denied&state=s&iss=x'])
+      expect(isAnswer(params, 's'), params).to.equal(true);
+    const others = [
+      'state=s',
+      'code=c',
+      'code=c&state=t',
+      'code=c&error=e&state=s',
+      'code=c&state=s&iss=x&iss=y',
+    ];
+    for (const params of [...others, undefined, 7, `code=${'c'.repeat(8192)}&state=s`])
+      expect(isAnswer(params, 's'), String(params).slice(0, 40)).to.equal(false);
+  });
+});

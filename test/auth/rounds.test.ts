@@ -1,0 +1,63 @@
+// One round of signing in: where none may begin, and what is taken for its answer.
+import { expect } from '@open-wc/testing';
+import { createTransaction, runPopup } from '../../src/auth/rounds.ts';
+import { createSettings } from '../../src/core/config.ts';
+import { rejection } from '../service/reference.ts';
+import { closeAll, failuresOf, forever, open } from './open-session.ts';
+
+afterEach(closeAll);
+
+const settings = createSettings({ baseUrl: 'https://service.example' });
+
+describe('a page that may not encrypt', () => {
+  before(() => Object.defineProperty(crypto, 'subtle', { configurable: true, value: undefined }));
+  after(() => Reflect.deleteProperty(crypto, 'subtle'));
+
+  it('opens no window, and says why', () => {
+    const own = window.open;
+    let count = 0;
+    window.open = () => {
+      count += 1;
+      return null;
+    };
+    try {
+      const { session, changes } = open({ auth: 'popup' });
+      session.signIn();
+      expect(failuresOf(changes)).to.deep.equal(['insecure-context']);
+      expect(count).to.equal(0);
+    } finally {
+      window.open = own;
+    }
+  });
+
+  it('begins no round', async () => {
+    const round = createTransaction(settings, 'https://page.example/callback.html');
+    expect(await rejection(round)).to.include({ code: 'insecure-context' });
+  });
+});
+
+describe('a round', () => {
+  it('takes nothing from its channel but what a callback page of this version sends', async () => {
+    const frame = document.createElement('iframe');
+    document.body.append(frame);
+    const channel = new BroadcastChannel('secure-uploader:our-state');
+    const round = { state: 'our-state', verifier: 'v', challenge: 'c', url: 'about:blank' };
+    const options = { signal: forever, onClosed: () => undefined, pollMs: 1000, graceMs: 1000 };
+    const grant = runPopup(frame.contentWindow as Window, settings, round, options);
+    const answer = { type: 'secure-uploader:answer', version: 1, params: 'code=right&state=our-state' };
+    const wrong = { ...answer, params: 'code=wrong&state=our-state' };
+    for (const data of [
+      { ...wrong, type: 'secure-uploader:ack' },
+      { ...wrong, type: undefined },
+      { ...wrong, version: 2 },
+      { ...wrong, params: 'code=wrong&state=theirs' },
+      wrong.params,
+      null,
+      answer,
+    ])
+      channel.postMessage(data);
+    expect(await grant).to.deep.equal({ code: 'right', verifier: 'v', via: 'popup' });
+    channel.close();
+    frame.remove();
+  });
+});

@@ -1,0 +1,79 @@
+// Sessions whose service answers by a script: with a sign-in page that answers at once, or with a form.
+import { createLoginForm, type LoginForm } from '../../src/auth/form.ts';
+import type { Post, PostAnswer } from '../../src/auth/post.ts';
+import type { AuthTimes } from '../../src/auth/times.ts';
+import type { SettingsInput } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import { type Opened, open } from './open-session.ts';
+
+/** One answer after the other, the last one for ever. */
+export type Script = readonly (PostAnswer | UploaderError)[];
+
+export interface Sent {
+  readonly path: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly credentials: RequestCredentials;
+  readonly headers?: Record<string, string>;
+}
+
+/** A service that follows the script, and what it was sent. */
+export function follow(script: Script): { post: Post; sent: Sent[]; sentAtMs: number[] } {
+  const sent: Sent[] = [];
+  const sentAtMs: number[] = [];
+  const post: Post = async (path, body, { credentials, headers }) => {
+    sent.push({ path, body: body as Sent['body'], credentials, ...(headers && { headers }) });
+    sentAtMs.push(performance.now());
+    const line = script[Math.min(sent.length, script.length) - 1];
+    if (!line || line instanceof UploaderError) throw line;
+    return line;
+  };
+  return { post, sent, sentAtMs };
+}
+
+export const fixtures = new URL('./fixtures/', import.meta.url).href;
+
+/** A session whose sign-in page answers at once, without a word to the person. */
+export function openSilent(
+  script: Script,
+  input: SettingsInput = {},
+  times: Partial<AuthTimes> = {},
+): Opened & ReturnType<typeof follow> {
+  const service = follow(script);
+  const settings = {
+    auth: 'popup',
+    silent: 'auto',
+    authorizePath: `${fixtures}authorize.html`,
+    redirectUri: `${fixtures}secure-uploader-callback.html`,
+    ...input,
+  };
+  return { ...open(settings, times, service.post), ...service };
+}
+
+export type WithForm = Opened & { readonly form: LoginForm };
+
+/** A session that signs in by a form. */
+export function openForm(
+  script: Script,
+  input: SettingsInput = {},
+): WithForm & Pick<ReturnType<typeof follow>, 'sent'> {
+  const { post, sent } = follow(script);
+  const opened = open({ auth: 'local', ...input }, {}, post);
+  return { ...opened, sent, form: opened.session.form(createLoginForm) };
+}
+
+/** Resolves when sign-in is in that state. */
+export async function until({ session }: Pick<Opened, 'session'>, state: string): Promise<void> {
+  while (session.snapshot.state !== state) await new Promise<void>((resolve) => session.subscribe(resolve));
+}
+
+/** The service gives a token. */
+export const granted = (more: object = {}): PostAnswer => ({
+  status: 200,
+  body: { token: 'service-token', ...more },
+});
+
+/** The service wants one more proof. */
+export const challenged = (challenge_token: string, more: object = {}): PostAnswer => ({
+  status: 200,
+  body: { status: 'challenge', challenge_token, available_methods: ['totp', 'sms'], ...more },
+});
