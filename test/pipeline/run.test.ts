@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { bytesOf, fileOf } from '../support/bytes.ts';
+import { fileOf } from '../support/bytes.ts';
 import { rejection, settled, until } from '../support/collect.ts';
 import { CHUNK_BYTES, hashesOf, PAGE_BYTES, recordOf, setUpRun } from '../support/running.ts';
 
@@ -90,22 +90,6 @@ describe('an upload', () => {
     const request = await service.nextRequest('open');
     expect(await running).to.equal(error);
     expect(request.signal.aborted).to.equal(true);
-  });
-
-  it('is not committed where the file became another one meanwhile and the browser does not tell', async () => {
-    const bytes = bytesOf(26, 9500);
-    const file = new File([bytes], 'a.bin');
-    let now = new Blob([bytes]);
-    const slice = (from?: number, to?: number): Blob => now.slice(from, to);
-    const { service, start } = setUpRun(Object.assign(file, { slice }), { isWatched: false });
-    const failed = rejection<UploaderError>(start());
-    service.answerAll('open', 'presign');
-    const put = await service.nextRequest('put');
-    now = new Blob([bytes.toReversed()]);
-    put.answer();
-    service.answerAll('put');
-    expect((await failed).code).to.equal('file-changed');
-    expect(service.log.some((entry) => entry.startsWith('commit'))).to.equal(false);
   });
 
   it('is done when the service says so, though the store does not answer', async () => {
