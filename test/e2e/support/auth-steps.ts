@@ -49,6 +49,11 @@ export async function press(page: Page): Promise<Page> {
   return window;
 }
 
+/** Resolves when the window has closed. */
+export const isGone = async (window: Page): Promise<void> => {
+  if (!window.isClosed()) await window.waitForEvent('close');
+};
+
 /** Enters an address and the password in the form that is shown, and sends it. */
 export async function fillIn(
   page: Page | Frame,
@@ -144,10 +149,10 @@ export const turns = (page: Page, count = 30): Promise<void> =>
   }, count);
 
 /** The widget's panel where sign-in is in that state. */
-export const panel = (page: Page, state: string): Locator =>
+export const panel = (page: Page | Frame, state: string): Locator =>
   page.locator(`[part~="sign-in"][data-state="${state}"]`);
 
-export const signInButton = (page: Page): Locator => page.locator('[data-action="sign-in"]');
+export const signInButton = (page: Page | Frame): Locator => page.locator('[data-action="sign-in"]');
 
 /** An attribute that makes times of sign-in small. */
 export const times = (auth: object): string => `data-engine-options='${JSON.stringify({ times: { auth } })}'`;
@@ -170,7 +175,7 @@ export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
 }
 
 /** Gives the widget a file of that size. */
-export async function pick(page: Page, world: AuthWorld, sizeBytes = 100_000): Promise<void> {
+export async function pick(page: Page | Frame, world: AuthWorld, sizeBytes = 100_000): Promise<void> {
   const path = join(world.folder, 'small.bin');
   writeRandom(path, sizeBytes);
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
