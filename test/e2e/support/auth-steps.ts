@@ -80,10 +80,11 @@ type Bodies = Record<string, string>[];
 /** A script that keeps what the page sends to `/auth/` and gets from there, where no scan of the page looks. */
 export const RECORD = `{
   const own = fetch;
-  const wire = { sent: [], got: [] };
+  const wire = { sent: [], sentAtMs: [], got: [] };
   globalThis.readWire = () => wire;
   globalThis.fetch = async (...given) => {
     const isOfSignIn = String(given[0]).includes('/auth/');
+    if (isOfSignIn) wire.sentAtMs.push(Date.now());
     if (isOfSignIn) wire.sent.push(given[1]?.body ?? '{}');
     const answer = await own(...given);
     if (isOfSignIn) wire.got.push(await answer.clone().text().catch(() => '{}'));
@@ -91,13 +92,15 @@ export const RECORD = `{
   };
 }`;
 
-/** What a page with `RECORD` sent and got. */
-export async function wireOf(page: Page): Promise<{ sent: Bodies; got: Bodies }> {
-  const { sent, got } = await page.evaluate(() =>
-    (globalThis as unknown as { readWire(): { sent: string[]; got: string[] } }).readWire(),
+/** What a page with `RECORD` sent and got, and when it sent that by its own clock. */
+export async function wireOf(page: Page): Promise<{ sent: Bodies; sentAtMs: number[]; got: Bodies }> {
+  const { sent, sentAtMs, got } = await page.evaluate(() =>
+    (
+      globalThis as unknown as { readWire(): { sent: string[]; sentAtMs: number[]; got: string[] } }
+    ).readWire(),
   );
   const read = (texts: string[]): Bodies => texts.map((text) => JSON.parse(text) as Record<string, string>);
-  return { sent: read(sent), got: read(got) };
+  return { sent: read(sent), sentAtMs, got: read(got) };
 }
 
 /** Shows the form in the page. */
