@@ -3,29 +3,19 @@
 import assert from 'node:assert/strict';
 import type { BrowserContext, Page } from 'playwright';
 import { RECORD } from './auth-steps.ts';
+import { observing } from './observe.ts';
 
 /** A script that keeps, beside what `RECORD` does, each text and attribute that the document ever has, in shadow roots too. */
 export const WATCH = `${RECORD} {
   const seen = new Set();
   globalThis.readSeen = () => [...seen];
-  const observer = new MutationObserver((records) => {
+  ${observing(`(records) => {
     for (const { target, attributeName, oldValue, addedNodes } of records) {
       seen.add(oldValue);
       seen.add(attributeName ? target.getAttribute(attributeName) : target.data);
       for (const node of addedNodes) seen.add(node.outerHTML ?? node.data);
     }
-  });
-  const watch = (root) => observer.observe(root, {
-    subtree: true, childList: true,
-    attributes: true, attributeOldValue: true, characterData: true, characterDataOldValue: true,
-  });
-  watch(document);
-  const attachShadow = Element.prototype.attachShadow;
-  Element.prototype.attachShadow = function (options) {
-    const root = attachShadow.call(this, options);
-    watch(root);
-    return root;
-  };
+  }`)}
 }`;
 
 /** What a browser said and asked for since it is listened to. */
