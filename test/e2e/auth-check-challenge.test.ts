@@ -1,7 +1,7 @@
 // Challenges that are too old, unknown, or contradict themselves, in the form and against the service.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright';
+import type { Locator, Page } from 'playwright';
 import { detailsOf, inState, logIn, RECORD, turns, until, wireOf } from './support/auth-steps.ts';
 import { BOTH, inWorlds, world } from './support/auth-world.ts';
 
@@ -195,13 +195,13 @@ inWorlds({ sites: BOTH }, () => {
     world.service.faults.add({ operation: 'login', status: 429, body: {}, headers: { 'retry-after': '40' } });
     await world.context.clock.install();
     const page = await logIn(world, 'alice@example.com');
+    const left = (seconds: number | string): Locator =>
+      page.locator('secure-uploader-login p', { hasText: new RegExp(`\\b${seconds} s\\b`) });
     const leftS = async (): Promise<number> =>
-      Number(
-        /\d+/.exec((await page.getByText(/It goes on by itself in about \d+ s\./).textContent()) ?? '')?.[0],
-      );
+      Number(/\d+/.exec((await left('\\d+').textContent()) ?? '')?.[0]);
     const first = await leftS();
     await page.clock.fastForward(10_000);
-    await page.getByText(`It goes on by itself in about ${first} s.`).waitFor({ state: 'detached' });
+    await left(first).waitFor({ state: 'detached' });
     const then = await leftS();
     assert.ok(first <= 40 && then <= first - 10, `${first} s, then ${then} s`);
     await page.clock.fastForward(40_000);
