@@ -75,7 +75,9 @@ function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
     if (origin === undefined || !settings.appOrigins.includes(origin)) return;
     c.res.headers.set('access-control-allow-origin', origin);
-    c.res.headers.set('access-control-expose-headers', EXPOSED);
+    // A fault may have shown less.
+    if (!c.res.headers.has('access-control-expose-headers'))
+      c.res.headers.set('access-control-expose-headers', EXPOSED);
     if (c.req.path.startsWith('/auth/')) c.res.headers.set('access-control-allow-credentials', 'true');
   };
 }

@@ -66,6 +66,13 @@ export const users: readonly User[] = [
     about: 'approval on a phone, with a number to match',
     methods: ['push'],
   },
+  {
+    id: 'user-olga',
+    email: 'olga@example.com',
+    name: 'Olga',
+    about: 'authenticator app, code by e-mail or SMS, or a recovery code',
+    methods: ['recovery', 'sms', 'email', 'totp'],
+  },
   { id: 'user-petra', email: 'petra@example.com', name: 'Petra', about: 'passkey', methods: ['passkey'] },
   {
     id: 'user-lou',

@@ -66,7 +66,8 @@ export class Announcer {
           this.#say(texts.signInTitle);
         break;
       case 'auth-failed':
-        this.#shout(texts[change.detail.code]);
+        // The form tells its own.
+        if (this.#host.snapshot.auth.mode !== 'local') this.#shout(texts[change.detail.code]);
         break;
       case 'upload-failed':
         this.#failed.push({ name: shownName(change.detail.name), sentence: texts[change.detail.code] });

@@ -34,7 +34,7 @@ describe('a page that was loaded with an answer', () => {
     ['has a code twice', 'code=c&code=d&state=our-state', MINUTE_MS],
     ['has a code and an error', 'code=c&error=access_denied&state=our-state', MINUTE_MS],
   ] as const) {
-    it(`check 15: that ${what} says state-mismatch, and redeems nothing`, async () => {
+    it(`that ${what} says state-mismatch, and redeems nothing`, async () => {
       const opened = comeBack(params, ageMs);
       await opened.next('auth-failed');
       expect(failuresOf(opened.changes)).to.deep.equal(['state-mismatch']);

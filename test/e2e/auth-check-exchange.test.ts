@@ -9,14 +9,18 @@ import {
   detailsOf,
   fillIn,
   inState,
+  openWaiting,
+  panel,
   press,
   RECORD,
   signIn,
+  signInByWindow,
   turns,
   until,
   wireOf,
 } from './support/auth-steps.ts';
 import { BOTH, inWorlds, world } from './support/auth-world.ts';
+import { until as untilWidget } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -64,6 +68,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   });
 
   test('check 18: given 429 with an exposed Retry-After of 3, then exactly one further request follows, not before 3 s, with the wait told', async () => {
+    await world.context.clock.install();
     const page = await openKnown();
     world.service.faults.add({ operation: 'token', status: 429, body: {}, headers: { 'retry-after': '3' } });
     const waiting = callKnown(page);
@@ -74,27 +79,61 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     );
     const cooling = (await seen.jsonValue()) || undefined;
     assert.deepEqual([cooling?.error?.code, cooling?.error?.retryAfterMs], ['rate-limited', 3000]);
+    await page.clock.runFor(3_000);
     assert.equal(await waiting, 'done');
-    const [first, second] = world.entries('token');
     assert.equal(world.count('token'), 2);
-    assert.ok((second?.at ?? 0) - (first?.answeredAt ?? Number.POSITIVE_INFINITY) >= 2_990);
+    // By the page's clock, which was moved.
+    const [first = 0, second = 0] = (await wireOf(page)).sentAtMs;
+    assert.ok(second - first >= 3_000, `${second - first} ms`);
     const codes = await codesOf(page);
     assert.equal(codes[0], codes[1], 'the one permitted re-send');
   });
 
-  test('check 19: given 429 without a readable header on every attempt, then waits grow, stop at the cap, and the user is asked', async () => {
+  test('check 18: given 429 with Retry-After while the widget redeems, then its panel counts down, and the upload goes on by itself', async () => {
+    await world.context.clock.install();
+    const page = await openWaiting(world, 'auth="popup"');
+    world.service.faults.add({ operation: 'token', status: 429, body: {}, headers: { 'retry-after': '30' } });
+    await signInByWindow(page, world);
+    const told = panel(page, 'cooling').getByText(/in about \d+ s/);
+    const leftS = async (): Promise<number> => Number(/\d+/.exec((await told.textContent()) ?? '')?.[0]);
+    const first = await leftS();
+    await page.clock.fastForward(10_000);
+    await panel(page, 'cooling').getByText(`in about ${first} s`).waitFor({ state: 'detached' });
+    const then = await leftS();
+    assert.ok(first <= 30 && then <= first - 10, `${first} s, then ${then} s`);
+    await page.clock.fastForward(30_000);
+    await untilWidget(page, 'upload-completed');
+    assert.equal(world.count('token'), 2);
+  });
+
+  test('check 19: given 429 without a readable header on every attempt, then waits grow with jitter, stop at the cap, and the user is asked', async () => {
     const page = await openKnown({ coolBaseMs: 100, coolMaxMs: 10_000, coolCapMs: 600 });
     world.service.faults.add({ operation: 'token', status: 429, body: {}, times: Number.POSITIVE_INFINITY });
+    await page.evaluate(() => {
+      const pauses: number[] = [];
+      Object.assign(globalThis, { pauses });
+      tools.session?.subscribe(() => {
+        const { state, error } = tools.session?.snapshot ?? {};
+        const { retryAfterMs = 0 } = error ?? {};
+        if (state === 'cooling' && pauses.at(-1) !== retryAfterMs) pauses.push(retryAfterMs);
+      });
+    });
     callKnown(page).catch(() => undefined);
     await until(page, 'auth-failed');
     await inState(page, 'prompt');
     const at = world.entries('token').map((entry) => entry.at);
     const waits = at.slice(1).map((time, index) => time - (at[index] ?? 0));
+    const pauses = await page.evaluate(() => (globalThis as unknown as { pauses: number[] }).pauses);
     // Across sites nothing but a person can begin anew after the one re-send.
     assert.ok(at.length >= (site === 'same-site' ? 3 : 2) && at.length <= 6, `${at.length} requests`);
-    // Each wait is twice the one before, give or take a fifth.
+    assert.ok(pauses.length >= waits.length && waits.length > 0, `${pauses}`);
+    // Each pause is twice the one before, give or take a fifth by chance, and each request keeps to it.
+    for (const [index, pause] of pauses.entries()) {
+      const share = pause / (100 * 2 ** index);
+      assert.ok(share >= 0.8 && share <= 1.2 && share !== 1, `pause ${index}: ${pauses}`);
+    }
     for (const [index, wait] of waits.entries())
-      assert.ok(wait >= 100 * 2 ** index * 0.8 - 10, `wait ${index}: ${waits}`);
+      assert.ok(wait >= (pauses[index] ?? Number.POSITIVE_INFINITY) - 10, `wait ${index}: ${waits}`);
     assert.equal((await page.evaluate(() => tools.session?.snapshot.error))?.code, 'rate-limited');
     const sent = world.count('token');
     await turns(page, 60);
@@ -128,7 +167,11 @@ inWorlds({ sites: BOTH }, ({ site }) => {
 
   test('check 21: given an end of the token in any documented form, or none, then the lifetime used is the documented one', async () => {
     const { token } = await world.service.createToken('alice');
-    await (await openKnown()).close();
+    // Where local time is not UTC, so that one is not taken for the other.
+    const context = await world.browser.newContext({ timezoneId: 'Asia/Tokyo' });
+    const known = await world.open({ auth: 'popup' }, { context });
+    assert.equal(await known.evaluate(() => new Date().getTimezoneOffset()), -540);
+    await signIn(known, world);
     const endMs = Math.ceil(Date.now() / 1000) * 1000 + 3_600_000;
     const iso = new Date(endMs).toISOString();
     const withOffset = `${new Date(endMs + 7_200_000).toISOString().slice(0, 19)}+02:00`;
@@ -140,7 +183,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
       ['missing', undefined, false],
       ['garbage', 'next tuesday', false],
     ] as const) {
-      const page = await world.open({ auth: 'popup' });
+      const page = await world.open({ auth: 'popup' }, { context });
       world.service.faults.add({
         operation: 'token',
         status: 200,
@@ -153,6 +196,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
       else assert.equal(signedIn?.expiresAt, undefined, form);
       await page.close();
     }
+    await context.close();
   });
 
   test('check 22: given an issuer other than the one that is set, then issuer-mismatch is told, and no token request is made', async () => {

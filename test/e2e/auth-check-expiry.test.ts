@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertStoredOnce, begin, CHUNK_COUNT, endMs, HELD_COUNT, SETTINGS } from './support/auth-expiry.ts';
-import { panel, signInButton, turns } from './support/auth-steps.ts';
+import { isGone, panel, signInButton, turns } from './support/auth-steps.ts';
 import { BOTH, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
@@ -22,7 +22,7 @@ inWorlds({ sites: BOTH }, () => {
     assert.equal(puts.filter(({ stored }) => stored).length, puts.length);
     assert.equal(world.count('token'), 1);
     const [window] = await Promise.all([page.waitForEvent('popup'), signInButton(page).click()]);
-    if (!window.isClosed()) await window.waitForEvent('close');
+    await isGone(window);
     await assertStoredOnce(page, world, sha256);
     assert.equal(world.count('token'), 2, 'one sign-in');
     assert.equal(world.count('session'), 1, 'the upload went on in its session');

@@ -1,32 +1,15 @@
 // Every step of signing in by keyboard alone: reached by Tab, named, told once to a screen reader, with nothing for axe to complain
 // about, in the page's own form and on the service's page.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { call, callAndAsk, pick, press, showForm, until } from './support/auth-steps.ts';
+import { bundle } from '../../scripts/login-page.mjs';
+import { assertAccessible, heard, SAID, saidOf } from './support/auth-heard.ts';
+import { call, callAndAsk, fillIn, panel, pick, press, showForm, until } from './support/auth-steps.ts';
 import { inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, until as untilWidget } from './support/browser.ts';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
-
-/** What a screen reader is given of the form, once it shows that heading; axe finds nothing there. */
-async function heard(page: Page, heading: string): Promise<string> {
-  const form = page.locator('secure-uploader-login');
-  await form.getByRole('heading', { name: heading, level: 2, exact: true }).waitFor();
-  await page.evaluate(AXE);
-  const found = await page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(at: unknown): Promise<{ violations: { id: string }[] }> };
-    };
-    // The page around the form of another page is that page's own; the service's page is looked at as a whole.
-    const at = document.querySelector('main') ? document : 'secure-uploader-login';
-    return (await axe.run(at)).violations.map(({ id }) => id);
-  });
-  assert.deepEqual(found, [], heading);
-  return form.ariaSnapshot();
-}
+declare const gallery: typeof import('./support/auth-gallery.ts').gallery;
 
 /** The accessible name of what has the focus. */
 const focused = (page: Page): Promise<string> =>
@@ -65,7 +48,7 @@ const fromTheTop = (page: Page): Promise<void> =>
   page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
 
 async function openForm(): Promise<Page> {
-  const page = await world.open({ auth: 'local' });
+  const page = await world.open({ auth: 'local' }, { script: SAID });
   await callAndAsk(page, world);
   await showForm(page, world);
   return page;
@@ -129,10 +112,21 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await enter(page, 'Code', (await world.service.people.recoveryCodes('mia'))[0] ?? '');
     await page.keyboard.press('Enter');
     await until(page, 'signed-in');
+    assert.deepEqual(await saidOf(page), [
+      'E-mail or password is not right. Try again.',
+      'Sign in to upload',
+      'That code is not right. Try again. 4 attempts are left.',
+    ]);
   });
 
   test('check 40: given keyboard only, then waiting for a phone is heard with its number, and left and gone back to', async () => {
+    await world.context.clock.install();
     const page = await openForm();
+    /** As long as the service tells to wait before the next poll, at both ends. */
+    const passPause = async (): Promise<void> => {
+      world.service.clock.shift(4_000);
+      await page.clock.runFor(4_000);
+    };
     await logIn(page, 'paul@example.com');
     assert.match(
       await heard(page, 'Approve on your phone'),
@@ -145,6 +139,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await page.keyboard.press('Enter');
     await heard(page, 'Approve on your phone');
     await world.service.people.answerPush('paul', 'denied');
+    await passPause();
     await page.getByRole('status').getByText('The request was denied.').waitFor();
     assert.match(
       await heard(page, 'How do you want to confirm that it is you?'),
@@ -153,10 +148,16 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await enter(page, 'Approve on your phone');
     await heard(page, 'Approve on your phone');
     await world.service.people.answerPush('paul', 'approved');
+    await passPause();
     await until(page, 'signed-in');
+    assert.deepEqual(await saidOf(page), [
+      'Sign in to upload',
+      'The request was denied. Try again, or choose another way.',
+    ]);
   });
 
   test('check 40: given keyboard only, then what the form cannot do is heard, and its window is reached', async () => {
+    await world.context.clock.install();
     const page = await openForm();
     await logIn(page, 'lou@example.com');
     await page.getByRole('status').getByText('locked').waitFor();
@@ -168,6 +169,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
       await heard(page, 'One moment…'),
       /status: The service is busy\.[\s\S]*timer: \d s[\s\S]*button "Cancel"/,
     );
+    await page.clock.runFor(2_000);
     await heard(page, 'Sign in');
     await fromTheTop(page);
     await page.getByLabel('E-mail address').fill('');
@@ -178,6 +180,12 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await tabTo(page, window);
     const [opened] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('Enter')]);
     await opened.getByLabel('E-mail address').waitFor();
+    assert.deepEqual(await saidOf(page), [
+      'This account is locked. Try later, or ask for help.',
+      'Sign in to upload',
+      'The service is busy. Retry in a moment.',
+      'None of the offered ways works here. Sign in in a window instead.',
+    ]);
   });
 
   test('check 40: given keyboard only, then the service’s own page signs in by password and code, and axe finds nothing on it', async () => {
@@ -199,22 +207,11 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
   });
 
   test('check 40: given keyboard only and the accessibility tree, then the way to a window and back is reached, named, and announced once', async () => {
-    const page = await world.openWidget('auth="popup" silent="off"');
-    await page.evaluate(() => {
-      const root = document.querySelector('secure-uploader')?.shadowRoot as ShadowRoot;
-      const scope = globalThis as unknown as { said: string[] };
-      scope.said = [];
-      const lives = root.querySelectorAll('[aria-live], [role="status"], [role="alert"]');
-      for (const live of lives)
-        new MutationObserver(() => {
-          const text = live.textContent?.trim() ?? '';
-          if (text) scope.said.push(text);
-        }).observe(live, { childList: true, characterData: true, subtree: true });
-    });
+    const page = await world.openWidget('auth="popup" silent="off"', SAID);
     await pick(page, world);
-    const panel = page.getByRole('group', { name: /sign in/i });
-    await panel.waitFor();
-    assert.match(await panel.ariaSnapshot(), /group "[^"]+"[\s\S]*button "Sign in"/);
+    const group = page.getByRole('group', { name: /sign in/i });
+    await group.waitFor();
+    assert.match(await group.ariaSnapshot(), /group "[^"]+"[\s\S]*button "Sign in"/);
     await tabTo(page, 'Sign in');
     const [window] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('Enter')]);
     await window.getByLabel('E-mail address').waitFor();
@@ -223,8 +220,56 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await logIn(window, 'alice@example.com');
     await untilWidget(page, 'upload-completed');
     assert.deepEqual(await eventsOf(page, 'auth-failed'), []);
-    const said = await page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
+    const said = await saidOf(page);
     const asked = said.filter((text) => /sign in/i.test(text));
     assert.equal(asked.length, 1, JSON.stringify(said));
+  });
+
+  test('check 40: given a window that the browser blocked, then that is announced once, and the way on without one is reached and named', async () => {
+    const page = await world.openWidget('silent="off"', `${SAID} globalThis.open = () => null;`);
+    await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
+    const text = 'Your browser blocked the sign-in window.';
+    await panel(page, 'prompt').getByText(text).waitFor();
+    await assertAccessible(page, 'secure-uploader', text);
+    const group = page.getByRole('group', { name: 'Sign in' });
+    assert.match(await group.ariaSnapshot(), /button "Continue on this page"[\s\S]*button "/);
+    const said = await saidOf(page);
+    assert.equal(said.filter((one) => one.includes(text)).length, 1, JSON.stringify(said));
+    await enter(page, 'Continue on this page');
+    await fillIn(page, world);
+    await page.waitForURL(/index\.html$/);
+  });
+
+  test('check 40: given any state that the form can be in, then axe finds nothing, Tab leads to every control in turn, and what went wrong is announced once', async () => {
+    const page = await world.context.newPage();
+    await page.addInitScript(SAID);
+    await page.goto('about:blank');
+    await page.addScriptTag({ content: await bundle('test/e2e/support/auth-gallery.ts'), type: 'module' });
+    const form = page.locator('secure-uploader-login');
+    await form.getByRole('heading').waitFor();
+    const states = await page.evaluate(() => gallery.states);
+    assert.ok(states.length > 20);
+    for (const state of states) {
+      const before = (await saidOf(page)).length;
+      await page.evaluate((state) => {
+        gallery.show('password');
+        gallery.show(state);
+      }, state);
+      // Shown again, as every other change of the page does, it says nothing more.
+      await page.evaluate((state) => gallery.show(state), state);
+      await assertAccessible(page, 'secure-uploader-login', state);
+      assert.match(await form.ariaSnapshot(), /^- region "(.+)":\n\s+- heading "\1" \[level=2\]/, state);
+      const controls = form.locator('button:enabled, input, select');
+      await form.getByRole('heading').focus();
+      const reached: number[] = [];
+      for (let left = await controls.count(); left > 0; left--) {
+        await page.keyboard.press('Tab');
+        reached.push(await controls.evaluateAll((all) => all.indexOf(document.activeElement as HTMLElement)));
+      }
+      assert.deepEqual(reached, [...reached.keys()], state);
+      const told = await form.getByRole('status').textContent();
+      const said = (await saidOf(page)).slice(before);
+      assert.deepEqual(said, told ? [told] : [], state);
+    }
   });
 });

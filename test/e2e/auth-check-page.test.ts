@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { fillIn, pick, RECORD, signInByWindow, signInThere, wireOf } from './support/auth-steps.ts';
+import { fillIn, pick, signInByWindow, signInThere, times } from './support/auth-steps.ts';
 import { BOTH, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
+
+/** What was answered to calls that open an upload, and whether they had a bearer. */
+const sessionCalls = (): unknown[] =>
+  world.entries('session').map(({ status, hasBearer }) => [status, hasBearer]);
 
 const MODES: Record<string, () => Promise<Page>> = {
   token: async () => {
@@ -23,9 +27,10 @@ const MODES: Record<string, () => Promise<Page>> = {
     return page;
   },
   'auto, silently': async () => {
-    const first = await world.openWidget();
+    // By the form, whose session a hidden frame sees on one site and across two.
+    const first = await world.openWidget('auth="local"');
     await pick(first, world);
-    await signInByWindow(first, world);
+    await fillIn(first, world);
     await until(first, 'upload-completed');
     await first.close();
     const page = await world.openWidget();
@@ -38,6 +43,11 @@ const MODES: Record<string, () => Promise<Page>> = {
     await pick(page, world);
     return page;
   },
+  none: async () => {
+    const page = await world.openWidget('auth="none"');
+    await pick(page, world);
+    return page;
+  },
   local: async () => {
     const page = await world.openWidget('auth="local"');
     await pick(page, world);
@@ -46,13 +56,14 @@ const MODES: Record<string, () => Promise<Page>> = {
   },
 };
 
-inWorlds({ sites: BOTH }, ({ site }) => {
+inWorlds({ sites: BOTH }, () => {
   for (const [mode, begin] of Object.entries(MODES)) {
-    if (mode === 'auto, silently' && site === 'cross-site') continue;
     test(`check 38: given a strict content policy with trusted types, then mode ${mode} works with zero violation reports`, async () => {
       const before = world.pages.violations.length;
       const page = await begin();
-      await until(page, 'upload-completed');
+      // This service wants a bearer: a mode without one works as far as to be told so.
+      await until(page, mode === 'none' ? 'upload-failed' : 'upload-completed');
+      if (mode === 'none') assert.deepEqual(sessionCalls(), [[401, false]]);
       // A report of one that would have come by now is on its way before this.
       await page.evaluate(() => fetch('/violation', { method: 'POST', body: 'the last one' }));
       assert.deepEqual(world.pages.violations.slice(before), ['the last one']);
@@ -82,74 +93,22 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     assert.equal(await page.frameLocator('iframe').locator('main').count(), 0);
   });
 
-  for (const hours of [2, -2]) {
-    test(`check 32: given a device clock that is ${hours} h off, then the upload completes, with at most two exchanges`, async () => {
-      const shift = `{ const now = Date.now; Date.now = () => now() + ${hours * 3_600_000}; }`;
-      const page = await world.openWidget('auth="popup" silent="off"', shift);
-      await pick(page, world);
-      await signInByWindow(page, world);
-      await until(page, 'upload-completed');
-      assert.ok(world.count('token') <= 2, `${world.count('token')} exchanges`);
-    });
-  }
-
-  test('check 35: given a sign-in by window and an upload, then token, verifier, password and e-mail are in no attribute, storage, event, line or address, and the code in the callback address only', async () => {
-    const page = await world.openWidget('auth="popup"', RECORD);
-    const lines: string[] = [];
-    page.on('console', (message) => lines.push(message.text()));
-    const addresses: string[] = [];
-    const callbacks: string[] = [];
-    page.context().on('request', (request) => {
-      const isCallback = request.url().includes('/secure-uploader-callback.html?');
-      (isCallback ? callbacks : addresses).push(request.url());
-    });
-    await pick(page, world);
-    await signInByWindow(page, world);
-    await until(page, 'upload-completed');
-    const { sent, got } = await wireOf(page);
-    const [{ token = '' } = {}] = got;
-    const [{ code = '', code_verifier = '' } = {}] = sent;
-    const secrets = [token, code, code_verifier, world.service.seed.password, 'alice@example.com'];
-    assert.ok(
-      secrets.every((secret) => secret.length > 4),
-      'the scan knows what to look for',
-    );
-    const seen = await page.evaluate(async () => {
-      const element = document.querySelector('secure-uploader') as HTMLElement & { snapshot: unknown };
-      const kept: unknown[] = [];
-      for (const { name = '' } of await indexedDB.databases()) {
-        const database = await new Promise<IDBDatabase>((resolve, reject) => {
-          const request = indexedDB.open(name);
-          request.onsuccess = () => resolve(request.result);
-          request.onerror = () => reject(request.error);
-        });
-        for (const store of database.objectStoreNames)
-          kept.push(
-            await new Promise((resolve, reject) => {
-              const request = database.transaction(store).objectStore(store).getAll();
-              request.onsuccess = () => resolve(request.result);
-              request.onerror = () => reject(request.error);
-            }),
-          );
-        database.close();
-      }
-      return JSON.stringify([
-        document.documentElement.outerHTML,
-        element.shadowRoot?.innerHTML,
-        element.snapshot,
-        Object.entries(localStorage),
-        Object.entries(sessionStorage),
-        document.cookie,
-        location.href,
-        history.state,
-        (globalThis as unknown as { events: unknown }).events,
-        kept,
-      ]);
-    });
-    for (const secret of secrets) {
-      for (const text of [seen, ...lines, ...addresses])
-        assert.equal(text.includes(secret), false, `a secret is seen: ${text.slice(0, 60)}`);
+  for (const hours of [2, -2])
+    for (const isShown of [true, false]) {
+      test(`check 32: given a device clock that is ${hours} h off, with the clock of the service ${isShown ? 'shown' : 'hidden'}, and a hidden frame that could renew for ever, then the upload completes, with at most two exchanges`, async () => {
+        const headers = { 'access-control-expose-headers': 'Retry-After' };
+        if (!isShown) world.service.faults.add({ operation: 'token', headers, times: 1000 });
+        const shift = `{ const now = Date.now; Date.now = () => now() + ${hours * 3_600_000}; }`;
+        // Nothing but its own judgement keeps it from renewing before each of the calls.
+        const page = await world.openWidget(
+          `auth="local" chunk-size="32768" batch-size="1" ${times({ brakeMs: 1, checkMs: 20 })}`,
+          shift,
+        );
+        await pick(page, world, 12 * 32_768);
+        await fillIn(page, world);
+        await until(page, 'upload-completed');
+        assert.ok(world.count('chunks') >= 12);
+        assert.ok(world.count('token') <= 2, `${world.count('token')} exchanges`);
+      });
     }
-    assert.equal(callbacks.filter((address) => address.includes(code)).length, 1);
-  });
 });

@@ -6,12 +6,14 @@ import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import {
   fillIn,
+  isGone,
   isSignedIn,
   openWaiting,
   openWindow,
   panel,
   signInButton,
   times,
+  turns,
 } from './support/auth-steps.ts';
 import { BOTH, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, PATIENCE_MS, until } from './support/browser.ts';
@@ -51,12 +53,8 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
       context.setDefaultTimeout(PATIENCE_MS);
       const page = await context.newPage();
       await page.addInitScript(`globalThis.__name = (fn) => fn; ${BY_ITSELF}`);
-      const { baseUrl } = world.service;
-      const usual = `base-url="${baseUrl}" parent-id="folder-a" commit-path="/files/uploadsession/commit" silent="off"`;
       const said = page.waitForEvent('console', (message) => message.text().startsWith('failed: '));
-      await page.goto(
-        world.pages.add('/blocked.html', `<secure-uploader ${usual} ${attributes}></secure-uploader>`),
-      );
+      await page.goto(world.pages.add('/blocked.html', world.element(`silent="off" ${attributes}`)));
       assert.equal((await said).text(), 'failed: popup-blocked');
       assert.equal(world.service.log.length, 0, 'nothing was sent');
       assert.equal(page.context().pages().length, 1, 'no window is open');
@@ -87,21 +85,21 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
 });
 
 inWorlds({ sites: BOTH }, () => {
-  test('check 10: given a severed window that stays open long after it read as closed, then it can still finish', async () => {
+  test('check 10: given a severed window that stays open for four minutes, then it can still finish', async () => {
+    await world.context.clock.install();
     const page = await openWaiting(world, `idp-id="corp" ${times({ closedPollMs: 20, closedGraceMs: 50 })}`);
     const window = await openWindow(page);
     await panel(page, 'popup-lost').waitFor();
     await signInButton(page).getByText('Open again').waitFor();
     await page.locator('[data-action="cancel-sign-in"]').waitFor();
     assert.equal(window.isClosed(), false, 'it reads as closed, and is open');
-    // However often the person begins anew there, nothing gives it up.
-    for (let count = 0; count < 3; count++) {
-      await window.reload();
-      await window.getByLabel('E-mail address').waitFor();
-    }
+    world.service.clock.shift(240_000);
+    await page.clock.fastForward(240_000);
+    await turns(page);
     assert.equal(await panel(page, 'popup-lost').count(), 1);
     await fillIn(window, world);
     await until(page, 'upload-completed');
+    await isGone(window);
     assert.deepEqual(await eventsOf(page, 'auth-failed'), []);
     assert.equal(world.count('token'), 1);
   });

@@ -84,7 +84,9 @@ inWorlds({ sites: ['same-site'] }, () => {
       const stored = { verifier: 'v', owner: '', returnTo: 'http://evil.example/', createdAtMs: Date.now() };
       sessionStorage.setItem('secure-uploader:redirect:some-state', JSON.stringify(stored));
     });
+    await page.clock.install();
     await page.goto(`${world.origin}/secure-uploader-callback.html?code=a&state=some-state`);
+    await page.clock.runFor(1_500);
     await page.getByText('You can close this window').waitFor();
     assert.deepEqual(
       addresses.filter((address) => address.includes('evil')),
@@ -120,10 +122,13 @@ inWorlds({ sites: ['same-site'] }, () => {
       Object.assign(globalThis, { heard });
       addEventListener('message', ({ data }) => heard.push(data));
     });
+    await world.context.clock.install();
     const [window] = await Promise.all([
       page.waitForEvent('popup'),
       page.evaluate((address) => void open(address, '', 'popup'), callback),
     ]);
+    await window.waitForLoadState();
+    await window.clock.runFor(1_500);
     await window.getByText('You can close this window').waitFor();
     assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard), []);
   });

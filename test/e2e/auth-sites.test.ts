@@ -4,15 +4,17 @@ import { test } from 'node:test';
 import {
   call,
   fillIn,
+  isGone,
   logIn,
   operationsOf,
+  pick,
   press,
   RECORD,
-  showForm,
   until,
   wireOf,
 } from './support/auth-steps.ts';
 import { BOTH, inWorlds, world } from './support/auth-world.ts';
+import { until as untilWidget } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -43,26 +45,44 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     const page = await world.open({ auth: 'popup', idpId: 'corp' });
     const waiting = call(page, world);
     await until(page, 'auth-required');
-    await fillIn(await press(page), world);
+    const window = await press(page);
+    await fillIn(window, world);
     assert.equal(await waiting, 'done');
     assert.equal(world.count('token'), 1);
+    // By itself: the page has no hold of it any more.
+    await isGone(window);
     const failed = await page.evaluate(() => tools.events.filter(({ name }) => name === 'auth-failed'));
     assert.deepEqual(failed, []);
   });
 
-  test('check 5: given the form and a TOTP user, when all is entered, then login, challenge, silent authorize and token come in that order, and the call runs', async () => {
-    const page = await world.open({ auth: 'local' });
-    const waiting = call(page, world);
-    await until(page, 'auth-required');
-    await showForm(page, world);
+  test('check 5: given the form and a TOTP user, when all is entered, then login, challenge(answer), authorize(prompt=none) and token come in that order, and the upload runs', async () => {
+    const page = await world.openWidget('auth="local"', RECORD);
+    await pick(page, world);
+    // What a hidden frame tried in vain before.
+    await page.getByLabel('E-mail address').waitFor();
     world.service.faults.clearLog();
+    const asked: URL[] = [];
+    page.on(
+      'request',
+      (request) => request.url().includes('/authorize?') && asked.push(new URL(request.url())),
+    );
     await fillIn(page, world, 'tom@example.com');
     await page.getByLabel('Code', { exact: true }).fill(await world.service.people.totp('tom'));
     await page.getByRole('button', { name: 'Confirm' }).click();
-    assert.equal(await waiting, 'done');
-    assert.deepEqual(operationsOf(world), ['login', 'challenge', 'authorize', 'token', 'session']);
+    await untilWidget(page, 'upload-completed');
+    const operations = ['login', 'challenge', 'authorize', 'token', 'session', 'chunks', 'put', 'commit'];
+    assert.deepEqual(operationsOf(world), operations);
+    assert.deepEqual(
+      asked.map(({ searchParams }) => searchParams.get('prompt')),
+      ['none'],
+    );
+    const { sent } = await wireOf(page);
+    assert.deepEqual(
+      sent.flatMap(({ action }) => action ?? []),
+      ['answer'],
+    );
     assert.equal(await page.locator('iframe').count(), 0);
-    assert.deepEqual(world.violations, []);
+    assert.deepEqual(world.pages.violations, []);
   });
 
   test('a token that was lost is followed by a silent one only where the browser lets the frame see the session', async () => {
@@ -105,51 +125,5 @@ inWorlds({ sites: BOTH }, ({ site }) => {
       (globalThis as unknown as { countTokens(): number }).countTokens(),
     );
     assert.equal(count, 2);
-  });
-
-  test('check 35: given a whole session, then nothing secret is in page, storage, events, console or address', async () => {
-    const page = await world.open({ auth: 'local' }, { script: RECORD });
-    const lines: string[] = [];
-    page.on('console', (message) => lines.push(message.text()));
-    const urls: string[] = [];
-    page.on('request', (request) => {
-      if (new URL(request.url()).origin === world.origin)
-        urls.push(request.url().replace(/callback\.html\?.*/, ''));
-    });
-    const waiting = call(page, world);
-    await until(page, 'auth-required');
-    await showForm(page, world);
-    await fillIn(page, world, 'mia@example.com');
-    await page.getByRole('button', { name: 'Recovery code' }).click();
-    const [code] = await world.service.people.recoveryCodes('mia');
-    await page.getByLabel('Code', { exact: true }).fill(code ?? '');
-    await page.getByRole('button', { name: 'Confirm' }).click();
-    assert.equal(await waiting, 'done');
-    const { sent, got } = await wireOf(page);
-    const names = ['token', 'challenge_token', 'code_verifier', 'code', 'password', 'email'];
-    const secrets = [...sent, ...got].flatMap((body) =>
-      names.flatMap((name) => (body[name] ? [body[name]] : [])),
-    );
-    assert.ok(secrets.length >= 8, `the scan knows what to look for: ${secrets.length}`);
-    const seen = await page.evaluate(async () => {
-      const databases = (await indexedDB.databases()).map(({ name }) => name);
-      return JSON.stringify([
-        document.documentElement.outerHTML,
-        [...document.querySelectorAll('input')].map((input) => input.value),
-        Object.entries(localStorage),
-        Object.entries(sessionStorage),
-        databases,
-        document.cookie,
-        location.href,
-        history.state,
-        tools.events,
-        tools.session,
-        String(tools.session),
-      ]);
-    });
-    for (const secret of secrets) {
-      for (const text of [seen, ...lines, ...urls])
-        assert.equal(text.includes(secret), false, 'a secret is seen');
-    }
   });
 });

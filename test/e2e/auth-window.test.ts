@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
 import {
   fillIn,
+  isGone,
   openWaiting,
   openWindow,
   panel,
@@ -16,39 +17,56 @@ import { BOTH, inWorlds, isReady, world } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
 
 inWorlds({ sites: BOTH }, ({ engine }) => {
-  test('checks 2, 9: given no session, when Sign in is clicked, then a window opens in the same task, the upload starts without another click, and one code is redeemed', async () => {
-    const page = await openWaiting(world);
-    // The window must be there when the click's own task ends.
-    await page.evaluate(() => {
-      const scope = globalThis as unknown as { calls: string[] };
-      scope.calls = [];
-      const open = globalThis.open;
-      globalThis.open = (...input) => {
-        scope.calls.push('open');
-        return open.apply(globalThis, input);
-      };
-      addEventListener('click', () => {
-        queueMicrotask(() => scope.calls.push('click is over'));
+  for (const mode of ['query', 'fragment']) {
+    test(`checks 2, 9: given no session and an answer in the ${mode}, when Sign in is clicked, then a window opens in the same task, the upload starts without another click, and one code is redeemed`, async () => {
+      const page = await openWaiting(world, `response-mode="${mode}"`);
+      const answers: string[] = [];
+      page.context().on('request', (request) => answers.push(request.url()));
+      // The window must be there when the click's own task ends.
+      await page.evaluate(() => {
+        const scope = globalThis as unknown as { calls: string[] };
+        scope.calls = [];
+        const open = globalThis.open;
+        globalThis.open = (...input) => {
+          scope.calls.push('open');
+          return open.apply(globalThis, input);
+        };
+        addEventListener('click', () => {
+          queueMicrotask(() => scope.calls.push('click is over'));
+        });
       });
+      const window = await openWindow(page);
+      const calls = await page.evaluate(() => (globalThis as unknown as { calls: string[] }).calls);
+      assert.deepEqual(calls, ['open', 'click is over']);
+      await fillIn(window, world);
+      await until(page, 'upload-completed');
+      assert.equal(window.isClosed(), true, 'the window closed itself');
+      assert.equal(world.count('token'), 1, 'both routes deliver, one code is redeemed');
+      const failed = await eventsOf(page, 'auth-failed');
+      assert.deepEqual(failed, []);
+      assert.deepEqual(world.pages.violations, []);
+      assert.equal(
+        answers.some((address) => address.includes('/secure-uploader-callback.html?')),
+        mode === 'query',
+      );
     });
-    const window = await openWindow(page);
-    const calls = await page.evaluate(() => (globalThis as unknown as { calls: string[] }).calls);
-    assert.deepEqual(calls, ['open', 'click is over']);
-    await fillIn(window, world);
-    await until(page, 'upload-completed');
-    assert.equal(window.isClosed(), true, 'the window closed itself');
-    assert.equal(world.count('token'), 1, 'both routes deliver, one code is redeemed');
-    const failed = await eventsOf(page, 'auth-failed');
-    assert.deepEqual(failed, []);
-    assert.deepEqual(world.pages.violations, []);
+  }
+
+  test('check 4: given redirect mode and an answer in the fragment, when the person signs in and returns, then the address holds nothing of it', async () => {
+    const page = await world.openWidget('auth="redirect" silent="off" response-mode="fragment"');
+    await signInThere(page, world);
+    assert.equal(page.url(), `${world.pages.origin}/index.html`);
+    assert.equal(world.count('token'), 1);
   });
 
   test('check 10: given the window is closed for real, then within two seconds "Open again" and Cancel are there, Cancel tells popup-closed once, and Sign in works again', async () => {
+    await world.context.clock.install();
     const page = await openWaiting(world);
     const window = await openWindow(page);
     await window.close();
     // By its own settings, since how long a machine takes beside them nobody can promise.
     assert.ok(AUTH_TIMES.closedPollMs + AUTH_TIMES.closedGraceMs <= 2000);
+    await page.clock.runFor(2_000);
     await panel(page, 'popup-lost').waitFor();
     await page.locator('[data-action="cancel-sign-in"]').click();
     await panel(page, 'prompt').waitFor();
@@ -61,7 +79,7 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
   });
 
   test('"Open again" opens a new window while the old one is lost', async () => {
-    const page = await openWaiting(world);
+    const page = await openWaiting(world, times({ closedPollMs: 20, closedGraceMs: 50 }));
     await (await openWindow(page)).close();
     await panel(page, 'popup-lost').waitFor();
     await signInByWindow(page, world);
@@ -74,7 +92,7 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
     await until(page, 'auth-failed');
     const [failed] = await eventsOf(page, 'auth-failed');
     assert.equal(failed?.detail.code, 'popup-timeout');
-    if (!window.isClosed()) await window.waitForEvent('close');
+    await isGone(window);
   });
 
   test('checks 12, 13: given perfectly shaped messages of another origin, another window or a wrong state, then nothing changes, and the real answer still counts', async () => {
@@ -128,10 +146,12 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
 
   test('check 15: given a callback page opened by hand, then it says that it can be closed, its address is clean, and no token request is made', async () => {
     const page = await world.context.newPage();
+    await page.clock.install();
     const errors: Error[] = [];
     page.on('pageerror', (error) => errors.push(error));
     for (const query of ['', '?code=a&state=b', '?code=a&code=b&state=c']) {
       await page.goto(`${world.pages.origin}/secure-uploader-callback.html${query}`);
+      await page.clock.runFor(1_500);
       await page.getByText('You can close this window').waitFor();
       assert.equal(page.url(), `${world.pages.origin}/secure-uploader-callback.html`);
     }

@@ -12,11 +12,13 @@ import { createGate } from './gate.ts';
 const CHUNK_BYTES = 32_768;
 /** In how many chunks the file goes up. */
 export const CHUNK_COUNT = 48;
-const QUICK = JSON.stringify({ times: { auth: { brakeMs: 1, checkMs: 200, closedGraceMs: 300 } } });
+const QUICK = JSON.stringify({
+  times: { auth: { brakeMs: 1, checkMs: 200, closedGraceMs: 300, assumedLifetimeMs: 1_000 } },
+});
 /** Attributes of the widget: eight workers, a ticket for each chunk. */
 export const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="8" batch-size="1" data-engine-options='${QUICK}'`;
-/** The shortest that a page believes is five seconds. */
-const LIFETIME_MS = 5_200;
+/** Nothing shorter than the assumed lifetime is believed. */
+const LIFETIME_MS = 3_000;
 /** How many PUTs are held: a browser has six connections to one host. */
 export const HELD_COUNT = 6;
 

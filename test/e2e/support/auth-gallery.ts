@@ -73,27 +73,37 @@ export const GALLERY: Readonly<Record<string, { auth?: object; [part: string]: u
   done: { auth: { state: 'signed-in' } },
 };
 
+const form = document.createElement('secure-uploader-login');
+
+/** Shows a state in place of the one before. */
+function show(state: string): void {
+  const { auth = {}, ...more } = GALLERY[state] ?? {};
+  const usual = {
+    auth: { state: 'prompt', mode: 'local', required: true, ...auth },
+    challenge: undefined,
+    messages: ENGLISH_LOGIN,
+    fields: [{ name: 'password' }],
+    idps: [],
+    email: '',
+    isFramed: false,
+    hasWindow: true,
+    isPasswordShown: false,
+    resendInS: 0,
+    coolInS: 0,
+    id: 'form',
+    session: {},
+    form: {},
+  };
+  render(loginStep({ ...usual, ...more } as unknown as LoginView), form);
+}
+
+/** For a test that is in the page. */
+export const gallery = { states: Object.keys(GALLERY), show };
+Object.assign(globalThis, { gallery });
+
 const query = new URLSearchParams(location.search);
-const { auth = {}, ...more } = GALLERY[query.get('state') ?? 'password'] ?? {};
-const usual = {
-  auth: { state: 'prompt', mode: 'local', required: true, ...auth },
-  challenge: undefined,
-  messages: ENGLISH_LOGIN,
-  fields: [{ name: 'password' }],
-  idps: [],
-  email: '',
-  isFramed: false,
-  hasWindow: true,
-  isPasswordShown: false,
-  resendInS: 0,
-  coolInS: 0,
-  id: 'form',
-  session: {},
-  form: {},
-};
 document.documentElement.dir = query.get('dir') ?? 'ltr';
 document.documentElement.style.cssText = `font: ${Number(query.get('zoom') ?? 1) * 100}%/1.45 system-ui, sans-serif; color-scheme: light dark`;
 if (login.styleSheet) document.adoptedStyleSheets.push(login.styleSheet);
-const form = document.createElement('secure-uploader-login');
 document.body.append(form);
-render(loginStep({ ...usual, ...more } as unknown as LoginView), form);
+show(query.get('state') ?? 'password');

@@ -49,6 +49,11 @@ export async function press(page: Page): Promise<Page> {
   return window;
 }
 
+/** Resolves when the window has closed. */
+export const isGone = async (window: Page): Promise<void> => {
+  if (!window.isClosed()) await window.waitForEvent('close');
+};
+
 /** Enters an address and the password in the form that is shown, and sends it. */
 export async function fillIn(
   page: Page | Frame,
@@ -75,10 +80,11 @@ type Bodies = Record<string, string>[];
 /** A script that keeps what the page sends to `/auth/` and gets from there, where no scan of the page looks. */
 export const RECORD = `{
   const own = fetch;
-  const wire = { sent: [], got: [] };
+  const wire = { sent: [], sentAtMs: [], got: [] };
   globalThis.readWire = () => wire;
   globalThis.fetch = async (...given) => {
     const isOfSignIn = String(given[0]).includes('/auth/');
+    if (isOfSignIn) wire.sentAtMs.push(Date.now());
     if (isOfSignIn) wire.sent.push(given[1]?.body ?? '{}');
     const answer = await own(...given);
     if (isOfSignIn) wire.got.push(await answer.clone().text().catch(() => '{}'));
@@ -86,13 +92,15 @@ export const RECORD = `{
   };
 }`;
 
-/** What a page with `RECORD` sent and got. */
-export async function wireOf(page: Page): Promise<{ sent: Bodies; got: Bodies }> {
-  const { sent, got } = await page.evaluate(() =>
-    (globalThis as unknown as { readWire(): { sent: string[]; got: string[] } }).readWire(),
+/** What a page with `RECORD` sent and got, and when it sent that by its own clock. */
+export async function wireOf(page: Page): Promise<{ sent: Bodies; sentAtMs: number[]; got: Bodies }> {
+  const { sent, sentAtMs, got } = await page.evaluate(() =>
+    (
+      globalThis as unknown as { readWire(): { sent: string[]; sentAtMs: number[]; got: string[] } }
+    ).readWire(),
   );
   const read = (texts: string[]): Bodies => texts.map((text) => JSON.parse(text) as Record<string, string>);
-  return { sent: read(sent), got: read(got) };
+  return { sent: read(sent), sentAtMs, got: read(got) };
 }
 
 /** Shows the form in the page. */
@@ -144,10 +152,10 @@ export const turns = (page: Page, count = 30): Promise<void> =>
   }, count);
 
 /** The widget's panel where sign-in is in that state. */
-export const panel = (page: Page, state: string): Locator =>
+export const panel = (page: Page | Frame, state: string): Locator =>
   page.locator(`[part~="sign-in"][data-state="${state}"]`);
 
-export const signInButton = (page: Page): Locator => page.locator('[data-action="sign-in"]');
+export const signInButton = (page: Page | Frame): Locator => page.locator('[data-action="sign-in"]');
 
 /** An attribute that makes times of sign-in small. */
 export const times = (auth: object): string => `data-engine-options='${JSON.stringify({ times: { auth } })}'`;
@@ -170,7 +178,7 @@ export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
 }
 
 /** Gives the widget a file of that size. */
-export async function pick(page: Page, world: AuthWorld, sizeBytes = 100_000): Promise<void> {
+export async function pick(page: Page | Frame, world: AuthWorld, sizeBytes = 100_000): Promise<void> {
   const path = join(world.folder, 'small.bin');
   writeRandom(path, sizeBytes);
   await page.setInputFiles('secure-uploader >> input[type=file]', path);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContext, Page } from 'playwright';
+import type { Browser, BrowserContext, Frame, Page } from 'playwright';
 import type { LogEntry } from '../../../demo/server/faults.ts';
 import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
 import { buildLoginPage, bundle } from '../../../scripts/login-page.mjs';
@@ -17,6 +17,7 @@ import { type Pages, startPages } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const CALLBACK = 'secure-uploader-callback';
+export const CALLBACK_PATH = `/${CALLBACK}.html`;
 
 /** `cross-site`: the pages on 127.0.0.1, the service on localhost, so that cookies are another site's. */
 export type Site = 'same-site' | 'cross-site';
@@ -38,11 +39,13 @@ export interface AuthWorld {
   readonly context: BrowserContext;
   /** Reports of the content policy of the page with nothing but sign-in. */
   readonly violations: string[];
-  /** Headers that it is served with beside the usual ones. */
-  readonly pageHeaders: Record<string, string>;
+  /** Headers beside the usual ones of that page, `/`, and of its callback page, by path. */
+  readonly headers: Record<string, Readonly<Record<string, string>>>;
   /** A new page with a session of these settings and a button that signs in; `script` runs before all others. */
   open(settings?: object, at?: { context?: BrowserContext; host?: string; script?: string }): Promise<Page>;
-  /** A new page with the widget, with these attributes beside the usual ones. */
+  /** The widget in HTML, with these attributes beside the usual ones. */
+  element(attributes?: string): string;
+  /** A new page with it. */
   openWidget(attributes?: string, script?: string): Promise<Page>;
   /** Empty the service's log and faults; begin with a new profile. */
   reset(): Promise<void>;
@@ -113,7 +116,7 @@ async function createAuthWorld(
   const { login, files } = await scripts;
   const pages = await startPages();
   const violations: string[] = [];
-  const pageHeaders: Record<string, string> = {};
+  const headers: AuthWorld['headers'] = {};
   let policy = '';
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
@@ -123,7 +126,7 @@ async function createAuthWorld(
       return;
     }
     const script = files[pathname];
-    const isCallback = pathname === `/${CALLBACK}.html`;
+    const isCallback = pathname === CALLBACK_PATH;
     const page = isCallback ? readFileSync(join(root, `src/auth/${CALLBACK}.html`), 'utf8') : html[pathname];
     if (script === undefined && page === undefined) {
       response.writeHead(404).end();
@@ -133,7 +136,7 @@ async function createAuthWorld(
       'content-type': script === undefined ? 'text/html' : 'text/javascript',
       'cache-control': 'no-store',
       ...((isCallback || pathname === '/') && { 'content-security-policy': policy }),
-      ...(pathname === '/' && pageHeaders),
+      ...headers[pathname],
     });
     response.end(script ?? page);
   });
@@ -173,6 +176,10 @@ async function createAuthWorld(
     context.setDefaultTimeout(PATIENCE_MS);
     return context;
   };
+  const element = (attributes = ''): string => {
+    const usual = `base-url="${baseUrl}" parent-id="folder-a" commit-path="/files/uploadsession/commit"`;
+    return `<secure-uploader ${attributes} ${usual} multiple></secure-uploader>`;
+  };
   let context = await newContext();
   const entries = (operation: string): LogEntry[] =>
     service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS');
@@ -186,7 +193,7 @@ async function createAuthWorld(
     pages,
     browser,
     violations,
-    pageHeaders,
+    headers,
     get context() {
       return context;
     },
@@ -201,12 +208,9 @@ async function createAuthWorld(
       if (settings) await page.evaluate((input) => void tools.open(input), { baseUrl, ...settings });
       return page;
     },
-    async openWidget(attributes = '', script = '') {
-      const usual = `base-url="${baseUrl}" parent-id="folder-a" commit-path="/files/uploadsession/commit"`;
-      const url = pages.add(
-        '/index.html',
-        `<secure-uploader ${attributes} ${usual} multiple></secure-uploader>`,
-      );
+    element,
+    async openWidget(attributes, script = '') {
+      const url = pages.add('/index.html', element(attributes));
       const page = await context.newPage();
       await page.addInitScript(`${NAMES} ${script}`);
       await page.goto(url);
@@ -217,7 +221,7 @@ async function createAuthWorld(
       service.faults.clear();
       service.faults.clearLog();
       violations.length = 0;
-      for (const name of Object.keys(pageHeaders)) delete pageHeaders[name];
+      for (const path of Object.keys(headers)) delete headers[path];
       await context.close();
       context = await newContext();
     },
@@ -237,7 +241,7 @@ async function createAuthWorld(
 }
 
 /** Resolves when the widget of a page is there. */
-export async function isReady(page: Page): Promise<void> {
+export async function isReady(page: Page | Frame): Promise<void> {
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
     polling: 100,
   });

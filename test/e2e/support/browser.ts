@@ -1,7 +1,7 @@
 // Drives a real Chromium for the journeys: starts it with a profile that stays, kills it without a goodbye, and drops files
 // on a page as the desktop does.
 import { readdirSync, readFileSync } from 'node:fs';
-import { type BrowserContext, chromium, type Locator, type Page } from 'playwright';
+import { type BrowserContext, chromium, type Frame, type Locator, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
 
 /** How long a journey waits for what has to come: longer than any machine needs, however busy. */
@@ -61,7 +61,7 @@ export interface SeenEvent {
 }
 
 /** The events so far, of one name or all. */
-export const eventsOf = async (page: Page, name?: string): Promise<SeenEvent[]> => {
+export const eventsOf = async (page: Page | Frame, name?: string): Promise<SeenEvent[]> => {
   const events = await page.evaluate(() => (globalThis as unknown as { events: SeenEvent[] }).events);
   return name ? events.filter((event) => event.name === name) : events;
 };

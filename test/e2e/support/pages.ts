@@ -73,7 +73,9 @@ const names = ${JSON.stringify([
   'upload-progress',
   'auth-required',
   'auth-changed',
+  'auth-challenged',
   'auth-failed',
+  'auth-redirect',
   'signed-in',
   'signed-out',
 ])};

@@ -1,0 +1,119 @@
+// Nothing secret shows: not on the page at any moment, not in storage in the middle of an upload, not in events, console and
+// addresses. Where the code has to be is said exactly.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Page } from 'playwright';
+import { assertUnseen, shownBy, type Traces, traceOf, WATCH } from './support/auth-leaks.ts';
+import {
+  call,
+  fillIn,
+  pick,
+  showForm,
+  signInByWindow,
+  signInThere,
+  turns,
+  until,
+  wireOf,
+} from './support/auth-steps.ts';
+import { BOTH, inWorlds, world } from './support/auth-world.ts';
+import { until as untilWidget } from './support/browser.ts';
+import { createGate } from './support/gate.ts';
+
+/** What went over the wire of a page under one of these names, and what a person knows. */
+async function secretsOf(page: Page, email: string, ...more: string[]): Promise<Record<string, string[]>> {
+  const { sent, got } = await wireOf(page);
+  const named = (name: string): string[] => [...sent, ...got].flatMap((body) => body[name] || []);
+  const names = ['token', 'code', 'code_verifier', ...more];
+  return {
+    ...Object.fromEntries(names.map((name) => [name, named(name)])),
+    password: [world.service.seed.password],
+    email: [email],
+  };
+}
+
+/** The page shows none of the secrets, no line or address has one, and the code that was redeemed is in callback addresses alone. */
+async function assertNoLeak(page: Page, traces: Traces, secrets: Record<string, string[]>): Promise<void> {
+  assertUnseen([...Object.values(await shownBy(page)), ...traces.lines], secrets);
+  const { origin } = new URL(page.url());
+  const isCallback = (address: string): boolean =>
+    address.startsWith(`${origin}/secure-uploader-callback.html?`);
+  const { code = [], ...others } = secrets;
+  assertUnseen(traces.addresses, others);
+  assertUnseen(
+    traces.addresses.filter((address) => !isCallback(address)),
+    { code },
+  );
+  const withCode = traces.addresses.filter((address) => code.some((value) => address.includes(value)));
+  assert.equal(withCode.length, 1, 'one callback address has the code that was redeemed');
+}
+
+inWorlds({ sites: BOTH }, ({ engine }) => {
+  test('check 35: given a whole session by the form, then nothing secret is in page, storage, events, console or address, and the code in the callback address only', async () => {
+    const traces = traceOf(world.context);
+    const page = await world.open({ auth: 'local' }, { script: WATCH });
+    const waiting = call(page, world);
+    await until(page, 'auth-required');
+    await showForm(page, world);
+    await fillIn(page, world, 'mia@example.com');
+    await page.getByRole('button', { name: 'Recovery code' }).click();
+    const [code] = await world.service.people.recoveryCodes('mia');
+    await page.getByLabel('Code', { exact: true }).fill(code ?? '');
+    await page.getByRole('button', { name: 'Confirm' }).click();
+    assert.equal(await waiting, 'done');
+    await assertNoLeak(page, traces, await secretsOf(page, 'mia@example.com', 'challenge_token'));
+  });
+
+  test('check 35: given a sign-in by window and an upload, then token, verifier, password, e-mail and presigned addresses are in no attribute, event, line or storage, in the middle of the upload and after it, and the code in the callback address only', async () => {
+    const traces = traceOf(world.context);
+    const page = await world.openWidget('auth="popup" chunk-size="32768" concurrency="2"', WATCH);
+    const over = createGate();
+    world.service.faults.add({ operation: 'put', skip: 1, times: 3, waitFor: over.opened });
+    await pick(page, world, 4 * 32_768);
+    await signInByWindow(page, world);
+    // In the middle: the record is there with the receipt of one chunk, and addresses of others wait to be used.
+    const isStored = /\[\d+,"[0-9a-f]{64}","[^"]+"\]/;
+    while (!isStored.test((await shownBy(page)).disk)) await turns(page, 5);
+    const presigned = traces.addresses.filter((address) => address.startsWith(world.service.storageUrl));
+    const secrets = await secretsOf(page, 'alice@example.com');
+    const shown = { ...secrets, presigned, signature: presigned.map((address) => new URL(address).search) };
+    assertUnseen([...Object.values(await shownBy(page)), ...traces.lines], shown);
+    over.open();
+    await untilWidget(page, 'upload-completed');
+    assertUnseen(Object.values(await shownBy(page)), shown);
+    await assertNoLeak(page, traces, secrets);
+  });
+
+  test('check 35: given a sign-in that leaves the page, then the code is in the callback address and in the fragment of the page’s own address for that one load, and in nothing else, nor in the history', async () => {
+    const traces = traceOf(world.context);
+    const page = await world.openWidget('auth="redirect" silent="off"', WATCH);
+    const visited: string[] = [];
+    page.on('framenavigated', (frame) => frame === page.mainFrame() && visited.push(frame.url()));
+    await signInThere(page, world);
+    await pick(page, world);
+    await untilWidget(page, 'upload-completed');
+    const secrets = await secretsOf(page, 'alice@example.com');
+    const [code = ''] = secrets.code ?? [];
+    assert.deepEqual(
+      visited
+        .filter((address) => address.includes(code))
+        .map((address) => address.replace(/[?&](code|state|iss)=.*/, '')),
+      [
+        `${world.pages.origin}/secure-uploader-callback.html`,
+        `${world.pages.origin}/index.html#secure-uploader-answer`,
+      ],
+    );
+    await assertNoLeak(page, traces, secrets);
+    const history = await historyOf(page, engine);
+    assert.equal(history.at(-1), `${world.pages.origin}/index.html`);
+    assertUnseen(history, secrets);
+  });
+});
+
+/** The addresses that the browser could go back or forward to. */
+async function historyOf(page: Page, engine: string): Promise<string[]> {
+  // A page is told only of its neighbours on its own origin; Chromium tells a driver of all.
+  if (engine !== 'chromium') return page.evaluate(() => navigation.entries().map(({ url }) => url ?? ''));
+  const session = await page.context().newCDPSession(page);
+  const { entries } = await session.send('Page.getNavigationHistory');
+  return entries.map(({ url }) => url);
+}

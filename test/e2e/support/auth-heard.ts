@@ -1,0 +1,43 @@
+// What somebody gets of sign-in who does not see it: what is told, what bears which name, and what axe complains about.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright';
+import { observing } from './observe.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
+
+/** A script that keeps what live regions say, each time that they say it. */
+export const SAID = `globalThis.said = []; ${observing(`(records) => {
+  const regionOf = ({ target }) => (target.closest ? target : target.parentElement)?.closest('[role="status"], [role="alert"], [aria-live]');
+  for (const region of new Set(records.map(regionOf))) {
+    const text = region?.textContent.trim();
+    if (text) said.push(text);
+  }
+}`)}`;
+
+/** What was said so far on a page with `SAID`. */
+export const saidOf = (page: Page): Promise<string[]> =>
+  page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
+
+/** axe finds nothing in that element, or in the whole page. */
+export async function assertAccessible(page: Page, at: string | undefined, name: string): Promise<void> {
+  await page.evaluate(AXE);
+  const found = await page.evaluate(async (at) => {
+    const { axe } = globalThis as unknown as {
+      axe: { run(at: unknown): Promise<{ violations: { id: string }[] }> };
+    };
+    return (await axe.run(at ?? document)).violations.map(({ id }) => id);
+  }, at);
+  assert.deepEqual(found, [], name);
+}
+
+/** What a screen reader is given of the form, once it shows that heading; axe finds nothing there. */
+export async function heard(page: Page, heading: string): Promise<string> {
+  const form = page.locator('secure-uploader-login');
+  await form.getByRole('heading', { name: heading, level: 2, exact: true }).waitFor();
+  // The page around the form of another page is that page's own; the service's page is looked at as a whole.
+  const isOfService = (await page.locator('main').count()) > 0;
+  await assertAccessible(page, isOfService ? undefined : 'secure-uploader-login', heading);
+  return form.ariaSnapshot();
+}

@@ -1,0 +1,18 @@
+// A script for pages that sees every change of the document and of each shadow root in it, from the first node on. It knows
+// nothing of what is looked for.
+
+/** `onRecords` is the JavaScript of a function that is handed the mutation records. To run before all others in the page. */
+export const observing = (onRecords: string): string => `{
+  const observer = new MutationObserver(${onRecords});
+  const watch = (root) => observer.observe(root, {
+    subtree: true, childList: true,
+    attributes: true, attributeOldValue: true, characterData: true, characterDataOldValue: true,
+  });
+  watch(document);
+  const attachShadow = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function (options) {
+    const root = attachShadow.call(this, options);
+    watch(root);
+    return root;
+  };
+}`;
