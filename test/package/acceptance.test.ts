@@ -42,7 +42,6 @@ const IN_CHROMIUM_ONLY: Readonly<Record<number, string>> = {
   11: 'all: the blocker of a Firefox that is driven lets every window open',
   14: 'all: a Firefox that is driven tells of no window that a frame of another site opens',
   29: 'a credential that throws: as 8',
-  39: 'the form inside another page: as 14, by whose window it goes on',
   40: 'all: reading the accessibility tree can end a Firefox that is driven; axe looks at every step there in test/auth/login.test.ts',
 };
 
