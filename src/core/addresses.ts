@@ -34,14 +34,13 @@ export function readBaseUrl(value: string | undefined): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** The origin in a list of one, or none where it is no origin: then `warn` is told. */
-export function readOrigin(value: string, warn: (message: string) => void): string[] {
-  try {
-    const { origin } = new URL(value);
-    if (origin !== 'null') return [origin];
-  } catch {
-    // Told below, like an origin of no use.
-  }
-  warn(`upload-origins: "${value}" is no origin such as https://files.example; it is ignored.`);
-  return [];
+/** Its origin. Throws `bad-config` where it has none: a list that is meant to keep bytes at home must not be a shorter one. */
+export function readOrigin(value: string): string {
+  const { origin } = URL.canParse(value) ? new URL(value) : { origin: 'null' };
+  if (origin === 'null')
+    throw new UploaderError(
+      'bad-config',
+      `upload-origins: "${value}" is no origin such as https://files.example`,
+    );
+  return origin;
 }

@@ -232,7 +232,7 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     authHeader: text(input.authHeader) ?? 'Authorization',
     authScheme: input.authScheme ?? 'Bearer',
     allowFramedLogin: input.allowFramedLogin ?? false,
-    uploadOrigins: Object.freeze(origins.filter(Boolean).flatMap((origin) => readOrigin(origin, warn))),
+    uploadOrigins: Object.freeze(origins.filter(Boolean).map(readOrigin)),
     owner: input.owner ?? '',
     accept: input.accept ?? '',
     multiple: input.multiple ?? false,

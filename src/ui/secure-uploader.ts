@@ -45,7 +45,7 @@ import { WindowController } from './window-controller.ts';
  * @fires {CustomEvent} file-removed - A row is gone.
  * @fires {CustomEvent} file-moved - A file stands elsewhere in the list: before another one, or at the end.
  * @fires {CustomEvent} file-renamed - The folder has a file of its name; it goes by another one.
- * @fires {CustomEvent} upload-started - The session of a file is open.
+ * @fires {CustomEvent} upload-started - Work on a file has begun; it may wait for sign-in.
  * @fires {CustomEvent} upload-progress - At most ten times a second for each file.
  * @fires {CustomEvent} upload-paused - A file rests; `reason` says why.
  * @fires {CustomEvent} upload-resumed - A file goes on.

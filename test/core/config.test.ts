@@ -150,12 +150,11 @@ describe('settings', () => {
     });
   }
 
-  it('keep the good upload origins of a list and tell of each bad one', () => {
-    const { settings, warnings } = read({
-      uploadOrigins: 'https://a.example/path, files.example data:x https://b.example:8443',
-    });
+  it('take the origins of a list of addresses, and refuse a list with one that has none', () => {
+    const { settings } = read({ uploadOrigins: 'https://a.example/path, https://b.example:8443' });
     expect(settings.uploadOrigins).to.deep.equal(['https://a.example', 'https://b.example:8443']);
-    expect(warnings).to.have.length(2);
+    for (const bad of ['files.example', 'data:x'])
+      expect(() => read({ uploadOrigins: `https://a.example ${bad}` })).to.throw(UploaderError, bad);
   });
 });
 
