@@ -40,7 +40,7 @@ describe('cancel', () => {
   it('of all leaves what is done as it is', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
-    await engine.uploader.addFiles([fileOf(9, 10, 'dalone.bin')]);
+    await engine.uploader.addFiles([fileOf(9, 10, 'done.bin')]);
     await engine.hears('upload-completed');
     engine.service.hold('put');
     await engine.uploader.addFiles(three());

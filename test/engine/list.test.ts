@@ -175,9 +175,9 @@ describe('rows', () => {
 
   it('are removed once, however often it is asked for, and are canceled first', async () => {
     const engine = new TestEngine();
-    await engine.uploader.addFiles(named('one.bin'));
+    await engine.uploader.addFiles(named('twice.bin'));
     await engine.service.nextRequest('open');
-    const id = engine.id('one.bin');
+    const id = engine.id('twice.bin');
     await Promise.all([engine.uploader.remove(id), engine.uploader.remove(id)]);
     await engine.uploader.remove(id);
     expect(engine.told().filter((name) => name !== 'uploads-finished')).to.deep.equal([
