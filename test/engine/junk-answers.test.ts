@@ -77,7 +77,7 @@ it('a service without sense brings no upload to its end but with a receipt for e
     ends.failed += engine.details('upload-failed').length;
     await closeEngines();
   };
-  await fc.assert(fc.asyncProperty(fc.nat(6), junk, check), { numRuns: 60 });
+  await fc.assert(fc.asyncProperty(fc.nat(6), junk, check), { numRuns: 30 });
   expect(ends.done).to.be.greaterThan(0);
-  expect(ends.failed).to.be.greaterThan(10);
+  expect(ends.failed).to.be.greaterThan(3);
 });
