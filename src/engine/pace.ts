@@ -22,6 +22,8 @@ const QUICK_MS = 500;
 const NOTICEABLE = 0.08;
 /** After a change that did not pay, so many windows pass before the next. */
 const REST_WINDOWS = 5;
+/** After it was asked for less, so many windows pass before it takes more: many who ask are done with it in a moment. */
+const HELD_WINDOWS = 2;
 
 /**
  * Starts with two lanes. A line that is not slow has all of them after a first look; a slow one is climbed like a hill: one
@@ -64,7 +66,7 @@ export class Pace {
     this.#isFirstLook = false;
     this.#step = 0;
     this.#rest = REST_WINDOWS;
-    this.#held = REST_WINDOWS;
+    this.#held = HELD_WINDOWS;
     this.#sinceMs = undefined;
   }
 
