@@ -135,7 +135,7 @@ async function runOnce(client, { profile, page, paths, sink }) {
     const { timed, usage } = await upload({ browser, page, paths, client, place, profile });
     const counts = await target.counts();
     const sizeBytes = profile.files.count * profile.files.sizeBytes;
-    const stopped = profile.stopAfterMs !== undefined && timed.durationMs >= profile.stopAfterMs;
+    const { isStopped: stopped } = timed;
     if (!stopped && !profile.twice && counts.bytes < sizeBytes) {
       throw new Error(`said to be done, but only ${counts.bytes} of ${sizeBytes} bytes came`);
     }

@@ -68,13 +68,15 @@ window.bench = {
     upload = await clients[name]({ ...place, address: createAddress(place) });
   },
   async run({ stopAfterMs }) {
-    const stopped = stopAfterMs ? new Promise((resolve) => setTimeout(resolve, stopAfterMs)) : undefined;
+    const stopped = stopAfterMs
+      ? new Promise((resolve) => setTimeout(resolve, stopAfterMs, true))
+      : undefined;
     const stopWatching = watchThread();
     const start = performance.now();
-    await Promise.race([upload(files), stopped].filter(Boolean));
+    const isStopped = (await Promise.race([upload(files), stopped].filter(Boolean))) === true;
     const durationMs = performance.now() - start;
     // A task is reported when it has ended and the next one has begun.
     await new Promise((resolve) => setTimeout(resolve, 100));
-    return { durationMs, startedAt: performance.timeOrigin + start, ...stopWatching() };
+    return { durationMs, isStopped, startedAt: performance.timeOrigin + start, ...stopWatching() };
   },
 };
