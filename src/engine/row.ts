@@ -19,9 +19,6 @@ import type { Place, Shared } from './shared.ts';
 import type { TabProgress } from './tabs.ts';
 import { tellRun } from './tell-run.ts';
 
-/** Chunks that are asked for at first, where so many are hashed by then. */
-const FIRST_BATCH = 4;
-
 export class Row {
   readonly id: FileId;
   /** What it is called on the service: the file's own name, or another one where that was taken. */
@@ -246,7 +243,7 @@ export class Row {
           ? pathUnder(this.name, picked.file.name, this.relativePath)
           : this.name,
       session: this.session,
-      batch: { limit: Math.min(FIRST_BATCH, settings.batchSize), max: settings.batchSize },
+      batch: { limit: 1, max: settings.batchSize },
       bytesPerSecond: this.#shared.bytesPerSecond,
       hasIdleLane: () => lanes.hasIdle,
       lineChange: () => line().change,

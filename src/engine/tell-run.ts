@@ -3,6 +3,7 @@
 import type { RunParts } from '../pipeline/run.ts';
 import type { Row } from './row.ts';
 import type { Shared } from './shared.ts';
+import { waitsFor } from './sign-in-waits.ts';
 
 type Told = 'onOpened' | 'onHashed' | 'onPut' | 'onMultiplexed' | 'onSent' | 'onStored' | 'onCommit';
 
@@ -15,7 +16,8 @@ export function tellRun(row: Row, { lanes, report, touch }: Shared): Pick<RunPar
       row.unsentCount = chunks.length;
       report({ name: 'upload-started', detail: { id: row.id, chunkCount: chunks.length, resumedBytes } });
       row.tellProgress();
-      if (connection.auth.snapshot.required) row.wait('signed-out');
+      const reason = waitsFor(connection.auth.snapshot);
+      if (reason) row.wait(reason);
     },
     onHashed: (chunk) => {
       progress.onHashed(chunk);

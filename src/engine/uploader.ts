@@ -62,16 +62,12 @@ export class Uploader {
     this.#store = options.store ?? createUploadStore();
     this.#kept = new KeptFiles(this.#store.files, this.#warn);
     const checked = createSettings(settings, this.#warn);
-    this.#connections = new Connections(
-      checked,
-      (next) =>
-        open(next, this.#report, {
-          times: options.times,
-          confirmRedirect: () => this.mayRedirect?.() ?? true,
-          lineChange: () => this.#line.change,
-        }),
-      this.#onAuth,
-    );
+    const how = {
+      times: options.times,
+      confirmRedirect: () => this.mayRedirect?.() ?? true,
+      lineChange: () => this.#line.change,
+    };
+    this.#connections = new Connections(checked, (next) => open(next, this.#report, how), this.#onAuth);
     this.#keeper = new SnapshotKeeper(this.#connections.current.auth.snapshot);
     this.#lanes = new Lanes(checked.concurrency);
     this.#line = new Line(checked.throttleBytesPerSecond);

@@ -1,5 +1,5 @@
-// Asks for tickets: first for what is hashed when the service can be asked so that bytes flow at once, then for twice as many each
-// time, and the next batch while the last one is being sent. It knows hashes and tickets, not who answers.
+// Asks for tickets: for one chunk first so that bytes flow at once, then for twice as many each time, and the next batch while the
+// last one is being sent. It knows hashes and tickets, not who answers.
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
@@ -10,8 +10,6 @@ export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string
 
 export interface PresignParts {
   readonly ask: Ask;
-  /** Resolves when there is a session to ask under, or rejects with why there is none. */
-  readonly canAsk: () => Promise<unknown>;
   /** Where bytes are wanted soon, a batch with this much goes as it is: waiting longer would mean reading them again. */
   readonly eagerBytes: number;
   /** What all lanes move together; `undefined` where nothing was measured. */
@@ -66,7 +64,7 @@ const lifeMs = ({ expiresAtMs = 0, receivedAtMs }: TicketUpload, nowMs: number):
 
 async function* gather(
   chunks: AsyncIterable<HashedChunk>,
-  { batch, bytesPerSecond, canAsk, eagerBytes, receiptOf }: PresignParts,
+  { batch, bytesPerSecond, eagerBytes, receiptOf }: PresignParts,
   isStarving: () => boolean,
 ): AsyncGenerator<HashedChunk[], void, undefined> {
   let gathered: HashedChunk[] = [];
@@ -94,8 +92,6 @@ async function* gather(
       continue;
     }
     gathered.push(chunk);
-    // Until then nothing is won by asking: what is hashed meanwhile goes along.
-    await canAsk();
     bytes += chunk.sizeBytes;
     if (gathered.length < batch.limit && bytes < mostBytes()) continue;
     yield take();

@@ -13,7 +13,7 @@ import { type UploadParts, upload } from './upload.ts';
 /** All that a run needs from outside, as functions and plain values. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
-  'ask' | 'canAsk' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf'
+  'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf'
 > & {
   /** The plan, with what an earlier run recorded as stored. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
@@ -90,7 +90,6 @@ async function sendAll(
   const stages = {
     ...parts,
     ask,
-    canAsk: () => opened.session,
     receipts,
     receiptOf: (hash: string) => receipts.get(hash),
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,

@@ -2,7 +2,7 @@
 // happens, and in the end every file lies on the service byte for byte.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { isForOne, runCells } from './support/fault-cells.ts';
+import { runCells } from './support/fault-cells.ts';
 import { type Column, everyCell, readFaultTable } from './support/fault-table.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -24,12 +24,8 @@ test('the table has every fault at every operation that can meet it', () => {
 for (const column of ['session', 'presign', 'PUT', 'commit'] as const satisfies Column[]) {
   test(`${column}: the table says what becomes of a file`, async (t) => {
     const mine = cells.filter((cell) => cell.column === column && cell.fault !== 'offline for a while');
-    const outcomes = await runCells(
-      world,
-      mine.filter((cell) => !isForOne(cell)),
-    );
-    const ofOne = column === 'presign' ? await runCells(world, mine.filter(isForOne), 1) : [];
-    for (const [{ fault, mode, expected }, { became, requestCount }] of [...outcomes, ...ofOne]) {
+    const outcomes = await runCells(world, mine);
+    for (const [{ fault, mode, expected }, { became, requestCount }] of outcomes) {
       await t.test(`${column}, ${fault}, ${mode}: ${expected}`, () => {
         assert.equal(became, expected);
         // Refused input is never sent again as it is.

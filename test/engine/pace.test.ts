@@ -95,6 +95,18 @@ describe('pace', () => {
     expect(pace.limit).to.equal(6);
   });
 
+  it('takes more again when two looks have passed since it was asked for less', () => {
+    const pace = new Pace(6);
+    drive(pace, longWay, 2);
+    pace.halve();
+    drive(pace, longWay, 6, 2000);
+    pace.onStored(90);
+    expect(pace.limit).to.equal(3);
+    drive(pace, longWay, 1, 8000);
+    pace.onStored(90);
+    expect(pace.limit).to.equal(4);
+  });
+
   it('opens a lane with each small chunk that is stored in no time, however little a lane moves', () => {
     const pace = new Pace(6);
     drive(pace, (lanes) => lanes * 100 * KB, 1);

@@ -27,29 +27,6 @@ describe('tickets', () => {
     }
   });
 
-  it('are first asked for, for all chunks that are hashed by the time that there is a session', async () => {
-    const opened = deferred();
-    const rest = deferred();
-    async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
-      yield* chunks(3);
-      await rest.promise;
-      yield* chunks(5).slice(3);
-    }
-    const { parts, sizes } = setUpPresigning({
-      canAsk: () => opened.promise,
-      hasIdleLane: () => true,
-      batch: { limit: 4, max: 64 },
-    });
-    const all = collect(presign(source(), parts));
-    await settled();
-    expect(sizes()).to.deep.equal([]);
-    opened.resolve();
-    for (let round = 0; round < 5; round += 1) await settled();
-    expect(sizes()).to.deep.equal([3]);
-    rest.resolve();
-    expect(await all).to.have.length(5);
-  });
-
   it('are asked for once where chunks of a batch are equal, and each of them gets its own', async () => {
     const { asked, parts } = setUpPresigning({ batch: { limit: 4, max: 64 } });
     const result = await collect(

@@ -38,7 +38,6 @@ export function setUpPresigning(given: Partial<PresignParts> = {}) {
       asked.push(wanted.map(({ hash }) => hash));
       return new Map(wanted.map(({ hash }) => [hash, ticketFor(hash)]));
     },
-    canAsk: async () => undefined,
     eagerBytes: 16 * 2 ** 20,
     bytesPerSecond: () => 1e6,
     hasIdleLane: () => false,

@@ -32,12 +32,8 @@ export const IMPATIENT = {
 /** Whether only the end of somebody's patience brings a cell to its outcome. */
 export const isEndless = ({ fault }: Cell): boolean => fault === 'stalled socket';
 
-/** Whether it is about what the service says to one chunk: with several, there is less to ask for. */
-export const isForOne = ({ column, fault }: Cell): boolean =>
-  column === 'presign' && /^(?:400|413|422)$/.test(fault);
-
-const settings = (options: object, batchSize: number): string =>
-  `chunk-size="${CHUNK_BYTES}" batch-size="${batchSize}" concurrency="6" data-engine-options='${JSON.stringify(options)}'`;
+const settings = (options: object): string =>
+  `chunk-size="${CHUNK_BYTES}" concurrency="6" data-engine-options='${JSON.stringify(options)}'`;
 
 export interface Outcome {
   /** In the table's words. */
@@ -114,17 +110,13 @@ export const settled = (page: Page): Promise<unknown> =>
   );
 
 /** Runs all cells at once. Throws where a file does not lie on the service byte for byte in the end. */
-export async function runCells(
-  world: World,
-  cells: readonly Cell[],
-  batchSize = 64,
-): Promise<Map<Cell, Outcome>> {
+export async function runCells(world: World, cells: readonly Cell[]): Promise<Map<Cell, Outcome>> {
   const { service } = world;
   service.faults.clear();
   service.faults.clearLog();
   arm(world, cells);
-  const page = await world.openWithToken(settings(PATIENT, batchSize));
-  world.pages.add('/impatient.html', world.elementWith(settings(IMPATIENT, batchSize)));
+  const page = await world.openWithToken(settings(PATIENT));
+  world.pages.add('/impatient.html', world.elementWith(settings(IMPATIENT)));
   const context = await world.browser.browser()?.newContext();
   if (!context) throw new Error('no second profile');
   const impatient = await openElsewhere(world, context, '/impatient.html');
@@ -135,7 +127,7 @@ export async function runCells(
       cells.filter((cell) => !isEndless(cell)),
     ),
     await begin(world, impatient, cells.filter(isEndless)),
-  ].filter(({ files }) => files.size > 0);
+  ];
   await Promise.all(parts.map((part) => settled(part.page)));
   const log = [...service.log];
   const events = await Promise.all(parts.map((part) => eventsOf(part.page)));
