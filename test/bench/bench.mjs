@@ -129,10 +129,10 @@ async function runOnce(client, { profile, page, paths, sink }) {
   try {
     if (!isService) await sink.reset();
     if (profile.twice) {
-      await upload({ browser, page, paths, client, place, profile });
+      await upload({ browser, page, paths, client, place, profile, sink });
       await sink.reset({ keepMemory: true });
     }
-    const { timed, usage } = await upload({ browser, page, paths, client, place, profile });
+    const { timed, usage } = await upload({ browser, page, paths, client, place, profile, sink });
     const counts = await target.counts();
     const sizeBytes = profile.files.count * profile.files.sizeBytes;
     const { isStopped: stopped } = timed;
@@ -141,7 +141,14 @@ async function runOnce(client, { profile, page, paths, sink }) {
     }
     return {
       browserVersion: browser.version,
-      ...figuresOf({ page: timed, usage, counts, files: profile.files, line: profile.line, stopped }),
+      ...figuresOf({
+        page: timed,
+        usage,
+        counts,
+        files: profile.files,
+        line: profile.uplink ? {} : profile.line,
+        stopped,
+      }),
     };
   } catch (error) {
     return { error: String(error.message).split('\n')[0].slice(0, 300) };
@@ -151,11 +158,14 @@ async function runOnce(client, { profile, page, paths, sink }) {
   }
 }
 
-async function upload({ browser, page, paths, client, place, profile: { stopAfterMs } }) {
+async function upload({ browser, page, paths, client, place, sink, profile: { stopAfterMs, uplink } }) {
   const tab = await browser.openPage(page.origin, paths);
   await tab.evaluate(([name, where]) => window.bench.prepare(name, where), [client, place]);
+  const widen = uplink && (await browser.limitUplink(tab, uplink.bytesPerSecond));
+  if (uplink) await sink.begin('before');
   const watching = await browser.watch(tab);
   let timer;
+  let change;
   const late = new Promise((_, reject) => {
     timer = setTimeout(
       () => reject(new Error(`not done after ${RUN_LIMIT_MS / 60_000} minutes`)),
@@ -163,10 +173,12 @@ async function upload({ browser, page, paths, client, place, profile: { stopAfte
     );
   });
   try {
+    if (uplink) change = setTimeout(() => Promise.all([widen(), sink.begin('after')]), uplink.forMs);
     const timed = await Promise.race([tab.evaluate((how) => window.bench.run(how), { stopAfterMs }), late]);
     return { timed, usage: await watching.stop() };
   } finally {
     clearTimeout(timer);
+    clearTimeout(change);
     watching.cancel();
     await tab.close();
   }

@@ -7,7 +7,7 @@ import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 const SAMPLE_EVERY_MS = 100;
 const MB = 1e6;
 
-/** Starts a Chromium. Answers `{version, openPage(origin, files), watch(page), close()}`. */
+/** Starts a Chromium. Answers `{version, openPage(origin, files), limitUplink(page, bytesPerSecond), watch(page), close()}`. */
 export async function startBrowser() {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('no Chromium, Chrome or Edge was found: set CHROME_PATH');
@@ -26,6 +26,20 @@ export async function startBrowser() {
       await page.waitForFunction('window.bench');
       await page.setInputFiles('input', files);
       return page;
+    },
+    /** All that the page sends goes no faster from now on; the answer takes the limit away. */
+    async limitUplink(page, bytesPerSecond) {
+      const tools = await context.newCDPSession(page);
+      const limit = (uploadThroughput) =>
+        tools.send('Network.emulateNetworkConditions', {
+          offline: false,
+          latency: 0,
+          downloadThroughput: -1,
+          uploadThroughput,
+        });
+      await tools.send('Network.enable');
+      await limit(bytesPerSecond);
+      return () => limit(-1);
     },
     watch: (page) => watch(page, processes),
     close: () => browser.close(),

@@ -15,8 +15,7 @@ export function median(values) {
  * origin, each with its own limit. Undefined for a line without limits.
  */
 export function boundMs(line, counts) {
-  const { totalBytesPerSecond, connectionBytesPerSecond, latencyMs = 0, http2, later } = line;
-  if (later) return undefined;
+  const { totalBytesPerSecond, connectionBytesPerSecond, latencyMs = 0, http2 } = line;
   const bounds = totalBytesPerSecond ? [(counts.bytes / totalBytesPerSecond) * 1000] : [];
   if (!http2 && (latencyMs || connectionBytesPerSecond)) {
     for (const { requests, bytes } of Object.values(counts.perOrigin)) {

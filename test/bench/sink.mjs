@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 const script = fileURLToPath(new URL('./sink/main.mjs', import.meta.url));
 
 /**
- * Starts a sink with the profile's line. Answers `{service, storage}` (origins), `reset({keepMemory})` for a new run, `counts()` of what
- * was received since, and `stop()`.
+ * Starts a sink with the profile's line. Answers `{service, storage}` (origins), `reset({keepMemory})` for a new run, `begin(part)` (`before` or
+ * `after`: which lanes are counted from then on), `counts()` of what was received since `reset`, and `stop()`.
  */
 export async function startSink({ line, twice = false }) {
   const tls = line.http2 ? makeCertificate() : undefined;
@@ -34,6 +34,7 @@ export async function startSink({ line, twice = false }) {
   return {
     ...ready,
     reset: (options) => ask('reset', options),
+    begin: (part) => ask('begin', part),
     counts: () => ask('counts'),
     stop: () =>
       new Promise((resolve) => {

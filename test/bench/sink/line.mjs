@@ -11,7 +11,7 @@ const REFUSED_BODY_BYTES = 16 * 2 ** 20;
 /** The body did not come in whole: the browser let go, or the line was cut. */
 export class Gone extends Error {}
 
-/** One direction of a line that carries so many bytes a second, which is asked for each piece; none means any number. */
+/** One direction of a line that carries so many bytes a second, none means any number. */
 class Lane {
   #bytesPerSecond;
   #freeAt = 0;
@@ -37,10 +37,9 @@ class Lane {
 
   /** Milliseconds until these bytes are through. */
   carry(bytes) {
-    const bytesPerSecond = this.#bytesPerSecond();
-    if (!bytesPerSecond) return 0;
+    if (!this.#bytesPerSecond) return 0;
     const now = performance.now();
-    this.#freeAt = Math.max(this.#freeAt, now - CATCH_UP_MS) + (bytes / bytesPerSecond) * 1000;
+    this.#freeAt = Math.max(this.#freeAt, now - CATCH_UP_MS) + (bytes / this.#bytesPerSecond) * 1000;
     return this.#freeAt - now;
   }
 }
@@ -53,7 +52,7 @@ export class Line {
   #own = new WeakMap();
   #cutAt;
   #received = 0;
-  #startedAt;
+  #part;
   #countedAt;
   #asked = 0;
   // The same sequence in every run: each client meets the same faults.
@@ -62,24 +61,19 @@ export class Line {
   constructor(shape, counts) {
     this.#shape = shape;
     this.#counts = counts;
-    this.#shared = new Lane(() => this.#now().totalBytesPerSecond);
+    this.#shared = new Lane(shape.totalBytesPerSecond);
     this.#cutAt = this.#nextCut();
   }
 
-  /** The shape that the line has by now. */
-  #now() {
-    const { changeAfterMs, later } = this.#shape;
-    return later && this.#startedAt !== undefined && performance.now() - this.#startedAt >= changeAfterMs
-      ? later
-      : this.#shape;
+  /** From now on lanes are counted as `before` or `after`. */
+  begin(part) {
+    this.#part = part;
   }
 
-  /** How many bodies came in at once, on the average of the pieces' times, before the line changed and after. */
+  /** How many bodies came in at once, on the average of the pieces' times. */
   #countLanes() {
     const now = performance.now();
-    this.#startedAt ??= now;
-    const part = this.#now() === this.#shape ? 'before' : 'after';
-    const lanes = this.#counts.lanes[part];
+    const lanes = this.#counts.lanes[this.#part];
     const elapsed = now - (this.#countedAt ?? now);
     this.#countedAt = now;
     lanes.ms += elapsed;
@@ -115,7 +109,7 @@ export class Line {
         bytes += piece.length;
         this.#received += piece.length;
         onBytes(piece);
-        if (this.#shape.later) this.#countLanes();
+        if (this.#part) this.#countLanes();
         if (this.#received >= this.#cutAt) {
           this.#cutAt = this.#received + this.#nextCut();
           this.#counts.cuts += 1;
@@ -138,7 +132,7 @@ export class Line {
   }
 
   #laneOf(connection) {
-    const lane = this.#own.get(connection) ?? new Lane(() => this.#now().connectionBytesPerSecond);
+    const lane = this.#own.get(connection) ?? new Lane(this.#shape.connectionBytesPerSecond);
     this.#own.set(connection, lane);
     return lane;
   }

@@ -1,5 +1,5 @@
 // The sink: a process of its own with two origins, service and storage, that speak every client's protocol and keep no byte.
-// Started by sink.mjs with a profile's line; answers `reset` and `counts` over IPC. CORS is open: anybody may upload to it.
+// Started by sink.mjs with a profile's line; answers `reset`, `begin` and `counts` over IPC. CORS is open: anybody may upload to it.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
@@ -129,7 +129,7 @@ async function listen(name) {
   origins[name] = `${tls ? 'https' : 'http'}://127.0.0.1:${server.address().port}`;
 }
 
-const calls = { reset, counts: () => counts };
+const calls = { reset, counts: () => counts, begin: (part) => line.begin(part) };
 process.on('message', ({ id, call, options }) => process.send({ id, answer: calls[call](options) ?? null }));
 process.on('disconnect', () => process.exit());
 // Ctrl-C reaches the whole group; the bench says when this process ends.
