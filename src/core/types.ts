@@ -46,6 +46,8 @@ export type StoredChunk = HashedChunk & { readonly receipt: string };
 export interface Ticket {
   readonly receipt: string;
   readonly upload?: TicketUpload;
+  /** How many chunks had been stored here when it was asked for: of later ones it cannot know. */
+  readonly askedAfter?: number;
 }
 
 export interface TicketUpload {

@@ -23,7 +23,11 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** As `sleep`, but ends early, and well, when `over` is aborted. */
-async function sleepUntil(ms: number, signal: AbortSignal, over: AbortSignal | undefined): Promise<void> {
+export async function sleepUntil(
+  ms: number,
+  signal: AbortSignal,
+  over: AbortSignal | undefined,
+): Promise<void> {
   if (!over) return sleep(ms, signal);
   await sleep(ms, AbortSignal.any([signal, over])).catch(() => signal.throwIfAborted());
 }

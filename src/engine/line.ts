@@ -1,7 +1,7 @@
 // The way out of the page, as the browser tells of it: another network, a machine that woke, and how much of it the page
 // may use. It knows no request.
 
-import { sleep } from '../core/wait.ts';
+import { sleep, sleepUntil } from '../core/wait.ts';
 
 /** How often the clock is looked at, and how much of it may be missing before the machine must have slept, ms. */
 const LOOK_MS = 5000;
@@ -19,15 +19,17 @@ export function stallMs(sizeBytes: number, laneBytesPerSecond: number): number {
 }
 
 export class Line {
-  /** What all uploads together may use. */
-  bytesPerSecond: number;
   readonly #stop = new AbortController();
   #change = new AbortController();
   #lookedMs = Date.now();
+  #bytesPerSecond: number;
+  /** When what was allowed last will have gone. */
   #freeAtMs = 0;
+  /** Aborts when that is another time than those who wait have heard. */
+  #recount = new AbortController();
 
   constructor(bytesPerSecond: number = Number.POSITIVE_INFINITY) {
-    this.bytesPerSecond = bytesPerSecond;
+    this.#bytesPerSecond = bytesPerSecond;
     const { signal } = this.#stop;
     const onChange = (): void => this.changed();
     const { connection } = globalThis.navigator as Navigator & {
@@ -59,13 +61,33 @@ export class Line {
     before.abort();
   }
 
-  /** Resolves when so many bytes may go: then they take their share of the time to come. */
-  async mayMove(sizeBytes: number, signal: AbortSignal): Promise<void> {
-    if (this.bytesPerSecond === Number.POSITIVE_INFINITY) return;
-    const now = performance.now();
-    const startMs = Math.max(now, this.#freeAtMs);
-    this.#freeAtMs = startMs + (sizeBytes / this.bytesPerSecond) * 1000;
-    await sleep(startMs - now, signal);
+  /** What all uploads together may use. */
+  set bytesPerSecond(bytesPerSecond: number) {
+    if (bytesPerSecond === this.#bytesPerSecond) return;
+    this.#bytesPerSecond = bytesPerSecond;
+    this.#free(0);
+  }
+
+  /** Resolves when so many bytes may go: then they take their share of the time to come, and what does not go is given back. */
+  async mayMove(sizeBytes: number, signal: AbortSignal): Promise<(unsentBytes: number) => void> {
+    for (let waitMs = this.#waitMs(); waitMs > 0; waitMs = this.#waitMs())
+      await sleepUntil(waitMs, signal, this.#recount.signal);
+    const perByteMs = 1000 / this.#bytesPerSecond;
+    this.#freeAtMs = performance.now() + sizeBytes * perByteMs;
+    return (unsentBytes) => {
+      if (unsentBytes > 0) this.#free(this.#freeAtMs - unsentBytes * perByteMs);
+    };
+  }
+
+  #waitMs(): number {
+    return this.#freeAtMs - performance.now();
+  }
+
+  #free(atMs: number): void {
+    const before = this.#recount;
+    this.#freeAtMs = atMs;
+    this.#recount = new AbortController();
+    before.abort();
   }
 
   close(): void {

@@ -60,8 +60,12 @@ export class Progress {
   readonly #rate = new Rate();
   readonly #stored = new Map<number, number>();
   readonly #inFlight = new Map<number, number>();
+  /** Chunks of this run that are stored, and whether without being sent. */
+  readonly #ended = new Map<number, boolean>();
   #storedBytes = 0;
   #skippedBytes = 0;
+  /** Stored bytes that did not move: they say nothing of the line. */
+  #stillBytes = 0;
   #hashedBytes = 0;
   #shownBytes = 0;
   /** Bytes that really went over the wire and were stored, since the file was added. */
@@ -75,8 +79,10 @@ export class Progress {
   begin(chunks: readonly Chunk[]): number {
     this.#stored.clear();
     this.#inFlight.clear();
+    this.#ended.clear();
     this.#storedBytes = 0;
     this.#skippedBytes = 0;
+    this.#stillBytes = 0;
     this.#hashedBytes = 0;
     this.#rate.stop();
     for (const chunk of chunks) if (chunk.claim) this.#add(chunk);
@@ -101,10 +107,15 @@ export class Progress {
   }
 
   onStored(chunk: StoredChunk): void {
-    this.#inFlight.delete(chunk.index);
-    this.#add(chunk);
-    if (chunk.skipped) this.#skippedBytes += chunk.sizeBytes;
-    else this.putBytes += chunk.sizeBytes;
+    const { index, sizeBytes, skipped = false } = chunk;
+    this.#inFlight.delete(index);
+    if (this.#add(chunk) && skipped) this.#stillBytes += sizeBytes;
+    if (!skipped) this.putBytes += sizeBytes;
+    // One that is stored a second time, under another session, is still only one.
+    const wasSkipped = this.#ended.get(index);
+    if (skipped && wasSkipped === undefined) this.#skippedBytes += sizeBytes;
+    if (!skipped && wasSkipped) this.#skippedBytes -= sizeBytes;
+    this.#ended.set(index, skipped && wasSkipped !== false);
   }
 
   /** A run ended early: nothing is on its way any more. */
@@ -126,7 +137,7 @@ export class Progress {
   numbers(nowMs: number): ProgressNumbers {
     let movedBytes = this.#storedBytes;
     for (const bytes of this.#inFlight.values()) movedBytes += bytes;
-    this.#rate.add(movedBytes, nowMs);
+    this.#rate.add(movedBytes - this.#stillBytes, nowMs);
     const bytesPerSecond = this.#rate.perSecond;
     return {
       hashedBytes: Math.min(this.#hashedBytes, this.#sizeBytes),
@@ -146,9 +157,11 @@ export class Progress {
     return this.#shownBytes;
   }
 
-  #add({ index, sizeBytes }: Chunk): void {
-    if (this.#stored.has(index)) return;
+  /** True where it was not counted yet. */
+  #add({ index, sizeBytes }: Chunk): boolean {
+    if (this.#stored.has(index)) return false;
     this.#stored.set(index, sizeBytes);
     this.#storedBytes += sizeBytes;
+    return true;
   }
 }

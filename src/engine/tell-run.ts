@@ -10,10 +10,13 @@ type Told = 'onOpened' | 'onHashed' | 'onPut' | 'onMultiplexed' | 'onSent' | 'on
 export function tellRun(row: Row, { lanes, report, touch }: Shared): Pick<RunParts, Told> {
   const { connection, progress } = row;
   const begunMs = new Map<number, number>();
+  /** Chunks that are only checked, since they are recorded as stored: they want no lane. */
+  let claimed: ReadonlySet<number> = new Set();
   return {
     onOpened: (chunks) => {
       const resumedBytes = progress.begin(chunks);
-      row.unsentCount = chunks.length;
+      claimed = new Set(chunks.flatMap(({ claim, index }) => (claim ? [index] : [])));
+      row.unsentCount = chunks.length - claimed.size;
       report({ name: 'upload-started', detail: { id: row.id, chunkCount: chunks.length, resumedBytes } });
       row.tellProgress();
       const reason = waitsFor(connection.auth.snapshot);
@@ -39,7 +42,7 @@ export function tellRun(row: Row, { lanes, report, touch }: Shared): Pick<RunPar
     onStored: (chunk) => {
       const { hash, index, receipt, sizeBytes, skipped = false } = chunk;
       progress.onStored(chunk);
-      row.unsentCount -= 1;
+      if (!claimed.has(index)) row.unsentCount -= 1;
       lanes.onStored(performance.now() - (begunMs.get(index) ?? Number.NEGATIVE_INFINITY));
       begunMs.delete(index);
       report({ name: 'chunk-uploaded', detail: { id: row.id, index, hash, receipt, sizeBytes, skipped } });

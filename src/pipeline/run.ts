@@ -39,7 +39,10 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   try {
     const opened = await open(file, parts);
     parts.signal.throwIfAborted();
-    const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored);
+    const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored).map(
+      // Where no commit asks the service, one question at least is asked: its session may be long gone.
+      (chunk, at) => (at === 0 && !parts.calls.commit ? blank(chunk) : chunk),
+    );
     parts.onOpened(chunks);
     const result = await transfer(chunks, opened, parts);
     // Nobody waits for the store: a pause between the service's word and ours would do it all again.
@@ -81,9 +84,12 @@ async function sendAll(
 ): Promise<RunResult> {
   const ask = async (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> => {
     const session = await opened.session;
-    return parts
-      .retrying(() => parts.calls.presign(session, chunks, parts.signal), parts.signal)
-      .catch(orLost(opened));
+    const askedAt = async (): Promise<ReadonlyMap<string, Ticket>> => {
+      const askedAfter = parts.claims.storedCount;
+      const tickets = await parts.calls.presign(session, chunks, parts.signal);
+      return new Map([...tickets].map(([hash, ticket]) => [hash, { ...ticket, askedAfter }]));
+    };
+    return parts.retrying(askedAt, parts.signal).catch(orLost(opened));
   };
   const receipts = new Map<string, string>();
   const positions = new Map(planned.map((chunk, position) => [chunk.index, position]));
@@ -116,7 +122,8 @@ async function sendAll(
     if (isSecondRound)
       throw new UploaderError('service-failed', 'The service lacks chunks that it was sent twice');
     for (const hash of missing) receipts.delete(hash);
-    todo = stored.filter((chunk) => missing.includes(chunk.hash)).map(blank);
+    const lacking = new Set(missing);
+    todo = stored.filter(({ hash }) => lacking.has(hash)).map(blank);
   }
 }
 

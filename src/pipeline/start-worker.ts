@@ -47,7 +47,12 @@ export async function startWorker(workerUrl: string | undefined, startMs: number
   if (workerUrl !== undefined)
     throw new UploaderError('hash-failed', "worker-url is not on the page's origin");
   const integrity = typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '';
-  const answer = await fetch(address, { credentials: 'omit', referrerPolicy: 'no-referrer', integrity });
+  const answer = await fetch(address, {
+    credentials: 'omit',
+    referrerPolicy: 'no-referrer',
+    integrity,
+    signal: AbortSignal.timeout(startMs),
+  });
   if (!answer.ok) throw new UploaderError('hash-failed', `The hash worker's file answered ${answer.status}`);
   const blobUrl = URL.createObjectURL(new Blob([await answer.text()], { type: 'text/javascript' }));
   try {

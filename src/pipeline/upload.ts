@@ -19,11 +19,13 @@ const MOST_STORED = 10_000;
 /** Chunks that are being sent at this moment, by hash, over all files: whoever needs the same bytes waits. */
 export class Claims {
   readonly #held = new Map<string, Promise<void>>();
-  readonly #stored = new Set<string>();
+  /** Each with the number that it was stored as. */
+  readonly #stored = new Map<string, number>();
+  storedCount = 0;
 
-  /** Whether it was stored here a while ago, so that a ticket from before then may ask for bytes that are there by now. */
-  wasStored(hash: string): boolean {
-    return this.#stored.has(hash);
+  /** Whether it was stored here since the ticket was asked for, which so may ask for bytes that are there by now. */
+  isOutdated({ askedAfter = 0 }: Ticket, hash: string): boolean {
+    return (this.#stored.get(hash) ?? 0) > askedAfter;
   }
 
   /** Resolves when the holder is done, however it ended; `undefined` where nobody holds it. */
@@ -42,8 +44,12 @@ export class Claims {
     );
     return (isStored) => {
       this.#held.delete(hash);
-      if (isStored) this.#stored.add(hash);
-      const [oldest = ''] = this.#stored;
+      if (isStored) {
+        this.storedCount += 1;
+        this.#stored.delete(hash);
+        this.#stored.set(hash, this.storedCount);
+      }
+      const [oldest = ''] = this.#stored.keys();
       if (this.#stored.size > MOST_STORED) this.#stored.delete(oldest);
       end();
     };
@@ -68,8 +74,8 @@ export interface UploadParts {
   readonly lineChange: () => AbortSignal;
   /** How long a PUT of so many bytes may stand still, milliseconds. */
   readonly stallMs: (sizeBytes: number) => number;
-  /** Resolves when so many bytes may go, where the page limits how fast. */
-  readonly mayMove: (sizeBytes: number, signal: AbortSignal) => Promise<void>;
+  /** Resolves when so many bytes may go, where the page limits how fast; the answer takes back what does not go after all. */
+  readonly mayMove: (sizeBytes: number, signal: AbortSignal) => Promise<(unsentBytes: number) => void>;
   /** Ends every stage of the run: a chunk cannot be stored, so nothing else has to be. */
   readonly giveUp: () => void;
   /** Bytes of this chunk handed to the network so far; 0 when a try failed. */
@@ -121,7 +127,7 @@ const needsLane = (chunk: TicketedChunk, parts: UploadParts): boolean =>
   chunk.receipt === undefined &&
   chunk.ticket?.upload !== undefined &&
   !parts.claims.held(chunk.hash) &&
-  !parts.claims.wasStored(chunk.hash);
+  !parts.claims.isOutdated(chunk.ticket, chunk.hash);
 
 /** Waits for an equal chunk that is on its way, then takes its receipt, or a new ticket. */
 async function store(
@@ -150,7 +156,7 @@ async function store(
       // Whether the bytes are there now the service says itself; who wakes first asks for all that wait here.
       ticket = undefined;
     }
-    if (claims.wasStored(chunk.hash)) ticket = undefined;
+    if (ticket && claims.isOutdated(ticket, chunk.hash)) ticket = undefined;
     const unclaim = claims.hold(chunk.hash);
     let isStored = false;
     try {
@@ -192,6 +198,9 @@ async function send(
   let isBudgeted = held.body !== undefined;
   let lane = firstLane;
   let ticket = firstTicket;
+  /** What the chunk may still move of what it was allowed to. */
+  let leftBytes = 0;
+  let giveUnsentBack: (unsentBytes: number) => void = () => undefined;
   const giveBack = (): void => {
     if (isBudgeted) budget.give(chunk.sizeBytes);
     isBudgeted = false;
@@ -199,28 +208,39 @@ async function send(
   try {
     for (;;) {
       // Outside the try below: the call for a ticket has had its own retries.
-      if (!ticket || isStale(ticket)) ticket = await parts.renew(chunk);
+      ticket ??= await parts.renew(chunk);
+      if (ticket.upload) {
+        lane ??= await parts.acquireLane(signal);
+        await gate.pass(signal);
+        giveUnsentBack = await parts.mayMove(chunk.sizeBytes, signal);
+        leftBytes = chunk.sizeBytes;
+        // Each of these may have taken longer than a ticket lives.
+        if (isStale(ticket)) ticket = await parts.renew(chunk);
+      }
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
       held.body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
-      lane ??= await parts.acquireLane(signal);
       const change = lineChange();
       try {
-        await gate.pass(signal);
-        await parts.mayMove(chunk.sizeBytes, signal);
         signal.throwIfAborted();
         giveBack();
         onPut(chunk);
         await put(ticket.upload, held.body, {
           signal: AbortSignal.any([signal, change]),
           stallMs: parts.stallMs(chunk.sizeBytes),
-          onProgress: (sentBytes) => onSent(chunk, sentBytes),
+          onProgress: (sentBytes) => {
+            leftBytes = chunk.sizeBytes - sentBytes;
+            onSent(chunk, sentBytes);
+          },
           onMultiplexed,
         });
+        leftBytes = 0;
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         signal.throwIfAborted();
         onSent(chunk, 0);
-        lane.release();
+        giveUnsentBack(leftBytes);
+        leftBytes = 0;
+        lane?.release();
         lane = undefined;
         ticket = undefined;
         held.body = undefined;
@@ -229,6 +249,7 @@ async function send(
     }
   } finally {
     giveBack();
+    giveUnsentBack(leftBytes);
     lane?.release();
   }
 }

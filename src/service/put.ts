@@ -22,6 +22,8 @@ const MAX_ANSWER_BYTES = 65_536;
 const PATIENCE_BEFORE_FIRST_BYTE = 4;
 // All bytes are with the system's network buffer or the store; neither tells how far it is.
 const PATIENCE_FOR_ANSWER = 2;
+/** More patience than this, milliseconds, is had only where the bytes themselves are expected to take so long. */
+const MOST_PATIENCE_MS = 120_000;
 
 /**
  * Creates the sender of chunks. It rejects with the signal's reason, or with `UploaderError`, all worth a fresh ticket:
@@ -40,7 +42,8 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       }
       const xhr = new XMLHttpRequest();
       const settled = new AbortController();
-      let patienceMs = stallMs * PATIENCE_BEFORE_FIRST_BYTE;
+      const times = (count: number): number => Math.max(stallMs, Math.min(stallMs * count, MOST_PATIENCE_MS));
+      let patienceMs = times(PATIENCE_BEFORE_FIRST_BYTE);
       let lastSignMs = performance.now();
       const hasSign = (nextPatienceMs: number): void => {
         patienceMs = nextPatienceMs;
@@ -62,7 +65,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
         hasSign(stallMs);
         if (!settled.signal.aborted) onProgress?.(Math.min(loaded, body.size));
       };
-      xhr.upload.onload = () => hasSign(stallMs * PATIENCE_FOR_ANSWER);
+      xhr.upload.onload = () => hasSign(times(PATIENCE_FOR_ANSWER));
       xhr.onprogress = ({ loaded }) => {
         // The status says it all; a store that tells tales must not fill the page's memory.
         if (loaded > MAX_ANSWER_BYTES) settle(errorOf(xhr, upload, statuses));

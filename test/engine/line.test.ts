@@ -67,6 +67,65 @@ describe('the line', () => {
     line.close();
   });
 
+  it('gives what was not sent back to whoever comes next', async () => {
+    const clock = stopClock();
+    const line = new Line(1000);
+    const { signal } = new AbortController();
+    try {
+      const giveBack = await line.mayMove(100_000, signal);
+      giveBack(99_000);
+      let hasGone = false;
+      void line.mayMove(1000, signal).then(() => {
+        hasGone = true;
+      });
+      await clock.pass(999);
+      expect(hasGone).to.equal(false);
+      await clock.pass(1);
+      expect(hasGone).to.equal(true);
+    } finally {
+      line.close();
+      clock.restore();
+    }
+  });
+
+  it('takes nothing from the others for one that stopped waiting', async () => {
+    const clock = stopClock();
+    const line = new Line(1000);
+    const { signal } = new AbortController();
+    const stop = new AbortController();
+    try {
+      await line.mayMove(1000, signal);
+      const stopped = line.mayMove(1e6, stop.signal).catch(() => undefined);
+      stop.abort();
+      await stopped;
+      let hasGone = false;
+      void line.mayMove(1000, signal).then(() => {
+        hasGone = true;
+      });
+      await clock.pass(1000);
+      expect(hasGone).to.equal(true);
+    } finally {
+      line.close();
+      clock.restore();
+    }
+  });
+
+  it('lets those go who wait when the page takes the limit away', async () => {
+    const clock = stopClock();
+    const line = new Line(1);
+    const { signal } = new AbortController();
+    try {
+      await line.mayMove(1e6, signal);
+      const waiting = line.mayMove(1e6, signal);
+      await clock.pass(1000);
+      line.bytesPerSecond = Number.POSITIVE_INFINITY;
+      await waiting;
+    } finally {
+      line.close();
+      clock.restore();
+    }
+  });
+
   it('holds nothing up where no limit is set', async () => {
     const line = new Line();
     await line.mayMove(Number.MAX_SAFE_INTEGER, new AbortController().signal);

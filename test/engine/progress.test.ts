@@ -39,7 +39,8 @@ describe('the bar of a file', () => {
           if (what === 'stored') progress.onStored(chunk);
           if (what === 'skipped') progress.onStored({ ...chunk, skipped: true });
           if (what === 'again') progress.begin(chunks);
-          const { sentBytes, storedBytes } = progress.numbers(nowMs * 100);
+          const { sentBytes, storedBytes, skippedBytes } = progress.numbers(nowMs * 100);
+          expect(skippedBytes).to.be.within(0, sizeBytes);
           expect(sentBytes).to.be.at.least(shown);
           expect(sentBytes).to.be.lessThan(sizeBytes);
           expect(storedBytes).to.be.within(0, sizeBytes);
@@ -86,6 +87,32 @@ describe('the bar of a file', () => {
       expect(bytesPerSecond).to.be.closeTo(CHUNK, 0.001);
       expect(remainingMs).to.be.closeTo((9 - at) * 1000, 0.001);
     }
+  });
+
+  it('counts a chunk as skipped or sent, not both, however often it is stored', () => {
+    const progress = new Progress(200);
+    const [first, second] = plan(200, CHUNK) as [StoredChunk, StoredChunk];
+    progress.begin([first, second]);
+    progress.onStored(first);
+    progress.onStored({ ...second, skipped: true });
+    // The session was lost: under the next one the service has the first, and lacks the second.
+    progress.onStored({ ...first, skipped: true });
+    expect(progress.numbers(0).skippedBytes).to.equal(CHUNK);
+    progress.onStored(second);
+    expect(progress.numbers(0).skippedBytes).to.equal(0);
+    expect(progress.putBytes).to.equal(200);
+  });
+
+  it('takes its rate from what moves, not from what the service has already', () => {
+    const progress = new Progress(1e6);
+    const chunks = plan(1e6, CHUNK) as StoredChunk[];
+    progress.begin(chunks);
+    progress.numbers(0);
+    for (const chunk of chunks.slice(0, 9000)) progress.onStored({ ...chunk, skipped: true });
+    progress.onStored(chunks[9000] as StoredChunk);
+    const { bytesPerSecond, remainingMs } = progress.numbers(1000);
+    expect(bytesPerSecond).to.equal(CHUNK);
+    expect(remainingMs).to.equal(999_000);
   });
 
   it('tells how many bytes are new, and never a negative number', () => {

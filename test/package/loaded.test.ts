@@ -149,6 +149,22 @@ describe('The package in a page', () => {
     assert.deepEqual(refused, { type: 'upload-failed', told: 'bad-config' });
   });
 
+  test('goes on without a worker whose file never comes', async (t) => {
+    const cdn = await serve(join(app.packageFolder, 'dist/cdn'));
+    t.after(cdn.stop);
+    const script = `<script type="module" src="${cdn.origin}/secure-uploader.min.js"></script>`;
+    const site = await serve('/nowhere', {
+      '/index.html': `<!doctype html><title>A page</title><body>${script}</body>`,
+    });
+    t.after(site.stop);
+    const { page } = await open(`${site.origin}/index.html`);
+    await page.route('**/hash.worker.js', () => undefined);
+    // Two chunks: the first never waits for a worker.
+    const ended = await upload(page, 'a'.repeat(12 * 2 ** 20), settings);
+    assert.equal(ended.type, 'upload-completed');
+    assert.equal(page.workers().length, 0);
+  });
+
   test('works in an app that Vite built from the package, worker included', async (t) => {
     await app.write(
       'index.html',

@@ -3,8 +3,10 @@
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
 import type { StoredChunk } from '../../src/core/types.ts';
+import { Line } from '../../src/engine/line.ts';
 import { Claims, upload } from '../../src/pipeline/upload.ts';
 import { bytesOf } from '../support/bytes.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
 import { collect, rejection, settled, streamOf } from '../support/collect.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 import { CHUNK, networkError, setUpSending } from '../support/sending.ts';
@@ -59,6 +61,38 @@ describe('chunks', () => {
     expect(new Set(equal.map(({ receipt }) => receipt)).size).to.equal(1);
     expect(equal.filter(({ skipped }) => skipped)).to.have.length(2);
   });
+});
+
+describe('a ticket that runs out while its chunk waits', () => {
+  const later = async (clock: Clock, ms: number): Promise<void> => {
+    for (let round = 0; round < 10; round += 1) await clock.pass(0);
+    await clock.pass(ms);
+  };
+
+  for (const name of [
+    'for its share of what the page allows',
+    'for a storage that asks for patience',
+  ] as const)
+    it(`${name} is replaced before anything is sent`, async () => {
+      const clock = stopClock();
+      const { parts, renewed, service, ticketed } = await setUpSending([1]);
+      const line = new Line(name.startsWith('for its share') ? 1 : Number.POSITIVE_INFINITY);
+      try {
+        service.ticketLifeMs = 60_000;
+        service.answerAll();
+        await line.mayMove(61, parts.signal);
+        if (name.startsWith('for a storage')) parts.gate.shut(61_000);
+        const mayMove = line.mayMove.bind(line);
+        const sending = collect(upload(streamOf(await ticketed()), { ...parts, mayMove }));
+        await later(clock, 61_000);
+        expect(await sending).to.have.length(1);
+        expect(renewed).to.deep.equal([0]);
+        expect(service.puts).to.have.length(1);
+      } finally {
+        line.close();
+        clock.restore();
+      }
+    });
 });
 
 describe('a chunk that another file is sending', () => {

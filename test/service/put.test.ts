@@ -95,6 +95,37 @@ describe('a chunk that is sent', () => {
     expect(await isStored(chunk)).to.equal(true);
   });
 
+  for (const [stallMs, patienceMs] of [
+    [10_000, 40_000],
+    [100_000, 120_000],
+    [150_000, 150_000],
+  ] as const)
+    it(`that may stand still for ${stallMs / 1000} s is given ${patienceMs / 1000} s where the browser holds it back`, async () => {
+      const chunk = await sendable();
+      const { send: sendXhr } = XMLHttpRequest.prototype;
+      let isHeldBack = false;
+      XMLHttpRequest.prototype.send = () => {
+        isHeldBack = true;
+      };
+      const clock = stopClock();
+      try {
+        const sent = rejection<UploaderError>(send(chunk, { stallMs }));
+        await until(() => isHeldBack);
+        let isOver = false;
+        void sent.then(() => {
+          isOver = true;
+        });
+        await clock.pass(patienceMs - 1);
+        expect(isOver).to.equal(false);
+        await clock.pass(1);
+        expect(isOver).to.equal(true);
+        expect(await sent).to.include({ code: 'upload-stalled' });
+      } finally {
+        clock.restore();
+        XMLHttpRequest.prototype.send = sendXhr;
+      }
+    });
+
   it('carries no bearer, no cookie, no session and no type of its own', async () => {
     const chunk = await sendable();
     await send({ ...chunk, body: new Blob([chunk.body], { type: 'text/x-secret' }) });

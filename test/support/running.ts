@@ -38,7 +38,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     signal: controller.signal,
     lineChange: () => new AbortController().signal,
     stallMs: () => 30_000,
-    mayMove: async () => undefined,
+    mayMove: async () => () => undefined,
     onMultiplexed: () => undefined,
     hashAlgorithm: 'sha-256',
     isWatched: true,

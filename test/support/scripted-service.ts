@@ -53,6 +53,8 @@ export class ScriptedService {
   /** PUTs under way at this moment, and the most there ever were. */
   putCount = 0;
   mostPuts = 0;
+  /** Never says that it has the bytes (U4). */
+  isForgetful = false;
   /** How long tickets live, in milliseconds, where the URL tells. */
   ticketLifeMs: number | undefined;
   readonly #automatic = new Set<Kind>();
@@ -146,7 +148,7 @@ export class ScriptedService {
   #ticket(hash: string): Ticket {
     this.#ticketCount += 1;
     const receipt = `receipt-${this.#ticketCount}`;
-    if (this.stored.has(hash)) return { receipt };
+    if (this.stored.has(hash) && !this.isForgetful) return { receipt };
     const receivedAtMs = Date.now();
     const life = this.ticketLifeMs;
     return {

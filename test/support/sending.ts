@@ -52,7 +52,7 @@ export async function setUpSending(
     giveUp: () => controller.abort('given up'),
     lineChange: () => new AbortController().signal,
     stallMs: () => 30_000,
-    mayMove: async () => undefined,
+    mayMove: async () => () => undefined,
     onMultiplexed: () => undefined,
     onSent: ({ index }, sentBytes) => told.push(`sent ${sentBytes} of ${index}`),
     onPut: ({ index }) => told.push(`put ${index}`),

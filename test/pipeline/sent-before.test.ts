@@ -1,0 +1,40 @@
+// What a run does with bytes that were sent before, by this page or on an earlier visit.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import { fileOf } from '../support/bytes.ts';
+import { CHUNK_BYTES, recordOf, setUpRun } from '../support/running.ts';
+
+describe('an upload', () => {
+  it('of bytes that were sent before, to a service that never says that it has them, costs no more than the first time', async () => {
+    const file = fileOf(23, 40 * CHUNK_BYTES);
+    const first = setUpRun(file);
+    first.service.answerAll();
+    await first.start();
+    const second = setUpRun(file, { claims: first.parts.claims });
+    second.service.isForgetful = true;
+    second.service.answerAll();
+    await second.start();
+    expect(second.service.count('presign')).to.equal(first.service.count('presign'));
+    expect(second.reads.length).to.equal(first.reads.length);
+    expect(second.service.mostPuts).to.be.at.most(2);
+  });
+});
+
+describe('an upload that an earlier visit has stored to the last chunk', () => {
+  it('still asks the service once where no commit does, so that one that is gone is not called done', async () => {
+    const file = fileOf(24, 3 * CHUNK_BYTES);
+    const { keeper, parts, service, start } = setUpRun(file);
+    const { commit: _commit, ...calls } = service.calls;
+    Object.assign(parts, { calls });
+    await keeper.save(await recordOf(file, [0, 1, 2]));
+    const running = start();
+    const { session, refuse } = await service.nextRequest('presign');
+    expect(session.header).to.equal('header-before');
+    refuse(new UploaderError('session-expired', 'gone', { status: 404 }));
+    service.answerAll();
+    await running;
+    expect(service.count('open')).to.equal(1);
+    expect(service.puts).to.have.length(3);
+  });
+});
