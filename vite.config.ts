@@ -89,11 +89,27 @@ const smallTemplates: Plugin = {
   },
 };
 
+/** In one file nothing comes late; as late imports, these and all that they import would each be wrapped in a function. */
+const nothingLate: Plugin = {
+  name: 'nothing-late',
+  transform(code, id) {
+    if (!id.startsWith(path('src'))) return undefined;
+    const imports: string[] = [];
+    const here = code.replace(/\bimport\((["'].+?["'])\)/g, (_late, source) => {
+      const name = `__late${imports.length}`;
+      imports.push(`import * as ${name} from ${source};`);
+      return `Promise.resolve(${name})`;
+    });
+    // At the end, so that every line keeps its place.
+    return imports.length > 0 ? { code: [here, ...imports].join('\n'), map: null } : undefined;
+  },
+};
+
 const cdn: UserConfig = {
   root: path('.'),
   base: './', // else the worker would be looked for at the root of the page's origin
   publicDir: false,
-  plugins: [workerIntegrity, noWasmInPage, smallTemplates],
+  plugins: [workerIntegrity, noWasmInPage, nothingLate, smallTemplates],
   define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },
   build: {
     outDir: 'dist/cdn',

@@ -35,10 +35,7 @@ export function createApp(parts: Parts): Hono<Env> {
   if (parts.settings.demo) app.route('/', demoRoutes(parts));
   if (parts.settings.test) app.route('/', testRoutes(parts));
 
-  app.notFound((c) => {
-    if (isFiles(c.req.path)) return c.json({ debuginfo: 'no such operation' }, 404);
-    return c.json({ error: 'not_found', error_description: 'no such operation' }, 404);
-  });
+  app.notFound((c) => c.json({ error: 'not_found', error_description: 'no such operation' }, 404));
   app.onError((error, c) => {
     if (!(error instanceof Refusal)) {
       if (!c.get('gone')?.aborted) console.error(`${c.req.method} ${c.req.path}:`, error);

@@ -6,6 +6,7 @@ import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
+import { warnOnConsole } from '../core/warn.ts';
 import { type Bearer, Clock, readBearer } from './bearer.ts';
 import type { Send } from './driver.ts';
 import type { AuthEvent, Effect, Failure, Grant, Reason } from './machine-types.ts';
@@ -136,7 +137,9 @@ export class Flows {
   /** Carries out one effect; ends without a word when the signal is aborted. */
   run(effect: Effect, signal: AbortSignal, send: Send): void {
     this.#run(effect, signal, send).catch((error: unknown) => {
-      if (!signal.aborted) send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
+      if (signal.aborted) return;
+      if (effect.type === 'ask-host') warnOnConsole('getToken:', (error as Error).cause ?? error);
+      send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
     });
   }
 
@@ -147,6 +150,8 @@ export class Flows {
         // Waiting for the line, or for another tab to finish, is no delay of this try.
         if (effect.of === 'silent' || effect.of === 'exchange') await this.#turn(signal);
         await sleep(times[DEADLINES[effect.of] ?? 'requestMs'], signal);
+        if (effect.of === 'silent')
+          warnOnConsole(`No answer came from ${this.redirectUri}: is the callback page there?`);
         if (effect.of !== 'exchange') return send({ type: 'deadline' });
         return send({ type: 'burnt', error: { code: 'timeout' }, waitMs: this.#pauseMs() });
       case 'cool':
@@ -186,7 +191,8 @@ export class Flows {
   }
 
   #checked(bearer: Bearer | undefined): Bearer {
-    if (!bearer) throw new UploaderError('token-malformed', 'This is no token');
+    if (!bearer)
+      throw new UploaderError('token-malformed', 'This is no token, nor an object with one as token');
     if (!this.#context.fits(bearer)) throw new UploaderError('access-denied', 'Somebody else has signed in');
     return bearer;
   }

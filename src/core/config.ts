@@ -47,11 +47,11 @@ export type GetToken = (
 export interface SettingsInput {
   baseUrl?: string | undefined;
   parentId?: string | undefined;
-  auth?: string | undefined;
+  auth?: AuthMode | undefined;
   clientId?: string | undefined;
   redirectUri?: string | undefined;
-  responseMode?: string | undefined;
-  silent?: string | undefined;
+  responseMode?: 'query' | 'fragment' | undefined;
+  silent?: 'auto' | 'off' | undefined;
   issuer?: string | undefined;
   idpId?: string | undefined;
   scope?: string | undefined;
@@ -68,12 +68,12 @@ export interface SettingsInput {
   concurrency?: number | string | undefined;
   batchSize?: number | string | undefined;
   throttle?: number | string | undefined;
-  hash?: string | undefined;
+  hash?: HashAlgorithm | undefined;
   manual?: boolean | undefined;
   noResume?: boolean | undefined;
   keepFiles?: boolean | undefined;
   keepDays?: number | string | undefined;
-  onConflict?: string | undefined;
+  onConflict?: 'fail' | 'rename' | undefined;
   workerUrl?: string | undefined;
   sessionPath?: string | undefined;
   chunksPath?: string | undefined;
@@ -146,29 +146,13 @@ export interface Settings {
   readonly authOptions: Readonly<Record<string, unknown>>;
 }
 
-const UNITS: Readonly<Record<string, number>> = {
-  '': 1,
-  b: 1,
-  kb: 1e3,
-  mb: 1e6,
-  gb: 1e9,
-  tb: 1e12,
-  kib: 2 ** 10,
-  mib: 2 ** 20,
-  gib: 2 ** 30,
-  tib: 2 ** 40,
-  k: 2 ** 10,
-  m: 2 ** 20,
-  g: 2 ** 30,
-  t: 2 ** 40,
-};
+/** A number, and `B`, `MB` (powers of 1000), `MiB` or `M` (powers of 1024), or nothing. */
+const SIZE = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?\s*$/;
 
 /** Bytes of `8MiB`, `8 MB`, `8388608` or a number; `undefined` where it is none of these or not above zero. */
 export function parseBytes(text: string | number): number | undefined {
-  const match = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)\s*$/i.exec(String(text));
-  const unit = UNITS[(match?.[2] ?? '').toLowerCase()];
-  if (!match || unit === undefined) return undefined;
-  const bytes = Math.floor(Number(match[1]) * unit);
+  const [, number, prefix = '', unit] = SIZE.exec(String(text).toLowerCase()) ?? [];
+  const bytes = Math.floor(Number(number) * (unit === 'b' ? 1000 : 1024) ** ' kmgt'.indexOf(prefix));
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
 }
 
@@ -212,6 +196,8 @@ export function createSettings(input: SettingsInput, warn: Warn = () => undefine
     return fallback;
   };
   const text = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
+  const misfit = input.accept?.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
+  if (misfit) warn(`accept: "${misfit}" is no extension such as .pdf or type such as image/*.`);
   const origins =
     typeof input.uploadOrigins === 'string'
       ? input.uploadOrigins.split(/[\s,]+/)

@@ -150,8 +150,10 @@ export class Intake {
     connection: Connection,
     parentId = parentOf(picked, connection),
   ): void {
+    const { kept, shared } = this.#parts;
+    if (!parentId) shared.warn('parent-id is not set, and parentFor gives none.');
     const records = this.#records(connection);
-    records.kept = this.#parts.kept.add(picked.file, picked.relativePath, parentId, connection);
+    records.kept = kept.add(picked.file, picked.relativePath, parentId, connection);
     this.#append({ ...candidate, parentId }, picked, connection, records);
   }
 

@@ -5,6 +5,7 @@ import { createSettings, type Settings, type SettingsInput, type Warn } from '..
 import { contentOf } from '../core/content.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
 import type { RetryPolicy } from '../core/wait.ts';
+import { warnOnce } from '../core/warn.ts';
 import { Claims } from '../pipeline/upload.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { type Connection, connect, type Times } from './connection.ts';
@@ -18,7 +19,6 @@ import { SnapshotKeeper } from './reducer.ts';
 import { Runs } from './runs.ts';
 import type { Shared } from './shared.ts';
 import { Tabs } from './tabs.ts';
-import { warnOnce } from './warn-once.ts';
 
 /** What is not a setting of the page: times that tests make small, and where uploads are kept. */
 export interface UploaderOptions {
@@ -141,9 +141,10 @@ export class Uploader {
   }
 
   /** Takes files into the list, or refuses each with its reason; they start by themselves unless `manual`. */
-  async addFiles(files: Iterable<PickedFile | File>): Promise<void> {
+  async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
     // The list of a file input is emptied as soon as the page clears the input.
-    await this.#intake.add([...files], this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
+    const list = Symbol.iterator in files ? [...files] : [files];
+    await this.#intake.add(list, this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
   }
 
   /**

@@ -24,6 +24,8 @@ export interface ServiceRequest {
 /** An answer of any status. */
 export interface Answer {
   readonly status: number;
+  /** Where it came from, without the query. */
+  readonly address: string;
   /** The parsed JSON; `undefined` where the answer was empty or no JSON. */
   readonly body: unknown;
   /** Nothing came, or only white space. */
@@ -112,6 +114,7 @@ export async function exchange(
     const text = await readText(response, maxBytes);
     return {
       status: response.status,
+      address: url.origin + url.pathname,
       body: parseJson(text),
       isEmpty: text.trim() === '',
       header: (name) => response.headers.get(name),

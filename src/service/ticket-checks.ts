@@ -17,7 +17,7 @@ export interface TicketRules {
   readonly authHeader: string;
 }
 
-/** The URL without its fragment, if bytes may go there; else throws `bad-response`. */
+/** The URL without its fragment, if bytes may go there; else throws `bad-response`, or `bad-config` where it is the page that forbids it. */
 export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {
   let url: URL;
   try {
@@ -30,8 +30,8 @@ export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: Ticket
   if (url.username || url.password) throw new UploaderError('bad-response', 'an upload URL has a user in it');
   if (uploadOrigins.length > 0 && !uploadOrigins.includes(url.origin)) {
     throw new UploaderError(
-      'bad-response',
-      `an upload URL goes to ${url.origin}, which is not in upload-origins`,
+      'bad-config',
+      `an upload URL goes to ${url.origin}, but upload-origins allows ${uploadOrigins.join(' ')}`,
     );
   }
   url.hash = '';

@@ -3,6 +3,7 @@
 
 import { UploaderError } from '../core/errors.ts';
 import type { Session, Ticket, TicketUpload } from '../core/types.ts';
+import { warnOnceHere } from '../core/warn.ts';
 import { type Answer, readDateMs, readRetryAfterMs } from './http.ts';
 import { askProfile, type FullProfile, meaningOf } from './profile.ts';
 import {
@@ -66,7 +67,7 @@ export function presignBody(
   return profile.sendSizes ? { hashes, sizes: chunks.map(({ sizeBytes }) => sizeBytes) } : { hashes };
 }
 
-/** Tickets for exactly the hashes asked, by our hash (U2-U4, U7, U8). Throws `bad-response`. */
+/** Tickets for exactly the hashes asked, by our hash (U2-U4, U7, U8). Throws `bad-response`, or `bad-config` (`upload-origins`). */
 export function readTickets(
   answer: Answer,
   hashes: readonly string[],
@@ -200,6 +201,9 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const details = { status, ...(debugInfo === undefined ? {} : { debugInfo }) };
   const waiting = retryAfterMs === undefined ? details : { ...details, retryAfterMs };
   const says = `the service answered ${status} to ${operation}`;
+  // Refusals of its own have `debuginfo`.
+  if ((status === 404 || status === 405) && debugInfo === undefined)
+    warnOnceHere(`${says}: is ${answer.address} right, as base-url and the path have it?`);
   switch (meaningOf(status, profile.statuses)) {
     case 'token':
       return readTokenRefusal(answer, says, details);

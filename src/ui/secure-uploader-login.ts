@@ -112,7 +112,15 @@ export class SecureUploaderLogin extends LitElement {
 
   #openAlone(): SignIn {
     const { baseUrl, idpId, loginPath, challengePath, authOptions } = this;
-    const own = { baseUrl, idpId, loginPath, challengePath, authOptions, auth: 'local', silent: 'off' };
+    const own = {
+      baseUrl,
+      idpId,
+      loginPath,
+      challengePath,
+      authOptions,
+      auth: 'local',
+      silent: 'off',
+    } as const;
     return openSignIn(createSettings(own), ({ name, detail }: Change) => {
       this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }));
     });

@@ -6,7 +6,7 @@ import { property } from 'lit/decorators.js';
 import type { TokenInput } from '../core/changes.ts';
 import type { GetToken, Profile } from '../core/config.ts';
 import { isActive } from '../core/phases.ts';
-import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
+import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot } from '../core/types.ts';
 import type { UploaderOptions } from '../engine/uploader.ts';
 import { Announcer } from './announcer.ts';
 import { createCommands } from './commands.ts';
@@ -20,9 +20,10 @@ import { LoginController } from './login-controller.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
 import { pickHandles } from './pick-file.ts';
+import { warnOfAttributes } from './read-settings.ts';
 import { resume } from './resume.ts';
 import { styles } from './styles/styles.ts';
-import { createTokenSource, takeEarlyToken, warnOfAttribute } from './token-source.ts';
+import { createTokenSource, takeEarlyToken } from './token-source.ts';
 import type { Idp } from './views/login.ts';
 import { rulesOf, type WidgetState } from './views/state.ts';
 import { widget } from './views/widget.ts';
@@ -109,15 +110,15 @@ export class SecureUploader extends LitElement {
   /** Folder that files are put in. Must be set; a change counts for files added afterwards. */
   @property({ attribute: 'parent-id' }) parentId?: string | undefined;
   /** How to sign in: `auto`, `token`, `popup`, `redirect`, `local` or `none`. */
-  @property() auth?: string | undefined;
+  @property() auth?: AuthMode | undefined;
   /** Name of this application at the service. */
   @property({ attribute: 'client-id' }) clientId?: string | undefined;
   /** Address of the callback page; by default `secure-uploader-callback.html` beside the page. */
   @property({ attribute: 'redirect-uri' }) redirectUri?: string | undefined;
   /** How the code comes back: `query` or `fragment`. */
-  @property({ attribute: 'response-mode' }) responseMode?: string | undefined;
+  @property({ attribute: 'response-mode' }) responseMode?: 'query' | 'fragment' | undefined;
   /** Whether signing in is tried without asking first: `auto` or `off`. */
-  @property() silent?: string | undefined;
+  @property() silent?: 'auto' | 'off' | undefined;
   /** Issuer that answers of sign-in must name. */
   @property() issuer?: string | undefined;
   /** Identity provider to sign in with. */
@@ -153,7 +154,7 @@ export class SecureUploader extends LitElement {
   /** What all uploads together may use a second on average, such as `2MB`: a chunk goes at the line's speed, the next one waits. */
   @property() throttle?: number | string | undefined;
   /** Hash that names chunks: `sha-256` or `blake3`. */
-  @property() hash?: string | undefined;
+  @property() hash?: HashAlgorithm | undefined;
   /** Waits for `start()`. */
   @property({ type: Boolean }) manual = false;
   /** Keeps nothing that would let an upload be resumed after a reload. */
@@ -163,7 +164,7 @@ export class SecureUploader extends LitElement {
   /** Days after which an upload that is not done is forgotten. */
   @property({ attribute: 'keep-days' }) keepDays?: number | string | undefined;
   /** Where the folder has a file of that name: `fail` offers another name, `rename` takes it, such as `report (2).pdf`. */
-  @property({ attribute: 'on-conflict' }) onConflict?: string | undefined;
+  @property({ attribute: 'on-conflict' }) onConflict?: 'fail' | 'rename' | undefined;
   /** Nothing can be added. What is under way goes on. */
   @property({ type: Boolean, reflect: true }) disabled = false;
   /** Address of the hash worker, for pages whose policy asks for it. */
@@ -238,8 +239,8 @@ export class SecureUploader extends LitElement {
     this.getToken = this.#tokens.getToken;
   }
 
-  /** Adds files, each with the path it should have, or just its name. Rejects with `bad-config` where settings are wrong. */
-  async addFiles(files: Iterable<PickedFile | File>): Promise<void> {
+  /** Adds files, or a single one, each with the path it should have, or just its name. Rejects with `bad-config` where settings are wrong. */
+  async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
     await this.#engine.uploader.addFiles(files);
   }
 
@@ -330,7 +331,7 @@ export class SecureUploader extends LitElement {
 
   override connectedCallback(): void {
     super.connectedCallback();
-    warnOfAttribute(this);
+    warnOfAttributes(this);
   }
 
   override disconnectedCallback(): void {

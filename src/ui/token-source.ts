@@ -49,11 +49,3 @@ export function takeEarlyToken(host: object): TokenInput | undefined {
   if (value !== undefined) delete (host as { token?: unknown }).token;
   return value;
 }
-
-/** Tells the page's author that a token in HTML is not read. */
-export function warnOfAttribute(host: HTMLElement): void {
-  if (!host.hasAttribute('token')) return;
-  console.warn(
-    `<${host.localName}>: the token attribute is ignored, since HTML is no place for secrets. Set the property.`,
-  );
-}

@@ -14,7 +14,7 @@ import { challenged, fixtures, openForm, until, type WithForm } from './scripted
 
 afterEach(closeAll);
 
-const local = { auth: 'local', authOptions: { loginSendsChallenge: true } };
+const local = { auth: 'local', authOptions: { loginSendsChallenge: true } } as const;
 
 async function openReal(input: SettingsInput): Promise<WithForm> {
   const { baseUrl } = await findReference();

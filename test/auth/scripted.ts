@@ -39,7 +39,7 @@ export function openSilent(
   times: Partial<AuthTimes> = {},
 ): Opened & ReturnType<typeof follow> {
   const service = follow(script);
-  const settings = {
+  const settings: SettingsInput = {
     auth: 'popup',
     silent: 'auto',
     authorizePath: `${fixtures}authorize.html`,

@@ -119,7 +119,7 @@ describe('settings', () => {
       hash: '',
       silent: '',
     };
-    const { settings, warnings } = read(input);
+    const { settings, warnings } = read(input as SettingsInput);
     expect(settings).to.deep.equal(read({}).settings);
     expect(warnings).to.deep.equal([]);
   });
@@ -149,6 +149,16 @@ describe('settings', () => {
       expect(warnings[0]).to.contain(String(value));
     });
   }
+
+  it('tell of an entry of `accept` that no file fits, and of no other', () => {
+    for (const wrong of ['pdf', '*.txt', 'image']) {
+      const { settings, warnings } = read({ accept: `.doc, ${wrong}` });
+      expect(settings.accept).to.equal(`.doc, ${wrong}`);
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.contain(`${wrong}" is no extension`);
+    }
+    expect(read({ accept: '.pdf, image/*,application/pdf, */*, *,' }).warnings).to.deep.equal([]);
+  });
 
   it('take the origins of a list of addresses, and refuse a list with one that has none', () => {
     const { settings } = read({ uploadOrigins: 'https://a.example/path, https://b.example:8443' });

@@ -76,7 +76,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   test('check 14: given a page inside a page of another site, then the window works', async () => {
     const [page, frame] = await openFramed(world.outer);
     await frame.waitForFunction(() => 'tools' in globalThis, null, { polling: 100 });
-    const settings = { baseUrl: world.service.baseUrl, auth: 'popup' };
+    const settings = { baseUrl: world.service.baseUrl, auth: 'popup' } as const;
     await frame.evaluate((input) => void tools.open(input), settings);
     const waiting = call(frame, world);
     await inState(frame, 'prompt');

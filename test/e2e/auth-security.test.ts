@@ -142,7 +142,8 @@ inWorlds({ sites: ['same-site'] }, () => {
     const page = await world.open();
     await page.goto(`${world.origin}/?${query}#${query}`);
     await page.waitForFunction(() => 'tools' in globalThis, null, { polling: 50 });
-    await page.evaluate((input) => void tools.open(input), { baseUrl: world.service.baseUrl, auth: 'local' });
+    const settings = { baseUrl: world.service.baseUrl, auth: 'local' } as const;
+    await page.evaluate((input) => void tools.open(input), settings);
     await callAndAsk(page, world);
     await showForm(page, world);
     await page.getByLabel('E-mail address').waitFor();

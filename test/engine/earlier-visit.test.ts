@@ -161,7 +161,12 @@ describe('uploads of another owner', () => {
   it('leave the list with their owner, whatever their phase, stay saved, and come back with their owner', async () => {
     const store = await leftBehind(file, { owner: 'ann' });
     const engine = new TestEngine({ owner: 'ann', accept: '.bin' }, { store });
-    const settings = { baseUrl: 'https://api.test', parentId: 'folder-a', auth: 'none', multiple: true };
+    const settings = {
+      baseUrl: 'https://api.test',
+      parentId: 'folder-a',
+      auth: 'none',
+      multiple: true,
+    } as const;
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin'), fileOf(3, 10, 'refused.exe')]);

@@ -123,7 +123,7 @@ describe('with `keep-files`', () => {
     await keeps(1);
     await leave(before);
     const engine = new TestEngine({ ...kept, owner: 'bob' }, { store });
-    const settings = { baseUrl: 'https://api.test', auth: 'none', keepFiles: true };
+    const settings = { baseUrl: 'https://api.test', auth: 'none', keepFiles: true } as const;
     engine.uploader.configure({ ...settings, owner: 'ann' });
     await until(() => engine.phase('a.bin') !== undefined);
     engine.uploader.configure({ ...settings, owner: 'bob' });

@@ -129,7 +129,12 @@ describe('settings', () => {
         return connect(...given);
       },
     });
-    const again = { baseUrl: 'https://api.test', parentId: 'folder-a', auth: 'none', multiple: true };
+    const again = {
+      baseUrl: 'https://api.test',
+      parentId: 'folder-a',
+      auth: 'none',
+      multiple: true,
+    } as const;
     const more = { chunkSize: 1000, concurrency: 2, commitPath: '/commit', cancelPath: '/session' };
     const before = engine.uploader.settings;
     engine.uploader.configure({ ...again, ...more, ...settings() });
@@ -137,6 +142,39 @@ describe('settings', () => {
     engine.uploader.configure({ ...again, ...more, ...settings(), profile: { sendSizes: true } });
     expect(engine.uploader.settings).not.to.equal(before);
     expect(connectCount).to.equal(2);
+  });
+});
+
+describe('the folder of a file', () => {
+  it('that nobody names is told once, when files come', async () => {
+    const warnings: string[] = [];
+    const warn = (text: string): unknown => warnings.push(text);
+    const engine = new TestEngine({ parentId: undefined, manual: true }, { warn });
+    expect(warnings).to.deep.equal([]);
+    await engine.uploader.addFiles(named('one.bin', 'two.bin'));
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.contain('parent-id');
+  });
+
+  it('may be the one that parentFor names', async () => {
+    const warnings: string[] = [];
+    const settings = { parentId: undefined, parentFor: (path: string) => `of ${path}`, manual: true };
+    const engine = new TestEngine(settings, { warn: (text) => warnings.push(text) });
+    await engine.uploader.addFiles(named('one.bin'));
+    expect(warnings).to.deep.equal([]);
+    expect(engine.row('one.bin')?.parentId).to.equal('of one.bin');
+  });
+});
+
+describe('a single file', () => {
+  it('can be added as it is, with or without a path', async () => {
+    const engine = new TestEngine({ manual: true });
+    const [one, two] = named('one.bin', 'two.bin');
+    if (!one || !two) throw new Error('there are two');
+    await engine.uploader.addFiles(one);
+    await engine.uploader.addFiles({ file: two, relativePath: 'far/two.bin' });
+    const paths = engine.uploader.snapshot.files.map(({ relativePath }) => relativePath);
+    expect(paths).to.deep.equal(['one.bin', 'far/two.bin']);
   });
 });
 

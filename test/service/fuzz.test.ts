@@ -24,7 +24,13 @@ const rules = createSettings(SETTINGS);
 
 const answerOf = (read: { status: number; body: unknown; headers: Record<string, string> }): Answer => {
   const all = new Headers(read.headers);
-  return { status: read.status, body: read.body, isEmpty: false, header: (name) => all.get(name) };
+  return {
+    status: read.status,
+    address: '',
+    body: read.body,
+    isEmpty: false,
+    header: (name) => all.get(name),
+  };
 };
 const answers = fc.record({ status, body, headers }).map(answerOf);
 

@@ -8,7 +8,7 @@ import { commitBody, presignBody, readMissing, readSession } from '../../src/ser
 
 const answerOf = (body: unknown, headers: Record<string, string> = {}): Answer => {
   const all = new Headers(headers);
-  return { status: 200, body, isEmpty: false, header: (name) => all.get(name) };
+  return { status: 200, address: '', body, isEmpty: false, header: (name) => all.get(name) };
 };
 
 describe('what opens the calls of a session', () => {

@@ -22,7 +22,7 @@ function read(
 ): Ticket[] {
   const headers = new Headers(date === undefined ? {} : { date });
   const header = (name: string): string | null => headers.get(name);
-  const answer = { status: 200, body: { chunks }, isEmpty: false, header };
+  const answer = { status: 200, address: '', body: { chunks }, isEmpty: false, header };
   return [...readTickets(answer, hashes, fillProfile(profile), { ...rules, ...own }).values()];
 }
 
@@ -141,7 +141,9 @@ describe('an upload URL', () => {
       'https://storage.example:8443',
       'http://storage.example',
     ]) {
-      expectBad(() => urlOf(url, { uploadOrigins: [origin] }), origin);
+      expect(() => urlOf(url, { uploadOrigins: [origin] }))
+        .to.throw(`goes to https://storage.example, but upload-origins allows ${origin}`)
+        .with.property('code', 'bad-config');
     }
   });
 });

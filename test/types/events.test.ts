@@ -1,6 +1,6 @@
 // Compiled, never run: what a page's own TypeScript may rely on. A wrong type here fails `npm run check`.
 
-import type { ErrorCode, PickedFile, SecureUploader, Snapshot } from '../../src/index.ts';
+import type { ErrorCode, PickedFile, SecureUploader, SettingsInput, Snapshot } from '../../src/index.ts';
 
 type Is<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const is = <T extends true>(): T | undefined => undefined;
@@ -36,9 +36,24 @@ const token: string = element.token;
 
 is<Is<ReturnType<SecureUploader['addFiles']>, Promise<void>>>();
 void element.addFiles([new File([], 'a.txt')]);
+void element.addFiles(new File([], 'a.txt'));
+// @ts-expect-error A name is no file.
+void element.addFiles(['a.txt']);
 void element.addFiles([{ file: new File([], 'a.txt'), relativePath: 'b/a.txt' } satisfies PickedFile]);
 const removed: Promise<void> = element.remove('id');
 element.remove();
+element.auth = 'popup';
+// @ts-expect-error There is no such way to sign in.
+element.auth = 'window';
+// @ts-expect-error There is no such hash.
+element.hash = 'md5';
+// @ts-expect-error It is on or off in words of its own.
+element.silent = 'yes';
+// @ts-expect-error A code is not posted.
+element.responseMode = 'form_post';
+// @ts-expect-error Nothing is overwritten.
+element.onConflict = 'overwrite';
+is<Is<SettingsInput['auth'], SecureUploader['auth']>>();
 element.messages = { browse: 'x' } as never;
 element.messages = { chooseFiles: 'Dateien wählen', network: 'Keine Verbindung.' };
 

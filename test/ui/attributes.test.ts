@@ -5,6 +5,7 @@ import '../../src/define.ts';
 import { createSettings, type Settings } from '../../src/core/config.ts';
 import { readSettings } from '../../src/ui/read-settings.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
+import { hearing } from '../support/console.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -76,4 +77,29 @@ describe('an attribute', () => {
       expect(read(settingsOf({ [name]: text }))).to.deep.equal(expected);
       expect(read(settingsOf({})), 'is not so without it').not.to.deep.equal(expected);
     });
+
+  const connect = (...names: string[]): void => {
+    const element = document.createElement('secure-uploader');
+    for (const name of names) element.setAttribute(name, '');
+    document.body.append(element);
+    element.remove();
+  };
+
+  it('that is nearly one of ours is told once, with the right name', () =>
+    hearing((told) => {
+      connect('baseurl', 'parent_id', 'chunksize', 'max--files');
+      connect('baseurl');
+      expect(told).to.deep.equal([
+        'secure-uploader: baseurl is not known: write base-url.',
+        'secure-uploader: parent_id is not known: write parent-id.',
+        'secure-uploader: chunksize is not known: write chunk-size.',
+        'secure-uploader: max--files is not known: write max-files.',
+      ]);
+    }));
+
+  it('that is one of ours, or of anybody else, is not told', () =>
+    hearing((told) => {
+      connect(...Object.keys(TABLE), ...OWN, 'id', 'class', 'data-parent-id', 'title');
+      expect(told).to.deep.equal([]);
+    }));
 });

@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import { SecureUploader } from '../../src/index.ts';
 import { addFault, findReference, type LogEntry, logOf, uniqueName } from '../service/reference.ts';
 import { untilAsync } from '../support/collect.ts';
+import { hearing } from '../support/console.ts';
 import { all, button, createElement, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
 
 describe('uploading with the element', () => {
@@ -219,18 +220,30 @@ describe('uploading with the element', () => {
     element.remove();
   });
 
-  it('ignores a token in HTML, and says so', async () => {
-    const told: string[] = [];
-    const { warn } = console;
-    console.warn = (...args: unknown[]) => told.push(args.join(' '));
-    const element = document.createElement('secure-uploader');
-    element.setAttribute('token', 'secret');
-    document.body.append(element);
-    console.warn = warn;
-    element.remove();
-    expect(told.join()).to.contain('token attribute is ignored').and.not.contain('secret ');
-    expect(element.getToken).to.equal(undefined);
-  });
+  it('ignores a token in HTML, and says so', () =>
+    hearing((told) => {
+      const element = document.createElement('secure-uploader');
+      element.setAttribute('token', 'eyJhbGciOi');
+      document.body.append(element);
+      element.remove();
+      expect(told.join()).to.contain('attribute token is ignored').and.not.contain('eyJ');
+      expect(element.getToken).to.equal(undefined);
+    }));
+
+  it('fails a file at once where its bytes would leave the origins that the page allows, and says which', () =>
+    hearing(async (told) => {
+      const { storageUrl } = await findReference();
+      const element = await createElement({ uploadOrigins: 'https://a.example https://b.example' });
+      const name = uniqueName();
+      const failed = nextEvent(element, 'upload-failed');
+      await element.addFiles(textFile(name));
+      expect((await failed).detail).to.include({ code: 'bad-config', retryable: false });
+      expect(told).to.deep.equal([
+        `secure-uploader: an upload URL goes to ${new URL(storageUrl).origin}, but upload-origins allows https://a.example https://b.example`,
+      ]);
+      const operations = (await logOf({ fileName: name })).map(({ operation }) => operation);
+      expect(operations).to.deep.equal(['session', 'chunks']);
+    }));
 });
 
 describe('leaving the page', () => {

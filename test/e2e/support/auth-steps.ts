@@ -104,8 +104,10 @@ export async function wireOf(page: Page): Promise<{ sent: Bodies; sentAtMs: numb
 }
 
 /** Shows the form in the page. */
-export const showForm = (page: Page | Frame, world: AuthWorld, more: object = {}): Promise<void> =>
-  page.evaluate((input) => tools.showForm(input), { baseUrl: world.service.baseUrl, auth: 'local', ...more });
+export function showForm(page: Page | Frame, world: AuthWorld, more: object = {}): Promise<void> {
+  const settings = { baseUrl: world.service.baseUrl, auth: 'local', ...more } as const;
+  return page.evaluate((input) => tools.showForm(input), settings);
+}
 
 /** A page with the form, where somebody has sent e-mail and password. `script` runs before all others. */
 export async function logIn(world: AuthWorld, email: string, script = ''): Promise<Page> {

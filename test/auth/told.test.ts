@@ -1,0 +1,60 @@
+// What a page's author reads on the console when the page itself is in the way of signing in.
+import { expect } from '@open-wc/testing';
+import type { GetToken } from '../../src/core/config.ts';
+import { hearing } from '../support/console.ts';
+import { closeAll, forever, open } from './open-session.ts';
+import { fixtures, granted, openSilent } from './scripted.ts';
+
+afterEach(closeAll);
+
+/** Asks for a token that does not come; answers the code of the failure, and all that was told by events. */
+async function ask({ session, next, changes }: ReturnType<typeof open>): Promise<[string, string]> {
+  const failed = next('auth-failed');
+  const stop = new AbortController();
+  session.withToken(async () => 'never', stop.signal).catch(() => undefined);
+  const { code } = await failed;
+  stop.abort();
+  return [code, JSON.stringify(changes)];
+}
+
+describe('the console', () => {
+  it('has what getToken threw, once, and no event has it', async () => {
+    const ways: GetToken[] = [
+      () => {
+        throw new Error('the cookie ran out');
+      },
+      () => Promise.reject(new Error('the cookie ran out')),
+    ];
+    for (const getToken of ways)
+      await hearing(async (told) => {
+        const [code, events] = await ask(open({ auth: 'token', getToken }));
+        expect(code).to.equal('host-token-failed');
+        expect(told).to.deep.equal(['secure-uploader: getToken: Error: the cookie ran out']);
+        expect(events).not.to.contain('cookie');
+      });
+  });
+
+  it('has what a token is where the page gave something else, and not what that was', () =>
+    hearing(async (told) => {
+      const [code] = await ask(open({ getToken: () => 'two words' }));
+      expect(code).to.equal('token-malformed');
+      expect(told).to.have.length(1);
+      expect(told[0]).to.contain('This is no token').and.not.contain('two words');
+    }));
+
+  it('has nothing of a getToken that works', () =>
+    hearing(async (told) => {
+      const { session } = open({ getToken: () => ({ token: 'good' }) });
+      expect(await session.withToken(async (token) => token, forever)).to.equal('good');
+      expect(told).to.deep.equal([]);
+    }));
+
+  it('names the callback page that gave no answer in time', () =>
+    hearing(async (told) => {
+      const redirectUri = `${fixtures}no-such-page.html`;
+      const [code] = await ask(openSilent([granted()], { redirectUri }, { silentMs: 300 }));
+      expect(code).to.equal('silent-timeout');
+      expect(told).to.have.length(1);
+      expect(told[0]).to.contain(redirectUri);
+    }));
+});

@@ -1,0 +1,56 @@
+// An address at which nobody knows the operation: a base URL or a path that the page has got wrong.
+
+import { expect } from '@open-wc/testing';
+import type { SettingsInput } from '../../src/core/config.ts';
+import type { Calls, Session } from '../../src/core/types.ts';
+import { createCalls } from '../../src/service/client.ts';
+import { hearing } from '../support/console.ts';
+import {
+  addFault,
+  forever,
+  randomChunk,
+  referenceSettings,
+  rejection,
+  tokenOf,
+  uniqueName,
+  withToken,
+} from './reference.ts';
+
+const callsOf = async (input: SettingsInput = {}): Promise<Calls> =>
+  createCalls(await referenceSettings(input), withToken(await tokenOf('alice')));
+
+const open = (calls: Calls, fileName: string, parentId = 'folder-a'): Promise<Session> =>
+  calls.openSession({ parentId, fileName, fileSize: 1000 }, forever);
+
+describe('a refusal', () => {
+  it('of an operation that nobody knows is told on the console, with its address, once', () =>
+    hearing(async (told) => {
+      const { baseUrl } = await referenceSettings();
+      const nowhere = await callsOf({ baseUrl: `${baseUrl}/nowhere` });
+      for (const name of [uniqueName(), uniqueName()])
+        expect(await rejection(open(nowhere, name))).to.include({ code: 'forbidden', status: 404 });
+      const calls = await callsOf({ commitPath: '/files/complete?key=secret' });
+      const session = await open(calls, uniqueName());
+      const commit = calls.commit?.(session, { hashes: [], receipts: [] }, forever) ?? Promise.resolve();
+      expect(await rejection(commit)).to.include({ code: 'session-expired', status: 404 });
+      const body = '<h1>Method Not Allowed</h1>';
+      const fileName = uniqueName();
+      await addFault({ operation: 'session', match: { fileName }, status: 405, body });
+      await rejection(open(await callsOf(), fileName));
+      const told404 = 'secure-uploader: the service answered 404 to';
+      const why = 'right, as base-url and the path have it?';
+      expect(told).to.deep.equal([
+        `${told404} open: is ${baseUrl}/nowhere/files/uploadsession ${why}`,
+        `${told404} commit: is ${baseUrl}/files/complete ${why}`,
+        `secure-uploader: the service answered 405 to open: is ${baseUrl}/files/uploadsession ${why}`,
+      ]);
+    }));
+
+  it('of the service itself is no reason to doubt its address', () =>
+    hearing(async (told) => {
+      const calls = await callsOf();
+      await rejection(open(calls, uniqueName(), 'folder-none'));
+      await rejection(calls.presign({ sessionId: 's', header: 'none' }, [await randomChunk()], forever));
+      expect(told).to.deep.equal([]);
+    }));
+});
