@@ -36,7 +36,7 @@ export interface Answer {
 
 /** What a test makes small. */
 export interface HttpOptions {
-  /** From the first byte sent to the last one read, milliseconds. Default 30 s. */
+  /** From the first byte sent to the last one read, milliseconds, beside what a long body takes. Default 30 s. */
   readonly timeoutMs?: number | undefined;
   /** Aborts when the line is another one: a request under way then is on a dead connection. */
   readonly lineChange?: () => AbortSignal;
@@ -50,6 +50,8 @@ export type Send = (request: ServiceRequest) => Promise<Answer>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 2 ** 20;
+/** A body that is sent at less than this, bytes a millisecond, beside all that the lanes send, is on no line that works. */
+const SLOWEST_BODY = 32;
 
 /** The sender of all calls below `/files`, the only one that is given tokens. */
 export function createSend(
@@ -98,25 +100,26 @@ export async function exchange(
     stop.abort();
   };
   const answered = new AbortController();
-  sleep(timeoutMs, answered.signal).then(onLate, () => undefined);
+  const text = body === undefined ? '' : JSON.stringify(body);
+  sleep(timeoutMs + text.length / SLOWEST_BODY, answered.signal).then(onLate, () => undefined);
   lineChange?.addEventListener('abort', () => stop.abort(), { signal: answered.signal });
   if (body !== undefined) init.headers.set('Content-Type', 'application/json');
   init.headers.set('Accept', 'application/json');
   try {
     const response = await fetch(url, {
       ...init,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: text }),
       // No cache mode: none of these methods is cached, and naming one would keep Chromium from remembering preflights.
       redirect: 'error',
       referrerPolicy: 'no-referrer',
       signal: stop.signal,
     });
-    const text = await readText(response, maxBytes);
+    const answer = await readText(response, maxBytes);
     return {
       status: response.status,
       address: url.origin + url.pathname,
-      body: parseJson(text),
-      isEmpty: text.trim() === '',
+      body: parseJson(answer),
+      isEmpty: answer.trim() === '',
       header: (name) => response.headers.get(name),
     };
   } catch (error) {

@@ -85,6 +85,15 @@ describe('a privileged request', () => {
     expect(await rejection(send({ ...request, maxBytes: 10 }))).to.include({ code: 'bad-response' });
   });
 
+  it('is given longer where it has much to say, such as the commit of ten thousand chunks', async () => {
+    const { baseUrl } = await findReference();
+    const settings = { baseUrl, authHeader: 'Authorization', authScheme: 'Bearer' };
+    const send = createSend(settings, { timeoutMs: 1 });
+    const request = { method: 'POST', path: '/auth/token', token: undefined, signal: forever } as const;
+    const long = { grant_type: 'x'.repeat(900_000) };
+    expect((await send({ ...request, body: long })).status).to.be.within(400, 499);
+  });
+
   it('is a network error at once when the line becomes another one while it waits', async () => {
     const { baseUrl } = await findReference();
     const fileName = uniqueName();
