@@ -21,6 +21,7 @@ import { tellRun } from './tell-run.ts';
 
 export class Row {
   readonly id: FileId;
+  readonly ownName: string;
   /** What it is called on the service: the file's own name, or another one where that was taken. */
   name: string;
   readonly relativePath: string;
@@ -61,6 +62,7 @@ export class Row {
   ) {
     this.id = id;
     this.picked = picked;
+    this.ownName = place.name;
     this.name = place.name;
     this.relativePath = place.relativePath;
     this.sizeBytes = place.sizeBytes;
@@ -155,6 +157,10 @@ export class Row {
   rename(name: string): void {
     if (name === this.name) return;
     this.name = name;
+    this.records.newName = name;
+    // That one has the name of before.
+    this.session = undefined;
+    this.records.kept?.save({ newName: name, session: undefined });
     this.#shared.report({ name: 'file-renamed', detail: { id: this.id, name } });
   }
 
@@ -232,15 +238,16 @@ export class Row {
         onWait: () => this.wait('other-tab'),
         onGo: () => this.proceed(),
         onProgress: (numbers) => this.#follow(progress.follow(numbers)),
+        onNewName: (name) => this.rename(name),
       }),
       file: picked.file,
       ...createBodies(pool.hashFirst),
       hashAlgorithm: settings.hash,
       width: pool.size + 1,
       chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, this.#shared.warn),
-      fileName:
+      fileName: () =>
         settings.profile.fileName === 'path'
-          ? pathUnder(this.name, picked.file.name, this.relativePath)
+          ? pathUnder(this.name, this.ownName, this.relativePath)
           : this.name,
       session: this.session,
       batch: { limit: 1, max: settings.batchSize },
@@ -279,7 +286,7 @@ export class Row {
       },
       onSession: (session) => {
         this.session = session;
-        this.records.kept?.saveSession(session);
+        this.records.kept?.save({ session });
       },
       ...tellRun(this, this.#shared),
     };

@@ -28,6 +28,7 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
     chunksId: record.chunksId,
     key: record.key,
     name: record.name,
+    ...(record.newName && { newName: record.newName }),
     relativePath: record.relativePath,
     sizeBytes: record.sizeBytes,
     lastModifiedMs: record.lastModifiedMs,
@@ -77,8 +78,14 @@ export function readRecord(value: unknown): SavedRecord | undefined {
   };
   if (fields.version !== VERSION || !isFull(read)) return undefined;
   const { sessionId, header, ...rest } = read;
+  const newName = text('newName');
   const handle = readHandle(fields.handle);
-  return { ...rest, session: { sessionId, header }, ...(handle ? { handle } : {}) };
+  return {
+    ...rest,
+    session: { sessionId, header },
+    ...(newName && { newName }),
+    ...(handle && { handle }),
+  };
 }
 
 type Full<T> = { [K in keyof T]: Exclude<T[K], undefined> };

@@ -45,7 +45,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     width: 2,
     budget: new ByteBudget(pagePool),
     chunkSizeBytes: CHUNK_BYTES,
-    fileName: file.name,
+    fileName: () => file.name,
     batch: { limit: 1, max: 64 },
     eagerBytes: 2 ** 24,
     bytesPerSecond: () => 1e6,
