@@ -220,8 +220,8 @@ export class Row {
 
   #parts(picked: PickedFile, signal: AbortSignal): RunParts {
     const { connection, progress } = this;
-    const { calls, gates, pool, put, settings } = connection;
-    const { claims, lanes, line, policy = RETRY_POLICY } = this.#shared;
+    const { calls, pool, put, settings } = connection;
+    const { claims, gateOf, lanes, line, policy = RETRY_POLICY } = this.#shared;
     const onWait = (atMs: number | undefined): void => {
       this.retryAt = atMs;
       this.tellProgress();
@@ -257,7 +257,7 @@ export class Row {
       mayMove: (sizeBytes, moveSignal) => line().mayMove(sizeBytes, moveSignal),
       stallMs: (sizeBytes) =>
         connection.stallMs ?? stallMs(sizeBytes, (this.#shared.bytesPerSecond() ?? 0) / lanes.limit),
-      gate: gates.storage,
+      gateOf,
       acquireLane: (laneSignal) => lanes.acquire(() => this.order, laneSignal),
       identify: async () => {
         const identity = await identify(picked.file, pool.hashSmall, signal);
@@ -268,7 +268,7 @@ export class Row {
       retrying: (call, callSignal) =>
         retrying(call, {
           policy,
-          gate: gates.service,
+          gate: gateOf(settings.baseUrl),
           signal: callSignal,
           lineChange: () => line().change,
           onOffline,

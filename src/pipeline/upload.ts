@@ -62,7 +62,8 @@ export interface UploadParts {
   /** Receipts of the hashes that this run stored under its session; this stage writes them. */
   readonly receipts: Map<string, string>;
   readonly policy: RetryPolicy;
-  readonly gate: Gate;
+  /** Shut while the host of the address asks for patience. */
+  readonly gateOf: (url: string) => Gate;
   readonly signal: AbortSignal;
   /** Aborts when the network changed or the machine woke: what is under way goes again at once, on a new connection. */
   readonly lineChange: () => AbortSignal;
@@ -186,9 +187,20 @@ async function send(
   firstLane: Lane | undefined,
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
-  const { budget, gate, onMultiplexed, onPut, onSent, policy, put, signal } = parts;
+  const { budget, gateOf, onMultiplexed, onPut, onSent, policy, put, signal } = parts;
   const { lineChange, onOffline, onWait } = parts;
-  const retries = new Retries({ policy, gate, signal, lineChange, onWait, onOffline });
+  let gate: Gate;
+  const retries = new Retries({
+    policy,
+    // That of the host which was asked last.
+    get gate() {
+      return gate;
+    },
+    signal,
+    lineChange,
+    onWait,
+    onOffline,
+  });
   let isBudgeted = held.body !== undefined;
   let lane = firstLane;
   let ticket = firstTicket;
@@ -203,9 +215,16 @@ async function send(
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
       held.body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
       lane ??= await parts.acquireLane(signal);
+      gate = gateOf(ticket.upload.url);
+      if (gate.opensAtMs > Date.now()) {
+        // Chunks that go to other hosts may have the lane meanwhile.
+        lane.release();
+        lane = undefined;
+        await wait(gate.pass(signal), parts);
+        continue;
+      }
       const change = lineChange();
       try {
-        await gate.pass(signal);
         await parts.mayMove(chunk.sizeBytes, signal);
         signal.throwIfAborted();
         giveBack();
@@ -224,7 +243,7 @@ async function send(
         lane = undefined;
         ticket = undefined;
         held.body = undefined;
-        if (!change.aborted) await waitToRetry(retries, error, parts);
+        if (!change.aborted) await wait(retries.again(error), parts);
       }
     }
   } finally {
@@ -233,13 +252,12 @@ async function send(
   }
 }
 
-async function waitToRetry(retries: Retries, error: unknown, { waiting, fewer }: Sending): Promise<void> {
-  const mine = {};
-  waiting.add(mine);
+async function wait(over: Promise<void>, { waiting, fewer }: Sending): Promise<void> {
+  waiting.add(over);
   try {
-    await retries.again(error);
+    await over;
   } finally {
-    waiting.delete(mine);
+    waiting.delete(over);
     fewer.ring();
   }
 }
