@@ -152,6 +152,24 @@ describe('a PUT that fails', () => {
     ]);
   });
 
+  it('takes no more than a few chunks from the stage before while their storage asks for patience', async () => {
+    const seeds = Array.from({ length: 60 }, (_, at) => at);
+    const { parts, service, ticketed } = await setUpSending(seeds);
+    let takenCount = 0;
+    async function* source(): AsyncGenerator<TicketedChunk, void, undefined> {
+      for await (const chunk of streamOf(await ticketed())) {
+        takenCount += 1;
+        yield chunk;
+      }
+    }
+    const sending = collect(upload(source(), parts));
+    sending.catch(() => undefined);
+    const patience = { status: 429, retryAfterMs: 1e9 };
+    (await service.nextRequest('put')).refuse(new UploaderError('rate-limited', 'slow down', patience));
+    for (let round = 0; round < 100; round += 1) await settled();
+    expect(takenCount).to.be.at.most(10);
+  });
+
   it('goes again at once, with a fresh ticket and no try spent, when the network changes under it', async () => {
     let change = new AbortController();
     const { parts, renewed, service, told, ticketed } = await setUpSending([1], {
