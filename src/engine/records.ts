@@ -105,9 +105,9 @@ export class RowRecords {
     // Another tab may have got further than what is remembered here.
     const known = this.#record?.key === key ? this.#record : undefined;
     const found = this.#store && !(isOurs && known) ? await this.#store.find(key) : known;
-    const { newName, name } = found ?? {};
+    const { name, newName = name } = found ?? {};
     if (newName && this.newName === undefined) waiting.onNewName(newName);
-    this.#record = (newName ?? name) === (this.newName ?? name) ? found : undefined;
+    this.#record = newName === (this.newName ?? name) ? found : undefined;
     return this.#record;
   }
 

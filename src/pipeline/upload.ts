@@ -187,19 +187,14 @@ async function send(
   firstLane: Lane | undefined,
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
-  const { budget, gateOf, onMultiplexed, onPut, onSent, policy, put, signal } = parts;
-  const { lineChange, onOffline, onWait } = parts;
+  const { budget, gateOf, lineChange, onMultiplexed, onPut, onSent, put, signal } = parts;
+  // That of the host which was asked last.
   let gate: Gate;
   const retries = new Retries({
-    policy,
-    // That of the host which was asked last.
+    ...parts,
     get gate() {
       return gate;
     },
-    signal,
-    lineChange,
-    onWait,
-    onOffline,
   });
   let isBudgeted = held.body !== undefined;
   let lane = firstLane;
