@@ -128,7 +128,7 @@ export interface UploadRecord {
   readonly key: string;
   readonly name: string;
   /** What its session calls it, where somebody gave it another name. */
-  readonly newName?: string;
+  readonly newName?: string | undefined;
   readonly relativePath: string;
   readonly sizeBytes: number;
   readonly lastModifiedMs: number;

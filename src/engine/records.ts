@@ -113,7 +113,7 @@ export class RowRecords {
 
   async #save(record: UploadRecord): Promise<void> {
     if (!this.#owns(record.key)) return;
-    const named = { ...record, ...(this.newName && { newName: this.newName }) };
+    const named = { ...record, newName: this.newName };
     this.#record = { ...named, stored: new Map(record.stored) };
     await this.#store?.save(named);
   }

@@ -19,7 +19,7 @@ export interface KeptState {
   /** Where its upload had one already. */
   readonly session?: Session | undefined;
   /** Where somebody gave it another name. */
-  readonly newName?: string;
+  readonly newName?: string | undefined;
   /** By the person. */
   readonly isPaused?: true | undefined;
 }
@@ -64,9 +64,9 @@ function readKept(id: string, value: unknown, state: unknown): KeptFile | undefi
     ...(place as KeptPlace),
     id,
     file,
-    ...(isOpen && { session: { sessionId, header } }),
-    ...(typeof newName === 'string' && { newName }),
-    ...(isPaused === true && { isPaused }),
+    session: isOpen ? { sessionId, header } : undefined,
+    newName: typeof newName === 'string' ? newName : undefined,
+    isPaused: isPaused === true || undefined,
   };
 }
 

@@ -28,7 +28,7 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
     chunksId: record.chunksId,
     key: record.key,
     name: record.name,
-    ...(record.newName && { newName: record.newName }),
+    newName: record.newName,
     relativePath: record.relativePath,
     sizeBytes: record.sizeBytes,
     lastModifiedMs: record.lastModifiedMs,
@@ -78,12 +78,11 @@ export function readRecord(value: unknown): SavedRecord | undefined {
   };
   if (fields.version !== VERSION || !isFull(read)) return undefined;
   const { sessionId, header, ...rest } = read;
-  const newName = text('newName');
   const handle = readHandle(fields.handle);
   return {
     ...rest,
     session: { sessionId, header },
-    ...(newName && { newName }),
+    newName: text('newName'),
     ...(handle && { handle }),
   };
 }
