@@ -129,6 +129,8 @@ export interface UploadRecord {
   /** Names the upload: service, client, folder, path, identity of the file, owner. */
   readonly key: string;
   readonly name: string;
+  /** What its session calls it, where somebody gave it another name. */
+  readonly newName?: string | undefined;
   readonly relativePath: string;
   readonly sizeBytes: number;
   readonly lastModifiedMs: number;

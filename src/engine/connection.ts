@@ -6,7 +6,6 @@ import type { AuthTimes } from '../auth/times.ts';
 import type { Report } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
 import type { Calls, Put } from '../core/types.ts';
-import { Gate } from '../core/wait.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
 import { createCalls, createPost } from '../service/client.ts';
 import { createPut } from '../service/put.ts';
@@ -19,8 +18,6 @@ export interface Connection {
   readonly pool: HashPool;
   /** How long a PUT may stand still, where the page has set it. */
   readonly stallMs: number | undefined;
-  /** Shut while the service, or the storage, asks for patience. */
-  readonly gates: { readonly service: Gate; readonly storage: Gate };
   close(): void;
 }
 
@@ -63,7 +60,6 @@ export function connect(
     stallMs: times.stallMs,
     calls: { ...createCalls(settings, auth.withToken, options), ...(cancel && { cancel }) },
     put: createPut({ baseUrl: settings.baseUrl, statuses: settings.profile.putStatuses }),
-    gates: { service: new Gate(), storage: new Gate() },
     close() {
       pool.close();
       auth.close();

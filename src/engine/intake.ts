@@ -117,14 +117,13 @@ export class Intake {
     if (!row || row.picked) return;
     const { record } = row.records;
     const picked = readPicked(item);
-    const { name } = row.lost?.file ?? row;
     const { signal } = new AbortController();
     const found = await identify(picked.file, row.connection.pool.hashSmall, signal).catch(() => undefined);
     // Somebody else may have brought it meanwhile, or given it up.
     if (!this.#waiting.has(row) || this.#parts.keeper.file(id)?.phase !== 'paused') return;
-    if (found && isSameFile({ ...found, name, sizeBytes: row.sizeBytes, ...record }, found))
+    if (found && isSameFile({ ...found, name: row.ownName, sizeBytes: row.sizeBytes, ...record }, found))
       this.#give(row, picked);
-    else if (found && row.lost && found.name === name) this.#replace(row, picked);
+    else if (found && row.lost && found.name === row.ownName) this.#replace(row, picked);
     else this.#refuse(candidateOf(picked), { code: found ? 'wrong-file' : 'file-unreadable' });
   }
 
@@ -157,31 +156,34 @@ export class Intake {
     this.#append({ ...candidate, parentId }, picked, connection, records);
   }
 
-  /** Files that were kept themselves wait for nobody. */
+  /** Files that were kept themselves wait for nobody but the person who paused them. */
   #restoreKept(files: readonly LeftBehind[], connection: Connection): void {
+    const { runs } = this.#parts;
     const listed = this.#listed();
-    for (const { file, relativePath, parentId, session, handle } of files) {
+    for (const { file, relativePath, parentId, newName, session, isPaused, handle } of files) {
       const picked = { file, relativePath };
       const at = placeOf({ ...identityOf(file), relativePath, parentId });
       const waiting = this.#waitingFor(at, connection);
-      if (waiting) {
-        waiting.records.kept = handle;
-        this.#give(waiting, picked);
-      } else if (listed.has(at)) {
+      if (!waiting && listed.has(at)) {
         // It was picked again, and is kept again.
         handle.drop();
-      } else {
-        const records = this.#records(connection);
-        records.kept = handle;
-        const place = { ...candidateOf(picked), parentId };
-        this.#append(place, picked, connection, records).session = session;
+        continue;
       }
+      const place = { ...candidateOf(picked), parentId };
+      const row = waiting ?? this.#append(place, picked, connection, this.#records(connection));
+      if (newName) row.rename(newName);
+      row.session = session;
+      row.records.kept = handle;
+      this.#waiting.delete(row);
+      row.give(picked);
+      if (isPaused) void runs.pause(row.id);
+      else if (waiting) runs.proceed(row);
     }
-    this.#parts.runs.pump();
+    runs.pump();
   }
 
   #restoreRow(record: UploadRecord, connection: Connection): void {
-    const { name, relativePath, sizeBytes, type, parentId } = record;
+    const { name, newName, relativePath, sizeBytes, type, parentId } = record;
     const records = this.#records(connection, record);
     const row = this.#append(
       { name, relativePath, sizeBytes, type, parentId },
@@ -190,6 +192,7 @@ export class Intake {
       records,
     );
     this.#waiting.add(row);
+    if (newName) row.rename(newName);
     row.showRecord(record);
     this.#parts.shared.report({ name: 'upload-paused', detail: { id: row.id, reason: 'needs-file' } });
   }

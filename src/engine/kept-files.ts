@@ -2,9 +2,9 @@
 // for what it keeps: only what a page has left behind is taken over by another. It knows rows as places that files go to.
 
 import type { Warn } from '../core/config.ts';
+import { contentOf } from '../core/content.ts';
 import { toUploaderError } from '../core/errors.ts';
-import type { Session } from '../core/types.ts';
-import type { FileStore, KeptFile } from '../store/files.ts';
+import type { FileStore, KeptFile, KeptState } from '../store/files.ts';
 import type { Connection } from './connection.ts';
 import { createId } from './create-id.ts';
 import { hold } from './tabs.ts';
@@ -19,7 +19,8 @@ const GOING_MS = 5000;
 
 /** What a row does with its kept file. */
 export interface Kept {
-  saveSession(session: Session): void;
+  /** What is not named stays as it was. */
+  save(state: KeptState): void;
   /** The row is done, or given up. */
   drop(): void;
   /** The row is no longer in the list, but may come back. */
@@ -102,10 +103,11 @@ export class KeptFiles {
     this.#listed.add(id);
     const tell = (error: unknown): void => this.#tell(error);
     return {
-      saveSession: (session) => {
-        if (entry.kept.session?.header === session.header) return;
-        entry.kept = { ...entry.kept, session };
-        if (entry.isWritten && !entry.isDropped) this.#store.saveSession(page, id, session).catch(tell);
+      save: (state) => {
+        const before = entry.kept;
+        entry.kept = { ...before, ...state };
+        if (!entry.isWritten || entry.isDropped || contentOf(entry.kept) === contentOf(before)) return;
+        this.#store.saveState(page, id, entry.kept).catch(tell);
       },
       drop: () => {
         if (entry.isDropped) return;
@@ -135,9 +137,9 @@ export class KeptFiles {
         }
         await this.#store.keep(page, kept, bytes);
         entry.isWritten = true;
-        const { session } = entry.kept;
+        const { session, newName, isPaused } = entry.kept;
         if (entry.isDropped) await this.#store.remove(page, kept.id);
-        else if (session) await this.#store.saveSession(page, kept.id, session);
+        else if (session || newName || isPaused) await this.#store.saveState(page, kept.id, entry.kept);
       }
     } catch (error) {
       this.#queue = [];

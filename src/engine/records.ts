@@ -12,12 +12,16 @@ export type Taken = Map<string, object>;
 /** How a run waits for an upload that another tab has. */
 export interface Waiting extends Follower {
   readonly signal: AbortSignal;
+  /** An earlier visit gave the file another name. */
+  readonly onNewName: (name: string) => void;
 }
 
 /** A keeper for one row: its record in memory, written through to `store` where there is one. */
 export class RowRecords {
   /** Where the file itself is kept until it is done. */
   kept: Kept | undefined;
+  /** What somebody called the row; a session that calls it otherwise is not gone on with. */
+  newName: string | undefined;
   readonly #store: RecordKeeper | undefined;
   readonly #taken: Taken;
   readonly #tabs: Tabs;
@@ -100,14 +104,18 @@ export class RowRecords {
     await this.#taking;
     // Another tab may have got further than what is remembered here.
     const known = this.#record?.key === key ? this.#record : undefined;
-    this.#record = this.#store && !(isOurs && known) ? await this.#store.find(key) : known;
+    const found = this.#store && !(isOurs && known) ? await this.#store.find(key) : known;
+    const { name, newName = name } = found ?? {};
+    if (newName && this.newName === undefined) waiting.onNewName(newName);
+    this.#record = newName === (this.newName ?? name) ? found : undefined;
     return this.#record;
   }
 
   async #save(record: UploadRecord): Promise<void> {
     if (!this.#owns(record.key)) return;
-    this.#record = { ...record, stored: new Map(record.stored) };
-    await this.#store?.save(record);
+    const named = { ...record, newName: this.newName };
+    this.#record = { ...named, stored: new Map(record.stored) };
+    await this.#store?.save(named);
   }
 
   async #saveChunks(key: string, chunks: Parameters<RecordKeeper['saveChunks']>[1]): Promise<void> {

@@ -21,6 +21,7 @@ import { tellRun } from './tell-run.ts';
 
 export class Row {
   readonly id: FileId;
+  readonly ownName: string;
   /** What it is called on the service: the file's own name, or another one where that was taken. */
   name: string;
   readonly relativePath: string;
@@ -61,6 +62,7 @@ export class Row {
   ) {
     this.id = id;
     this.picked = picked;
+    this.ownName = place.name;
     this.name = place.name;
     this.relativePath = place.relativePath;
     this.sizeBytes = place.sizeBytes;
@@ -155,6 +157,10 @@ export class Row {
   rename(name: string): void {
     if (name === this.name) return;
     this.name = name;
+    this.records.newName = name;
+    // That one has the name of before.
+    this.session = undefined;
+    this.records.kept?.save({ newName: name, session: undefined });
     this.#shared.report({ name: 'file-renamed', detail: { id: this.id, name } });
   }
 
@@ -214,8 +220,8 @@ export class Row {
 
   #parts(picked: PickedFile, signal: AbortSignal): RunParts {
     const { connection, progress } = this;
-    const { calls, gates, pool, put, settings } = connection;
-    const { claims, lanes, line, policy = RETRY_POLICY } = this.#shared;
+    const { calls, pool, put, settings } = connection;
+    const { claims, gateOf, lanes, line, policy = RETRY_POLICY } = this.#shared;
     const onWait = (atMs: number | undefined): void => {
       this.retryAt = atMs;
       this.tellProgress();
@@ -232,15 +238,16 @@ export class Row {
         onWait: () => this.wait('other-tab'),
         onGo: () => this.proceed(),
         onProgress: (numbers) => this.#follow(progress.follow(numbers)),
+        onNewName: (name) => this.rename(name),
       }),
       file: picked.file,
       ...createBodies(pool.hashFirst),
       hashAlgorithm: settings.hash,
       width: pool.size + 1,
       chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, this.#shared.warn),
-      fileName:
+      fileName: () =>
         settings.profile.fileName === 'path'
-          ? pathUnder(this.name, picked.file.name, this.relativePath)
+          ? pathUnder(this.name, this.ownName, this.relativePath)
           : this.name,
       session: this.session,
       batch: { limit: 1, max: settings.batchSize },
@@ -250,7 +257,7 @@ export class Row {
       mayMove: (sizeBytes, moveSignal) => line().mayMove(sizeBytes, moveSignal),
       stallMs: (sizeBytes) =>
         connection.stallMs ?? stallMs(sizeBytes, (this.#shared.bytesPerSecond() ?? 0) / lanes.limit),
-      gate: gates.storage,
+      gateOf,
       acquireLane: (laneSignal) => lanes.acquire(() => this.order, laneSignal),
       identify: async () => {
         const identity = await identify(picked.file, pool.hashSmall, signal);
@@ -261,7 +268,7 @@ export class Row {
       retrying: (call, callSignal) =>
         retrying(call, {
           policy,
-          gate: gates.service,
+          gate: gateOf(settings.baseUrl),
           signal: callSignal,
           lineChange: () => line().change,
           onOffline,
@@ -279,7 +286,7 @@ export class Row {
       },
       onSession: (session) => {
         this.session = session;
-        this.records.kept?.saveSession(session);
+        this.records.kept?.save({ session });
       },
       ...tellRun(this, this.#shared),
     };

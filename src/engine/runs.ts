@@ -85,6 +85,7 @@ export class Runs {
     const rows = this.#chosen(id).filter((row) => row.picked && !this.#isSettled(row) && !this.#rests(row));
     for (const row of rows) {
       this.touched.tell(row);
+      if (!this.isResting) row.records.kept?.save({ isPaused: true });
       this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
     }
     await this.#stop(rows);
@@ -276,6 +277,7 @@ export class Runs {
 
   #requeue(rows: readonly Row[]): void {
     for (const row of rows) {
+      row.records.kept?.save({ isPaused: undefined });
       this.#report({ name: 'upload-resumed', detail: { id: row.id, phase: 'queued' } });
       row.isHeld = false;
       if (row.picked) this.#queue.add(row);

@@ -3,7 +3,7 @@
 import type { Change } from '../core/changes.ts';
 import type { Phase } from '../core/phases.ts';
 import type { FileId } from '../core/types.ts';
-import type { RetryPolicy } from '../core/wait.ts';
+import type { Gate, RetryPolicy } from '../core/wait.ts';
 import type { Claims } from '../pipeline/upload.ts';
 import type { Lanes } from './lanes.ts';
 import type { Line } from './line.ts';
@@ -14,6 +14,8 @@ import type { Tabs } from './tabs.ts';
 export interface Shared {
   readonly lanes: Lanes;
   readonly claims: Claims;
+  /** Shut while the host of the address asks for patience. */
+  readonly gateOf: (url: string) => Gate;
   /** The way out of the page; another one after the list was put aside. */
   readonly line: () => Line;
   readonly tabs: Tabs;

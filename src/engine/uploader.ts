@@ -10,6 +10,7 @@ import { Claims } from '../pipeline/upload.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { type Connection, connect, type Times } from './connection.ts';
 import { Connections } from './connections.ts';
+import { createGates } from './gates.ts';
 import { Intake } from './intake.ts';
 import { KeptFiles } from './kept-files.ts';
 import { Lanes } from './lanes.ts';
@@ -75,6 +76,7 @@ export class Uploader {
     const shared: Shared = {
       lanes: this.#lanes,
       claims: new Claims(),
+      gateOf: createGates(),
       line: () => this.#line,
       tabs: this.#tabs,
       phaseOf: (id) => this.#keeper.file(id)?.phase,

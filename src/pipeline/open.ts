@@ -41,7 +41,8 @@ export interface OpenParts {
   readonly identify: () => Promise<{ readonly key: string; readonly firstSliceHash: string }>;
   readonly chunkSizeBytes: number;
   readonly hashAlgorithm: HashAlgorithm;
-  readonly fileName: string;
+  /** What it is called on the service by now. */
+  readonly fileName: () => string;
   /** Of an earlier run of this file, which a file without a record goes on with. */
   readonly session?: Session | undefined;
   readonly signal: AbortSignal;
@@ -77,7 +78,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     const session = retrying(
       () =>
         calls.openSession(
-          { parentId: file.parentId, fileName: parts.fileName, fileSize: file.file.size },
+          { parentId: file.parentId, fileName: parts.fileName(), fileSize: file.file.size },
           signal,
         ),
       signal,

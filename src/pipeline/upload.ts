@@ -68,7 +68,8 @@ export interface UploadParts {
   /** Receipts of the hashes that this run stored under its session; this stage writes them. */
   readonly receipts: Map<string, string>;
   readonly policy: RetryPolicy;
-  readonly gate: Gate;
+  /** Shut while the host of the address asks for patience. */
+  readonly gateOf: (url: string) => Gate;
   readonly signal: AbortSignal;
   /** Aborts when the network changed or the machine woke: what is under way goes again at once, on a new connection. */
   readonly lineChange: () => AbortSignal;
@@ -192,9 +193,15 @@ async function send(
   firstLane: Lane | undefined,
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
-  const { budget, gate, onMultiplexed, onPut, onSent, policy, put, signal } = parts;
-  const { lineChange, onOffline, onWait } = parts;
-  const retries = new Retries({ policy, gate, signal, lineChange, onWait, onOffline });
+  const { budget, gateOf, lineChange, onMultiplexed, onPut, onSent, put, signal } = parts;
+  // That of the host which was asked last.
+  let gate: Gate;
+  const retries = new Retries({
+    ...parts,
+    get gate() {
+      return gate;
+    },
+  });
   let isBudgeted = held.body !== undefined;
   let lane = firstLane;
   let ticket = firstTicket;
@@ -211,7 +218,14 @@ async function send(
       ticket ??= await parts.renew(chunk);
       if (ticket.upload) {
         lane ??= await parts.acquireLane(signal);
-        await gate.pass(signal);
+        gate = gateOf(ticket.upload.url);
+        if (gate.opensAtMs > Date.now()) {
+          // Chunks that go to other hosts may have the lane meanwhile.
+          lane.release();
+          lane = undefined;
+          await wait(gate.pass(signal), parts);
+          continue;
+        }
         giveUnsentBack = await parts.mayMove(chunk.sizeBytes, signal);
         leftBytes = chunk.sizeBytes;
         // Each of these may have taken longer than a ticket lives.
@@ -244,7 +258,7 @@ async function send(
         lane = undefined;
         ticket = undefined;
         held.body = undefined;
-        if (!change.aborted) await waitToRetry(retries, error, parts);
+        if (!change.aborted) await wait(retries.again(error), parts);
       }
     }
   } finally {
@@ -254,13 +268,12 @@ async function send(
   }
 }
 
-async function waitToRetry(retries: Retries, error: unknown, { waiting, fewer }: Sending): Promise<void> {
-  const mine = {};
-  waiting.add(mine);
+async function wait(over: Promise<void>, { waiting, fewer }: Sending): Promise<void> {
+  waiting.add(over);
   try {
-    await retries.again(error);
+    await over;
   } finally {
-    waiting.delete(mine);
+    waiting.delete(over);
     fewer.ring();
   }
 }

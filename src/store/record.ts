@@ -28,6 +28,7 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
     chunksId: record.chunksId,
     key: record.key,
     name: record.name,
+    newName: record.newName,
     relativePath: record.relativePath,
     sizeBytes: record.sizeBytes,
     lastModifiedMs: record.lastModifiedMs,
@@ -78,7 +79,12 @@ export function readRecord(value: unknown): SavedRecord | undefined {
   if (fields.version !== VERSION || !isFull(read)) return undefined;
   const { sessionId, header, ...rest } = read;
   const handle = readHandle(fields.handle);
-  return { ...rest, session: { sessionId, header }, ...(handle ? { handle } : {}) };
+  return {
+    ...rest,
+    session: { sessionId, header },
+    newName: text('newName'),
+    ...(handle && { handle }),
+  };
 }
 
 type Full<T> = { [K in keyof T]: Exclude<T[K], undefined> };

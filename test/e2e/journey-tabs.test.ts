@@ -54,23 +54,6 @@ const sentOnce = (): void => {
   assert.equal(new Set(hashes).size, hashes.length, 'each chunk was sent once');
 };
 
-/** True where the page keeps so many files themselves. */
-const keepsFiles = async (count: number): Promise<boolean> => {
-  const db = await new Promise<IDBDatabase>((resolve, reject) => {
-    const request = indexedDB.open('secure-uploader-files');
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = reject;
-  });
-  const keys = await new Promise<IDBValidKey[]>((resolve, reject) => {
-    const request = db.transaction('entries').objectStore('entries').getAllKeys();
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = reject;
-  });
-  db.close();
-  // The key of a session is shorter.
-  return keys.filter((key) => Array.isArray(key) && key.length === 4).length === count;
-};
-
 /** Uploads a part of the file, and leaves the page. */
 async function leaveInTheMiddle(attributes = ATTRIBUTES): Promise<void> {
   stopAfter(6);
@@ -198,26 +181,6 @@ for (const [how, alice, vic] of [
     await again.close();
   });
 }
-
-test('small files of a page with `keep-files` go on by themselves on the next visit', async () => {
-  const attributes = 'keep-files';
-  const gate = stopAfter(0);
-  const small = ['a', 'b', 'c'].map((name) => join(world.folder, `${name} ${Math.random()}.bin`));
-  const sums = small.map((each) => writeRandom(each, 10_000));
-  const first = await world.openWithToken(attributes);
-  await first.setInputFiles('secure-uploader >> input[type=file]', small);
-  await until(first, 'upload-started', 3);
-  await first.waitForFunction(keepsFiles, 3, { polling: 100 });
-  await first.close();
-  gate.open();
-  world.service.faults.clear();
-  const page = await world.openWithToken(attributes);
-  const completed = await until(page, 'upload-completed', 3);
-  const stored = completed.map(({ detail }) => sumOf(world.service.readFile(detail.commit.file_id)));
-  assert.deepEqual((await Promise.all(stored)).map((each) => each.sha256).sort(), sums.sort());
-  await page.waitForFunction(keepsFiles, 0, { polling: 100 });
-  await page.close();
-});
 
 test('a file of the same name, size and time with one byte changed ends stored as it is now, and only that chunk is sent', async () => {
   world.service.faults.add({ operation: 'commit', status: 503, times: Number.POSITIVE_INFINITY });

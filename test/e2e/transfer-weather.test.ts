@@ -3,11 +3,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
-import { type BrowserContext, chromium, type Page } from 'playwright';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
-import { until } from './support/browser.ts';
+import { PATIENCE_MS, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
+import { openLonePage } from './support/lone-page.ts';
 import { filesOf, hasStored, liesThere, openElsewhere, pick, puts, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -64,20 +65,27 @@ async function stuckHalfWay(): Promise<{ page: Page; sha256: string; reasons: st
   return { page, sha256, reasons };
 }
 
-/** Resolves when both lanes have a PUT under way that gets no answer. */
+/** Resolves when half of the chunks were answered, and both lanes have a PUT under way that gets no answer. */
 async function areStuck(): Promise<void> {
-  while (requestsOf(world, 'put').filter((entry) => !entry.answered && !entry.broken).length < 2)
-    await new Promise((resolve) => setImmediate(resolve));
+  const isStuck = (): boolean => {
+    const under = requestsOf(world, 'put').map(({ answered, broken }) => !answered && !broken);
+    return under.length >= CHUNK_COUNT / 2 + 2 && under.filter(Boolean).length >= 2;
+  };
+  while (!isStuck()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-test('a page that is left and come back to, as the browser kept it, goes on by itself', async (t) => {
+/** A browser that keeps pages which are left: the test driver switches that off. */
+function launch(): Promise<Browser> {
   const executablePath = findChromium();
-  // The test driver switches off what this is about.
-  const browser = await chromium.launch({
+  return chromium.launch({
     ...(executablePath && { executablePath }),
     args: chromiumArgs,
     ignoreDefaultArgs: ['--disable-back-forward-cache'],
   });
+}
+
+test('a page that is left and come back to, as the browser kept it, goes on by itself', async (t) => {
+  const browser = await launch();
   t.after(() => browser.close());
   const context: BrowserContext = await browser.newContext();
   const { path, sha256 } = createFile();
@@ -94,6 +102,38 @@ test('a page that is left and come back to, as the browser kept it, goes on by i
   await liesThere(world, completed?.detail.commit.file_id, sha256);
   // What the two lanes had under way when the page was left may lie there without the page having heard of it.
   assert.ok(requestsOf(world, 'put').filter(({ stored }) => stored).length <= CHUNK_COUNT + 2);
+});
+
+test('a page that the browser froze goes on by itself as soon as it is thawed', {
+  timeout: PATIENCE_MS,
+}, async (t) => {
+  const { faults } = world.service;
+  const browser = await launch();
+  t.after(() => browser.close());
+  await (await world.open(SETTINGS)).close();
+  const page = await openLonePage(browser, `${world.pages.origin}/index.html`);
+  // Until then it may still be the empty page that a new one begins with.
+  while (!(await page.evaluate(`customElements.whenDefined('secure-uploader').then(() => true)`)));
+  const { token } = await world.service.createToken('alice', 3_600_000);
+  await page.evaluate(`{
+    const element = document.querySelector('secure-uploader');
+    element.getToken = async () => '${token}';
+    for (const name of ['freeze', 'resume']) document.addEventListener(name, () => console.log(name));
+    element.addEventListener('upload-completed', ({ detail }) => console.log('stored', detail.commit.file_id));
+  }`);
+  const { path, sha256 } = createFile();
+  faults.add({ operation: 'put', skip: CHUNK_COUNT / 2, stall: true, times: FOR_EVER });
+  const input = `document.querySelector('secure-uploader').shadowRoot.querySelector('input[type=file]')`;
+  const { result } = await page.send('Runtime.evaluate', { expression: input });
+  await page.send('DOM.setFileInputFiles', { files: [path], objectId: result.objectId });
+  await areStuck();
+  await page.send('Page.setWebLifecycleState', { state: 'frozen' });
+  await page.says('freeze');
+  faults.clear();
+  await page.send('Page.setWebLifecycleState', { state: 'active' });
+  await page.says('resume');
+  await liesThere(world, await page.says('stored'), sha256);
+  puts(world);
 });
 
 test('when the machine joins another network, what was under way goes again at once', async () => {

@@ -1,6 +1,7 @@
 // `keep-files`: small files go on by themselves after a reload, and are kept no longer than that needs.
 
 import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until, untilAsync } from '../support/collect.ts';
@@ -69,6 +70,63 @@ describe('with `keep-files`', () => {
     expect(engine.uploader.snapshot.files).to.have.length(1);
     expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
     expect(engine.service.puts).to.have.length(2);
+  });
+
+  it('a file has the name that the person chose, and its session, on the next visit', async () => {
+    const before = new TestEngine(kept, { store });
+    await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    (await before.service.nextRequest('open')).refuse(new UploaderError('name-taken', 'there is one'));
+    await before.hears('upload-failed');
+    await keeps(1);
+    await before.uploader.retry(before.id('a.bin'), 'b.bin');
+    (await before.service.nextRequest('open')).answer();
+    await before.service.nextRequest('presign');
+    await untilAsync(async () => {
+      const [page = ''] = await store.files.pages();
+      return (await store.files.list(page)).every(({ session }) => session);
+    });
+    await leave(before);
+    const engine = new TestEngine(kept, { store });
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    expect(engine.details('upload-completed')[0]?.name).to.equal('b.bin');
+    expect(engine.service.count('open')).to.equal(0);
+  });
+
+  for (const [what, chunkSize] of [
+    ['one chunk', 'auto'],
+    ['several chunks', 1000],
+  ] as const) {
+    it(`a file of ${what} that the person paused waits for the person, and others go on`, async () => {
+      const settings = { ...kept, chunkSize };
+      const before = new TestEngine(settings, { store });
+      before.service.answerAll('open');
+      await before.uploader.addFiles(['a.bin', 'b.bin', 'c.bin'].map((each, at) => fileOf(at, 2500, each)));
+      await before.service.nextRequest('presign');
+      await keeps(3);
+      await before.uploader.pause(before.id('a.bin'));
+      await before.uploader.pause(before.id('b.bin'));
+      await before.uploader.resume(before.id('b.bin'));
+      await leave(before);
+      const engine = new TestEngine(settings, { store });
+      engine.service.answerAll();
+      await engine.hears('upload-completed', 2);
+      expect(engine.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'user' });
+      expect(engine.told('a.bin')).not.to.include('upload-started');
+      await engine.uploader.resume(engine.id('a.bin'));
+      await engine.hears('upload-completed', 3);
+      await keeps(0);
+    });
+  }
+
+  it('a file that only rested with its list goes on by itself on another page', async () => {
+    const before = new TestEngine(kept, { store });
+    await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await keeps(1);
+    await before.uploader.rest();
+    const engine = new TestEngine(kept, { store: createUploadStore({ name }) });
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
   });
 
   it('no other page takes what is still in the hands of one', async () => {

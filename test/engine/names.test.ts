@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { nextName } from '../../src/engine/names.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { until, untilAsync } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
@@ -92,22 +92,75 @@ describe('a name that is taken', () => {
     expect(engine.row('b')?.error?.code).to.equal('forbidden');
   });
 
-  it('does not keep the file from being known again after a reload', async () => {
-    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const file = fileOf(1, 2500, 'report.pdf');
-    const before = new TestEngine({ onConflict: 'rename' }, { store });
-    before.service.answerAll('presign');
-    await before.uploader.addFiles([file]);
-    (await before.service.nextRequest('open')).refuse(taken());
-    (await before.service.nextRequest('open')).answer();
-    (await before.service.nextRequest('put')).answer();
-    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
-    await before.uploader.close();
-    const engine = new TestEngine({}, { store });
-    await until(() => engine.row('report.pdf')?.pauseReason === 'needs-file');
+  it('is not what a session is gone on with that has another one: the chosen name gets its own', async () => {
+    for (const sizeBytes of [10, 2500]) {
+      const engine = new TestEngine();
+      engine.service.answerAll('open', 'put', 'cancel');
+      await engine.uploader.addFiles([fileOf(1, sizeBytes, 'report.pdf')]);
+      (await engine.service.nextRequest('presign')).refuse(new UploaderError('forbidden', 'no'));
+      await engine.hears('upload-failed');
+      engine.service.hold('open');
+      await engine.uploader.retry(engine.id('report.pdf'), 'other.pdf');
+      const open = await engine.service.nextRequest('open');
+      expect(open.fileName).to.equal('other.pdf');
+      open.answer();
+      engine.service.answerAll();
+      await engine.hears('upload-completed');
+      expect(engine.service.count('open')).to.equal(2);
+    }
+  });
+});
+
+/** A file of which one chunk is stored under another name than its own, since that was taken; its page is gone. */
+async function renamedBefore(file: File): Promise<UploadStore> {
+  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  const before = new TestEngine({ onConflict: 'rename' }, { store });
+  before.service.answerAll('presign');
+  await before.uploader.addFiles([file]);
+  (await before.service.nextRequest('open')).refuse(taken());
+  (await before.service.nextRequest('open')).answer();
+  (await before.service.nextRequest('put')).answer();
+  await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+  await before.uploader.close();
+  return store;
+}
+
+describe('a file that has another name on the service, after a reload', () => {
+  const file = fileOf(1, 2500, 'report.pdf');
+
+  it('is shown by that, known again by its own, and goes on under that also in a new session', async () => {
+    const engine = new TestEngine({}, { store: await renamedBefore(file) });
+    await until(() => engine.row('report (2).pdf')?.pauseReason === 'needs-file');
+    await engine.uploader.addFiles([file]);
+    (await engine.service.nextRequest('presign')).refuse(new UploaderError('session-expired', 'gone'));
+    const open = await engine.service.nextRequest('open');
+    expect(open.fileName).to.equal('report (2).pdf');
+    open.answer();
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['report (2).pdf']);
+    expect(engine.details('upload-completed')[0]?.name).to.equal('report (2).pdf');
+  });
+
+  it('takes its file also after it was given up and is wanted after all', async () => {
+    const engine = new TestEngine({}, { store: await renamedBefore(file) });
+    await until(() => engine.row('report (2).pdf')?.pauseReason === 'needs-file');
+    const id = engine.id('report (2).pdf');
+    await engine.uploader.cancel(id);
+    await engine.uploader.retry(id);
+    engine.service.answerAll();
+    await engine.uploader.provide(id, file);
+    await engine.hears('upload-completed');
+    expect(engine.uploader.snapshot.rejections).to.deep.equal([]);
+  });
+
+  it('gets it again where the file was added before its upload was known', async () => {
+    const store = await renamedBefore(file);
+    const engine = new TestEngine({}, { store: { ...store, list: async () => [] } });
     engine.service.answerAll();
     await engine.uploader.addFiles([file]);
     await engine.hears('upload-completed');
     expect(engine.service.count('open')).to.equal(0);
+    expect(engine.details('upload-completed')[0]?.name).to.equal('report (2).pdf');
   });
 });

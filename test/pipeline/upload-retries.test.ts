@@ -117,7 +117,7 @@ describe('a PUT that fails', () => {
       begunMs.push(Date.now());
       return service.put(...given);
     };
-    const { parts, ticketed } = await setUpSending([1, 2, 3], { gate, put, service });
+    const { parts, ticketed } = await setUpSending([1, 2, 3], { gateOf: () => gate, put, service });
     const sending = collect(upload(streamOf(await ticketed()), parts));
     const first = await service.nextRequest('put');
     const second = await service.nextRequest('put');
@@ -128,6 +128,46 @@ describe('a PUT that fails', () => {
     expect(await sending).to.have.length(3);
     expect(begunMs).to.have.length(4);
     for (const ms of begunMs.slice(2)) expect(ms).to.be.at.least(gate.opensAtMs);
+  });
+
+  it('keeps no chunk from another storage, and no lane from those, while the one asks for patience', async () => {
+    const { parts, service, ticketed } = await setUpSending([1, 2, 3, 4, 5, 6, 7, 8]);
+    const chunks = (await ticketed()).map((chunk) => {
+      const upload = chunk.ticket?.upload;
+      if (!chunk.ticket || !upload || chunk.index < 4) return chunk;
+      const url = upload.url.replace('store.test', 'other.test');
+      return { ...chunk, ticket: { ...chunk.ticket, upload: { ...upload, url } } };
+    });
+    const sending = collect(upload(streamOf(chunks), parts));
+    sending.catch(() => undefined);
+    const [first, second] = [await service.nextRequest('put'), await service.nextRequest('put')];
+    const patience = { status: 429, retryAfterMs: 1e9 };
+    first.refuse(new UploaderError('rate-limited', 'slow down', patience));
+    second.refuse(new UploaderError('rate-limited', 'slow down', patience));
+    service.answerAll();
+    await until(() => service.stored.size === 4);
+    const asked = new Set(service.puts);
+    expect(chunks.filter(({ hash }) => asked.has(hash)).map(({ index }) => index)).to.deep.equal([
+      0, 1, 4, 5, 6, 7,
+    ]);
+  });
+
+  it('takes no more than a few chunks from the stage before while their storage asks for patience', async () => {
+    const seeds = Array.from({ length: 60 }, (_, at) => at);
+    const { parts, service, ticketed } = await setUpSending(seeds);
+    let takenCount = 0;
+    async function* source(): AsyncGenerator<TicketedChunk, void, undefined> {
+      for await (const chunk of streamOf(await ticketed())) {
+        takenCount += 1;
+        yield chunk;
+      }
+    }
+    const sending = collect(upload(source(), parts));
+    sending.catch(() => undefined);
+    const patience = { status: 429, retryAfterMs: 1e9 };
+    (await service.nextRequest('put')).refuse(new UploaderError('rate-limited', 'slow down', patience));
+    for (let round = 0; round < 100; round += 1) await settled();
+    expect(takenCount).to.be.at.most(10);
   });
 
   it('goes again at once, with a fresh ticket and no try spent, when the network changes under it', async () => {

@@ -81,7 +81,7 @@ describe('a ticket that runs out while its chunk waits', () => {
         service.ticketLifeMs = 60_000;
         service.answerAll();
         await line.mayMove(61, parts.signal);
-        if (name.startsWith('for a storage')) parts.gate.shut(61_000);
+        if (name.startsWith('for a storage')) parts.gateOf('https://store.test').shut(61_000);
         const mayMove = line.mayMove.bind(line);
         const sending = collect(upload(streamOf(await ticketed()), { ...parts, mayMove }));
         await later(clock, 61_000);

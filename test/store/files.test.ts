@@ -24,7 +24,7 @@ async function keep(id: string, sizeBytes: number, session?: KeptFile['session']
   const { buffer: bytes } = crypto.getRandomValues(new Uint8Array(sizeBytes));
   const file = new File([bytes], 'a.txt', { type: 'text/plain', lastModified: 1_700_000_000_000 });
   await store.files.keep(page, { ...place, id, file }, bytes);
-  if (session) await store.files.saveSession(page, id, session);
+  if (session) await store.files.saveState(page, id, { session });
   return bytes;
 }
 
@@ -42,6 +42,17 @@ describe('a kept file', () => {
     expect(two?.session).to.equal(undefined);
     await keep('three', 10, undefined, 'another');
     expect(await files.sumBytes()).to.equal(1010);
+  });
+
+  it('comes back with the name that it was given, and paused where the person had paused it', async () => {
+    await keep('one', 10);
+    const session = { sessionId: 's1', header: 'h1' };
+    await store.files.saveState('page', 'one', { session, newName: 'b.txt', isPaused: true });
+    const [paused] = await createUploadStore({ name }).files.list('page');
+    expect(paused).to.deep.include({ session, newName: 'b.txt', isPaused: true });
+    await store.files.saveState('page', 'one', { newName: 'c.txt' });
+    const [resumed] = await createUploadStore({ name }).files.list('page');
+    expect(resumed).to.include({ session: undefined, newName: 'c.txt', isPaused: undefined });
   });
 
   it('is gone with its session when it is removed, when it is old, and when everything is forgotten', async () => {

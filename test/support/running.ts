@@ -3,6 +3,7 @@
 import type { UploaderError } from '../../src/core/errors.ts';
 import type { UploadRecord } from '../../src/core/types.ts';
 import { Gate, retrying } from '../../src/core/wait.ts';
+import { createGates } from '../../src/engine/gates.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { OpenFile } from '../../src/pipeline/open.ts';
 import { type RunParts, type RunResult, run } from '../../src/pipeline/run.ts';
@@ -34,7 +35,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     file,
     claims: new Claims(),
     policy,
-    gate: new Gate(),
+    gateOf: createGates(),
     signal: controller.signal,
     lineChange: () => new AbortController().signal,
     stallMs: () => 30_000,
@@ -45,7 +46,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     width: 2,
     budget: new ByteBudget(pagePool),
     chunkSizeBytes: CHUNK_BYTES,
-    fileName: file.name,
+    fileName: () => file.name,
     batch: { limit: 1, max: 64 },
     eagerBytes: 2 ** 24,
     bytesPerSecond: () => 1e6,

@@ -2,7 +2,7 @@
 
 import { UploaderError } from '../../src/core/errors.ts';
 import type { TicketedChunk } from '../../src/core/types.ts';
-import { Gate } from '../../src/core/wait.ts';
+import { createGates } from '../../src/engine/gates.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { UploadParts } from '../../src/pipeline/upload.ts';
 import { Claims } from '../../src/pipeline/upload.ts';
@@ -47,7 +47,7 @@ export async function setUpSending(
     },
     receipts: new Map(),
     policy: { attempts: 4, baseMs: 0, capMs: 0 },
-    gate: new Gate(),
+    gateOf: createGates(),
     signal: controller.signal,
     giveUp: () => controller.abort('given up'),
     lineChange: () => new AbortController().signal,

@@ -1,0 +1,72 @@
+// With `keep-files` small files outlive the page themselves: they go on by themselves on the next visit, those that a person
+// paused wait for the person, and none is kept longer than that needs.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { until } from './support/browser.ts';
+import { writeRandom } from './support/files.ts';
+import { createGate } from './support/gate.ts';
+import { filesOf, liesThere, pick, requestsOf } from './support/transfer.ts';
+import { createWorld, type World } from './support/world.ts';
+
+let world: World;
+before(async () => {
+  world = await createWorld({ fsync: false });
+});
+after(() => world.close());
+
+/** True where the page keeps so many files themselves, and so many of those as paused. */
+const keepsFiles = async ([fileCount, pausedCount]: readonly [number, number]): Promise<boolean> => {
+  const settled = <T>(request: IDBRequest<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      request.onsuccess = () => resolve(request.result);
+      request.onerror = reject;
+    });
+  const db = await settled(indexedDB.open('secure-uploader-files'));
+  const values = await settled<Record<string, unknown>[]>(
+    db.transaction('entries').objectStore('entries').getAll(),
+  );
+  db.close();
+  const count = (name: string): number => values.filter((value) => value[name]).length;
+  return count('bytes') === fileCount && count('isPaused') === pausedCount;
+};
+const keeps = (page: Page, fileCount: number, pausedCount: number): Promise<unknown> =>
+  page.waitForFunction(keepsFiles, [fileCount, pausedCount] as const, { polling: 100 });
+
+test('small files go on by themselves on the next visit, and one that was paused waits for the person', async () => {
+  const { service } = world;
+  const sums = new Map<string, string>();
+  for (const name of ['a.bin', 'b.bin', 'c.bin'])
+    sums.set(name, writeRandom(join(world.folder, name), 10_000));
+  const gate = createGate();
+  service.faults.add({ operation: 'put', times: Number.POSITIVE_INFINITY, waitFor: gate.opened });
+  const first = await world.openWithToken('keep-files');
+  await pick(first, ...[...sums.keys()].map((name) => join(world.folder, name)));
+  await until(first, 'upload-started', 3);
+  await first.getByRole('button', { name: 'Pause: a.bin' }).click();
+  await keeps(first, 3, 1);
+  await first.close();
+  gate.open();
+  service.faults.clear();
+  service.faults.clearLog();
+
+  const next = await world.openWithToken('keep-files');
+  await until(next, 'upload-completed', 2);
+  await next.getByText('Paused').waitFor();
+  const paused = (await filesOf(next)).filter(({ phase }) => phase === 'paused');
+  assert.deepEqual(
+    paused.map(({ name, pauseReason }) => [name, pauseReason]),
+    [['a.bin', 'user']],
+  );
+  assert.deepEqual(
+    requestsOf(world, 'put').filter(({ fileName }) => fileName === 'a.bin'),
+    [],
+    'nothing of it was sent',
+  );
+  await next.getByRole('button', { name: 'Resume: a.bin' }).click();
+  for (const { detail } of await until(next, 'upload-completed', 3))
+    await liesThere(world, detail.commit.file_id, sums.get(detail.name) ?? '');
+  await keeps(next, 0, 0);
+  await next.close();
+});
