@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
+import type { SecureUploaderEventMap } from '../../src/ui/event-map.ts';
 import { until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
@@ -41,7 +42,14 @@ test('small files go on by themselves on the next visit, and one that was paused
     sums.set(name, writeRandom(join(world.folder, name), 10_000));
   const gate = createGate();
   service.faults.add({ operation: 'put', times: Number.POSITIVE_INFINITY, waitFor: gate.opened });
-  const first = await world.openWithToken('keep-files');
+  // The next visit asks for a token as soon as the page is there.
+  const { token } = await service.createToken('alice', 3_600_000);
+  await world.browser.addInitScript((token) => {
+    document.addEventListener('auth-required', (event) =>
+      (event as SecureUploaderEventMap['auth-required']).detail.respondWith(token),
+    );
+  }, token);
+  const first = await world.open('keep-files');
   await pick(first, ...[...sums.keys()].map((name) => join(world.folder, name)));
   await until(first, 'upload-started', 3);
   await first.getByRole('button', { name: 'Pause: a.bin' }).click();
@@ -51,7 +59,7 @@ test('small files go on by themselves on the next visit, and one that was paused
   service.faults.clear();
   service.faults.clearLog();
 
-  const next = await world.openWithToken('keep-files');
+  const next = await world.open('keep-files');
   await until(next, 'upload-completed', 2);
   await next.getByText('Paused').waitFor();
   const paused = (await filesOf(next)).filter(({ phase }) => phase === 'paused');
