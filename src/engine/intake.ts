@@ -3,7 +3,7 @@
 
 import type { Candidate, ChangeMap } from '../core/changes.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
-import { nextTask } from '../core/wait.ts';
+import { inSlices } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
 import { identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
@@ -25,9 +25,6 @@ export interface IntakeParts {
   readonly kept: KeptFiles;
 }
 
-/** Files are taken in slices of this length, so that ten thousand of them never hold up the page. */
-const SLICE_MS = 8;
-
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #taken: Taken = new Map();
@@ -37,7 +34,7 @@ export class Intake {
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
-    parts.runs.onLost = (row) => this.#waiting.add(row);
+    parts.runs.turns.onLost = (row) => this.#waiting.add(row);
   }
 
   /** Takes files, or refuses each with its reason. A file that a row of an earlier visit waits for goes there. */
@@ -49,8 +46,7 @@ export class Intake {
     const { settings } = connection;
     const limits = limitsOf(connection);
     let takenCount = this.#countTaken(settings.multiple);
-    let sliceEndsMs = performance.now() + SLICE_MS;
-    for (const item of files) {
+    const take = (item: PickedFile | File): void => {
       const picked = readPicked(item);
       const candidate = candidateOf(picked);
       const waiting = this.#waitingForPicked(picked, connection);
@@ -61,14 +57,12 @@ export class Intake {
         takenCount += 1;
         this.#take(picked, candidate, connection);
       }
-      if (performance.now() > sliceEndsMs) {
-        this.#parts.runs.pump();
-        await nextTask();
-        takenCount = this.#countTaken(settings.multiple);
-        sliceEndsMs = performance.now() + SLICE_MS;
-      }
-    }
-    this.#parts.runs.pump();
+    };
+    await inSlices(files, take, () => {
+      this.#parts.runs.turns.pump();
+      takenCount = this.#countTaken(settings.multiple);
+    });
+    this.#parts.runs.turns.pump();
   }
 
   /** Rows for uploads that an earlier visit began here: paused, until their file is there again. */
@@ -175,7 +169,7 @@ export class Intake {
         this.#append(place, picked, connection, records).session = session;
       }
     }
-    this.#parts.runs.pump();
+    this.#parts.runs.turns.pump();
   }
 
   #restoreRow(record: UploadRecord, connection: Connection): void {
@@ -221,11 +215,14 @@ export class Intake {
   }
 
   #waitingFor(place: string, connection: Connection): Row | undefined {
-    const { runs } = this.#parts;
+    const { keeper } = this.#parts;
     for (const row of this.#waiting) {
       const { lost, records } = row;
       const { record } = records;
-      if (runs.get(row.id) !== row) this.#waiting.delete(row);
+      const phase = keeper.file(row.id)?.phase;
+      if (!phase) this.#waiting.delete(row);
+      // Given up, or uploaded by another tab.
+      else if (phase !== 'paused') continue;
       else if (record && placeOf(record) === place && belongsTo(record, connection)) return row;
       else if (!record && lost && row.connection === connection) {
         if (placeOf({ ...row, ...identityOf(lost.file) }) === place) return row;

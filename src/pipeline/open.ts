@@ -1,18 +1,8 @@
 // Finds out whether this very file was begun before, and opens a session on the service if not. What it finds is only a
 // claim: every chunk is hashed again before it counts.
 
-import type { CompletedDetail } from '../core/changes.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Calls, HashAlgorithm, Session, UploadRecord } from '../core/types.ts';
-
-/** Another tab brought the upload to its end. */
-export class DoneElsewhere extends Error {
-  readonly detail: Omit<CompletedDetail, 'id'>;
-  constructor(detail: Omit<CompletedDetail, 'id'>) {
-    super('Another tab has uploaded this file');
-    this.detail = detail;
-  }
-}
 
 export interface OpenFile {
   readonly file: File;
@@ -155,17 +145,15 @@ function keep(store: RecordKeeper, signal: AbortSignal, onWarning: (error: Uploa
     }
   };
   return {
-    // That the run was stopped, or another tab was done first, is no failure of the store.
+    // That the run was stopped is no failure of the store.
     find: async (key: string) => {
-      let other: { readonly error: unknown } | undefined;
       const found = await guarded(() =>
         store.find(key).catch((error: unknown) => {
-          if (!(error instanceof DoneElsewhere) && !signal.aborted) throw error;
-          other = { error };
+          if (!signal.aborted) throw error;
           return undefined;
         }),
       );
-      if (other) throw other.error;
+      signal.throwIfAborted();
       return found;
     },
     save: (record: UploadRecord) => guarded(() => store.save(record)),
