@@ -1,6 +1,7 @@
 // What is remembered of the uploads of this page: in memory for as long as a file is in the list, so that pausing loses
 // nothing, and in the store behind it. The same upload is never run twice at once, neither here nor in another tab.
 
+import { toUploaderError, type UploaderError } from '../core/errors.ts';
 import type { UploadRecord } from '../core/types.ts';
 import type { RecordKeeper } from '../pipeline/open.ts';
 import type { Kept } from './kept-files.ts';
@@ -9,19 +10,24 @@ import type { Follower, Release, Tabs } from './tabs.ts';
 /** Uploads that a row of this page has taken, by record key. */
 export type Taken = Map<string, RowRecords>;
 
-/** A keeper for one row: its record in memory, written through to `store` where there is one. */
+/**
+ * A keeper for one row: its record in memory, written through to `store` where there is one. When the store fails, that is told once,
+ * and from then on memory alone keeps.
+ */
 export class RowRecords {
   /** Where the file itself is kept until it is done. */
   kept: Kept | undefined;
   readonly #store: RecordKeeper | undefined;
   readonly #taken: Taken;
   readonly #tabs: Tabs;
+  #isBroken = false;
+  #onWarning: (error: UploaderError) => void = () => undefined;
   #follower: Follower | undefined;
   #unfollow: (() => void) | undefined;
   #key: string | undefined;
   #record: UploadRecord | undefined;
   /** The last write: whoever comes next must find what it wrote, and not what it removes. */
-  #written: Promise<unknown> = Promise.resolve();
+  #written: Promise<void> = Promise.resolve();
   #release: Release | undefined;
   #releasing: Promise<void> | undefined;
   #isResting = false;
@@ -53,7 +59,8 @@ export class RowRecords {
   }
 
   /** The keeper of one run of the row. */
-  forRun(signal: AbortSignal): RecordKeeper {
+  forRun(signal: AbortSignal, onWarning: (error: UploaderError) => void): RecordKeeper {
+    this.#onWarning = onWarning;
     return {
       find: (key) => this.#find(key, signal),
       save: (record) => this.#save(record),
@@ -69,9 +76,11 @@ export class RowRecords {
     try {
       if (key === undefined) return true;
       if (!this.#owns(key)) return false;
-      await this.#hold(() => this.#tabs.takeFree(key)).catch(() => undefined);
+      await this.#hold(() => this.#tabs.takeFree(key));
       if (!this.#release) return false;
-      await this.#remove(key).catch(() => undefined);
+      this.#isBroken = false;
+      this.#onWarning = () => undefined;
+      await this.#remove(key);
       return true;
     } finally {
       this.#record = undefined;
@@ -110,19 +119,19 @@ export class RowRecords {
     this.rest();
   }
 
-  /** A second row with the same file for the same place gets nothing: it is an upload of its own. */
+  /** A second row with the same file for the same place is an upload of its own, which only memory keeps. */
   async #find(key: string, signal: AbortSignal): Promise<UploadRecord | undefined> {
     const owner = this.#taken.get(key);
     if (owner && owner !== this) {
-      if (!owner.#givesWay) return undefined;
+      if (!owner.#givesWay) return this.#record;
       owner.#record = undefined;
     }
     this.#claim(key);
     const isOurs = this.#release !== undefined;
     await this.#hold(() => this.#tabs.take(key, signal, this.#follower));
     // Another tab may have got further than what is remembered here.
-    const known = this.#record?.key === key ? this.#record : undefined;
-    this.#record = this.#store && !(isOurs && known) ? await this.#store.find(key) : known;
+    if (!isOurs || !this.#record)
+      this.#record = await this.#guarded((store) => store.find(key), this.#record);
     return this.#record;
   }
 
@@ -145,27 +154,38 @@ export class RowRecords {
   }
 
   async #save(record: UploadRecord): Promise<void> {
-    if (!this.#owns(record.key)) return;
+    if (!this.#taken.has(record.key)) return;
     this.#record = { ...record, stored: new Map(record.stored) };
-    await this.#write(this.#store?.save(record));
+    await this.#write(record.key, (store) => store.save(record));
   }
 
   async #saveChunks(key: string, chunks: Parameters<RecordKeeper['saveChunks']>[1]): Promise<void> {
-    if (!this.#owns(key) || !this.#record) return;
+    if (!this.#taken.has(key) || !this.#record) return;
     const stored = this.#record.stored as Map<number, { hash: string; receipt: string }>;
     for (const { index, hash, receipt } of chunks) stored.set(index, { hash, receipt });
-    await this.#write(this.#store?.saveChunks(key, chunks));
+    await this.#write(key, (store) => store.saveChunks(key, chunks));
   }
 
   async #remove(key: string): Promise<void> {
-    if (!this.#owns(key)) return;
     this.#record = undefined;
-    await this.#write(this.#store?.remove(key));
+    await this.#write(key, (store) => store.remove(key));
   }
 
-  async #write(written: Promise<void> | undefined): Promise<void> {
-    this.#written = Promise.resolve(written).catch(() => undefined);
-    await written;
+  async #write(key: string, write: (store: RecordKeeper) => Promise<void>): Promise<void> {
+    if (this.#owns(key)) this.#written = this.#guarded(write, undefined);
+    await this.#written;
+  }
+
+  async #guarded<T>(work: (store: RecordKeeper) => Promise<T>, instead: T): Promise<T> {
+    if (!this.#store || this.#isBroken) return instead;
+    try {
+      return await work(this.#store);
+    } catch (error) {
+      if (!this.#isBroken)
+        this.#onWarning(toUploaderError(error, 'store-unavailable', 'Nothing is kept of this upload'));
+      this.#isBroken = true;
+      return instead;
+    }
   }
 
   #owns(key: string): boolean {

@@ -231,7 +231,10 @@ export class Row {
       claims,
       policy,
       signal,
-      store: this.records.forRun(signal),
+      store: this.records.forRun(signal, (error) => {
+        this.#warning = error;
+        this.tellProgress();
+      }),
       file: picked.file,
       ...createBodies(pool.hashFirst),
       hashAlgorithm: settings.hash,
@@ -271,10 +274,6 @@ export class Row {
       onWait: (atMs, error) => {
         if (error?.code === 'rate-limited' || error?.code === 'upload-stalled') lanes.slowDown();
         onWait(atMs);
-      },
-      onWarning: (error) => {
-        this.#warning = error;
-        this.tellProgress();
       },
       onSession: (session) => {
         this.session = session;

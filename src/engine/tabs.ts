@@ -32,6 +32,8 @@ export interface Follower {
 /** Gives an upload up; resolves when others can have it. */
 export type Release = () => Promise<void>;
 
+const NOTHING_TO_RELEASE: Release = () => Promise.resolve();
+
 const LOCK = 'secure-uploader:upload:';
 const CHANNEL = 'secure-uploader:uploads';
 
@@ -69,13 +71,14 @@ export class Tabs {
     this.#say({ type: 'asked', key });
     const release = await hold(key, { signal });
     follower?.onGo();
-    return this.#ours(key, release);
+    return this.#ours(key, release ?? NOTHING_TO_RELEASE);
   }
 
   /** As `take`, but without waiting: `undefined` where another tab has it. */
   async takeFree(key: string): Promise<Release | undefined> {
-    if (!globalThis.navigator?.locks) return this.#ours(key, undefined);
-    const release = await hold(key, { ifAvailable: true });
+    if (!globalThis.navigator?.locks) return this.#ours(key, NOTHING_TO_RELEASE);
+    // A page without an origin may have none either.
+    const release = await hold(key, { ifAvailable: true }).catch(() => NOTHING_TO_RELEASE);
     return release && this.#ours(key, release);
   }
 
@@ -117,10 +120,10 @@ export class Tabs {
     this.#channel?.postMessage(said);
   }
 
-  #ours(key: string, release: Release | undefined): Release {
+  #ours(key: string, release: Release): Release {
     return async () => {
       this.#told.delete(key);
-      await release?.();
+      await release();
     };
   }
 }
