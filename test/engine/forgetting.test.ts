@@ -12,7 +12,8 @@ afterEach(closeEngines);
 describe('what is kept of an upload', () => {
   it('is forgotten when its row is removed before it is done', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = await halfWay({ cancelPath: '' }, { store });
+    const engine = await halfWay({}, { store });
+    engine.service.answerAll('cancel');
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
     await engine.uploader.remove(engine.id('a.bin'));
     expect(await store.list()).to.deep.equal([]);
@@ -21,10 +22,11 @@ describe('what is kept of an upload', () => {
   for (const next of ['removed', 'cleared from the list'] as const) {
     it(`is forgotten when its row is canceled and, in one breath, ${next}`, async () => {
       const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-      const engine = await halfWay({ cancelPath: '' }, { store });
+      const engine = await halfWay({}, { store });
       await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
       const id = engine.id('a.bin');
       const { uploader } = engine;
+      engine.service.answerAll('cancel');
       await Promise.all([uploader.cancel(id), next === 'removed' ? uploader.remove(id) : uploader.clear()]);
       expect(uploader.snapshot.files).to.deep.equal([]);
       expect(await store.list()).to.deep.equal([]);
