@@ -44,6 +44,25 @@ export function nextTask(): Promise<void> {
   });
 }
 
+/** A page that does no more than this at a time answers whoever uses it. */
+const SLICE_MS = 8;
+
+/** Does something with each item, and lets the page breathe whenever that has taken a while. */
+export async function inSlices<T>(
+  items: Iterable<T>,
+  work: (item: T) => void,
+  onBreath?: () => void,
+): Promise<void> {
+  let sliceEndsMs = performance.now() + SLICE_MS;
+  for (const item of items) {
+    work(item);
+    if (performance.now() <= sliceEndsMs) continue;
+    await nextTask();
+    onBreath?.();
+    sliceEndsMs = performance.now() + SLICE_MS;
+  }
+}
+
 /** A promise that rejects when the signal is aborted, and follows `promise` otherwise. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {

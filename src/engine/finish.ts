@@ -2,7 +2,7 @@
 
 import type { Change } from '../core/changes.ts';
 import type { Phase } from '../core/phases.ts';
-import type { FileId, FileSnapshot } from '../core/types.ts';
+import type { FileSnapshot } from '../core/types.ts';
 
 export class Finish {
   readonly #report: (change: Change) => void;
@@ -23,14 +23,13 @@ export class Finish {
     this.#hasNews = true;
   }
 
-  /** To be called while nothing runs. A row that is queued and not held will run. */
-  tell(files: Iterable<FileSnapshot>, isHeld: (id: FileId) => boolean): void {
-    if (!this.#isBusy || !this.#hasNews) return;
+  /** To be called while nothing runs; `isWaiting` where something will. */
+  tell(files: Iterable<FileSnapshot>, isWaiting: () => boolean): void {
+    if (!this.#isBusy || !this.#hasNews || isWaiting()) return;
     const counts: Partial<Record<Phase, number>> = {};
     let waitingCount = 0;
-    for (const { id, phase, pauseReason } of files) {
+    for (const { phase, pauseReason } of files) {
       if (pauseReason === 'needs-file') waitingCount += 1;
-      if (phase === 'queued' && !isHeld(id)) return;
       counts[phase] = (counts[phase] ?? 0) + 1;
     }
     this.#isBusy = false;

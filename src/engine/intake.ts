@@ -3,7 +3,7 @@
 
 import type { Candidate, ChangeMap } from '../core/changes.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
-import { nextTask } from '../core/wait.ts';
+import { inSlices } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
 import { identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
@@ -16,6 +16,7 @@ import type { SnapshotKeeper } from './reducer.ts';
 import { Row } from './row.ts';
 import type { Runs } from './runs.ts';
 import type { Place, Shared } from './shared.ts';
+import { WaitingRows } from './waiting-rows.ts';
 
 export interface IntakeParts {
   readonly keeper: SnapshotKeeper;
@@ -25,19 +26,17 @@ export interface IntakeParts {
   readonly kept: KeptFiles;
 }
 
-/** Files are taken in slices of this length, so that ten thousand of them never hold up the page. */
-const SLICE_MS = 8;
-
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #taken: Taken = new Map();
-  /** Rows that have no file: of an earlier visit, or because it cannot be read any more. */
-  readonly #waiting = new Set<Row>();
+  readonly #waiting = new WaitingRows();
+  /** How often an owner has left: nothing that was looked up before is shown after. */
+  #leftCount = 0;
   #order = 0;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
-    parts.runs.onLost = (row) => this.#waiting.add(row);
+    parts.runs.turns.onLost = (row) => this.#waiting.add(row);
   }
 
   /** Takes files, or refuses each with its reason. A file that a row of an earlier visit waits for goes there. */
@@ -49,8 +48,7 @@ export class Intake {
     const { settings } = connection;
     const limits = limitsOf(connection);
     let takenCount = this.#countTaken(settings.multiple);
-    let sliceEndsMs = performance.now() + SLICE_MS;
-    for (const item of files) {
+    const take = (item: PickedFile | File): void => {
       const picked = readPicked(item);
       const candidate = candidateOf(picked);
       const waiting = this.#waitingForPicked(picked, connection);
@@ -61,33 +59,37 @@ export class Intake {
         takenCount += 1;
         this.#take(picked, candidate, connection);
       }
-      if (performance.now() > sliceEndsMs) {
-        this.#parts.runs.pump();
-        await nextTask();
-        takenCount = this.#countTaken(settings.multiple);
-        sliceEndsMs = performance.now() + SLICE_MS;
-      }
-    }
-    this.#parts.runs.pump();
+    };
+    await inSlices(files, take, () => {
+      this.#parts.runs.turns.pump();
+      takenCount = this.#countTaken(settings.multiple);
+    });
+    this.#parts.runs.turns.pump();
   }
 
   /** Rows for uploads that an earlier visit began here: paused, until their file is there again. */
   async restore(connection: Connection): Promise<void> {
-    const { kept, shared, store } = this.#parts;
+    const { kept, runs, shared, store } = this.#parts;
+    const leftCount = this.#leftCount;
     // Settings often come in pieces: a row that nobody has touched goes by the newest.
-    for (const row of this.#waiting) {
+    await inSlices(this.#waiting.all, (row) => {
       const { record } = row.records;
-      if (record && belongsTo(record, connection)) row.connection = connection;
-    }
+      if (runs.get(row.id) !== row) this.#waiting.delete(row);
+      else if (record && !row.picked && belongsTo(record, connection)) row.connection = connection;
+    });
     if (connection.settings.noResume) return;
     await kept.restore(connection, (files) => this.#restoreKept(files, connection)).catch(() => undefined);
     const records = await store.list().catch(() => []);
     const isTaken = await shared.tabs.listTaken();
-    const listed = this.#listed();
-    for (const record of records) {
+    let listed = this.#listed();
+    const restore = (record: UploadRecord): void => {
       const isHere = this.#taken.has(record.key) || isTaken(record.key) || listed.has(placeOf(record));
-      if (!isHere && belongsTo(record, connection)) this.#restoreRow(record, connection);
-    }
+      if (isHere || this.#leftCount !== leftCount) return;
+      if (belongsTo(record, connection)) this.#restoreRow(record, connection);
+    };
+    await inSlices(records, restore, () => {
+      listed = this.#listed();
+    });
   }
 
   /** Files that came before the uploads of an earlier visit were known: those they are finds their run. */
@@ -103,6 +105,7 @@ export class Intake {
   /** The rows of an owner are no longer to be seen. Those that came before there was one stay with whoever picked them. */
   leaveOwner(owner: string): Promise<void> {
     const { runs } = this.#parts;
+    this.#leftCount += 1;
     const gone = runs.all.filter((row) => owner !== '' || (this.#waiting.has(row) && !row.lost));
     for (const row of gone) this.#waiting.delete(row);
     return runs.leave(gone);
@@ -179,7 +182,7 @@ export class Intake {
       if (isPaused) void runs.pause(row.id);
       else if (waiting) runs.proceed(row);
     }
-    runs.pump();
+    runs.turns.pump();
   }
 
   #restoreRow(record: UploadRecord, connection: Connection): void {
@@ -220,21 +223,18 @@ export class Intake {
 
   /** The row of an earlier visit that this file, for this place, may be for: its first bytes are compared when the run opens. */
   #waitingForPicked(picked: PickedFile, connection: Connection): Row | undefined {
-    if (this.#waiting.size === 0) return undefined;
+    if (this.#waiting.isEmpty) return undefined;
     const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
     return this.#waitingFor(placeOf(place), connection);
   }
 
   #waitingFor(place: string, connection: Connection): Row | undefined {
-    const { runs } = this.#parts;
-    for (const row of this.#waiting) {
-      const { lost, records } = row;
-      const { record } = records;
-      if (runs.get(row.id) !== row) this.#waiting.delete(row);
-      else if (record && placeOf(record) === place && belongsTo(record, connection)) return row;
-      else if (!record && lost && row.connection === connection) {
-        if (placeOf({ ...row, ...identityOf(lost.file) }) === place) return row;
-      }
+    const { keeper } = this.#parts;
+    for (const row of this.#waiting.at(place)) {
+      const { record } = row.records;
+      // Others were removed, given up, or uploaded by another tab.
+      if (keeper.file(row.id)?.phase !== 'paused') continue;
+      if (record ? belongsTo(record, connection) : row.lost && row.connection === connection) return row;
     }
     return undefined;
   }

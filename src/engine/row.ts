@@ -126,8 +126,10 @@ export class Row {
   /** The run goes on waiting by itself, for something that is not in its hands. */
   wait(reason: PauseReason): void {
     const phase = this.#shared.phaseOf(this.id);
-    if (!this.isRunning || !phase || !(isActive(phase) || phase === 'queued')) return;
-    this.#waitingPhase = phase;
+    if (!this.isRunning || !phase) return;
+    if (isActive(phase) || phase === 'queued') this.#waitingPhase = phase;
+    // Sign-in, or the line, that comes back does not end the wait for another tab.
+    else if (!this.#waitingPhase || reason !== 'other-tab') return;
     this.#shared.report({ name: 'upload-paused', detail: { id: this.id, reason } });
   }
 
@@ -187,14 +189,14 @@ export class Row {
    * new upload of the same file may begin.
    */
   async forget(onForgotten: () => void): Promise<void> {
-    const { session } = this;
+    const session = this.session ?? this.records.record?.session;
     const { calls } = this.connection;
     this.session = undefined;
-    await this.records.forget().catch(() => undefined);
+    const isGone = await this.records.forget();
     this.endingCount -= 1;
     onForgotten();
     // Best effort: a session that is not canceled runs out by itself.
-    if (session && calls.cancel)
+    if (isGone && session && calls.cancel)
       await calls.cancel(session, AbortSignal.timeout(10_000)).catch(() => undefined);
   }
 
@@ -205,10 +207,12 @@ export class Row {
   }
 
   /** Another tab runs it: this one shows how far that is. */
-  #follow(numbers: TabProgress): void {
+  follow(numbers: TabProgress): void {
+    const { id, progress, sizeBytes } = this;
+    if (this.#shared.phaseOf(id) !== 'paused') return;
     this.#shared.report({
       name: 'upload-progress',
-      detail: { id: this.id, phase: 'paused', sizeBytes: this.sizeBytes, hashedBytes: 0, ...numbers },
+      detail: { id, phase: 'paused', sizeBytes, hashedBytes: 0, ...progress.follow(numbers) },
     });
   }
 
@@ -219,7 +223,7 @@ export class Row {
   }
 
   #parts(picked: PickedFile, signal: AbortSignal): RunParts {
-    const { connection, progress } = this;
+    const { connection } = this;
     const { calls, pool, put, settings } = connection;
     const { claims, gateOf, lanes, line, policy = RETRY_POLICY } = this.#shared;
     const onWait = (atMs: number | undefined): void => {
@@ -233,13 +237,14 @@ export class Row {
       claims,
       policy,
       signal,
-      store: this.records.forRun({
+      store: this.records.forRun(
         signal,
-        onWait: () => this.wait('other-tab'),
-        onGo: () => this.proceed(),
-        onProgress: (numbers) => this.#follow(progress.follow(numbers)),
-        onNewName: (name) => this.rename(name),
-      }),
+        (error) => {
+          this.#warning = error;
+          this.tellProgress();
+        },
+        (name) => this.rename(name),
+      ),
       file: picked.file,
       ...createBodies(pool.hashFirst),
       hashAlgorithm: settings.hash,
@@ -279,10 +284,6 @@ export class Row {
       onWait: (atMs, error) => {
         if (error?.code === 'rate-limited' || error?.code === 'upload-stalled') lanes.slowDown();
         onWait(atMs);
-      },
-      onWarning: (error) => {
-        this.#warning = error;
-        this.tellProgress();
       },
       onSession: (session) => {
         this.session = session;

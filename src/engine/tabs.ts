@@ -3,7 +3,6 @@
 
 import type { CompletedDetail } from '../core/changes.ts';
 import { openChannel } from '../core/channel.ts';
-import { DoneElsewhere } from '../pipeline/open.ts';
 
 /** How far the tab that runs an upload is. */
 export interface TabProgress {
@@ -12,25 +11,35 @@ export interface TabProgress {
   readonly skippedBytes: number;
 }
 
+/** What is told of a file that another tab has uploaded. */
+export type DoneElsewhere = Omit<CompletedDetail, 'id'>;
+
 /** What tabs say of an upload to each other; nothing secret. */
 type Said =
   | { readonly type: 'asked'; readonly key: string }
   | { readonly type: 'progress'; readonly key: string; readonly numbers: TabProgress }
-  | { readonly type: 'done'; readonly key: string; readonly detail: Omit<CompletedDetail, 'id'> };
+  | { readonly type: 'done'; readonly key: string; readonly detail: DoneElsewhere };
 
-/** What somebody who waits for another tab hears. */
+/** What a row hears of its upload in other tabs. */
 export interface Follower {
+  /** Another tab runs it, and this one waits until that gives it up; then `onGo`. */
   readonly onWait: () => void;
-  readonly onProgress: (numbers: TabProgress) => void;
   readonly onGo: () => void;
+  readonly onProgress: (numbers: TabProgress) => void;
+  readonly onDone: (detail: DoneElsewhere) => void;
 }
+
+/** Gives an upload up; resolves when others can have it. */
+export type Release = () => Promise<void>;
+
+const NOTHING_TO_RELEASE: Release = () => Promise.resolve();
 
 const LOCK = 'secure-uploader:upload:';
 const CHANNEL = 'secure-uploader:uploads';
 
 export class Tabs {
   #opened: BroadcastChannel | undefined;
-  readonly #followers = new Map<string, Set<(said: Said) => void>>();
+  readonly #followers = new Map<string, Set<Follower>>();
   /** How far the uploads are that this tab runs, for tabs that come later. */
   readonly #told = new Map<string, TabProgress>();
 
@@ -43,37 +52,46 @@ export class Tabs {
       const said = readSaid(data);
       const numbers = said?.type === 'asked' ? this.#told.get(said.key) : undefined;
       if (said && numbers) this.#say({ type: 'progress', key: said.key, numbers });
-      else if (said) for (const hear of this.#followers.get(said.key) ?? []) hear(said);
+      for (const follower of this.#followers.get(said?.key ?? '') ?? []) {
+        if (said?.type === 'progress') follower.onProgress(said.numbers);
+        else if (said?.type === 'done') follower.onDone(said.detail);
+      }
     };
     return this.#opened;
   }
 
   /**
-   * Resolves with how to give the upload up, once it is ours; rejects with the signal's reason, or with `DoneElsewhere`. Where
-   * the browser has no locks, it is ours at once.
+   * Resolves with how to give the upload up, once it is ours; rejects with the signal's reason. Where the browser has no locks, it
+   * is ours at once.
    */
-  async take(key: string, signal: AbortSignal, follower: Follower): Promise<() => void> {
-    if (!globalThis.navigator?.locks) return () => undefined;
-    const ours = (release: (() => void) | undefined) => () => {
-      this.#told.delete(key);
-      release?.();
-    };
-    const free = await hold(key, { ifAvailable: true });
-    if (free) return ours(free);
-    const stop = new AbortController();
-    follower.onWait();
-    const unhear = this.#hear(key, (said) => {
-      if (said.type === 'progress') follower.onProgress(said.numbers);
-      else if (said.type === 'done') stop.abort(new DoneElsewhere(said.detail));
-    });
+  async take(key: string, signal: AbortSignal, follower: Follower | undefined): Promise<Release> {
+    const free = await this.takeFree(key);
+    if (free) return free;
+    follower?.onWait();
     this.#say({ type: 'asked', key });
-    try {
-      const given = await hold(key, { signal: AbortSignal.any([signal, stop.signal]) });
-      follower.onGo();
-      return ours(given);
-    } finally {
-      unhear();
-    }
+    const release = await hold(key, { signal });
+    follower?.onGo();
+    return this.#ours(key, release ?? NOTHING_TO_RELEASE);
+  }
+
+  /** As `take`, but without waiting: `undefined` where another tab has it. */
+  async takeFree(key: string): Promise<Release | undefined> {
+    if (!globalThis.navigator?.locks) return this.#ours(key, NOTHING_TO_RELEASE);
+    // A page without an origin may have none either.
+    const release = await hold(key, { ifAvailable: true }).catch(() => NOTHING_TO_RELEASE);
+    return release && this.#ours(key, release);
+  }
+
+  /** Tells what other tabs say of an upload. Returns how to stop it. */
+  follow(key: string, follower: Follower): () => void {
+    // Opened here, or nothing would be heard.
+    const all = this.#channel && (this.#followers.get(key) ?? new Set());
+    if (!all) return () => undefined;
+    this.#followers.set(key, all.add(follower));
+    return () => {
+      all.delete(follower);
+      if (all.size === 0) this.#followers.delete(key);
+    };
   }
 
   /** Tells of a key whether a tab, this one or another, runs that upload now. */
@@ -102,28 +120,30 @@ export class Tabs {
     this.#channel?.postMessage(said);
   }
 
-  #hear(key: string, hear: (said: Said) => void): () => void {
-    const all = this.#followers.get(key) ?? new Set();
-    this.#followers.set(key, all.add(hear));
-    return () => {
-      all.delete(hear);
-      if (all.size === 0) this.#followers.delete(key);
+  #ours(key: string, release: Release): Release {
+    return async () => {
+      this.#told.delete(key);
+      await release();
     };
   }
 }
 
 /** Resolves with how to let the lock go; `undefined` where it is not available. Rejects with the signal's reason. */
-export function hold(key: string, options: LockOptions): Promise<(() => void) | undefined> {
+export function hold(key: string, options: LockOptions): Promise<Release | undefined> {
   return new Promise((resolve, reject) => {
-    navigator.locks
-      .request(LOCK + key, options, (lock) => {
-        if (!lock) {
-          resolve(undefined);
-          return undefined;
-        }
-        return new Promise<void>((release) => resolve(release));
-      })
-      .catch(reject);
+    const released = navigator.locks.request(LOCK + key, options, (lock) => {
+      if (!lock) {
+        resolve(undefined);
+        return undefined;
+      }
+      return new Promise<void>((release) =>
+        resolve(() => {
+          release();
+          return released;
+        }),
+      );
+    });
+    released.catch(reject);
   });
 }
 
@@ -141,7 +161,7 @@ function readSaid(data: unknown): Said | undefined {
   return isSound ? { type, key, numbers: { sentBytes, storedBytes, skippedBytes } } : undefined;
 }
 
-function isCompleted(detail: unknown): detail is Omit<CompletedDetail, 'id'> {
+function isCompleted(detail: unknown): detail is DoneElsewhere {
   const { name, chunks } = (detail ?? {}) as Readonly<Record<string, unknown>>;
   const isStored = (chunk: Readonly<Record<string, unknown>> | null): boolean =>
     typeof chunk?.hash === 'string' && typeof chunk.receipt === 'string';

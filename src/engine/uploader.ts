@@ -81,7 +81,7 @@ export class Uploader {
       tabs: this.#tabs,
       phaseOf: (id) => this.#keeper.file(id)?.phase,
       report: this.#report,
-      touch: this.#runs.touched.touch,
+      touch: this.#runs.turns.touched.touch,
       warn: this.#warn,
       bytesPerSecond: () => this.#keeper.bytesPerSecond,
       ...(options.policy && { policy: options.policy }),
@@ -168,8 +168,8 @@ export class Uploader {
     return this.#runs.pause(id);
   }
 
-  async resume(id?: FileId): Promise<void> {
-    this.#runs.resume(id);
+  resume(id?: FileId): Promise<void> {
+    return this.#runs.resume(id);
   }
 
   /** Gives up one or all files that are not done, and forgets what was kept of them. */
@@ -178,8 +178,8 @@ export class Uploader {
   }
 
   /** Begins failed files anew, where they stopped; a canceled one only by its id. One of them may get another name. */
-  async retry(id?: FileId, name?: string): Promise<void> {
-    this.#runs.retry(id, name);
+  retry(id?: FileId, name?: string): Promise<void> {
+    return this.#runs.retry(id, name);
   }
 
   /** Takes a file off the list; one that is not done is canceled first. */
@@ -229,11 +229,10 @@ export class Uploader {
     const rows = this.#runs.all;
     const awake = rows.filter(({ id, isHeld }) => !isHeld && this.#keeper.file(id)?.pauseReason !== 'user');
     this.#resting = awake.map(({ id }) => id);
-    this.#runs.isResting = true;
+    this.#runs.turns.isResting = true;
     const paused = this.#runs.pause(this.#resting);
     this.#letGo();
     await paused;
-    for (const row of rows) if (!row.isRunning) row.records.rest();
   }
 
   /** Goes on with what `rest()` has paused. */
@@ -244,8 +243,8 @@ export class Uploader {
     this.#keeper.setAuth(this.#connections.current.auth.snapshot);
     this.#line = new Line(this.settings.throttleBytesPerSecond);
     this.#kept.wake();
-    this.#runs.isResting = false;
-    this.#runs.resume(this.#resting);
+    this.#runs.turns.isResting = false;
+    void this.#runs.resume(this.#resting);
     this.#resting = undefined;
     this.#restored = this.#restored.then(() => this.#restore());
     this.#listeners.tellSoon();
@@ -281,7 +280,7 @@ export class Uploader {
 
   readonly #onAuth = (connection: Connection): void => {
     if (connection === this.#connections.current) this.#keeper.setAuth(connection.auth.snapshot);
-    this.#runs.onAuth(connection);
+    this.#runs.turns.onAuth(connection);
     this.#listeners.tellSoon();
   };
 

@@ -1,18 +1,7 @@
 // Finds out whether this very file was begun before, and opens a session on the service if not. What it finds is only a
 // claim: every chunk is hashed again before it counts.
 
-import type { CompletedDetail } from '../core/changes.ts';
-import { UploaderError } from '../core/errors.ts';
 import type { Calls, HashAlgorithm, Session, UploadRecord } from '../core/types.ts';
-
-/** Another tab brought the upload to its end. */
-export class DoneElsewhere extends Error {
-  readonly detail: Omit<CompletedDetail, 'id'>;
-  constructor(detail: Omit<CompletedDetail, 'id'>) {
-    super('Another tab has uploaded this file');
-    this.detail = detail;
-  }
-}
 
 export interface OpenFile {
   readonly file: File;
@@ -22,7 +11,7 @@ export interface OpenFile {
   readonly handle?: FileSystemFileHandle;
 }
 
-/** What the store does for a run; each call rejects with `store-full` or `store-unavailable`. */
+/** What is remembered of uploads, as a run sees it: it rejects only once the run was stopped. */
 export interface RecordKeeper {
   find(key: string): Promise<UploadRecord | undefined>;
   save(record: UploadRecord): Promise<void>;
@@ -47,7 +36,6 @@ export interface OpenParts {
   readonly session?: Session | undefined;
   readonly signal: AbortSignal;
   readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
-  readonly onWarning: (error: UploaderError) => void;
   readonly onSession: (session: Session) => void;
 }
 
@@ -68,7 +56,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const { calls, signal, retrying } = parts;
   // A file of one chunk has nothing to go on from: what was stored of it, the service says itself.
   const isWorthKeeping = file.file.size > parts.chunkSizeBytes;
-  const keeper = parts.store && isWorthKeeping ? keep(parts.store, signal, parts.onWarning) : undefined;
+  const keeper = isWorthKeeping ? parts.store : undefined;
   const identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
   const known = record?.session ?? (keeper ? undefined : parts.session);
@@ -99,13 +87,11 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     reopen() {
       opened.isResumed = false;
       opened.stored = new Map();
-      opened.session = (identity && keeper ? keeper.remove(identity.key) : Promise.resolve()).then(
-        openSession,
-      );
+      opened.session = opened.forget().then(openSession);
       opened.session.then(parts.onSession, () => undefined);
     },
     save(chunk) {
-      if (identity) keeper?.saveChunk(identity.key, chunk);
+      if (identity) void keeper?.saveChunks(identity.key, [chunk]);
     },
     async forget() {
       if (identity) await keeper?.remove(identity.key);
@@ -136,43 +122,5 @@ function recordOf(
     createdAtMs: Date.now(),
     stored: new Map(),
     ...(handle && { handle }),
-  };
-}
-
-/** The store as a run sees it: the first failure is told once, and from then on nothing is kept. */
-function keep(store: RecordKeeper, signal: AbortSignal, onWarning: (error: UploaderError) => void) {
-  let isBroken = false;
-  const guarded = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
-    if (isBroken) return undefined;
-    try {
-      return await work();
-    } catch (error) {
-      if (!isBroken)
-        onWarning(
-          error instanceof UploaderError ? error : new UploaderError('store-unavailable', String(error)),
-        );
-      isBroken = true;
-      return undefined;
-    }
-  };
-  return {
-    // That the run was stopped, or another tab was done first, is no failure of the store.
-    find: async (key: string) => {
-      let other: { readonly error: unknown } | undefined;
-      const found = await guarded(() =>
-        store.find(key).catch((error: unknown) => {
-          if (!(error instanceof DoneElsewhere) && !signal.aborted) throw error;
-          other = { error };
-          return undefined;
-        }),
-      );
-      if (other) throw other.error;
-      return found;
-    },
-    save: (record: UploadRecord) => guarded(() => store.save(record)),
-    saveChunk: (key: string, chunk: { index: number; hash: string; receipt: string }) => {
-      void guarded(() => store.saveChunks(key, [chunk]));
-    },
-    remove: (key: string) => guarded(() => store.remove(key)),
   };
 }

@@ -188,6 +188,25 @@ describe('uploads of another owner', () => {
     ]);
   });
 
+  it('are not shown when their owner leaves while they are looked up', async () => {
+    const store = await leftBehind(file, { owner: 'ann' });
+    const asked = deferred();
+    const listing = deferred();
+    const list: typeof store.list = async () => {
+      asked.resolve();
+      await listing.promise;
+      return store.list();
+    };
+    const engine = new TestEngine({ owner: 'ann' }, { store: { ...store, list } });
+    await asked.promise;
+    engine.uploader.configure({ ...engine.input, owner: 'bob' });
+    listing.resolve();
+    await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
+    await engine.service.nextRequest('open');
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.bin']);
+  });
+
   it('are not those that were picked before an owner was named', async () => {
     const store = await leftBehind(file);
     const engine = new TestEngine({}, { store });

@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { untilAsync } from '../support/collect.ts';
+import { settled, until, untilAsync } from '../support/collect.ts';
 import { closeEngines, halfWay, leftBehind, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -12,10 +12,67 @@ afterEach(closeEngines);
 describe('what is kept of an upload', () => {
   it('is forgotten when its row is removed before it is done', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const engine = await halfWay({ cancelPath: '' }, { store });
+    const engine = await halfWay({}, { store });
+    engine.service.answerAll('cancel');
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
     await engine.uploader.remove(engine.id('a.bin'));
     expect(await store.list()).to.deep.equal([]);
+  });
+
+  for (const next of ['removed', 'cleared from the list'] as const) {
+    it(`is forgotten when its row is canceled and, in one breath, ${next}`, async () => {
+      const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+      const engine = await halfWay({}, { store });
+      await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+      const id = engine.id('a.bin');
+      const { uploader } = engine;
+      engine.service.answerAll('cancel');
+      await Promise.all([uploader.cancel(id), next === 'removed' ? uploader.remove(id) : uploader.clear()]);
+      expect(uploader.snapshot.files).to.deep.equal([]);
+      expect(await store.list()).to.deep.equal([]);
+    });
+  }
+
+  it('is forgotten, and nothing runs, when its row is wanted again while it is being removed', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = await halfWay({}, { store });
+    const id = engine.id('a.bin');
+    const removed = engine.uploader.remove(id);
+    const told = await engine.service.nextRequest('cancel');
+    await engine.uploader.retry(id);
+    told.answer();
+    await removed;
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+    expect(engine.service.count('open')).to.equal(1);
+    expect(await store.list()).to.deep.equal([]);
+  });
+
+  it('on an earlier visit is given up on the service too', async () => {
+    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    const engine = new TestEngine({}, { store });
+    await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+    void engine.uploader.remove(engine.id('a.bin'));
+    const told = await engine.service.nextRequest('cancel');
+    expect(told.session.sessionId).to.equal('session-1');
+  });
+
+  it('that failed is gone on with by the same file, added again, and not given up with the failed row', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = await halfWay({}, { store });
+    (await engine.service.nextRequest('put')).refuse(new UploaderError('forbidden', 'no', { status: 403 }));
+    await engine.hears('upload-failed');
+    const failed = engine.id('a.bin');
+    engine.service.answerAll('cancel');
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    await engine.hears('upload-started', 2);
+    expect(engine.details('upload-started')[1]?.resumedBytes).to.equal(1000);
+    await engine.uploader.remove(failed);
+    expect(engine.service.count('cancel')).to.equal(0);
+    expect(await store.list()).to.have.length(1);
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    expect(engine.service.count('open')).to.equal(1);
   });
 
   it('is forgotten when the person signs out, also that of another owner, which has no row', async () => {

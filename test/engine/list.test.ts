@@ -1,9 +1,9 @@
-// The list: which files get a row, which are refused, and that ten thousand of them do not hold up the page.
+// The list: which files get a row, and which are refused.
 
 import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until } from '../support/collect.ts';
+import { settled } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -224,55 +224,6 @@ describe('rows', () => {
       'upload-canceled',
       'file-removed',
     ]);
-    expect(engine.uploader.snapshot.files).to.deep.equal([]);
-  });
-});
-
-describe('ten thousand files', () => {
-  it('are taken into the list in slices, between which the page has its turn', async () => {
-    const engine = new TestEngine();
-    const files: File[] = [];
-    for (let at = 0; at < 10_000; at += 1) files.push(new File(['x'], `${at}.bin`));
-    let toldCount = 0;
-    engine.uploader.subscribe(() => {
-      toldCount += 1;
-    });
-    await settled();
-    // A task of the page's own, again and again: it runs whenever it is let.
-    const { port1, port2 } = new MessageChannel();
-    let isAdding = true;
-    let turns = 0;
-    port1.onmessage = () => {
-      turns += 1;
-      if (isAdding) port2.postMessage(undefined);
-    };
-    port2.postMessage(undefined);
-    // Every machine takes ten files a millisecond here, so that slices are as long on a busy one.
-    let nowMs = 0;
-    Object.assign(performance, { now: () => (nowMs += 0.1) });
-    await engine.uploader.addFiles(files).finally(() => Reflect.deleteProperty(performance, 'now'));
-    const { snapshot } = engine.uploader;
-    isAdding = false;
-    expect(snapshot.files).to.have.length(10_000);
-    expect(snapshot.totals).to.include({ fileCount: 10_000, sizeBytes: 10_000 });
-    // How long each slice takes shows in a real page (journey-many-files); here it counts that there are slices.
-    expect(turns).to.be.at.least(4);
-    // Whoever shows the list is told once a slice, not once a file.
-    expect(toldCount).to.be.at.most(500);
-    expect(engine.details('file-added')).to.have.length(10_000);
-  });
-
-  it('are paused, resumed and canceled together', async () => {
-    const engine = new TestEngine({ cancelPath: '' });
-    const files = Array.from({ length: 10_000 }, (_, at) => new File(['x'], `${at}.bin`));
-    await engine.uploader.addFiles(files);
-    await engine.uploader.pause();
-    expect(new Set(engine.phases())).to.deep.equal(new Set(['paused']));
-    await engine.uploader.resume();
-    await until(() => engine.service.waiting('open').length > 0);
-    await engine.uploader.cancel();
-    expect(new Set(engine.phases())).to.deep.equal(new Set(['canceled']));
-    await engine.uploader.clear();
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
   });
 });

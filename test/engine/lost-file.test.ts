@@ -3,25 +3,10 @@
 import { expect } from '@open-wc/testing';
 import { bytesOf, fileOf } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
+import { onDrive } from '../support/drive.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
-
-/** The file as long as `drive.isAway` is false; after that no byte of it can be read. */
-function onDrive(file: File, drive: { isAway: boolean }): File {
-  const { slice } = file;
-  const refuse = (): never => {
-    throw new DOMException('The drive is away', 'NotReadableError');
-  };
-  file.slice = (...range) => {
-    const part = slice.apply(file, range);
-    const { arrayBuffer, stream } = part;
-    part.arrayBuffer = async () => (drive.isAway ? refuse() : arrayBuffer.apply(part));
-    part.stream = () => (drive.isAway ? refuse() : stream.apply(part));
-    return part;
-  };
-  return file;
-}
 
 /** An engine whose file is away after its first chunk was stored, and another file that is not. */
 async function lost(settings = {}): Promise<TestEngine> {
@@ -155,5 +140,13 @@ describe('a file that cannot be read any more', () => {
     const engine = await lost();
     await engine.uploader.cancel(engine.id('away.bin'));
     expect(engine.phase('away.bin')).to.equal('canceled');
+  });
+
+  it('is a new upload when it is added after its row was canceled', async () => {
+    const engine = await lost();
+    await engine.uploader.cancel(engine.id('away.bin'));
+    await engine.uploader.addFiles([fileOf(1, 25_000, 'away.bin')]);
+    await engine.hears('upload-completed', 2);
+    expect(engine.phases()).to.deep.equal(['canceled', 'done', 'done']);
   });
 });

@@ -1,4 +1,4 @@
-// How an upload begins: with what an earlier visit kept, or blank; and a store that fails is no reason to stop.
+// How an upload begins: with what an earlier visit kept, or blank.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -71,34 +71,5 @@ describe('a file of several chunks', () => {
     await settled();
     expect(keeper.records.size).to.equal(0);
     expect(keeper.log).to.deep.equal(['find', 'save', 'saveChunks', 'saveChunks', 'saveChunks', 'remove']);
-  });
-});
-
-describe('a store that fails', () => {
-  for (const name of ['find', 'save', 'saveChunks', 'remove'] as const) {
-    it(`at ${name} does not stop the upload, is told of at most once, and is left alone from then on`, async () => {
-      const file = fileOf(6, 4500);
-      const { keeper, service, start, warnings } = setUpRun(file);
-      const error = new UploaderError('store-full', 'no room');
-      keeper.broken.set(name, error);
-      service.answerAll();
-      const { chunks } = await start();
-      await settled();
-      expect(chunks).to.have.length(5);
-      expect(warnings).to.deep.equal([error]);
-      expect(keeper.log.filter((call) => call === name).length).to.be.within(
-        1,
-        name === 'saveChunks' ? 5 : 1,
-      );
-      expect(keeper.log.at(-1)).to.equal(name);
-    });
-  }
-
-  it('with an error of its own is told as store-unavailable', async () => {
-    const { keeper, service, start, warnings } = setUpRun(fileOf(7, 2500));
-    keeper.broken.set('find', new DOMException('blocked', 'SecurityError'));
-    service.answerAll();
-    await start();
-    expect(warnings.map(({ code }) => code)).to.deep.equal(['store-unavailable']);
   });
 });

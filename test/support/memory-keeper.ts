@@ -1,4 +1,4 @@
-// Saved uploads in a Map, for tests of runs: what was kept, and a way to make it fail.
+// Saved uploads in a Map, for tests of runs: what was kept.
 
 import type { UploadRecord } from '../../src/core/types.ts';
 import type { RecordKeeper } from '../../src/pipeline/open.ts';
@@ -7,8 +7,6 @@ export class MemoryKeeper implements RecordKeeper {
   readonly records = new Map<string, UploadRecord>();
   /** Names of the calls, oldest first. */
   readonly log: string[] = [];
-  /** Makes a call of that name reject. */
-  readonly broken = new Map<keyof RecordKeeper, Error>();
   /** Makes `remove` wait for ever. */
   isStuck = false;
 
@@ -39,8 +37,6 @@ export class MemoryKeeper implements RecordKeeper {
 
   async #do<T>(name: keyof RecordKeeper, work: () => T): Promise<T> {
     this.log.push(name);
-    const error = this.broken.get(name);
-    if (error) throw error;
     return work();
   }
 }

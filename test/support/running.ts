@@ -1,6 +1,5 @@
 // All that one run of a file needs around it: a scripted service, a store in memory, lanes, and a log of what is told.
 
-import type { UploaderError } from '../../src/core/errors.ts';
 import type { UploadRecord } from '../../src/core/types.ts';
 import { Gate, retrying } from '../../src/core/wait.ts';
 import { createGates } from '../../src/engine/gates.ts';
@@ -26,7 +25,6 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
   const pagePool = { freeBytes: PAGE_BYTES };
   const controller = new AbortController();
   const told: string[] = [];
-  const warnings: UploaderError[] = [];
   const reads: number[] = [];
   const parts: RunParts = {
     calls: service.calls,
@@ -71,12 +69,11 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     onSent: () => undefined,
     onWait: () => undefined,
     onOffline: () => undefined,
-    onWarning: (error) => warnings.push(error),
     ...given,
   };
   const open: OpenFile = { file, name: file.name, relativePath: file.name, parentId: 'folder-a' };
   const start = (): Promise<RunResult> => run(open, parts);
-  return { controller, keeper, lanes, open, pagePool, parts, reads, service, start, told, warnings };
+  return { controller, keeper, lanes, open, pagePool, parts, reads, service, start, told };
 }
 
 /** The hashes of a file's chunks. */

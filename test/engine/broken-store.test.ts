@@ -1,0 +1,84 @@
+// A database that is refused, or full, is no reason to stop: what it would have kept is remembered for as long as the page is there.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from '../support/bytes.ts';
+import { settled } from '../support/collect.ts';
+import { closeEngines, halfWay, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+const CALLS = ['find', 'save', 'saveChunks', 'remove'] as const;
+
+/** A store of which one call fails, and the calls that it got. */
+function failing(name: (typeof CALLS)[number], error: Error): { store: UploadStore; asked: string[] } {
+  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  const asked: string[] = [];
+  const logged = CALLS.map((call) => {
+    const work = store[call] as (...given: unknown[]) => Promise<unknown>;
+    return [
+      call,
+      (...given: unknown[]) => {
+        asked.push(call);
+        return call === name ? Promise.reject(error) : work(...given);
+      },
+    ];
+  });
+  return { asked, store: { ...store, ...Object.fromEntries(logged) } };
+}
+
+const full = new UploaderError('store-full', 'no room');
+
+describe('a store that fails', () => {
+  for (const name of CALLS) {
+    it(`at ${name} does not stop the upload, and is left alone from then on`, async () => {
+      const { asked, store } = failing(name, full);
+      const engine = new TestEngine({}, { store });
+      engine.service.answerAll();
+      await engine.uploader.addFiles([fileOf(1, 4500, 'a.bin')]);
+      await engine.hears('uploads-finished');
+      await settled();
+      expect(engine.phase('a.bin')).to.equal('done');
+      expect(asked.at(-1)).to.equal(name);
+      expect(asked.filter((call) => call === name).length).to.be.within(1, name === 'saveChunks' ? 5 : 1);
+    });
+  }
+
+  for (const name of ['find', 'save', 'saveChunks'] as const) {
+    it(`at ${name} is told of, and loses nothing by a pause: the upload goes on where it was`, async () => {
+      const engine = await halfWay({}, { store: failing(name, full).store });
+      expect(engine.row('a.bin')?.warning).to.equal('store-full');
+      await engine.uploader.pause();
+      engine.service.answerAll();
+      await engine.uploader.resume();
+      await engine.hears('upload-completed');
+      expect(engine.details('upload-started')[1]?.resumedBytes).to.equal(1000);
+      expect(engine.service.count('open')).to.equal(1);
+    });
+  }
+
+  it('with an error of its own is told as store-unavailable', async () => {
+    const { store } = failing('find', new DOMException('blocked', 'SecurityError'));
+    const engine = await halfWay({}, { store });
+    expect(engine.row('a.bin')?.warning).to.equal('store-unavailable');
+  });
+});
+
+describe('a second row with the same file', () => {
+  it('of which nothing is saved goes on where it was paused too', async () => {
+    const engine = await halfWay();
+    await engine.uploader.pause();
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    const second = engine.id('a.bin');
+    await engine.hears('upload-started', 2);
+    (await engine.service.nextRequest('put')).answer();
+    await engine.hears('chunk-uploaded', 3);
+    await engine.uploader.pause(second);
+    engine.service.answerAll();
+    await engine.uploader.resume(second);
+    await engine.hears('upload-completed');
+    expect(engine.details('upload-started')[2]?.resumedBytes).to.equal(2000);
+    expect(engine.service.count('open')).to.equal(2);
+  });
+});

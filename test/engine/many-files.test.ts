@@ -1,0 +1,133 @@
+// A list of thousands: the page has its turn whatever is done with it.
+
+import { expect } from '@open-wc/testing';
+import { recordKey } from '../../src/store/identity.ts';
+import { fileOf } from '../support/bytes.ts';
+import { settled, until } from '../support/collect.ts';
+import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+/** How often the page has its turn meanwhile. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  // A task of the page's own, again and again: it runs whenever it is let.
+  const { port1, port2 } = new MessageChannel();
+  let isWorking = true;
+  let turns = 0;
+  port1.onmessage = () => {
+    turns += 1;
+    if (isWorking) port2.postMessage(undefined);
+  };
+  port2.postMessage(undefined);
+  await slowly(work);
+  isWorking = false;
+  return turns;
+}
+
+/** As if every machine did ten things a millisecond, so that slices are as long on a busy one. */
+async function slowly(work: () => Promise<unknown>): Promise<void> {
+  let nowMs = 0;
+  Object.assign(performance, { now: () => (nowMs += 0.1) });
+  await work().finally(() => Reflect.deleteProperty(performance, 'now'));
+}
+
+describe('ten thousand files', () => {
+  it('are taken into the list in slices, between which the page has its turn', async () => {
+    const engine = new TestEngine();
+    const files: File[] = [];
+    for (let at = 0; at < 10_000; at += 1) files.push(new File(['x'], `${at}.bin`));
+    let toldCount = 0;
+    engine.uploader.subscribe(() => {
+      toldCount += 1;
+    });
+    await settled();
+    const turns = await turnsDuring(() => engine.uploader.addFiles(files));
+    const { snapshot } = engine.uploader;
+    expect(snapshot.files).to.have.length(10_000);
+    expect(snapshot.totals).to.include({ fileCount: 10_000, sizeBytes: 10_000 });
+    // How long each slice takes shows in a real page (journey-many-files); here it counts that there are slices.
+    expect(turns).to.be.at.least(4);
+    // Whoever shows the list is told once a slice, not once a file.
+    expect(toldCount).to.be.at.most(500);
+    expect(engine.details('file-added')).to.have.length(10_000);
+  });
+
+  it('are paused, resumed and canceled together', async () => {
+    const engine = new TestEngine({ cancelPath: '' });
+    const files = Array.from({ length: 10_000 }, (_, at) => new File(['x'], `${at}.bin`));
+    await engine.uploader.addFiles(files);
+    const turns: number[] = [];
+    turns.push(await turnsDuring(() => engine.uploader.pause()));
+    expect(new Set(engine.phases())).to.deep.equal(new Set(['paused']));
+    turns.push(await turnsDuring(() => engine.uploader.resume()));
+    await until(() => engine.service.waiting('open').length > 0);
+    turns.push(await turnsDuring(() => engine.uploader.cancel()));
+    expect(new Set(engine.phases())).to.deep.equal(new Set(['canceled']));
+    turns.push(await turnsDuring(() => engine.uploader.clear()));
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+    expect(Math.min(...turns)).to.be.at.least(4);
+  });
+
+  it('do what they were told last, also while they are still being told what came before', async () => {
+    const engine = new TestEngine({ manual: true });
+    const { uploader } = engine;
+    await uploader.addFiles(Array.from({ length: 10_000 }, (_, at) => new File(['x'], `${at}.bin`)));
+    const [last, gone] = [engine.id('9999.bin'), engine.id('9998.bin')];
+    await slowly(() => {
+      const paused = uploader.pause();
+      expect(engine.phase('9999.bin')).to.equal('queued');
+      const resumed = uploader.resume(last);
+      return Promise.all([paused, resumed, uploader.remove(gone)]);
+    });
+    expect(engine.phases().filter((phase) => phase === 'paused')).to.have.length(9998);
+    expect(engine.phases().at(-1)).not.to.equal('paused');
+    await slowly(() => Promise.all([uploader.resume(), uploader.pause(), uploader.resume()]));
+    expect(engine.phases()).not.to.include('paused');
+  });
+});
+
+describe('hundreds of uploads of an earlier visit', () => {
+  const MANY = 500;
+
+  /** An engine that finds them, and how many its list had whenever the page had its turn. */
+  async function visit(): Promise<{ engine: TestEngine; counts: Set<number> }> {
+    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    const { settings } = new TestEngine({}, { store }).uploader;
+    const [found] = await store.list();
+    if (!found) throw new Error('there is a record');
+    const records = Array.from({ length: MANY }, (_, at) => {
+      const record = { ...found, name: `${at}.bin`, relativePath: `${at}.bin` };
+      return { ...record, key: recordKey({ ...settings, ...record }) };
+    });
+    const counts = new Set<number>();
+    let engine: TestEngine | undefined;
+    await slowly(async () => {
+      const visitor = new TestEngine({ manual: true }, { store: { ...store, list: async () => records } });
+      engine = visitor;
+      await until(() => counts.add(visitor.details('file-added').length).has(MANY));
+    });
+    if (!engine) throw new Error('there is an engine');
+    return { engine, counts };
+  }
+
+  it('come into the list in slices, between which the page has its turn', async () => {
+    const { engine, counts } = await visit();
+    expect(new Set(engine.phases())).to.deep.equal(new Set(['paused']));
+    expect(counts.size).to.be.at.least(4);
+  });
+
+  it('are not gone through for every file that is added', async () => {
+    const { engine } = await visit();
+    const { stringify } = JSON;
+    let comparedCount = 0;
+    const counting = (...given: Parameters<typeof stringify>): string => {
+      comparedCount += 1;
+      return stringify(...given);
+    };
+    Object.assign(JSON, { stringify: counting });
+    const files = Array.from({ length: MANY }, (_, at) => new File(['x'], `other ${at}.bin`));
+    await engine.uploader.addFiles(files).finally(() => Object.assign(JSON, { stringify }));
+    expect(engine.phases()).to.have.length(2 * MANY);
+    expect(comparedCount).to.be.at.most(10 * MANY);
+  });
+});

@@ -1,0 +1,17 @@
+// A file on a drive that can be pulled out.
+
+/** The file as long as `drive.isAway` is false; after that no byte of it can be read. */
+export function onDrive(file: File, drive: { isAway: boolean }): File {
+  const { slice } = file;
+  const refuse = (): never => {
+    throw new DOMException('The drive is away', 'NotReadableError');
+  };
+  file.slice = (...range) => {
+    const part = slice.apply(file, range);
+    const { arrayBuffer, stream } = part;
+    part.arrayBuffer = async () => (drive.isAway ? refuse() : arrayBuffer.apply(part));
+    part.stream = () => (drive.isAway ? refuse() : stream.apply(part));
+    return part;
+  };
+  return file;
+}

@@ -1,0 +1,40 @@
+// Sign-in that the test moves, for uploads that wait for it: what it says is heard, and calls go by the service alone.
+
+import type { AuthSession } from '../../src/auth/session.ts';
+import { connect } from '../../src/engine/connection.ts';
+import type { ScriptedService } from './scripted-service.ts';
+
+type Snapshot = AuthSession['snapshot'];
+
+export class ScriptedSignIn {
+  readonly #listeners = new Set<() => void>();
+  #said: Partial<Snapshot> = {};
+
+  /** From now on sign-in says this. */
+  say(said: Partial<Snapshot>): void {
+    this.#said = said;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** What a connection is made with, for the settings that go to `baseUrl`. */
+  connectTo(baseUrl: string, service: ScriptedService): typeof connect {
+    return (settings, ...rest) => {
+      const connection = connect(settings, ...rest);
+      const { calls, put } = service;
+      const { auth } = connection;
+      const said = (): Partial<Snapshot> => (settings.baseUrl === baseUrl ? this.#said : {});
+      const scripted: AuthSession = Object.create(auth, {
+        snapshot: { get: () => ({ ...auth.snapshot, ...said() }) },
+        subscribe: {
+          value: (listener: () => void) => {
+            this.#listeners.add(listener);
+            return () => this.#listeners.delete(listener);
+          },
+        },
+        signOut: { value: (...given: Parameters<AuthSession['signOut']>) => auth.signOut(...given) },
+        close: { value: () => auth.close() },
+      });
+      return { ...connection, auth: scripted, calls, put };
+    };
+  }
+}
