@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until } from '../support/collect.ts';
+import { settled } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
