@@ -16,7 +16,6 @@ import type { SnapshotKeeper } from './reducer.ts';
 import { Row } from './row.ts';
 import type { Runs } from './runs.ts';
 import type { Place, Shared } from './shared.ts';
-import { WaitingRows } from './waiting-rows.ts';
 
 export interface IntakeParts {
   readonly keeper: SnapshotKeeper;
@@ -29,7 +28,8 @@ export interface IntakeParts {
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #taken: Taken = new Map();
-  readonly #waiting = new WaitingRows();
+  /** Rows that have no file: of an earlier visit, or because it cannot be read any more. */
+  readonly #waiting = new Set<Row>();
   /** How often an owner has left: nothing that was looked up before is shown after. */
   #leftCount = 0;
   #order = 0;
@@ -47,11 +47,12 @@ export class Intake {
   ): Promise<void> {
     const { settings } = connection;
     const limits = limitsOf(connection);
+    const rows = this.#places();
     let takenCount = this.#countTaken(settings.multiple);
     const take = (item: PickedFile | File): void => {
       const picked = readPicked(item);
       const candidate = candidateOf(picked);
-      const waiting = this.#waitingForPicked(picked, connection);
+      const waiting = this.#waitingForPicked(rows, picked, connection);
       const refused = waiting ? undefined : refusal(picked, limits, takenCount);
       if (waiting) this.#give(waiting, picked);
       else if (refused) this.#refuse(candidate, refused);
@@ -72,7 +73,7 @@ export class Intake {
     const { kept, runs, shared, store } = this.#parts;
     const leftCount = this.#leftCount;
     // Settings often come in pieces: a row that nobody has touched goes by the newest.
-    await inSlices(this.#waiting.all, (row) => {
+    await inSlices(this.#waiting, (row) => {
       const { record } = row.records;
       if (runs.get(row.id) !== row) this.#waiting.delete(row);
       else if (record && !row.picked && belongsTo(record, connection)) row.connection = connection;
@@ -163,10 +164,11 @@ export class Intake {
   #restoreKept(files: readonly LeftBehind[], connection: Connection): void {
     const { runs } = this.#parts;
     const listed = this.#listed();
+    const rows = this.#places();
     for (const { file, relativePath, parentId, newName, session, isPaused, handle } of files) {
       const picked = { file, relativePath };
       const at = placeOf({ ...identityOf(file), relativePath, parentId });
-      const waiting = this.#waitingFor(at, connection);
+      const waiting = this.#waitingFor(rows, at, connection);
       if (!waiting && listed.has(at)) {
         // It was picked again, and is kept again.
         handle.drop();
@@ -221,16 +223,29 @@ export class Intake {
     return new RowRecords(settings.noResume ? undefined : store, this.#taken, shared.tabs, record);
   }
 
-  /** The row of an earlier visit that this file, for this place, may be for: its first bytes are compared when the run opens. */
-  #waitingForPicked(picked: PickedFile, connection: Connection): Row | undefined {
-    if (this.#waiting.isEmpty) return undefined;
-    const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
-    return this.#waitingFor(placeOf(place), connection);
+  /** The rows that wait, by where their file goes: looked up once for many files. */
+  #places(): Places {
+    const places = new Map<string, Row[]>();
+    for (const row of this.#waiting) {
+      const { lost, records } = row;
+      const file = records.record ?? (lost && { ...row, ...identityOf(lost.file) });
+      if (!file) continue;
+      const place = placeOf(file);
+      places.set(place, [...(places.get(place) ?? []), row]);
+    }
+    return places;
   }
 
-  #waitingFor(place: string, connection: Connection): Row | undefined {
+  /** The row of an earlier visit that this file, for this place, may be for: its first bytes are compared when the run opens. */
+  #waitingForPicked(rows: Places, picked: PickedFile, connection: Connection): Row | undefined {
+    if (rows.size === 0) return undefined;
+    const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
+    return this.#waitingFor(rows, placeOf(place), connection);
+  }
+
+  #waitingFor(rows: Places, place: string, connection: Connection): Row | undefined {
     const { keeper } = this.#parts;
-    for (const row of this.#waiting.at(place)) {
+    for (const row of rows.get(place) ?? []) {
       const { record } = row.records;
       // Others were removed, given up, or uploaded by another tab.
       if (keeper.file(row.id)?.phase !== 'paused') continue;
@@ -275,6 +290,8 @@ export class Intake {
     return count;
   }
 }
+
+type Places = ReadonlyMap<string, readonly Row[]>;
 
 /** A handle as Chromium has it: the permission is asked for again after a restart. */
 type Askable = FileSystemFileHandle & {

@@ -213,10 +213,11 @@ export class Runs {
       this.#pending.delete(row);
       pending?.();
     };
-    await this.turns.without(async () => {
-      // A list that is put aside closes what they run by.
-      for (const row of rows) if (row.isRunning) work(row);
-      await inSlices(rows, work);
-    });
+    this.turns.commandCount += 1;
+    // A list that is put aside closes what they run by.
+    for (const row of rows) if (row.isRunning) work(row);
+    await inSlices(rows, work);
+    this.turns.commandCount -= 1;
+    this.turns.pump();
   }
 }

@@ -36,7 +36,8 @@ export class Turns {
   onLost: (row: Row) => void = () => undefined;
   /** The list is put aside, or closed: nothing begins. */
   isResting = false;
-  #heldCount = 0;
+  /** Commands that are being carried out: until then nothing begins either. */
+  commandCount = 0;
 
   constructor(keeper: SnapshotKeeper, lanes: Lanes, tabs: Tabs, report: (change: Change) => void) {
     this.#keeper = keeper;
@@ -96,17 +97,6 @@ export class Turns {
     return row.stop();
   }
 
-  /** Nothing begins while this is done. */
-  async without(work: () => Promise<void>): Promise<void> {
-    this.#heldCount += 1;
-    try {
-      await work();
-    } finally {
-      this.#heldCount -= 1;
-      this.pump();
-    }
-  }
-
   async close(): Promise<void> {
     this.isResting = true;
     this.touched.close();
@@ -131,7 +121,7 @@ export class Turns {
   }
 
   get #isStill(): boolean {
-    return this.isResting || this.#heldCount > 0;
+    return this.isResting || this.commandCount > 0;
   }
 
   #phase(row: Row): Phase | undefined {

@@ -39,6 +39,7 @@ describe('what is kept of an upload', () => {
     const id = engine.id('a.bin');
     const removed = engine.uploader.remove(id);
     const told = await engine.service.nextRequest('cancel');
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
     await engine.uploader.retry(id);
     told.answer();
     await removed;

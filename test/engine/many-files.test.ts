@@ -77,7 +77,7 @@ describe('ten thousand files', () => {
       const paused = uploader.pause();
       expect(engine.phase('9999.bin')).to.equal('queued');
       const resumed = uploader.resume(last);
-      return Promise.all([paused, resumed, uploader.remove(gone)]);
+      return Promise.all([paused, resumed, uploader.remove(gone), uploader.retry(engine.id('9997.bin'))]);
     });
     expect(engine.phases().filter((phase) => phase === 'paused')).to.have.length(9998);
     expect(engine.phases().at(-1)).not.to.equal('paused');
