@@ -107,6 +107,7 @@ export class Intake {
   leaveOwner(owner: string): Promise<void> {
     const { runs } = this.#parts;
     this.#leftCount += 1;
+    this.#parts.kept.leave();
     const gone = runs.all.filter((row) => owner !== '' || (this.#waiting.has(row) && !row.lost));
     for (const row of gone) this.#waiting.delete(row);
     return runs.leave(gone);
@@ -244,11 +245,10 @@ export class Intake {
   }
 
   #waitingFor(rows: Places, place: string, connection: Connection): Row | undefined {
-    const { keeper } = this.#parts;
     for (const row of rows.get(place) ?? []) {
       const { record } = row.records;
-      // Others were removed, given up, or uploaded by another tab.
-      if (keeper.file(row.id)?.phase !== 'paused') continue;
+      // Others have their file by now, or were removed, given up, or uploaded by another tab.
+      if (!this.#waiting.has(row) || this.#parts.keeper.file(row.id)?.phase !== 'paused') continue;
       if (record ? belongsTo(record, connection) : row.lost && row.connection === connection) return row;
     }
     return undefined;

@@ -85,6 +85,11 @@ export class KeptFiles {
       .map((kept) => ({ ...kept, handle: this.#handle({ kept, page, isWritten: true, isDropped: false }) }));
   }
 
+  /** Whoever they were looked for is gone: what is found from now on is not theirs to see. */
+  leave(): void {
+    this.#wanted = undefined;
+  }
+
   /** Others may take over what is kept here. */
   rest(): void {
     this.#isResting = true;

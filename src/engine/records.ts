@@ -103,9 +103,7 @@ export class RowRecords {
   /** The row is gone or done; the next row with this file, here or in another tab, may have the record. */
   leave(): void {
     this.kept?.leave();
-    this.#unfollow?.();
-    if (this.#key !== undefined && this.#owns(this.#key)) this.#taken.delete(this.#key);
-    this.#key = undefined;
+    this.#unclaim();
     this.rest();
   }
 
@@ -148,9 +146,17 @@ export class RowRecords {
     return this.#record;
   }
 
+  #unclaim(): void {
+    this.#unfollow?.();
+    this.#unfollow = undefined;
+    if (this.#key !== undefined && this.#owns(this.#key)) this.#taken.delete(this.#key);
+    this.#key = undefined;
+  }
+
   #claim(key: string): void {
     this.#taken.set(key, this);
     if (this.#key === key) return;
+    this.#unclaim();
     this.#key = key;
     if (this.#follower) this.follow(this.#follower);
   }

@@ -19,6 +19,7 @@ export class Runs {
   readonly #rows = new Map<FileId, Row>();
   /** What commands have still to do to a row. */
   readonly #pending = new Map<Row, () => void>();
+  readonly #rested = new WeakSet<Row>();
 
   constructor(keeper: SnapshotKeeper, lanes: Lanes, tabs: Tabs, report: (change: Change) => void) {
     this.#keeper = keeper;
@@ -47,23 +48,26 @@ export class Runs {
   }
 
   /** Another tab may have what is paused here. */
-  async pause(id?: FileId | readonly FileId[]): Promise<void> {
-    const isByPerson = !this.turns.isResting;
-    const stopped: Promise<void>[] = [];
-    await this.#each(this.#chosen(id), (row) => {
-      if (!row.picked || this.#isSettled(row) || this.#rests(row)) return;
-      this.turns.touched.tell(row);
-      if (isByPerson) row.records.kept?.save({ isPaused: true });
-      this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
-      const rest = (): void => {
-        if (!row.isRunning) row.records.rest();
-      };
-      stopped.push(this.turns.stop(row).then(rest));
-    });
-    await Promise.all(stopped);
+  pause(id?: FileId): Promise<void> {
+    return this.#pause(this.#chosen(id), (row) => row.records.kept?.save({ isPaused: true }));
   }
 
-  resume(id?: FileId | readonly FileId[]): Promise<void> {
+  /** The list is put aside. */
+  rest(): Promise<void> {
+    this.turns.isResting = true;
+    const awake = this.all.filter(({ isHeld }) => !isHeld);
+    return this.#pause(awake, (row) => this.#rested.add(row));
+  }
+
+  /** What `rest()` has paused goes on. */
+  wake(): Promise<void> {
+    this.turns.isResting = false;
+    return this.#each(this.all, (row) => {
+      if (this.#rested.delete(row) && this.#rests(row)) this.#requeue(row);
+    });
+  }
+
+  resume(id?: FileId): Promise<void> {
     return this.#each(this.#chosen(id), (row) => {
       if (this.#rests(row)) this.#requeue(row);
     });
@@ -95,6 +99,7 @@ export class Runs {
 
   /** Another row has taken its place: it leaves the list, and nobody gave it up. */
   replace(row: Row): void {
+    row.endingCount += 1;
     this.#drop(row);
     void this.#end(row);
   }
@@ -142,9 +147,25 @@ export class Runs {
     for (const row of this.all) row.records.leave();
   }
 
-  #chosen(id: FileId | readonly FileId[] | undefined): readonly Row[] {
+  #chosen(id: FileId | undefined): readonly Row[] {
     if (id === undefined) return this.all;
-    return [id].flat().flatMap((one) => this.#rows.get(one) ?? []);
+    const row = this.#rows.get(id);
+    return row ? [row] : [];
+  }
+
+  async #pause(rows: readonly Row[], onPaused: (row: Row) => void): Promise<void> {
+    const stopped: Promise<void>[] = [];
+    await this.#each(rows, (row) => {
+      if (!row.picked || this.#isSettled(row) || this.#rests(row)) return;
+      this.turns.touched.tell(row);
+      onPaused(row);
+      this.#report({ name: 'upload-paused', detail: { id: row.id, reason: 'user' } });
+      const rest = (): void => {
+        if (!row.isRunning) row.records.rest();
+      };
+      stopped.push(this.turns.stop(row).then(rest));
+    });
+    await Promise.all(stopped);
   }
 
   #phase(row: Row): Phase | undefined {
@@ -168,6 +189,8 @@ export class Runs {
   }
 
   #cancel(row: Row): Promise<void> {
+    // Before anybody hears of it, who may remove it there and then.
+    row.endingCount += 1;
     this.turns.touched.tell(row);
     this.#report({ name: 'upload-canceled', detail: { id: row.id, name: row.name } });
     this.turns.settled();
@@ -176,7 +199,6 @@ export class Runs {
 
   /** Who wants it after all while it ends gets a new upload, of which nothing of this one is to take anything away. */
   async #end(row: Row): Promise<void> {
-    row.endingCount += 1;
     await this.turns.stop(row);
     await row.forget(() => this.turns.pump());
   }
@@ -195,7 +217,7 @@ export class Runs {
   }
 
   #drop(row: Row): void {
-    this.#rows.delete(row.id);
+    if (!this.#rows.delete(row.id)) return;
     this.#report({ name: 'file-removed', detail: { id: row.id, name: row.name } });
   }
 

@@ -101,6 +101,11 @@ export class Tabs {
     return (key) => names.has(LOCK + key);
   }
 
+  /** Hears again for those who follow, after `close()`. */
+  open(): void {
+    if (this.#followers.size > 0) void this.#channel;
+  }
+
   tellProgress(key: string, { sentBytes, storedBytes, skippedBytes }: TabProgress): void {
     const numbers = { sentBytes, storedBytes, skippedBytes };
     this.#told.set(key, numbers);

@@ -38,6 +38,7 @@ export class Turns {
   isResting = false;
   /** Commands that are being carried out: until then nothing begins either. */
   commandCount = 0;
+  #preferred: Row | undefined;
 
   constructor(keeper: SnapshotKeeper, lanes: Lanes, tabs: Tabs, report: (change: Change) => void) {
     this.#keeper = keeper;
@@ -73,6 +74,9 @@ export class Turns {
   /** Starts whatever there is room for, a few at a time so that the page has its turn. */
   pump(): void {
     if (this.#isStill) return;
+    const preferred = this.#preferred;
+    this.#preferred = undefined;
+    if (preferred && this.#phase(preferred) === 'queued' && mayBegin(preferred)) this.#begin(preferred);
     for (let count = 0; ; count += 1) {
       if (count === BEGIN_AT_ONCE) {
         void nextTask().then(() => this.pump());
@@ -87,7 +91,7 @@ export class Turns {
 
   /** Does not wait for its turn. */
   prefer(row: Row): void {
-    if (this.#phase(row) === 'queued' && mayBegin(row) && !this.#isStill) this.#begin(row);
+    this.#preferred = row;
     this.pump();
   }
 
@@ -175,8 +179,8 @@ export class Turns {
     const { id, sizeBytes } = row;
     const phase = this.#phase(row);
     if (!phase || phase === 'done' || phase === 'canceled') return;
-    void row.stop();
-    this.#running.delete(row);
+    // What it was about to take meanwhile is nobody's.
+    void this.stop(row).then(() => row.records.rest());
     if (!canMove(phase, 'done')) this.#report({ name: 'upload-resumed', detail: { id, phase: 'queued' } });
     this.#complete(row, { ...detail, id, sentBytes: 0, skippedBytes: sizeBytes });
     this.pump();

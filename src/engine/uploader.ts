@@ -55,8 +55,8 @@ export class Uploader {
   #line: Line;
   readonly #runs: Runs;
   readonly #connections: Connections;
-  /** The files that go on with `wake()`, while the list is put aside. */
-  #resting: readonly FileId[] | undefined;
+  /** The list is put aside. */
+  #isResting = false;
 
   constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
     this.#warn = warnOnce(options.warn);
@@ -138,7 +138,7 @@ export class Uploader {
     this.#restored = Promise.all([this.#restored, left])
       .then(() => this.#restore())
       .then(() => this.#closeUnused(before));
-    if (this.#resting) this.#connections.close(this.#connections.current);
+    if (this.#isResting) this.#connections.close(this.#connections.current);
     this.#listeners.tellSoon();
   }
 
@@ -225,27 +225,24 @@ export class Uploader {
 
   /** For a list that is put aside, perhaps for good: it rests, holds nothing of the page, and others may have its uploads. */
   async rest(): Promise<void> {
-    if (this.#resting) return;
-    const rows = this.#runs.all;
-    const awake = rows.filter(({ id, isHeld }) => !isHeld && this.#keeper.file(id)?.pauseReason !== 'user');
-    this.#resting = awake.map(({ id }) => id);
-    this.#runs.turns.isResting = true;
-    const paused = this.#runs.pause(this.#resting);
+    if (this.#isResting) return;
+    this.#isResting = true;
+    const paused = this.#runs.rest();
     this.#letGo();
     await paused;
   }
 
   /** Goes on with what `rest()` has paused. */
   wake(): void {
-    if (!this.#resting) return;
+    if (!this.#isResting) return;
+    this.#isResting = false;
     const again = this.#connections.reopen();
     for (const row of this.#runs.all) row.connection = again(row.connection);
     this.#keeper.setAuth(this.#connections.current.auth.snapshot);
     this.#line = new Line(this.settings.throttleBytesPerSecond);
     this.#kept.wake();
-    this.#runs.turns.isResting = false;
-    void this.#runs.resume(this.#resting);
-    this.#resting = undefined;
+    this.#tabs.open();
+    void this.#runs.wake();
     this.#restored = this.#restored.then(() => this.#restore());
     this.#listeners.tellSoon();
   }

@@ -5,7 +5,7 @@ import type { PickedFile } from '../../src/core/types.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until, untilAsync } from '../support/collect.ts';
-import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
+import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -92,6 +92,19 @@ describe('a row of an earlier visit', () => {
     expect(engine.uploader.snapshot.files[0]?.phase).to.equal('paused');
   });
 
+  it('takes its file once: the same again is an upload of its own, and what the person paused meanwhile stays so', async () => {
+    const { engine } = await nextVisit();
+    const waiting = engine.id('a.bin');
+    const { uploader } = engine;
+    const unheed = uploader.on('upload-resumed', ({ id }) => void uploader.pause(id));
+    await uploader.addFiles([file, file]);
+    unheed();
+    await engine.hears('upload-completed');
+    const [first, second] = uploader.snapshot.files;
+    expect(first).to.include({ id: waiting, pauseReason: 'user' });
+    expect(second?.phase).to.equal('done');
+  });
+
   it('is found though the list of files that was handed over is emptied at once', async () => {
     const { engine } = await nextVisit();
     const list = [file];
@@ -162,7 +175,7 @@ describe('uploads of another owner', () => {
     const store = await leftBehind(file, { owner: 'ann' });
     const engine = new TestEngine({ owner: 'ann', accept: '.bin' }, { store });
     const settings = {
-      baseUrl: 'https://api.test',
+      baseUrl: SERVICE_URL,
       parentId: 'folder-a',
       auth: 'none',
       multiple: true,
@@ -212,7 +225,7 @@ describe('uploads of another owner', () => {
     const engine = new TestEngine({}, { store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
-    engine.uploader.configure({ baseUrl: 'https://api.test', auth: 'none', owner: 'ann' });
+    engine.uploader.configure({ baseUrl: SERVICE_URL, auth: 'none', owner: 'ann' });
     expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.bin']);
   });
 });

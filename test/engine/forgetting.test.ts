@@ -33,6 +33,21 @@ describe('what is kept of an upload', () => {
     });
   }
 
+  it('is forgotten when whoever hears that its row is canceled removes it there and then, and is told so once', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = await halfWay({}, { store });
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    const id = engine.id('a.bin');
+    engine.service.answerAll('cancel');
+    const removed: Promise<void>[] = [];
+    engine.uploader.on('upload-canceled', () => void removed.push(engine.uploader.remove(id)));
+    await engine.uploader.remove(id);
+    await Promise.all(removed);
+    expect(removed).to.have.length(1);
+    expect(engine.details('file-removed')).to.have.length(1);
+    expect(await store.list()).to.deep.equal([]);
+  });
+
   it('is forgotten, and nothing runs, when its row is wanted again while it is being removed', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });

@@ -4,8 +4,8 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until, untilAsync } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
+import { deferred, settled, until, untilAsync } from '../support/collect.ts';
+import { closeEngines, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -139,7 +139,7 @@ describe('with `keep-files`', () => {
     for (let round = 0; round < 20; round += 1) await settled();
     expect(listed(other)).to.deep.equal([]);
     await one.uploader.rest();
-    other.uploader.configure({ baseUrl: 'https://api.test', auth: 'none', keepFiles: true, multiple: true });
+    other.uploader.configure({ baseUrl: SERVICE_URL, auth: 'none', keepFiles: true, multiple: true });
     await until(() => listed(other).length === 1);
   });
 
@@ -181,7 +181,7 @@ describe('with `keep-files`', () => {
     await keeps(1);
     await leave(before);
     const engine = new TestEngine({ ...kept, owner: 'bob' }, { store });
-    const settings = { baseUrl: 'https://api.test', auth: 'none', keepFiles: true } as const;
+    const settings = { baseUrl: SERVICE_URL, auth: 'none', keepFiles: true } as const;
     engine.uploader.configure({ ...settings, owner: 'ann' });
     await until(() => engine.phase('a.bin') !== undefined);
     engine.uploader.configure({ ...settings, owner: 'bob' });
@@ -189,6 +189,31 @@ describe('with `keep-files`', () => {
     engine.uploader.configure({ ...settings, owner: 'ann' });
     await until(() => engine.phase('a.bin') !== undefined);
     expect(await keptIds()).to.have.length(1);
+  });
+
+  it('files of an owner who left while they were looked up are not shown', async () => {
+    const before = new TestEngine({ ...kept, owner: 'ann' }, { store });
+    await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await keeps(1);
+    await leave(before);
+    const [asked, listing, never] = [deferred(), deferred(), deferred()];
+    let pruneCount = 0;
+    const prune = async (): Promise<void> => {
+      pruneCount += 1;
+      if (pruneCount > 1) await never.promise;
+    };
+    const list: typeof store.files.list = async (page) => {
+      asked.resolve();
+      await listing.promise;
+      return store.files.list(page);
+    };
+    const files = { ...store.files, list };
+    const engine = new TestEngine({ ...kept, owner: 'ann' }, { store: { ...store, files, prune } });
+    await asked.promise;
+    engine.uploader.configure({ baseUrl: SERVICE_URL, auth: 'none', keepFiles: true, owner: 'bob' });
+    listing.resolve();
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.phases()).to.deep.equal([]);
   });
 
   it('files of more than 4 MiB, and all of a page that keeps nothing, are not kept', async () => {

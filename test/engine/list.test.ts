@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled } from '../support/collect.ts';
-import { closeEngines, TestEngine } from '../support/engine.ts';
+import { closeEngines, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -130,7 +130,7 @@ describe('settings', () => {
       },
     });
     const again = {
-      baseUrl: 'https://api.test',
+      baseUrl: SERVICE_URL,
       parentId: 'folder-a',
       auth: 'none',
       multiple: true,

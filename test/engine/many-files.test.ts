@@ -52,6 +52,32 @@ describe('ten thousand files', () => {
     expect(engine.details('file-added')).to.have.length(10_000);
   });
 
+  it('stay paused where their element is taken off the page and put back while that is under way', async () => {
+    const engine = new TestEngine();
+    const files = Array.from({ length: 2000 }, (_, at) => new File(['x'], `${at}.bin`));
+    await engine.uploader.addFiles(files);
+    await slowly(async () => {
+      const paused = engine.uploader.pause();
+      await engine.uploader.rest();
+      engine.uploader.wake();
+      await paused;
+    });
+    await settled();
+    expect(engine.phases().filter((phase) => phase === 'paused')).to.have.length(2000);
+  });
+
+  it('go on where they were only put aside', async () => {
+    const engine = new TestEngine();
+    const files = Array.from({ length: 2000 }, (_, at) => new File(['x'], `${at}.bin`));
+    await engine.uploader.addFiles(files);
+    await slowly(async () => {
+      const rested = engine.uploader.rest();
+      engine.uploader.wake();
+      await rested;
+    });
+    await until(() => !engine.phases().includes('paused'));
+  });
+
   it('are paused, resumed and canceled together', async () => {
     const engine = new TestEngine({ cancelPath: '' });
     const files = Array.from({ length: 10_000 }, (_, at) => new File(['x'], `${at}.bin`));

@@ -6,7 +6,7 @@ import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts'
 import { fileOf } from '../support/bytes.ts';
 import { settled, until, untilAsync } from '../support/collect.ts';
 import { onDrive } from '../support/drive.ts';
-import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
+import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../support/engine.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 import { ScriptedSignIn } from '../support/scripted-sign-in.ts';
 
@@ -74,6 +74,36 @@ describe('an upload that both tabs remember', () => {
     await other.uploader.addFiles([file]);
     await other.hears('upload-completed', 2);
     expect(other.phases()).to.deep.equal(['done', 'done']);
+  });
+});
+
+describe('a row that waits for another tab', () => {
+  it('hears of its end also when a row of the same file, done before, has left the list', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
+    other.service.answerAll();
+    await other.uploader.addFiles([file]);
+    await other.hears('upload-completed');
+    one.service.answerAll('open', 'presign', 'commit');
+    await one.uploader.addFiles([file]);
+    const put = await one.service.nextRequest('put');
+    await other.uploader.addFiles([file]);
+    await until(() => other.uploader.snapshot.files[1]?.pauseReason === 'other-tab');
+    await other.uploader.clear();
+    put.answer();
+    one.service.answerAll();
+    await other.hears('upload-completed', 2);
+    expect(other.service.count('open')).to.equal(1);
+  });
+
+  it('hears of it after its element was taken off the page and put back', async () => {
+    const { store, one, other } = await twoVisits();
+    await other.uploader.rest();
+    other.uploader.wake();
+    await runsIn(one, store);
+    one.service.answerAll();
+    await other.hears('upload-completed');
+    expect(other.service.log).to.deep.equal([]);
   });
 });
 
@@ -180,7 +210,7 @@ describe('a file that waits for another tab', () => {
     await one.uploader.addFiles([file]);
     const put = await one.service.nextRequest('put');
     const signIn = new ScriptedSignIn();
-    const connect = signIn.connectTo('https://api.test', new ScriptedService());
+    const connect = signIn.connectTo(SERVICE_URL, new ScriptedService());
     const other = new TestEngine({}, { store, connect });
     await other.uploader.addFiles([file]);
     signIn.say({ required: true, state: 'prompt' });
@@ -201,7 +231,7 @@ describe('files that wait for sign-in', () => {
   it('leave their places to files of another service, and to no others of theirs', async () => {
     const signIn = new ScriptedSignIn();
     const service = new ScriptedService();
-    const connect = signIn.connectTo('https://api.test', service);
+    const connect = signIn.connectTo(SERVICE_URL, service);
     const engine = new TestEngine({ concurrency: 1 }, { connect });
     await engine.uploader.addFiles([fileOf(1, 50_000, 'a.bin'), fileOf(2, 500, 'b.bin')]);
     engine.uploader.configure({ ...engine.input, baseUrl: 'https://other.test' });

@@ -10,6 +10,9 @@ import { fileOf } from './bytes.ts';
 import { until, untilAsync } from './collect.ts';
 import { ScriptedService } from './scripted-service.ts';
 
+/** Another one on each page: locks and channels are named by it, and pages of tests run side by side. */
+export const SERVICE_URL = `https://${crypto.randomUUID()}.test`;
+
 const engines: TestEngine[] = [];
 
 export class TestEngine {
@@ -20,7 +23,7 @@ export class TestEngine {
 
   constructor(settings: SettingsInput = {}, options: UploaderOptions = {}) {
     this.input = {
-      baseUrl: 'https://api.test',
+      baseUrl: SERVICE_URL,
       parentId: 'folder-a',
       auth: 'none',
       multiple: true,
