@@ -1,4 +1,4 @@
-// What can be told of a picked file without reading it. It takes and refuses nothing.
+// What can be told of a picked file without reading it, and how a handle becomes one. It takes and refuses nothing.
 
 import type { Candidate } from '../core/changes.ts';
 import type { PickedFile, UploadRecord } from '../core/types.ts';
@@ -37,3 +37,20 @@ export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
   sizeBytes: file.size,
   type: file.type,
 });
+
+/** A handle as Chromium has it: the permission is asked for again after a restart. */
+type Askable = FileSystemFileHandle & {
+  requestPermission?: (wanted: { mode: 'read' }) => Promise<PermissionState>;
+};
+
+/** The file of a handle; `undefined` where it was moved or deleted, or is not allowed, as without a click. It has to be picked then. */
+export async function askFor(handle: Askable): Promise<PickedFile | undefined> {
+  try {
+    const given = (await handle.requestPermission?.({ mode: 'read' })) ?? 'granted';
+    return given === 'granted'
+      ? { file: await handle.getFile(), relativePath: handle.name, handle }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -7,7 +7,7 @@ import { inSlices } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
 import { identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
-import { candidateOf, identityOf, limitsOf, parentOf, placeOf, readPicked } from './candidate.ts';
+import { askFor, candidateOf, identityOf, limitsOf, parentOf, placeOf, readPicked } from './candidate.ts';
 import type { Connection } from './connection.ts';
 import { createId } from './create-id.ts';
 import type { KeptFiles, LeftBehind } from './kept-files.ts';
@@ -135,17 +135,10 @@ export class Intake {
   /** Asks the browser for the file of a row whose handle was kept. To be called in the click; true where it came. */
   async ask(id: FileId): Promise<boolean> {
     const row = this.#parts.runs.get(id);
-    const handle = (row?.records.record?.handle ?? row?.lost?.handle) as Askable | undefined;
-    if (!handle) return false;
-    try {
-      const given = (await handle.requestPermission?.({ mode: 'read' })) ?? 'granted';
-      if (given !== 'granted') return false;
-      await this.provide(id, { file: await handle.getFile(), relativePath: handle.name, handle });
-      return true;
-    } catch {
-      // Moved, deleted, or not allowed without a click: it has to be picked.
-      return false;
-    }
+    const handle = row?.records.record?.handle ?? row?.lost?.handle;
+    const picked = handle && (await askFor(handle));
+    if (picked) await this.provide(id, picked);
+    return picked !== undefined;
   }
 
   #take(
@@ -292,11 +285,6 @@ export class Intake {
 }
 
 type Places = ReadonlyMap<string, readonly Row[]>;
-
-/** A handle as Chromium has it: the permission is asked for again after a restart. */
-type Askable = FileSystemFileHandle & {
-  requestPermission?: (wanted: { mode: 'read' }) => Promise<PermissionState>;
-};
 
 /** True where the record was made for this service, client and owner, with the same hash. */
 const belongsTo = (record: UploadRecord, { settings }: Connection): boolean =>

@@ -236,10 +236,14 @@ export class Runs {
       pending?.();
     };
     this.turns.commandCount += 1;
-    // A list that is put aside closes what they run by.
-    for (const row of rows) if (row.isRunning) work(row);
-    await inSlices(rows, work);
-    this.turns.commandCount -= 1;
-    this.turns.pump();
+    try {
+      // A list that is put aside closes what they run by.
+      for (const row of rows) if (row.isRunning) work(row);
+      await inSlices(rows, work);
+    } finally {
+      // Whatever goes wrong with one row, the list goes on.
+      this.turns.commandCount -= 1;
+      this.turns.pump();
+    }
   }
 }

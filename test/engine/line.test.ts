@@ -1,7 +1,24 @@
 // What the browser tells of the network, and how fast a page may use it.
 import { expect } from '@open-wc/testing';
 import { Line, stallMs } from '../../src/engine/line.ts';
-import { stopClock } from '../support/clock.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
+
+const forever = new AbortController().signal;
+
+/** A line that a page limits, in bytes a second, while the clock stands still. */
+async function limited(
+  bytesPerSecond: number,
+  work: (line: Line, clock: Clock) => Promise<void>,
+): Promise<void> {
+  const clock = stopClock();
+  const line = new Line(bytesPerSecond);
+  try {
+    await work(line, clock);
+  } finally {
+    line.close();
+    clock.restore();
+  }
+}
 
 describe('the line', () => {
   for (const name of ['online', 'offline'])
@@ -67,64 +84,43 @@ describe('the line', () => {
     line.close();
   });
 
-  it('gives what was not sent back to whoever comes next', async () => {
-    const clock = stopClock();
-    const line = new Line(1000);
-    const { signal } = new AbortController();
-    try {
-      const giveBack = await line.mayMove(100_000, signal);
+  it('gives what was not sent back to whoever comes next', () =>
+    limited(1000, async (line, clock) => {
+      const giveBack = await line.mayMove(100_000, forever);
       giveBack(99_000);
       let hasGone = false;
-      void line.mayMove(1000, signal).then(() => {
+      void line.mayMove(1000, forever).then(() => {
         hasGone = true;
       });
       await clock.pass(999);
       expect(hasGone).to.equal(false);
       await clock.pass(1);
       expect(hasGone).to.equal(true);
-    } finally {
-      line.close();
-      clock.restore();
-    }
-  });
+    }));
 
-  it('takes nothing from the others for one that stopped waiting', async () => {
-    const clock = stopClock();
-    const line = new Line(1000);
-    const { signal } = new AbortController();
-    const stop = new AbortController();
-    try {
-      await line.mayMove(1000, signal);
+  it('takes nothing from the others for one that stopped waiting', () =>
+    limited(1000, async (line, clock) => {
+      const stop = new AbortController();
+      await line.mayMove(1000, forever);
       const stopped = line.mayMove(1e6, stop.signal).catch(() => undefined);
       stop.abort();
       await stopped;
       let hasGone = false;
-      void line.mayMove(1000, signal).then(() => {
+      void line.mayMove(1000, forever).then(() => {
         hasGone = true;
       });
       await clock.pass(1000);
       expect(hasGone).to.equal(true);
-    } finally {
-      line.close();
-      clock.restore();
-    }
-  });
+    }));
 
-  it('lets those go who wait when the page takes the limit away', async () => {
-    const clock = stopClock();
-    const line = new Line(1);
-    const { signal } = new AbortController();
-    try {
-      await line.mayMove(1e6, signal);
-      const waiting = line.mayMove(1e6, signal);
+  it('lets those go who wait when the page takes the limit away', () =>
+    limited(1, async (line, clock) => {
+      await line.mayMove(1e6, forever);
+      const waiting = line.mayMove(1e6, forever);
       await clock.pass(1000);
       line.bytesPerSecond = Number.POSITIVE_INFINITY;
       await waiting;
-    } finally {
-      line.close();
-      clock.restore();
-    }
-  });
+    }));
 
   it('holds nothing up where no limit is set', async () => {
     const line = new Line();

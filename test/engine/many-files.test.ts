@@ -1,6 +1,7 @@
 // A list of thousands: the page has its turn whatever is done with it.
 
 import { expect } from '@open-wc/testing';
+import type { SettingsInput } from '../../src/core/config.ts';
 import { recordKey } from '../../src/store/identity.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
@@ -31,17 +32,25 @@ async function slowly(work: () => Promise<unknown>): Promise<void> {
   await work().finally(() => Reflect.deleteProperty(performance, 'now'));
 }
 
+/** `0.bin`, `1.bin` and so on. */
+const filesOf = (count: number): File[] =>
+  Array.from({ length: count }, (_, at) => new File(['x'], `${at}.bin`));
+
+async function listOf(count: number, settings: SettingsInput = {}): Promise<TestEngine> {
+  const engine = new TestEngine(settings);
+  await engine.uploader.addFiles(filesOf(count));
+  return engine;
+}
+
 describe('ten thousand files', () => {
   it('are taken into the list in slices, between which the page has its turn', async () => {
     const engine = new TestEngine();
-    const files: File[] = [];
-    for (let at = 0; at < 10_000; at += 1) files.push(new File(['x'], `${at}.bin`));
     let toldCount = 0;
     engine.uploader.subscribe(() => {
       toldCount += 1;
     });
     await settled();
-    const turns = await turnsDuring(() => engine.uploader.addFiles(files));
+    const turns = await turnsDuring(() => engine.uploader.addFiles(filesOf(10_000)));
     const { snapshot } = engine.uploader;
     expect(snapshot.files).to.have.length(10_000);
     expect(snapshot.totals).to.include({ fileCount: 10_000, sizeBytes: 10_000 });
@@ -53,9 +62,7 @@ describe('ten thousand files', () => {
   });
 
   it('stay paused where their element is taken off the page and put back while that is under way', async () => {
-    const engine = new TestEngine();
-    const files = Array.from({ length: 2000 }, (_, at) => new File(['x'], `${at}.bin`));
-    await engine.uploader.addFiles(files);
+    const engine = await listOf(2000);
     await slowly(async () => {
       const paused = engine.uploader.pause();
       await engine.uploader.rest();
@@ -67,9 +74,7 @@ describe('ten thousand files', () => {
   });
 
   it('go on where they were only put aside', async () => {
-    const engine = new TestEngine();
-    const files = Array.from({ length: 2000 }, (_, at) => new File(['x'], `${at}.bin`));
-    await engine.uploader.addFiles(files);
+    const engine = await listOf(2000);
     await slowly(async () => {
       const rested = engine.uploader.rest();
       engine.uploader.wake();
@@ -79,9 +84,7 @@ describe('ten thousand files', () => {
   });
 
   it('are paused, resumed and canceled together', async () => {
-    const engine = new TestEngine({ cancelPath: '' });
-    const files = Array.from({ length: 10_000 }, (_, at) => new File(['x'], `${at}.bin`));
-    await engine.uploader.addFiles(files);
+    const engine = await listOf(10_000, { cancelPath: '' });
     const turns: number[] = [];
     turns.push(await turnsDuring(() => engine.uploader.pause()));
     expect(new Set(engine.phases())).to.deep.equal(new Set(['paused']));
@@ -95,9 +98,8 @@ describe('ten thousand files', () => {
   });
 
   it('do what they were told last, also while they are still being told what came before', async () => {
-    const engine = new TestEngine({ manual: true });
+    const engine = await listOf(10_000, { manual: true });
     const { uploader } = engine;
-    await uploader.addFiles(Array.from({ length: 10_000 }, (_, at) => new File(['x'], `${at}.bin`)));
     const [last, gone] = [engine.id('9999.bin'), engine.id('9998.bin')];
     await slowly(() => {
       const paused = uploader.pause();

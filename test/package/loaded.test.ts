@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, type TestContext, test } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright';
 import { build } from 'vite';
 import { type Service, startService } from '../../demo/server/server.ts';
@@ -111,15 +111,20 @@ describe('The package in a page', () => {
     return { page, errors };
   }
 
-  test('uploads where one file of another origin was loaded, and hashes in the worker beside that file', async (t) => {
-    const cdn = await serve(join(app.packageFolder, 'dist/cdn'));
+  /** A page that has the one file from another origin, where `instead` stands in for files of the package. */
+  async function openFromCdn(t: TestContext, instead: Readonly<Record<string, string>> = {}) {
+    const cdn = await serve(join(app.packageFolder, 'dist/cdn'), instead);
     t.after(cdn.stop);
     const script = `<script type="module" src="${cdn.origin}/secure-uploader.min.js"></script>`;
     const site = await serve('/nowhere', {
       '/index.html': `<!doctype html><title>A page</title><body>${script}</body>`,
     });
     t.after(site.stop);
-    const { page, errors } = await open(`${site.origin}/index.html`);
+    return { cdn, ...(await open(`${site.origin}/index.html`)) };
+  }
+
+  test('uploads where one file of another origin was loaded, and hashes in the worker beside that file', async (t) => {
+    const { cdn, page, errors } = await openFromCdn(t);
     const [worker, ended] = await Promise.all([
       page.waitForEvent('worker'),
       upload(page, vector.text, settings),
@@ -133,14 +138,7 @@ describe('The package in a page', () => {
   test('does not run a worker that is not the one it was built with', async (t) => {
     const folder = join(app.packageFolder, 'dist/cdn');
     const spoiled = `${await readFile(join(folder, 'hash.worker.js'), 'utf8')}\nglobalThis.isSpoiled = true;`;
-    const cdn = await serve(folder, { '/hash.worker.js': spoiled });
-    t.after(cdn.stop);
-    const script = `<script type="module" src="${cdn.origin}/secure-uploader.min.js"></script>`;
-    const site = await serve('/nowhere', {
-      '/index.html': `<!doctype html><title>A page</title><body>${script}</body>`,
-    });
-    t.after(site.stop);
-    const { page } = await open(`${site.origin}/index.html`);
+    const { page } = await openFromCdn(t, { '/hash.worker.js': spoiled });
     const ended = await upload(page, vector.text, settings);
     assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
     assert.equal(page.workers().length, 0);
@@ -150,14 +148,7 @@ describe('The package in a page', () => {
   });
 
   test('goes on without a worker whose file never comes', async (t) => {
-    const cdn = await serve(join(app.packageFolder, 'dist/cdn'));
-    t.after(cdn.stop);
-    const script = `<script type="module" src="${cdn.origin}/secure-uploader.min.js"></script>`;
-    const site = await serve('/nowhere', {
-      '/index.html': `<!doctype html><title>A page</title><body>${script}</body>`,
-    });
-    t.after(site.stop);
-    const { page } = await open(`${site.origin}/index.html`);
+    const { page } = await openFromCdn(t);
     await page.route('**/hash.worker.js', () => undefined);
     // Two chunks: the first never waits for a worker.
     const ended = await upload(page, 'a'.repeat(12 * 2 ** 20), settings);

@@ -1,7 +1,6 @@
 // The calls to the service, against the reference service on another origin.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
 import type { Calls, Session } from '../../src/core/types.ts';
 import { createCalls, isCallWorthRetrying } from '../../src/service/client.ts';
@@ -9,19 +8,15 @@ import type { HttpOptions } from '../../src/service/http.ts';
 import { createPut } from '../../src/service/put.ts';
 import {
   addFault,
+  callsOf,
   forever,
   logOf,
   randomChunk,
   referenceSettings,
   rejection,
-  tokenOf,
   uniqueName,
   withToken,
 } from './reference.ts';
-
-async function callsOf(user = 'alice', input: SettingsInput = {}, options: HttpOptions = {}): Promise<Calls> {
-  return createCalls(await referenceSettings(input), withToken(await tokenOf(user)), options);
-}
 
 const open = (
   calls: Calls,

@@ -4,21 +4,18 @@ import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';
 import { isRetryable, type UploaderError } from '../../src/core/errors.ts';
 import type { TicketUpload } from '../../src/core/types.ts';
-import { createCalls } from '../../src/service/client.ts';
 import { createPut } from '../../src/service/put.ts';
 import { stopClock } from '../support/clock.ts';
 import { until } from '../support/collect.ts';
 import {
   addFault,
+  callsOf,
   findReference,
   forever,
   logOf,
   randomChunk,
-  referenceSettings,
   rejection,
-  tokenOf,
   uniqueName,
-  withToken,
 } from './reference.ts';
 
 interface Sendable {
@@ -29,7 +26,7 @@ interface Sendable {
 
 /** A chunk with a ticket; `fault` is of the presign call. */
 async function sendable(sizeBytes = 1000, fault?: Readonly<Record<string, unknown>>): Promise<Sendable> {
-  const calls = createCalls(await referenceSettings(), withToken(await tokenOf('alice')));
+  const calls = await callsOf();
   const chunk = await randomChunk(sizeBytes);
   const fileName = uniqueName();
   const session = await calls.openSession({ parentId: 'folder-a', fileName, fileSize: sizeBytes }, forever);

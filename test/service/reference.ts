@@ -2,7 +2,9 @@
 // the same time, so every fault names the file or the chunk that it strikes.
 
 import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
-import type { WithToken } from '../../src/core/types.ts';
+import type { Calls, WithToken } from '../../src/core/types.ts';
+import { createCalls } from '../../src/service/client.ts';
+import type { HttpOptions } from '../../src/service/http.ts';
 
 export interface Reference {
   readonly baseUrl: string;
@@ -45,6 +47,15 @@ export const withToken =
   (token: string | undefined): WithToken =>
   (call) =>
     call(token);
+
+/** The upload operations of the service, as a demo user. */
+export async function callsOf(
+  user = 'alice',
+  input: SettingsInput = {},
+  options: HttpOptions = {},
+): Promise<Calls> {
+  return createCalls(await referenceSettings(input), withToken(await tokenOf(user)), options);
+}
 
 export const addFault = (fault: Readonly<Record<string, unknown>>): Promise<unknown> =>
   ask('/faults', 'POST', fault);

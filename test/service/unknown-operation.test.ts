@@ -1,23 +1,17 @@
 // An address at which nobody knows the operation: a base URL or a path that the page has got wrong.
 
 import { expect } from '@open-wc/testing';
-import type { SettingsInput } from '../../src/core/config.ts';
 import type { Calls, Session } from '../../src/core/types.ts';
-import { createCalls } from '../../src/service/client.ts';
 import { hearing } from '../support/console.ts';
 import {
   addFault,
+  callsOf,
   forever,
   randomChunk,
   referenceSettings,
   rejection,
-  tokenOf,
   uniqueName,
-  withToken,
 } from './reference.ts';
-
-const callsOf = async (input: SettingsInput = {}): Promise<Calls> =>
-  createCalls(await referenceSettings(input), withToken(await tokenOf('alice')));
 
 const open = (calls: Calls, fileName: string, parentId = 'folder-a'): Promise<Session> =>
   calls.openSession({ parentId, fileName, fileSize: 1000 }, forever);
@@ -26,10 +20,10 @@ describe('a refusal', () => {
   it('of an operation that nobody knows is told on the console, with its address, once', () =>
     hearing(async (told) => {
       const { baseUrl } = await referenceSettings();
-      const nowhere = await callsOf({ baseUrl: `${baseUrl}/nowhere` });
+      const nowhere = await callsOf('alice', { baseUrl: `${baseUrl}/nowhere` });
       for (const name of [uniqueName(), uniqueName()])
         expect(await rejection(open(nowhere, name))).to.include({ code: 'forbidden', status: 404 });
-      const calls = await callsOf({ commitPath: '/files/complete?key=secret' });
+      const calls = await callsOf('alice', { commitPath: '/files/complete?key=secret' });
       const session = await open(calls, uniqueName());
       const commit = calls.commit?.(session, { hashes: [], receipts: [] }, forever) ?? Promise.resolve();
       expect(await rejection(commit)).to.include({ code: 'session-expired', status: 404 });
