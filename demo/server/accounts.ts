@@ -4,6 +4,7 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Context } from 'hono';
 import { generateCookie, getCookie } from 'hono/cookie';
+import type { Limits } from './limits.ts';
 import type { Env, Login, Parts, Token } from './parts.ts';
 import { Refusal } from './refusal.ts';
 import { fingerprint, isSame, randomToken } from './seal.ts';
@@ -16,7 +17,6 @@ let derived: Promise<Buffer> | undefined;
 
 const FAILURES_TO_LOCK = 5;
 const LOCK_MS = 15 * 60_000;
-const COOKIE = 'su_session';
 
 /** The user of these credentials, or why not. It takes as long, and locks as well, for an address that nobody has. */
 export async function checkPassword(
@@ -79,17 +79,18 @@ async function dropAll(tables: Table<Login | Token>[], deviceId: string): Promis
   }
 }
 
-async function endLogin(c: Context<Env>, { tables }: Parts): Promise<Login | undefined> {
-  const old = getCookie(c, COOKIE);
-  return old === undefined ? undefined : tables.logins.take(fingerprint(old));
+async function endLogin(c: Context<Env>, parts: Parts): Promise<Login | undefined> {
+  const old = getCookie(c, cookieName(parts));
+  return old === undefined ? undefined : parts.tables.logins.take(fingerprint(old));
 }
 
 /** The login of this browser, with its key and user. */
 export async function currentLogin(
   c: Context<Env>,
-  { tables, clock }: Parts,
+  parts: Parts,
 ): Promise<{ login: Login; user: User } | undefined> {
-  const secret = getCookie(c, COOKIE);
+  const { tables, clock } = parts;
+  const secret = getCookie(c, cookieName(parts));
   if (secret === undefined) return undefined;
   const login = await tables.logins.get(fingerprint(secret));
   const user = users.find(({ id }) => id === login?.userId);
@@ -102,13 +103,23 @@ function forgetCookie(c: Context<Env>, parts: Parts): void {
   if (parts.settings.replant && parts.settings.cookie !== 'cross-site') plantCookie(c, parts, '', true, 0);
 }
 
+/** Whether browsers reach the service over TLS. */
+export function isOverTls({ baseUrl }: Parts): boolean {
+  return baseUrl.startsWith('https:');
+}
+
+// Over TLS the prefix keeps hosts below and beside this one from setting the cookie. Browsers refuse it without TLS.
+function cookieName(parts: Parts): string {
+  return isOverTls(parts) ? '__Host-su_session' : 'su_session';
+}
+
 // `partitioned`: for pages of other sites.
 function plantCookie(
   c: Context<Env>,
-  { settings }: Parts,
+  parts: Parts,
   secret: string,
   partitioned: boolean,
-  lifetimeMs: number = settings.loginLifetimeMs,
+  lifetimeMs: number = parts.settings.loginLifetimeMs,
 ): void {
   const options = {
     httpOnly: true,
@@ -116,10 +127,10 @@ function plantCookie(
     maxAge: Math.floor(lifetimeMs / 1000),
     ...(partitioned
       ? { sameSite: 'None' as const, secure: true, partitioned: true }
-      : { sameSite: 'Lax' as const }),
+      : { sameSite: 'Lax' as const, secure: isOverTls(parts) }),
   };
   // Two jars, two headers: the second must not take the first one's place.
-  c.header('set-cookie', generateCookie(COOKIE, secret, options), { append: true });
+  c.header('set-cookie', generateCookie(cookieName(parts), secret, options), { append: true });
 }
 
 /** Makes a bearer token. */
@@ -149,24 +160,15 @@ export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Pr
   return user;
 }
 
-/** Counts a request. Throws a refusal of 429 with `Retry-After` when there were too many in the window. */
-export async function limitRate(c: Context<Env>, parts: Parts, what: string, factor = 1): Promise<void> {
-  const { tables, clock, settings } = parts;
-  const { requests, windowMs } = settings.rateLimit;
-  const address = c.env.incoming.socket.remoteAddress ?? '';
-  const now = clock.now();
-  let waitMs = 0;
-  await tables.rates.update(`${what} ${address} ${c.req.header('origin') ?? ''}`, (row) => {
-    const hits = (row?.hits ?? []).filter((at) => at > now - windowMs && at <= now);
-    const oldest = hits[hits.length - requests * factor];
-    if (oldest === undefined) hits.push(now);
-    else waitMs = oldest + windowMs - now;
-    return { hits, keepUntil: now + windowMs };
-  });
-  if (waitMs === 0) return;
-  throw new Refusal(429, 'rate_limited', 'too many requests', {
-    headers: { 'retry-after': String(Math.max(1, Math.ceil(waitMs / 1000))) },
-  });
+/**
+ * Counts a request of this client. Throws a refusal of 429 with `Retry-After` when there were too many. Call it after the origin
+ * was checked: the counters of all origins that are not trusted are one.
+ */
+export async function limitRate(c: Context<Env>, parts: Parts, what: keyof Limits): Promise<void> {
+  const { remoteAddress } = c.env.incoming.socket;
+  const client = parts.readClient(remoteAddress, c.req.header('x-forwarded-for'));
+  const origin = c.req.header('origin');
+  await parts.limits[what].count(isTrustedOrigin(origin, parts) ? `${client} ${origin}` : client);
 }
 
 /** Whether a page may sign in from here: one of the app origins, or the service itself. */

@@ -6,7 +6,7 @@ import { corpReturnRoutes } from './corp.ts';
 import { demoRoutes } from './demo-page.ts';
 import { downloadRoutes } from './downloads.ts';
 import type { Env, Parts } from './parts.ts';
-import { Refusal } from './refusal.ts';
+import { isDiskFull, Refusal } from './refusal.ts';
 import { requestGate } from './request-gate.ts';
 import { testRoutes } from './test-routes.ts';
 import { uploadRoutes } from './uploads.ts';
@@ -39,8 +39,11 @@ export function createApp(parts: Parts): Hono<Env> {
   app.onError((error, c) => {
     if (!(error instanceof Refusal)) {
       if (!c.get('gone')?.aborted) console.error(`${c.req.method} ${c.req.path}:`, error);
-      if (isFiles(c.req.path)) return c.json({ debuginfo: 'internal error' }, 500);
-      return c.json({ error: 'server_error', error_description: 'internal error' }, 500);
+      const [status, text] = isDiskFull(error)
+        ? ([503, 'no space left'] as const)
+        : ([500, 'internal error'] as const);
+      if (isFiles(c.req.path)) return c.json({ debuginfo: text }, status);
+      return c.json({ error: 'server_error', error_description: text }, status);
     }
     const said = isFiles(c.req.path)
       ? { debuginfo: error.message }
@@ -70,7 +73,9 @@ function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
     c.res.headers.append('vary', 'Origin');
     c.res.headers.set('x-content-type-options', 'nosniff');
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
-    if (origin === undefined || !settings.appOrigins.includes(origin)) return;
+    // The page behind the scenes shows secrets of demo users: it is for people only.
+    if (origin === undefined || !settings.appOrigins.includes(origin) || c.req.path.startsWith('/_demo'))
+      return;
     c.res.headers.set('access-control-allow-origin', origin);
     // A fault may have shown less.
     if (!c.res.headers.has('access-control-expose-headers'))

@@ -31,10 +31,10 @@ export function authRoutes(parts: Parts): Hono<Env> {
     if (!isTrustedOrigin(c.req.header('origin'), parts)) {
       throw new Refusal(403, 'untrusted_origin', 'this origin may not sign in');
     }
-    await limitRate(c, parts, 'login', 3);
+    await limitRate(c, parts, 'login');
     const body = await readJson(c.req.raw, BODY_BYTES);
     const idp = readString(body, 'idp_id', 100);
-    if (!['local', 'legacy', 'broken'].includes(idp)) {
+    if (idp !== 'local' && !(idp === 'broken' && settings.demo)) {
       throw new Refusal(400, 'unknown_idp', 'no identity provider of this name takes passwords here');
     }
     const email = readString(body, 'email', 320);
@@ -54,7 +54,7 @@ export function authRoutes(parts: Parts): Hono<Env> {
     if (!isTrustedOrigin(c.req.header('origin'), parts)) {
       throw new Refusal(403, 'untrusted_origin', 'this origin may not sign in');
     }
-    await limitRate(c, parts, 'challenge', 12);
+    await limitRate(c, parts, 'challenge');
     const body = await readJson(c.req.raw, BODY_BYTES);
     const action = readString(body, 'action', 10);
     if (action !== 'start' && action !== 'answer' && action !== 'poll') {
@@ -89,11 +89,11 @@ export function authRoutes(parts: Parts): Hono<Env> {
   }
 
   app.post('/auth/token', async (c) => {
-    await limitRate(c, parts, 'token');
     const origin = c.req.header('origin');
     if (origin !== undefined && !isTrustedOrigin(origin, parts)) {
       throw new Refusal(403, 'untrusted_origin', 'this origin may not redeem codes');
     }
+    await limitRate(c, parts, 'token');
     const body = await readJson(c.req.raw, BODY_BYTES);
     const code = readString(body, 'code', 512);
     const verifier = readString(body, 'code_verifier', 128);
@@ -104,8 +104,6 @@ export function authRoutes(parts: Parts): Hono<Env> {
     if (!redeemed) throw new Refusal(400, 'invalid_grant', 'the code is not valid');
     const { row, ...token } = redeemed;
     if (settings.replant) await replantLogin(c, parts, row.deviceId);
-    // Old services tell times as numbers.
-    if (row.idp === 'legacy') return c.json({ ...token, expires_at: Date.parse(token.expires_at) / 1000 });
     return c.json(token);
   });
 

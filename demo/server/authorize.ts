@@ -32,7 +32,8 @@ const problems: Partial<Record<Outcome['kind'], string>> = {
   'slow-down': 'Not approved yet.',
 };
 
-const idps = ['local', 'legacy', 'corp'];
+const idps = ['local', 'corp'];
+/** Where the callback page is on an app origin unless `redirectUris` lists the addresses. */
 const CALLBACK = '/secure-uploader-callback.html';
 
 /** The routes of `/authorize`. */
@@ -57,6 +58,8 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
       return c.redirect(answerAt(wanted, answer).href, 303);
     }
     if (wanted.idp === 'corp') {
+      // This sign-in is kept until it is finished, and anyone may begin one.
+      await limitRate(c, parts, 'corp');
       query.delete('prompt');
       return goToCorp(c, parts, query.toString());
     }
@@ -102,7 +105,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
     const wanted = readWanted(query, parts);
     if (wanted instanceof URL) return c.redirect(wanted.href, 303);
     if (typeof wanted === 'string') return c.html(errorPage(wanted), 400, pageHeaders("'none'"));
-    await limitRate(c, parts, 'login', 3);
+    await limitRate(c, parts, 'login');
     return { query, wanted, form: new URLSearchParams(await readText(c.req.raw, 16 * 1024)) };
   }
 
@@ -181,17 +184,10 @@ function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string
   return wanted;
 }
 
-/** The address, if it is registered: exactly, or as the callback page of an app origin. */
+/** The address if it is registered, compared character by character (RFC 9700, 2.1). */
 function readRedirectUri(value: string, { settings }: Parts): URL | undefined {
-  let url: URL;
-  try {
-    url = new URL(value);
-  } catch {
-    return undefined;
-  }
-  if (settings.redirectUris) return settings.redirectUris.includes(value) ? url : undefined;
-  const isCallback = settings.appOrigins.includes(url.origin) && url.pathname.endsWith(CALLBACK);
-  return isCallback && url.href === value && `${url.origin}${url.pathname}` === value ? url : undefined;
+  const registered = settings.redirectUris ?? settings.appOrigins.map((origin) => origin + CALLBACK);
+  return registered.includes(value) ? new URL(value) : undefined;
 }
 
 function answerAt(

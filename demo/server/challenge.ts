@@ -47,6 +47,7 @@ const ATTEMPTS = 5;
 const LOCK_MS = 15 * 60_000;
 const RESEND_MS = 30_000;
 const POLL_S = 4;
+const sendable = ['email', 'sms', 'push'] as const;
 
 /** Begins the second step of a user whose password was right. */
 export async function beginChallenge(
@@ -69,14 +70,21 @@ export async function beginChallenge(
 
 /** Takes one step. The old token is worth nothing afterwards, whatever came of it. */
 export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
-  const row = await parts.tables.challenges.take(fingerprint(step.token));
+  const key = fingerprint(step.token);
+  const row = await parts.tables.challenges.take(key);
   const user = users.find(({ id }) => id === row?.userId);
   if (!row || !user || row.expiresAt <= parts.clock.now() || row.origin !== step.origin) {
     return { kind: 'expired' };
   }
   if (await isLocked(parts, user.id)) return { kind: 'locked' };
   if (!step.method || !user.methods.includes(step.method)) return goOn(parts, row, user, 'challenge');
-  if (step.action === 'start') return start(parts, row, user, step.method);
+  if (step.action === 'start') {
+    // A refused start leaves the challenge as it was: its token can be used again.
+    return start(parts, row, user, step.method).catch(async (error: unknown) => {
+      await parts.tables.challenges.put(key, row);
+      throw error;
+    });
+  }
   if (step.action === 'poll') return poll(parts, row, user);
   return answer(parts, row, user, step.method, step);
 }
@@ -84,17 +92,21 @@ export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
 async function start(parts: Parts, row: Challenge, user: User, method: Method): Promise<Outcome> {
   const now = parts.clock.now();
   const next: Challenge = { ...row, method };
+  const isFresh = now - (row.sent?.[method]?.at ?? Number.NEGATIVE_INFINITY) < RESEND_MS;
   if (method === 'email' || method === 'sms') {
-    const isFresh = row.method === method && now - (row.sentAt ?? 0) < RESEND_MS;
     if (!isFresh) {
+      await parts.limits.message.count(user.id);
       const { code, key } = randomCode();
-      Object.assign(next, { codeKey: key, sentAt: now });
+      next.sent = { ...row.sent, [method]: { at: now, codeKey: key } };
       await send(parts, row, { userId: user.id, method, text: code, at: now });
     }
   } else if (method === 'push') {
-    const number = randomInt(10, 100);
-    Object.assign(next, { number, sentAt: now, polledAt: now });
-    await send(parts, row, { userId: user.id, method, text: decoys(number).join(' '), at: now, number });
+    if (!isFresh) {
+      await parts.limits.message.count(user.id);
+      const number = randomInt(10, 100);
+      Object.assign(next, { number, polledAt: now, sent: { ...row.sent, push: { at: now } } });
+      await send(parts, row, { userId: user.id, method, text: decoys(number).join(' '), at: now, number });
+    }
   } else if (method === 'passkey') {
     const options = await passkeyOptions(parts, user.id);
     return goOn(parts, { ...next, passkeyChallenge: options.challenge }, user, 'challenge', {
@@ -112,17 +124,29 @@ async function answer(
   { code = '', credential }: Step,
 ): Promise<Outcome> {
   if (method === 'push') return poll(parts, row, user);
+  if (!(await takeAttempt(parts, user.id))) return { kind: 'locked' };
   if (await isRight(parts, row, method, code.replace(/[\s-]/g, ''), credential))
     return establish(parts, row, user);
   const attemptsLeft = row.attemptsLeft - 1;
-  // Counted over all sign-ins of the user, or a new challenge would give new attempts.
-  const lockout = await parts.tables.lockouts.update(`second ${user.id}`, (last) => {
-    const failures = (last?.failures ?? 0) + 1;
-    const lockedUntil = failures >= ATTEMPTS ? parts.clock.now() + LOCK_MS : 0;
-    return { failures: lockedUntil ? 0 : failures, lockedUntil };
-  });
-  if (attemptsLeft <= 0 || (lockout?.lockedUntil ?? 0) > parts.clock.now()) return { kind: 'locked' };
+  if (attemptsLeft <= 0 || (await isLocked(parts, user.id))) return { kind: 'locked' };
   return goOn(parts, { ...row, attemptsLeft }, user, 'wrong');
+}
+
+/**
+ * Uses up one of the user's attempts, before the answer is checked and in one step: of answers that arrive together no more are
+ * checked than of answers one after the other. The last attempt locks; a right answer lifts the lock again (`establish`).
+ * Attempts count over all sign-ins, or a new challenge would give new ones. False: locked.
+ */
+async function takeAttempt({ tables, clock }: Parts, userId: string): Promise<boolean> {
+  const now = clock.now();
+  let isTaken = false;
+  await tables.lockouts.update(`second ${userId}`, (last) => {
+    isTaken = (last?.lockedUntil ?? 0) <= now;
+    if (!isTaken) return undefined;
+    const failures = (last?.lockedUntil ? 0 : (last?.failures ?? 0)) + 1;
+    return { failures, lockedUntil: failures >= ATTEMPTS ? now + LOCK_MS : 0 };
+  });
+  return isTaken;
 }
 
 async function isRight(
@@ -144,20 +168,25 @@ async function isRight(
       );
     case 'email':
     case 'sms':
-      return row.method === method && row.codeKey !== undefined && isSame(row.codeKey, fingerprint(code));
+      return isSentCode(row.sent?.[method]?.codeKey, code);
     case 'push':
       return false;
   }
 }
 
+function isSentCode(codeKey: string | undefined, code: string): boolean {
+  return codeKey !== undefined && isSame(codeKey, fingerprint(code));
+}
+
 async function poll(parts: Parts, row: Challenge, user: User): Promise<Outcome> {
-  const message = await parts.tables.messages.get(row.id);
+  const message = await parts.tables.messages.get(messageKey(row, 'push'));
   if (row.method !== 'push' || !message) return goOn(parts, row, user, 'challenge');
   if (message.decision === 'approved') return establish(parts, row, user);
   if (message.decision === 'denied') {
-    await parts.tables.messages.take(row.id);
-    const { method: _, number: __, ...rest } = row;
-    return goOn(parts, rest, user, 'denied');
+    await parts.tables.messages.take(messageKey(row, 'push'));
+    const { method: _, number: __, sent: { push: ___, ...sent } = {}, ...rest } = row;
+    // A denied request was answered, so the next one may be sent as soon as it is asked for.
+    return goOn(parts, { ...rest, sent }, user, 'denied');
   }
   const now = parts.clock.now();
   // Half a second of grace: the client's clock and the way to us are not exact.
@@ -166,7 +195,7 @@ async function poll(parts: Parts, row: Challenge, user: User): Promise<Outcome> 
 }
 
 async function establish(parts: Parts, row: Challenge, user: User): Promise<Outcome> {
-  await parts.tables.messages.take(row.id);
+  for (const method of sendable) await parts.tables.messages.take(messageKey(row, method));
   await parts.tables.lockouts.take(`second ${user.id}`);
   return { kind: 'established', user, codeChallenge: row.codeChallenge, idp: row.idp };
 }
@@ -195,7 +224,10 @@ function describe({ clock }: Parts, row: Challenge, user: User): ChallengeDetail
   if (method === 'recovery') Object.assign(details, { code_length: 10, code_kind: 'alphanumeric' });
   if (method === 'email' || method === 'sms') {
     details.delivery = method === 'email' ? `${user.email[0]}•••@example.com` : '••• ••• 42';
-    details.resend_after = Math.max(0, Math.ceil(((row.sentAt ?? 0) + RESEND_MS - clock.now()) / 1000));
+    details.resend_after = Math.max(
+      0,
+      Math.ceil(((row.sent?.[method]?.at ?? 0) + RESEND_MS - clock.now()) / 1000),
+    );
   }
   if (method === 'push') {
     details.poll_after = POLL_S;
@@ -205,7 +237,11 @@ function describe({ clock }: Parts, row: Challenge, user: User): ChallengeDetail
 }
 
 async function send({ tables }: Parts, row: Challenge, message: Message): Promise<void> {
-  await tables.messages.put(row.id, { ...message, keepUntil: row.expiresAt });
+  await tables.messages.put(messageKey(row, message.method), { ...message, keepUntil: row.expiresAt });
+}
+
+function messageKey({ id }: Challenge, method: Message['method']): string {
+  return `${id} ${method}`;
 }
 
 async function isLocked({ tables, clock }: Parts, userId: string): Promise<boolean> {

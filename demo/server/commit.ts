@@ -8,23 +8,18 @@ import type { StoredChunk } from './storage.ts';
 const AT_ONCE = 64;
 
 /**
- * Finishes the upload. `hashes` and `receipts` are in chunk order. Throws refusals: 400 for a receipt that is not of
- * this session and chunk, 409 with `missing` for chunks that are not stored, 422 for a wrong total or order.
+ * Finishes the upload, once its receipts were checked. `hashes` are in chunk order. Call it under the user's shared lock. Throws
+ * refusals: 409 with `missing` for chunks that are not stored, 422 for a wrong total or order.
  */
 export async function commitFile(
   parts: Parts,
   session: UploadSession,
   hashes: string[],
-  receipts: string[],
 ): Promise<StoredFile> {
   const { tables, clock } = parts;
-  if (receipts.length !== hashes.length) {
-    throw new Refusal(400, 'invalid_request', 'there must be one receipt for each hash');
-  }
   const finished = await tables.files.get(session.fileId);
   if (finished) return sameAgain(finished, hashes);
 
-  await checkReceipts(parts, session, hashes, receipts);
   const chunks = await findChunks(parts, session, hashes);
   const total = chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   if (total !== session.sizeBytes) {
@@ -47,6 +42,7 @@ export async function commitFile(
   );
   await tables.sessions.update(session.id, (row) => (row ? { ...row, phase: 'finished' } : undefined));
   if (!file) throw new Error('the file was not kept');
+  parts.usage.close(session.id, session.userId, 'finished');
   return sameAgain(file, hashes);
 }
 
@@ -57,12 +53,16 @@ function sameAgain(file: StoredFile, hashes: string[]): StoredFile {
   return file;
 }
 
-async function checkReceipts(
+/** Checks one receipt for each hash, in chunk order. Throws a refusal of 400 for one that is not of this session and chunk. */
+export async function checkReceipts(
   { seal }: Parts,
   session: UploadSession,
   hashes: string[],
   receipts: string[],
 ): Promise<void> {
+  if (receipts.length !== hashes.length) {
+    throw new Refusal(400, 'invalid_request', 'there must be one receipt for each hash');
+  }
   for (let at = 0; at < hashes.length; at += AT_ONCE) {
     const batch = hashes.slice(at, at + AT_ONCE);
     const checks = batch.map((hash, index) => seal.isReceipt(receipts[at + index] ?? '', session.id, hash));

@@ -2,7 +2,7 @@
 // there and back. It shares the demo's users; what it hands back is a name for a sign-in that the service began.
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
-import { checkPassword, limitRate, startLogin } from './accounts.ts';
+import { checkPassword, isOverTls, limitRate, startLogin } from './accounts.ts';
 import type { Env, Parts } from './parts.ts';
 import { Refusal, readText } from './refusal.ts';
 import { fingerprint, randomToken } from './seal.ts';
@@ -27,6 +27,7 @@ export async function goToCorp(c: Context<Env>, parts: Parts, query: string): Pr
     httpOnly: true,
     path: '/authorize',
     sameSite: 'Lax',
+    secure: isOverTls(parts),
     maxAge: LIFETIME_MS / 1000,
   });
   return c.redirect(`${idpUrl}/sign-in?request=${name}`, 303);
@@ -78,7 +79,7 @@ export function createCorp(parts: Parts): Hono<Env> {
   app.post('/sign-in', async (c) => {
     const name = await find(c);
     if (c.req.header('origin') !== idpUrl) throw new Refusal(403, 'untrusted_origin', 'not our form');
-    await limitRate(c, parts, 'corp', 3);
+    await limitRate(c, parts, 'corp');
     const form = new URLSearchParams(await readText(c.req.raw, 16 * 1024));
     const email = (form.get('email') ?? '').slice(0, 320);
     const user = await checkPassword(parts, email, (form.get('password') ?? '').slice(0, 1000));

@@ -72,7 +72,7 @@ export async function passkeyOptions(
 ): Promise<Awaited<ReturnType<typeof generateAuthenticationOptions>>> {
   const { passkeys } = await factorsOf(parts, userId);
   return generateAuthenticationOptions({
-    rpID: parts.settings.host,
+    rpID: hostOf(parts),
     allowCredentials: passkeys.map(({ id }) => ({ id })),
     userVerification: 'preferred',
   });
@@ -94,7 +94,7 @@ export async function checkPasskey(
       response,
       expectedChallenge,
       expectedOrigin: [parts.baseUrl, ...parts.settings.appOrigins],
-      expectedRPID: parts.settings.host,
+      expectedRPID: hostOf(parts),
       credential: {
         id: passkey.id,
         publicKey: new Uint8Array(Buffer.from(passkey.publicKey, 'base64url')),
@@ -145,9 +145,13 @@ export async function createTestPasskey(parts: Parts, userId: string): Promise<T
   return {
     credentialId: id,
     privateKey: privateKey.export({ type: 'pkcs8', format: 'der' }).toString('base64url'),
-    rpId: parts.settings.host,
+    rpId: hostOf(parts),
     userHandle: Buffer.from(userId).toString('base64url'),
   };
+}
+
+function hostOf({ baseUrl }: Parts): string {
+  return new URL(baseUrl).hostname;
 }
 
 /** A code of six digits to send, and what is kept of it. */

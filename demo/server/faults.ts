@@ -83,6 +83,8 @@ export interface LogEntry {
   /** Names of the request's headers. */
   headers: string[];
   hasBearer: boolean;
+  /** Which bearer it was, counted from 1 in the order in which they came; missing where there was none. */
+  bearerNumber?: number;
   hasCookie: boolean;
   /** Names of the fields of a JSON body. */
   fields?: string[];
@@ -134,7 +136,8 @@ export interface Faults {
   /** All requests since the start or the last `clearLog`, oldest first. */
   readonly log: LogEntry[];
   clearLog(): void;
-  record(entry: LogEntry): void;
+  /** Adds an entry; `authorization` is that header of its request, of which only a number is kept in the entry. */
+  record(entry: LogEntry, authorization?: string): void;
 }
 
 interface Armed {
@@ -149,6 +152,12 @@ export function createFaults(enabled: boolean): Faults {
   let chosen: ((request: StruckRequest) => Partial<Fault> | undefined) | undefined;
   let network: NetworkShape = {};
   const log: LogEntry[] = [];
+  const bearers = new Map<string, number>();
+  const numberOf = (bearer: string): number => {
+    const number = bearers.get(bearer) ?? bearers.size + 1;
+    bearers.set(bearer, number);
+    return number;
+  };
   return {
     enabled,
     log,
@@ -202,8 +211,10 @@ export function createFaults(enabled: boolean): Faults {
     clearLog() {
       log.length = 0;
     },
-    record(entry) {
-      if (enabled) log.push(entry);
+    record(entry, authorization) {
+      if (!enabled) return;
+      if (entry.hasBearer && authorization !== undefined) entry.bearerNumber = numberOf(authorization);
+      log.push(entry);
     },
   };
 }

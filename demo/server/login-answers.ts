@@ -1,5 +1,4 @@
-// How a sign-in's outcome is written: in our own words, in those of the `legacy` provider, or broken on purpose. It
-// decides nothing.
+// How the outcome of a sign-in is written as an answer, or broken on purpose. It decides nothing.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ChallengeDetails, Outcome } from './challenge.ts';
 import type { Method } from './seed.ts';
@@ -21,7 +20,7 @@ const nothingMore = { challenge_token: '', available_methods: [] };
 export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatusCode] {
   switch (outcome.kind) {
     case 'established':
-      return [spell({ status: 'ok', next_step: 'authorize', ...nothingMore }, outcome.idp), 200];
+      return [{ status: 'ok', next_step: 'authorize', ...nothingMore }, 200];
     case 'locked':
       return [{ status: 'locked', error: 'locked', next_step: 'none', ...nothingMore }, 401];
     case 'expired':
@@ -36,7 +35,7 @@ export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatu
         available_methods: [...outcome.user.methods],
         challenge: outcome.details,
       };
-      return [spell(answer, outcome.idp), outcome.kind === 'wrong' ? 401 : 200];
+      return [answer, outcome.kind === 'wrong' ? 401 : 200];
     }
   }
 }
@@ -93,38 +92,8 @@ function nextStep({ kind, user, details }: Extract<Outcome, { details: Challenge
   return user.methods.length === 1 ? (user.methods[0] ?? 'choose') : 'choose';
 }
 
-const legacyNames: Record<string, string> = {
-  totp: 'TOKEN:SOFTWARE:TOTP',
-  email: 'EMAIL_OTP',
-  sms: 'SMS_OTP',
-  push: 'PUSH_NOTIFICATION',
-  passkey: 'WEBAUTHN',
-  recovery: 'BACKUP_CODE',
-};
+/** The ways of answering a challenge. */
+const METHODS: readonly Method[] = ['totp', 'email', 'sms', 'push', 'passkey', 'recovery'];
 
-/** The method of this name, in our spelling or that of `legacy`. */
-export function readMethod(name: string): Method | undefined {
-  const found = Object.entries(legacyNames).find(([ours, theirs]) => name === ours || name === theirs);
-  return found?.[0] as Method | undefined;
-}
-
-// The same things under other names, as old services have them: upper case, methods as objects, times as numbers.
-function spell(answer: LoginAnswer, idp: string): LoginAnswer {
-  if (idp !== 'legacy') return answer;
-  const details = answer.challenge as ChallengeDetails | undefined;
-  const known: Record<string, string> = { ok: 'SUCCESS', challenge: 'MFA_REQUIRED', authorize: 'CONTINUE' };
-  const upper = (word: string): string => known[word] ?? legacyNames[word] ?? word.toUpperCase();
-  return {
-    ...answer,
-    status: upper(answer.status),
-    next_step: upper(answer.next_step),
-    available_methods: answer.available_methods.map((method, index) => ({
-      id: legacyNames[String(method)] ?? String(method).toUpperCase(),
-      type: legacyNames[String(method)] ?? String(method).toUpperCase(),
-      label: `Method ${index + 1}`,
-    })),
-    ...(details && {
-      challenge: { ...details, expires_at: Math.floor(Date.parse(details.expires_at) / 1000) },
-    }),
-  };
-}
+/** The method of this name. */
+export const readMethod = (name: string): Method | undefined => METHODS.find((method) => method === name);

@@ -8,14 +8,17 @@ const HELP = `The reference service.
   --storage-port N    port of the storage (default 8788, or the next free one)
   --data PATH         where state, keys and bytes lie (default .data)
   --origin URL        origin of a page that may use it; may be repeated (default http://localhost:5173)
-  --redirect-uri URL  exact callback address; may be repeated (default: the callback page of every origin)
+  --redirect-uri URL  exact callback address; may be repeated (default: /secure-uploader-callback.html of every origin)
   --host NAME         localhost (default) or 127.0.0.1
   --hash NAME         sha-256 (default) or blake3
+  --base-url URL      origin under which a reverse proxy publishes the service (https: cookies are bound to the host)
+  --storage-url URL   the same for the storage
+  --trusted-proxy IP  address or network of a reverse proxy that tells client addresses; may be repeated
   --token-lifetime S  seconds a bearer token lives (default 900)
   --cross-site        session cookie for pages of other sites (None; Secure; Partitioned)
   --replant           sets the session cookie in the token answer too
   --plain             the sign-in page has plain forms, instead of the form of the widget
-  --test              switches on faults, request log and /_test/*; never in production`;
+  --test              switches on faults, request log, /_test/* and /_demo; never in production`;
 
 const { values } = parseArgs({
   options: {
@@ -25,6 +28,9 @@ const { values } = parseArgs({
     origin: { type: 'string', multiple: true, default: ['http://localhost:5173'] },
     'redirect-uri': { type: 'string', multiple: true },
     host: { type: 'string', default: 'localhost' },
+    'base-url': { type: 'string' },
+    'storage-url': { type: 'string' },
+    'trusted-proxy': { type: 'string', multiple: true, default: [] },
     hash: { type: 'string', default: 'sha-256' },
     'token-lifetime': { type: 'string', default: '900' },
     'cross-site': { type: 'boolean', default: false },
@@ -63,6 +69,11 @@ async function startOnFreePorts(): Promise<Service> {
     cookie: values['cross-site'] ? 'cross-site' : 'same-site',
     replant: values.replant,
     test: values.test,
+    publicUrls: {
+      ...(values['base-url'] && { service: values['base-url'] }),
+      ...(values['storage-url'] && { storage: values['storage-url'] }),
+    },
+    trustedProxies: values['trusted-proxy'],
     ...(values['redirect-uri'] && { redirectUris: values['redirect-uri'] }),
     ...(!values.plain && (await readLoginScript())),
   };

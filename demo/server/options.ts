@@ -22,13 +22,20 @@ export interface ServiceOptions {
   idpPort?: number;
   /** The host in the addresses that are handed out: `127.0.0.1` (default) or `localhost`. Loopback is all that is listened on. */
   host?: string;
-  /** Exact callback addresses. Without it: any `…/secure-uploader-callback.html` of an app origin. */
+  /**
+   * Origins under which a reverse proxy publishes the three ports; they replace `http://<host>:<port>` in every address. With
+   * `https`, cookies are `Secure` and have the `__Host-` prefix.
+   */
+  publicUrls?: { service?: string; storage?: string; idp?: string };
+  /** Addresses or networks (`10.0.0.0/8`) of reverse proxies whose `X-Forwarded-For` tells the client's address. Default: none. */
+  trustedProxies?: string[];
+  /** Exact callback addresses. Default: `/secure-uploader-callback.html` of every app origin. */
   redirectUris?: string[];
   /** The text of `src/login.ts` as one bundle; with it the sign-in page has the widget's form, else plain forms. */
   loginScript?: string;
   /** Switches on the fault layer, the request log and `/_test/*`. Never in production. */
   test?: boolean;
-  /** The page `/_demo` with the demo users' codes and phones (default: on, since the seed has demo users only). */
+  /** The page `/_demo` with the demo users' codes and phones, and the provider `broken`. Default: on in test mode only. */
   demo?: boolean;
   hash?: HashName;
   tokenLifetimeMs?: number;
@@ -42,9 +49,15 @@ export interface ServiceOptions {
   urlTellsExpiry?: boolean;
   maxChunkBytes?: number;
   maxFileBytes?: number;
+  /** Bytes of one user's files and open uploads together. Default: 10 TiB. */
+  maxUserBytes?: number;
+  /** Upload sessions that one user may have open. Default: 10,000. */
+  maxOpenSessions?: number;
   maxHashesPerBatch?: number;
-  /** Limit of `POST /auth/token`, per address and origin. */
+  /** Limit of `POST /auth/token`, per client address and app origin. Other sign-in calls have a multiple of it. */
   rateLimit?: RateLimit;
+  /** How many codes and push requests one user is sent, over all methods and sign-ins. Default: 5 in 10 minutes. */
+  messageLimit?: RateLimit;
   /** `same-site` (`Lax`) or `cross-site` (`None; Secure; Partitioned`). */
   cookie?: 'same-site' | 'cross-site';
   /** Sets the partitioned session cookie in the token answer too. */
@@ -55,7 +68,8 @@ export interface ServiceOptions {
 }
 
 /** The options with every blank filled. */
-export type Settings = Required<Omit<ServiceOptions, 'redirectUris' | 'loginScript'>> & {
+export type Settings = Required<Omit<ServiceOptions, 'redirectUris' | 'loginScript' | 'publicUrls'>> & {
+  publicUrls: { service?: string; storage?: string; idp?: string };
   loginScript: string | undefined;
   redirectUris: string[] | undefined;
 };
@@ -80,20 +94,33 @@ export function fillOptions(options: ServiceOptions): Settings {
     urlTellsExpiry: true,
     maxChunkBytes: 512 * 1024 * 1024,
     maxFileBytes: 5 * 1024 ** 4,
+    maxUserBytes: 10 * 1024 ** 4,
+    maxOpenSessions: 10_000,
     maxHashesPerBatch: 100,
+    trustedProxies: [],
     rateLimit: test ? { requests: 10_000, windowMs: MINUTE } : { requests: 10, windowMs: MINUTE },
-    demo: true,
+    messageLimit: test ? { requests: 10_000, windowMs: MINUTE } : { requests: 5, windowMs: 10 * MINUTE },
+    demo: test,
     cookie: 'same-site',
     replant: false,
     fsync: true,
     accessControlMaxAgeS: 7200,
     ...options,
     appOrigins: options.appOrigins.map(readOrigin),
-    redirectUris: options.redirectUris,
+    publicUrls: Object.fromEntries(
+      Object.entries(options.publicUrls ?? {}).map(([port, url]) => [port, readOrigin(url)]),
+    ),
+    redirectUris: options.redirectUris?.map(readAddress),
     loginScript: options.loginScript,
     hash,
     test,
   };
+}
+
+// Compared character by character later, so it must be written the way browsers write it.
+function readAddress(value: string): string {
+  if (new URL(value).href !== value) throw new Error(`not a full address: ${value}`);
+  return value;
 }
 
 /** Reads an origin, or throws. `*` and `null` are never origins here. */

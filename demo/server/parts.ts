@@ -3,12 +3,15 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock } from './clock.ts';
 import type { Fault, Faults, LogEntry } from './faults.ts';
+import type { Limits, ReadClient } from './limits.ts';
+import type { Locks } from './locks.ts';
 import type { Network } from './network.ts';
 import type { Settings } from './options.ts';
 import type { Seal } from './seal.ts';
 import type { Method, User } from './seed.ts';
 import type { Row, State, Table } from './state.ts';
 import type { Storage, StoredChunk } from './storage.ts';
+import type { Usage } from './usage.ts';
 
 /** A browser that is signed in, keyed by the fingerprint of its cookie. */
 export interface Login extends Row {
@@ -69,11 +72,6 @@ export interface Name extends Row {
   fileId: string;
 }
 
-/** Hits of one key in a window. */
-export interface Rate extends Row {
-  hits: number[];
-}
-
 /** Failed sign-ins of one address. */
 export interface Lockout extends Row {
   failures: number;
@@ -109,9 +107,8 @@ export interface Challenge extends Row {
   /** S256 challenge of a client that wants its code with the answer. */
   codeChallenge?: string;
   method?: Method;
-  /** Fingerprint of the code that was sent. */
-  codeKey?: string;
-  sentAt?: number;
+  /** What was sent last by each method: when, and the fingerprint of its code. */
+  sent?: Partial<Record<Method, { at: number; codeKey?: string }>>;
   /** What a passkey has to sign. */
   passkeyChallenge?: string;
   /** The number that the phone must show. */
@@ -119,7 +116,7 @@ export interface Challenge extends Row {
   polledAt?: number;
 }
 
-/** What was sent to a user, or waits on a phone. Keyed by the challenge's id. */
+/** What was sent to a user, or waits on a phone. Keyed by the challenge's id and the method. */
 export interface Message extends Row {
   userId: string;
   method: 'email' | 'sms' | 'push';
@@ -146,7 +143,6 @@ export interface Tables {
   sessions: Table<UploadSession>;
   files: Table<StoredFile>;
   names: Table<Name>;
-  rates: Table<Rate>;
   lockouts: Table<Lockout>;
   factors: Table<Factors>;
   challenges: Table<Challenge>;
@@ -163,6 +159,10 @@ export interface Parts {
   seal: Seal;
   faults: Faults;
   network: Network;
+  limits: Limits;
+  locks: Locks;
+  usage: Usage;
+  readClient: ReadClient;
   /** Addresses without a slash at the end. */
   baseUrl: string;
   storageUrl: string;
@@ -190,7 +190,6 @@ export function openTables(state: State): Tables {
     sessions: state.table('sessions'),
     files: state.table('files'),
     names: state.table('names'),
-    rates: state.table('rates'),
     lockouts: state.table('lockouts'),
     factors: state.table('factors'),
     challenges: state.table('challenges'),

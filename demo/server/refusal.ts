@@ -24,6 +24,12 @@ export class Refusal extends Error {
   }
 }
 
+/** Whether the disk is full: the service cannot go on now, but later it may. */
+export function isDiskFull(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
 /** The body as text. Throws a refusal of 413 above `limitBytes`, of 400 if it is no UTF-8 or breaks off. */
 export async function readText(request: Request, limitBytes: number): Promise<string> {
   const tooLarge = new Refusal(413, 'too_large', `the body is larger than ${limitBytes} bytes`);

@@ -83,7 +83,7 @@ export function requestGate(parts: Parts): MiddlewareHandler<Env> {
     });
     if (!faults.enabled || c.req.path.startsWith('/_test/')) return next();
 
-    faults.record(entry);
+    faults.record(entry, c.req.header('authorization'));
     await network.latency(gone.signal);
     await lookInto(c, parts, entry);
     const about = { operation: entry.operation, hashes: entry.hashes ?? [], fileName: entry.fileName };

@@ -1,7 +1,6 @@
 // Starts the reference service: the API on one origin, the storage and an identity provider on others, over one folder of data. This is the
 // entry for tests and for main.ts.
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { issueToken } from './accounts.ts';
@@ -10,10 +9,13 @@ import { type Clock, createClock } from './clock.ts';
 import { createCorp } from './corp.ts';
 import { lockData } from './data-lock.ts';
 import { createFaults, type Faults, type LogEntry } from './faults.ts';
+import { createLimits, createReadClient } from './limits.ts';
+import { createLocks } from './locks.ts';
 import { createNetwork } from './network.ts';
 import { fillOptions, readOrigin, type ServiceOptions, type Settings } from './options.ts';
 import { type Env, openTables, type Parts, type StoredFile } from './parts.ts';
 import { createPeople, type People } from './people.ts';
+import { attach, closeServer, type Handler, listen } from './ports.ts';
 import { openSeal } from './seal.ts';
 import { demoPassword, type Folder, findNamed, folders, type User, users } from './seed.ts';
 import { plantDemoFile } from './seed-file.ts';
@@ -21,6 +23,7 @@ import { openState } from './state.ts';
 import { openStorage } from './storage.ts';
 import { createStorageHandler } from './storage-server.ts';
 import { sweepChunks } from './uploads.ts';
+import { createUsage } from './usage.ts';
 
 export type { Fault, LogEntry, NetworkShape, Operation } from './faults.ts';
 export type { ServiceOptions } from './options.ts';
@@ -59,7 +62,7 @@ export interface Service {
 /** Starts the service. Rejects when a port is taken or a setting cannot be. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const settings = fillOptions(options);
-  const { dataDir, fsync, host, hash } = settings;
+  const { dataDir, fsync, host, hash, publicUrls } = settings;
   const clock = createClock();
   const faults = createFaults(settings.test);
   // The addresses are known only once the ports are, so the servers listen before their handlers are made.
@@ -89,11 +92,16 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       seal,
       faults,
       network: createNetwork(faults),
-      baseUrl: `http://${host}:${servicePort}`,
-      storageUrl: `http://${host}:${storagePort}`,
-      idpUrl: `http://${host}:${idpPort}`,
+      limits: createLimits(settings, clock),
+      locks: createLocks(),
+      usage: createUsage(settings, clock.now),
+      readClient: createReadClient(settings.trustedProxies),
+      baseUrl: publicUrls.service ?? `http://${host}:${servicePort}`,
+      storageUrl: publicUrls.storage ?? `http://${host}:${storagePort}`,
+      idpUrl: publicUrls.idp ?? `http://${host}:${idpPort}`,
     };
     await plantDemoFile(parts);
+    await countUsage(parts);
     for (const user of users) await sweepChunks(parts, user.id);
     handle(serviceServer, storageServer, idpServer, parts);
     return { ...describe(parts), servicePort, storagePort, idpPort, close };
@@ -103,19 +111,18 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   }
 }
 
+async function countUsage({ tables, usage }: Parts): Promise<void> {
+  const sessions = await tables.sessions.list(({ phase }) => phase === 'open');
+  for (const session of sessions.sort((a, b) => a.expiresAt - b.expiresAt)) usage.restore(session);
+  for (const { userId, sizeBytes } of await tables.files.list()) usage.addFile(userId, sizeBytes);
+}
+
 function handle(serviceServer: Server, storageServer: Server, idpServer: Server, parts: Parts): void {
-  const listen = (server: Server, app: Hono<Env>): void => {
-    const listener = getRequestListener((request, env) => app.fetch(request, env), {
-      overrideGlobalObjects: false,
-    });
-    server.on('request', (request, response) => void listener(request, response));
-  };
-  listen(serviceServer, createApp(parts));
-  listen(idpServer, createCorp(parts));
-  const onStorage = createStorageHandler(parts);
-  storageServer.on('request', (request, response) => void onStorage(request, response));
-  // Longer than browsers keep an idle connection, so that none is closed just as it is used again.
-  for (const server of [serviceServer, storageServer, idpServer]) server.keepAliveTimeout = 65_000;
+  const listener = (app: Hono<Env>): Handler =>
+    getRequestListener((request, env) => app.fetch(request, env), { overrideGlobalObjects: false });
+  attach(serviceServer, listener(createApp(parts)), parts.baseUrl);
+  attach(idpServer, listener(createCorp(parts)), parts.idpUrl);
+  attach(storageServer, createStorageHandler(parts), parts.storageUrl);
   // A chunk may take long on a slow line; silence is ended by the sockets' own timeout.
   storageServer.requestTimeout = 0;
   storageServer.timeout = 120_000;
@@ -152,21 +159,4 @@ function describe(parts: Parts): Omit<Service, 'servicePort' | 'storagePort' | '
 
 function requireTest({ test }: Settings): void {
   if (!test) throw new Error('only with `test: true`');
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeAllConnections();
-  });
 }

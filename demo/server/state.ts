@@ -35,17 +35,23 @@ export interface StateOptions {
 }
 
 const SWEEP_EVERY_WRITES = 2000;
+// The journal is rewritten when it is this large and twice as large as at its last rewriting.
+const COMPACT_BYTES = 8 * 1024 * 1024;
 
 /** Opens the state in `dataDir`, rewriting its journal to the rows that still count. */
 export async function openState({ dataDir, now, fsync }: StateOptions): Promise<State> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'state.jsonl');
   const tables = readJournal(path);
-  for (const rows of tables.values()) sweep(rows, now());
-  const compact = `${path}.new`;
-  writeFileSync(compact, [...journalLines(tables)].join(''), { mode: 0o600, flush: true });
-  renameSync(compact, path);
-  const journal = new Journal(await open(path, 'a', 0o600), fsync);
+  const rewrite = (): number => {
+    for (const rows of tables.values()) sweep(rows, now());
+    const lines = [...journalLines(tables)].join('');
+    const compact = `${path}.new`;
+    writeFileSync(compact, lines, { mode: 0o600, flush: true });
+    renameSync(compact, path);
+    return Buffer.byteLength(lines);
+  };
+  const journal = await openJournal(path, rewrite, fsync);
   let writes = 0;
 
   function table<R extends Row>(name: string): Table<R> {
@@ -87,8 +93,9 @@ export async function openState({ dataDir, now, fsync }: StateOptions): Promise<
 
 type Tables = Map<string, Map<string, string>>;
 
+// The line end comes first: a line that was cut off (the disk was full, the process was killed) then takes no other line with it.
 function line(table: string, key: string, text: string | undefined): string {
-  return `[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]\n`;
+  return `\n[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]`;
 }
 
 function* journalLines(tables: Tables): Generator<string> {
@@ -109,7 +116,7 @@ function readJournal(path: string): Tables {
     try {
       parsed = JSON.parse(entry) as [string, string, Row | null];
     } catch {
-      continue; // the last line of a process that was killed while it wrote
+      continue; // a line that was cut off
     }
     const [name, key, row] = parsed;
     const rows = tables.get(name) ?? new Map<string, string>();
@@ -127,36 +134,55 @@ function sweep(rows: Map<string, string>, now: number): void {
   }
 }
 
-/** Appends lines in order; all that came while a write was under way go out in the next one. */
-class Journal {
-  readonly #file: FileHandle;
-  readonly #fsync: boolean;
-  #waiting: string[] = [];
-  #next: Promise<void> | undefined;
-  #last: Promise<void> = Promise.resolve();
+interface Journal {
+  append(text: string): Promise<void>;
+  close(): Promise<void>;
+}
 
-  constructor(file: FileHandle, fsync: boolean) {
-    this.#file = file;
-    this.#fsync = fsync;
-  }
+/**
+ * Appends lines in order; all that arrive while a write is under way are written together next. `rewrite` puts a file with the
+ * rows of this moment in the journal's place and returns its length in bytes; it is called first of all, and then whenever the
+ * journal has grown too large.
+ */
+async function openJournal(path: string, rewrite: () => number, fsync: boolean): Promise<Journal> {
+  let sizeBytes = 0;
+  let largestBytes = 0;
+  let file: FileHandle;
+  let waiting: string[] = [];
+  let next: Promise<void> | undefined;
+  let last: Promise<void> = Promise.resolve();
 
-  append(text: string): Promise<void> {
-    this.#waiting.push(text);
-    this.#next ??= this.#last.then(() => this.#flush());
-    this.#last = this.#next.catch(() => undefined);
-    return this.#next;
-  }
+  const start = async (): Promise<void> => {
+    sizeBytes = rewrite();
+    largestBytes = Math.max(COMPACT_BYTES, 2 * sizeBytes);
+    file = await open(path, 'a', 0o600);
+  };
+  const flush = async (): Promise<void> => {
+    next = undefined;
+    const text = waiting.join('');
+    waiting = [];
+    await file.appendFile(text);
+    if (fsync) await file.datasync();
+    sizeBytes += Buffer.byteLength(text);
+    if (sizeBytes <= largestBytes) return;
+    const old = file;
+    // The lines are written, so a disk that is too full for a second journal is no reason to refuse them.
+    largestBytes = 2 * sizeBytes;
+    await start();
+    await old.close();
+  };
 
-  async #flush(): Promise<void> {
-    this.#next = undefined;
-    const text = this.#waiting.join('');
-    this.#waiting = [];
-    await this.#file.appendFile(text);
-    if (this.#fsync) await this.#file.datasync();
-  }
-
-  async close(): Promise<void> {
-    await this.#last;
-    await this.#file.close();
-  }
+  await start();
+  return {
+    append(text) {
+      waiting.push(text);
+      next ??= last.then(flush);
+      last = next.catch(() => undefined);
+      return next;
+    },
+    async close() {
+      await last;
+      await file.close();
+    },
+  };
 }

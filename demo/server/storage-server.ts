@@ -1,13 +1,14 @@
 // The storage's own origin: takes `PUT` of a chunk on a presigned URL, and nothing else. Plain node HTTP, since
-// this is where the bytes flow. It knows no user but the one in the signature, and no session.
+// this is where the bytes flow. It knows user and session from the signature only.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, LogEntry } from './faults.ts';
 import { pause, untilAborted } from './network.ts';
 import type { Parts } from './parts.ts';
+import { isDiskFull } from './refusal.ts';
 import { hold, makeUp, startEntry } from './request-gate.ts';
 import type { Grant } from './seal.ts';
 
-/** Handles one request of the storage. Never throws. */
+/** Handles one request of the storage. Rejects only when no answer can be written any more. */
 export type StorageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
 /** A connection that a fault has cut, or that broke: there is nobody to answer. */
@@ -17,11 +18,18 @@ class Broken extends Error {}
 export function createStorageHandler(parts: Parts): StorageHandler {
   const { clock, faults, network } = parts;
   return async (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://storage.invalid');
+    const url = readTarget(request.url);
     const gone = new AbortController();
     const names = Object.keys(request.headers);
     const header = (name: string): string | undefined => request.headers[name]?.toString();
-    const entry = startEntry('storage', clock.now(), request.method ?? '', url.pathname, header, names);
+    const entry = startEntry(
+      'storage',
+      clock.now(),
+      request.method ?? '',
+      url?.pathname ?? '',
+      header,
+      names,
+    );
     if (request.method === 'PUT') {
       entry.operation = 'put';
       entry.sizeBytes = Number(header('content-length') ?? 0);
@@ -37,6 +45,10 @@ export function createStorageHandler(parts: Parts): StorageHandler {
     });
     try {
       await network.latency(gone.signal);
+      if (!url) {
+        entry.status = 400;
+        return await write(parts, request, response, refuse(400, 'the address cannot be read'), {});
+      }
       const fault = strike(parts, url, entry);
       await hold(fault, gone.signal);
       if (fault.cut === 'before-body') throw new Broken();
@@ -48,11 +60,21 @@ export function createStorageHandler(parts: Parts): StorageHandler {
       if (!(error instanceof Broken) && !gone.signal.aborted) console.error('storage:', error);
       if (error instanceof Broken || response.headersSent) request.socket.destroy();
       else if (!gone.signal.aborted) {
-        entry.status = 500;
-        await write(parts, request, response, refuse(500, 'internal error'), {});
+        const answer = isDiskFull(error) ? refuse(503, 'no space left') : refuse(500, 'internal error');
+        entry.status = answer.status;
+        await write(parts, request, response, answer, {});
       }
     }
   };
+}
+
+/** The request's target as a URL, or undefined: `//`, `http://[` and the like are none. */
+function readTarget(target = '/'): URL | undefined {
+  try {
+    return new URL(target, 'http://storage.invalid');
+  } catch {
+    return undefined;
+  }
 }
 
 /** What storage answers. */
@@ -95,15 +117,35 @@ async function decide(
   const grant = parts.seal.readUrl(url.pathname, url.searchParams);
   const refused = checkGrant(grant, request, parts.clock.now());
   if (refused || !grant) return refused ?? refuse(403, 'not a URL that was signed here');
-  const bytes = incoming(parts, request, fault, gone);
-  const put = await parts.storage.putChunk(grant.userId, grant.hash, grant.maxBytes, bytes);
-  if ('refused' in put) {
-    return put.refused === 'too-large'
-      ? refuse(413, `the chunk has more than ${grant.maxBytes} bytes`)
-      : refuse(400, 'the bytes have another hash');
+  const answer = await store(parts, grant, request, incoming(parts, request, fault, gone));
+  if (answer.status === 200) entry.stored = true;
+  return answer;
+}
+
+/** Stores the chunk, within what its session may store. */
+async function store(
+  { usage, storage }: Parts,
+  grant: Grant,
+  request: IncomingMessage,
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<Answer> {
+  const { sessionId, userId, hash, maxBytes } = grant;
+  const begun = usage.beginChunk(sessionId, userId, Number(request.headers['content-length'] ?? 0));
+  if (begun === 'closed') return refuse(403, 'the upload session is over');
+  if (begun === 'too-much') return refuse(413, 'the session has stored more than its file can need');
+  if (begun === 'busy') {
+    return { ...refuse(503, 'too many chunks of this session at once'), headers: { 'retry-after': '5' } };
   }
-  entry.stored = true;
-  return { status: 200, headers: { etag: `"${grant.hash}"` }, body: '' };
+  try {
+    const accept = (sizeBytes: number): boolean => usage.storeChunk(sessionId, userId, sizeBytes);
+    const put = await storage.putChunk(userId, hash, maxBytes, bytes, accept);
+    if (!('refused' in put)) return { status: 200, headers: { etag: `"${hash}"` }, body: '' };
+    if (put.refused === 'too-large') return refuse(413, `the chunk has more than ${maxBytes} bytes`);
+    if (put.refused === 'no-room') return refuse(413, 'the session has stored more than its file can need');
+    return refuse(400, 'the bytes have another hash');
+  } finally {
+    usage.endChunk(sessionId, userId);
+  }
 }
 
 function checkGrant(grant: Grant | undefined, request: IncomingMessage, now: number): Answer | undefined {

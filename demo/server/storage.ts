@@ -2,7 +2,7 @@
 // hash while it streams, flushed, then renamed: a half-written one is never visible. An object store can take this
 // module's place. It knows no HTTP, no session and no rights.
 import { createHash } from 'node:crypto';
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createBLAKE3 } from 'hash-wasm';
@@ -10,16 +10,20 @@ import type { HashName } from './options.ts';
 import { isHash, randomId } from './seal.ts';
 
 /** Why a chunk was not taken. */
-export type PutRefusal = 'too-large' | 'hash-mismatch';
+export type PutRefusal = 'too-large' | 'hash-mismatch' | 'no-room';
 
 /** The store of chunks. `userId` is one of ours, `hash` 64 hex digits; anything else throws. */
 export interface Storage {
-  /** Takes a chunk. Throws what `bytes` throws, and keeps nothing then. Safe to run twice at once. */
+  /**
+   * Takes a chunk. Throws what `bytes` throws, and keeps nothing then. Safe to run twice at once. `accept` is called with the
+   * length of a new chunk just before it is stored, and refuses it with false.
+   */
   putChunk(
     userId: string,
     hash: string,
     maxBytes: number,
     bytes: AsyncIterable<Uint8Array>,
+    accept?: (sizeBytes: number) => boolean,
   ): Promise<{ sizeBytes: number } | { refused: PutRefusal }>;
   /** Length of a stored chunk in bytes, or undefined if this user has stored none of that hash. */
   chunkSize(userId: string, hash: string): Promise<number | undefined>;
@@ -43,6 +47,7 @@ export function openStorage(dataDir: string, hashName: HashName, fsync: boolean)
   const temporary = join(dataDir, 'incoming');
   rmSync(temporary, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true, mode: 0o700 });
+  const storing = new Set<string>();
   const folderOf = (userId: string): string => {
     if (!/^[a-z0-9-]{1,64}$/.test(userId)) throw new Error('not a user of ours');
     return join(dataDir, 'users', userId, 'chunks');
@@ -53,7 +58,7 @@ export function openStorage(dataDir: string, hashName: HashName, fsync: boolean)
   };
 
   return {
-    async putChunk(userId, hash, maxBytes, bytes) {
+    async putChunk(userId, hash, maxBytes, bytes, accept = () => true) {
       const path = pathOf(userId, hash);
       const draft = join(temporary, randomId('chunk'));
       const file = await open(draft, 'wx', 0o600);
@@ -63,11 +68,16 @@ export function openStorage(dataDir: string, hashName: HashName, fsync: boolean)
         if (taken.hash !== hash) return { refused: 'hash-mismatch' };
         if (fsync) await file.datasync();
         await file.close();
+        // Checked and noted in one step, so that a chunk that arrives many times at once counts once.
+        const isNew = !storing.has(path) && !existsSync(path);
+        if (isNew && !accept(taken.sizeBytes)) return { refused: 'no-room' };
+        storing.add(path);
         await mkdir(folderOf(userId), { recursive: true, mode: 0o700 });
         await rename(draft, path);
         if (fsync) await syncFolder(folderOf(userId));
         return { sizeBytes: taken.sizeBytes };
       } finally {
+        storing.delete(path);
         await file.close().catch(() => undefined);
         await rm(draft, { force: true });
       }

@@ -10,11 +10,25 @@ import { findNamed } from './seed.ts';
 
 const BODY_BYTES = 1024 * 1024;
 
+// Ten years: what is added to a date must leave a date.
+const GREATEST_MS = 10 * 365 * 24 * 3600_000;
+
+function readMs(body: Record<string, unknown>, field: string): number | undefined {
+  const value = body[field];
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Math.abs(value) <= GREATEST_MS) return value;
+  throw new Refusal(400, 'invalid_request', `${field} must be a number of milliseconds, ten years at most`);
+}
+
 /** The routes below `/_test`. */
 export function testRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { faults, clock, settings } = parts;
   const people = createPeople(parts);
+  const requireKnown = (name: string): string => {
+    if (!findNamed(name)) throw new Refusal(404, 'not_found', 'no such user');
+    return name;
+  };
 
   app.post('/_test/faults', async (c) => {
     const fault = (await readJson(c.req.raw, BODY_BYTES)) as unknown as Fault;
@@ -44,13 +58,12 @@ export function testRoutes(parts: Parts): Hono<Env> {
     const wanted = readString(body, 'user', 100);
     const user = findNamed(wanted);
     if (!user) throw new Refusal(404, 'not_found', 'no such user');
-    const lifetimeMs = typeof body.lifetimeMs === 'number' ? body.lifetimeMs : settings.tokenLifetimeMs;
+    const lifetimeMs = readMs(body, 'lifetimeMs') ?? settings.tokenLifetimeMs;
     const { token, expiresAt } = await issueToken(parts, user.id, undefined, lifetimeMs);
     return c.json({ token, expires_at: expiresAt });
   });
   app.get('/_test/people/:user', async (c) => {
-    const name = c.req.param('user');
-    if (!findNamed(name)) throw new Refusal(404, 'not_found', 'no such user');
+    const name = requireKnown(c.req.param('user'));
     return c.json({
       totp: await people.totp(name),
       recovery_codes: await people.recoveryCodes(name),
@@ -63,20 +76,22 @@ export function testRoutes(parts: Parts): Hono<Env> {
     if (decision !== 'approved' && decision !== 'denied') {
       throw new Refusal(400, 'invalid_request', 'decision is approved or denied');
     }
-    return c.json({ answered: await people.answerPush(c.req.param('user'), decision) });
+    return c.json({ answered: await people.answerPush(requireKnown(c.req.param('user')), decision) });
   });
-  app.post('/_test/people/:user/passkey', async (c) => c.json(await people.addPasskey(c.req.param('user'))));
+  app.post('/_test/people/:user/passkey', async (c) =>
+    c.json(await people.addPasskey(requireKnown(c.req.param('user')))),
+  );
   app.post('/_test/lifetimes', async (c) => {
     const body = await readJson(c.req.raw, BODY_BYTES);
     for (const name of ['tokenLifetimeMs', 'urlLifetimeMs', 'codeLifetimeMs'] as const) {
-      const value = body[name];
-      if (typeof value === 'number') settings[name] = value;
+      const value = readMs(body, name);
+      if (value !== undefined) settings[name] = value;
     }
     return c.body(null, 204);
   });
   app.post('/_test/clock', async (c) => {
-    const { shiftMs } = await readJson(c.req.raw, BODY_BYTES);
-    if (typeof shiftMs !== 'number') throw new Refusal(400, 'invalid_request', 'shiftMs must be a number');
+    const shiftMs = readMs(await readJson(c.req.raw, BODY_BYTES), 'shiftMs');
+    if (shiftMs === undefined) throw new Refusal(400, 'invalid_request', 'shiftMs must be a number');
     clock.shift(shiftMs);
     return c.json({ now: clock.now() });
   });

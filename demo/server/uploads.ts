@@ -3,7 +3,7 @@
 // same user's.
 import { type Context, Hono } from 'hono';
 import { requireUser } from './accounts.ts';
-import { commitFile } from './commit.ts';
+import { checkReceipts, commitFile } from './commit.ts';
 import { readFileName } from './file-name.ts';
 import { nameKey, requireFolder } from './folders.ts';
 import type { Env, Parts, UploadSession } from './parts.ts';
@@ -41,7 +41,10 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
       phase: 'open',
       keepUntil: now + 2 * settings.uploadSessionLifetimeMs,
     };
-    await tables.sessions.put(session.id, session);
+    await parts.locks.shared(user.id, async () => {
+      claim(parts, session);
+      await tables.sessions.put(session.id, session);
+    });
     const passport = await seal.sealPassport({
       sessionId: session.id,
       userId: user.id,
@@ -65,11 +68,17 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
   });
 
   app.post('/files/uploadsession/commit', async (c) => {
-    const { session } = await requireSession(c, parts);
-    if (session.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
+    const { user, session } = await requireSession(c, parts);
     const body = await readJson(c.req.raw, 16 * KIB * KIB);
     const hashes = readHashes(body, MAX_CHUNKS);
-    const file = await commitFile(parts, session, hashes, readStrings(body, 'receipts'));
+    const receipts = readStrings(body, 'receipts');
+    await checkReceipts(parts, session, hashes, receipts);
+    // Beside other commits, but never beside the removal of this user's chunks.
+    const file = await parts.locks.shared(user.id, async () => {
+      const current = await requireCurrent(parts, session.id);
+      if (current.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
+      return commitFile(parts, current, hashes);
+    });
     return c.json({
       file_id: file.id,
       parent_id: file.folderId,
@@ -81,11 +90,15 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
 
   app.delete('/files/uploadsession', async (c) => {
     const { user, session } = await requireSession(c, parts);
-    if (session.phase === 'finished') throw new Refusal(409, 'finished', 'the upload is finished');
-    await tables.sessions.update(session.id, (row) =>
-      row?.phase === 'open' ? { ...row, phase: 'canceled' } : undefined,
-    );
-    await sweepChunks(parts, user.id);
+    await parts.locks.exclusive(user.id, async () => {
+      const { phase } = await requireCurrent(parts, session.id);
+      if (phase === 'finished') throw new Refusal(409, 'finished', 'the upload is finished');
+      await tables.sessions.update(session.id, (row) =>
+        row?.phase === 'open' ? { ...row, phase: 'canceled' } : undefined,
+      );
+      parts.usage.close(session.id, user.id, 'canceled');
+      await sweepChunks(parts, user.id);
+    });
     return c.body(null, 204);
   });
 
@@ -127,37 +140,53 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
+// Refuses a session that would take its user over a limit.
+function claim({ usage }: Parts, session: UploadSession): void {
+  const claimed = usage.open(session);
+  if (claimed === 'no-room')
+    throw new Refusal(413, 'no_room', 'this user’s uploads would take too many bytes');
+  if (claimed === 'too-many') {
+    const headers = { 'retry-after': '60' };
+    throw new Refusal(429, 'too_many', 'this user has too many open uploads', { headers });
+  }
+}
+
 /**
  * Removes the chunks of a user that no finished file has; but none at all while an upload is open, since it may
- * count on them.
+ * count on them. Call it under the user's exclusive lock.
  */
-export async function sweepChunks({ tables, storage, clock }: Parts, userId: string): Promise<void> {
+export async function sweepChunks({ tables, storage, clock, usage }: Parts, userId: string): Promise<void> {
   const isOpen = (row: UploadSession): boolean =>
     row.userId === userId && row.phase === 'open' && row.expiresAt > clock.now();
   if ((await tables.sessions.list(isOpen)).length > 0) return;
   const files = await tables.files.list((file) => file.userId === userId);
   const kept = new Set(files.flatMap((file) => file.chunks.map(({ hash }) => hash)));
   await storage.sweep(userId, (hash) => kept.has(hash));
+  usage.swept(userId);
 }
 
 async function requireSession(
   c: Context<Env>,
   parts: Parts,
 ): Promise<{ user: User; session: UploadSession }> {
-  const { seal, tables, clock } = parts;
+  const { seal } = parts;
   const user = await requireUser(c, parts);
   const sealed = c.req.header(HEADER);
   if (!sealed) throw new Refusal(400, 'invalid_request', `the header ${HEADER} is missing`);
   const passport = await seal.openPassport(sealed);
   if (!passport) throw new Refusal(404, 'not_found', 'not a passport of this service');
   if (passport.userId !== user.id) throw new Refusal(403, 'forbidden', 'the passport is not this user’s');
-  const session = await tables.sessions.get(passport.sessionId);
-  if (!session) throw new Refusal(404, 'not_found', 'no such upload session');
-  if (Math.min(passport.expiresAt, session.expiresAt) <= clock.now()) {
-    throw new Refusal(410, 'gone', 'the upload session has expired');
-  }
+  const session = await requireCurrent(parts, passport.sessionId);
   requireFolder(user, session.folderId, 'write');
   return { user, session };
+}
+
+/** The session as it is now. Throws refusals of 404 and 410. */
+async function requireCurrent({ tables, clock }: Parts, id: string): Promise<UploadSession> {
+  const session = await tables.sessions.get(id);
+  if (!session) throw new Refusal(404, 'not_found', 'no such upload session');
+  if (session.expiresAt <= clock.now()) throw new Refusal(410, 'gone', 'the upload session has expired');
+  return session;
 }
 
 function requireOpen(session: UploadSession): void {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';
-import { authorizePath, challenge as codeChallenge, login, redeem } from './sign-in-steps.ts';
+import { challenge as codeChallenge, login, redeem } from './sign-in-steps.ts';
 import { type Answer, ask, page, type Rig, startRig } from './support.ts';
 
 const rig: Rig = await startRig({ host: 'localhost' });
@@ -214,29 +214,6 @@ test('users who cannot go on are told so in the login response’s form', async 
   const uma = await begin('uma');
   assert.deepEqual(uma.body.available_methods, ['retina']);
   assert.equal((await step(uma, 'answer', 'retina', { code: '1' })).body.status, 'challenge');
-});
-
-test('the legacy provider says the same things in other words', async () => {
-  const { body } = await begin('mia', 'legacy');
-  assert.equal(body.status, 'MFA_REQUIRED');
-  assert.deepEqual(
-    body.available_methods.map(({ id }: { id: string }) => id),
-    ['EMAIL_OTP', 'SMS_OTP', 'BACKUP_CODE'],
-  );
-  assert.equal(typeof body.challenge.expires_at, 'number');
-  const started = await step(await begin('mia', 'legacy'), 'start', 'SMS_OTP');
-  const code = await rig.service.people.message('mia', 'sms');
-  const done = await step(started, 'answer', 'SMS_OTP', { code });
-  assert.equal(done.body.status, 'SUCCESS');
-  const cookie = done.headers.get('set-cookie')?.split(';')[0] ?? '';
-  const { headers } = await ask(rig.service, 'GET', authorizePath({ prompt: 'none' }), {
-    headers: { cookie },
-  });
-  const token = await redeem(
-    rig.service,
-    new URL(headers.get('location') ?? '').searchParams.get('code') ?? '',
-  );
-  assert.equal(typeof token.body.expires_at, 'number');
 });
 
 test('the broken provider answers junk on demand', async () => {

@@ -214,6 +214,7 @@ test('the log tells who asked what, and keeps no secret', async () => {
   assert.equal(session?.origin, page);
   assert.equal(session?.hasBearer, true);
   assert.equal(session?.hasCookie, false);
+  assert.equal(session?.bearerNumber, commit?.bearerNumber);
   assert.deepEqual(session?.fields, ['parent_id', 'file_name', 'file_size']);
   assert.deepEqual(chunks?.hashes, begun.hashes);
   assert.deepEqual(chunks?.presigned, begun.hashes);
@@ -227,31 +228,43 @@ test('the log tells who asked what, and keeps no secret', async () => {
     assert.equal(entry.fileName, 'logged');
   }
   assert.equal(commit?.answered, true);
+  assert.equal(stored?.bearerNumber, undefined);
   const text = JSON.stringify(rig.service.log);
   for (const secret of [alice.token, begun.passport, 'signature', begun.receipts[0] ?? '']) {
     assert.ok(!text.includes(secret));
   }
 });
 
+test('the log numbers the tokens, so that a new one can be told from an old one', async () => {
+  rig.service.faults.clearLog();
+  const renewed = await actAs(rig.service, 'alice');
+  for (const user of [alice, renewed, alice]) await user.open({ size: 1 });
+  const [first, second, third] = rig.service.log.map(({ bearerNumber }) => bearerNumber);
+  assert.equal(typeof first, 'number');
+  assert.notEqual(second, first);
+  assert.equal(third, first);
+});
+
 test('a page of a listed origin can do all this over HTTP', async () => {
-  const test = (method: string, path: string, body?: unknown): ReturnType<typeof ask> =>
+  const control = (method: string, path: string, body?: unknown): ReturnType<typeof ask> =>
     ask(rig.service, method, `/_test/${path}`, body === undefined ? {} : { body });
-  assert.equal((await test('POST', 'faults', { operation: 'session', status: 500, times: -1 })).status, 204);
+  const failing = { operation: 'session', status: 500, times: -1 };
+  assert.equal((await control('POST', 'faults', failing)).status, 204);
   assert.equal((await alice.open({ size: 1 })).status, 500);
-  assert.equal((await test('DELETE', 'faults')).status, 204);
+  assert.equal((await control('DELETE', 'faults')).status, 204);
   assert.equal((await alice.open({ size: 1 })).status, 201);
-  const { body: log, headers } = await test('GET', 'log');
+  const { body: log, headers } = await control('GET', 'log');
   assert.equal(headers.get('access-control-allow-origin'), page);
   assert.equal(log.at(-1).operation, 'session');
-  await test('DELETE', 'log');
-  assert.deepEqual((await test('GET', 'log')).body, []);
-  const { body } = await test('POST', 'token', { user: 'vic', lifetimeMs: 5000 });
+  await control('DELETE', 'log');
+  assert.deepEqual((await control('GET', 'log')).body, []);
+  const { body } = await control('POST', 'token', { user: 'vic', lifetimeMs: 5000 });
   const list = await ask(rig.service, 'GET', '/files?parent_id=folder-b', {
     headers: { authorization: `Bearer ${body.token}` },
   });
   assert.equal(list.status, 403);
-  assert.equal((await test('POST', 'faults', { operation: 5 })).status, 400);
-  assert.equal((await test('POST', 'network', { latencyMs: 0 })).status, 204);
+  assert.equal((await control('POST', 'faults', { operation: 5 })).status, 400);
+  assert.equal((await control('POST', 'network', { latencyMs: 0 })).status, 204);
 });
 
 test('closing the service ends connections that hang', async () => {

@@ -50,6 +50,10 @@ export async function getCode(service: Service, changes: Record<string, string> 
 }
 
 /** Redeems a code. */
-export function redeem(service: Service, code: string, code_verifier = verifier): Promise<Answer> {
+export function redeem(
+  service: Pick<Service, 'baseUrl'>,
+  code: string,
+  code_verifier = verifier,
+): Promise<Answer> {
   return ask(service, 'POST', '/auth/token', { body: { code, code_verifier } });
 }

@@ -1,6 +1,6 @@
 // What the service remembers, across restarts and crashes.
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -50,7 +50,7 @@ test('a line that a crash cut off is dropped, and the rest is kept', async () =>
   let state = await open();
   await state.table<Count>('crash').put('a', { count: 1 });
   await state.close();
-  await appendFile(join(dataDir, 'state.jsonl'), '["crash","b",{"cou');
+  await appendFile(join(dataDir, 'state.jsonl'), '\n["crash","b",{"cou');
   state = await open();
   const rows = state.table<Count>('crash');
   assert.deepEqual(await rows.get('a'), { count: 1 });
@@ -59,6 +59,41 @@ test('a line that a crash cut off is dropped, and the rest is kept', async () =>
   await state.close();
   state = await open();
   assert.deepEqual(await state.table<Count>('crash').get('c'), { count: 3 });
+  await state.close();
+});
+
+test('a line that was cut off while the service went on takes no other line with it', async () => {
+  let state = await open();
+  const rows = state.table<Count>('full-disk');
+  await rows.put('a', { count: 1 });
+  await appendFile(join(dataDir, 'state.jsonl'), '\n["full-disk","b",{"cou');
+  await rows.put('c', { count: 3 });
+  await state.close();
+  state = await open();
+  const again = state.table<Count>('full-disk');
+  assert.deepEqual(await again.list(), [{ count: 1 }, { count: 3 }]);
+  await state.close();
+});
+
+test('the journal is rewritten while the service runs, and no row is lost', async () => {
+  let state = await open();
+  const rows = state.table<Count & { text: string }>('many');
+  const text = 'x'.repeat(100_000);
+  const path = join(dataDir, 'state.jsonl');
+  let largest = 0;
+  for (let round = 0; round < 30; round += 1) {
+    const writes = Array.from({ length: 10 }, (_, key) => rows.put(String(key), { count: round, text }));
+    await Promise.all(writes);
+    largest = Math.max(largest, (await stat(path)).size);
+  }
+  assert.ok(largest < 15_000_000, `30 MB were written, the journal had at most ${largest} bytes`);
+  await state.close();
+  state = await open();
+  const again = await state.table<Count>('many').list();
+  assert.deepEqual(
+    again.map(({ count }) => count),
+    Array<number>(10).fill(29),
+  );
   await state.close();
 });
 

@@ -9,7 +9,7 @@ import { type Service, type ServiceOptions, startService } from '../../demo/serv
 /** The origin of the page that all tests pretend to be. */
 export const page = 'http://app.test:5173';
 /** Its callback page. */
-export const callback = `${page}/demo/secure-uploader-callback.html`;
+export const callback = `${page}/secure-uploader-callback.html`;
 
 /** A service that lives for one test, and its folder. */
 export interface Rig {
@@ -48,9 +48,9 @@ export interface Answer {
   body: any;
 }
 
-/** Asks the service as the page would; `body` goes as JSON unless it is a string. */
+/** Sends a request as the page would; a `body` that is not a string goes as JSON. */
 export async function ask(
-  service: Service,
+  service: Pick<Service, 'baseUrl'>,
   method: string,
   path: string,
   { headers = {}, body }: { headers?: Record<string, string>; body?: unknown } = {},

@@ -1,0 +1,113 @@
+// Limits on how often something may happen within a window of time: requests by a client, messages to a user. Counters are in
+// memory only: losing them with a restart is harmless, and a refused request must not cost disk. Locks after wrong passwords and
+// codes are rows of the state instead, since a restart must not lift them.
+import { BlockList, isIP, isIPv6 } from 'node:net';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import type { Clock } from './clock.ts';
+import type { RateLimit, Settings } from './options.ts';
+import { Refusal } from './refusal.ts';
+
+/** The service's limits. Requests are counted per client, messages per user. */
+export type Limits = Record<'token' | 'login' | 'challenge' | 'corp' | 'message', Limit>;
+
+/** Counters of one limit. */
+export interface Limit {
+  /** Counts one use of `key`. Throws a refusal of 429 with `Retry-After` when there were too many in the window. */
+  count(key: string): Promise<void>;
+}
+
+/** Creates all limits. */
+export function createLimits({ rateLimit, messageLimit }: Settings, clock: Clock): Limits {
+  const times = (factor: number): Limit =>
+    createLimit({ ...rateLimit, requests: rateLimit.requests * factor }, clock);
+  return {
+    token: times(1),
+    login: times(3),
+    challenge: times(12),
+    corp: times(3),
+    message: createLimit(messageLimit, clock),
+  };
+}
+
+/** Creates a limit whose windows follow the service's clock. */
+export function createLimit({ requests, windowMs }: RateLimit, clock: Clock): Limit {
+  const create = (): RateLimiterMemory =>
+    new RateLimiterMemory({ points: requests, duration: windowMs / 1000 });
+  let limiter = create();
+  let offsetMs = clock.offsetMs;
+  return {
+    async count(key) {
+      if (clock.offsetMs !== offsetMs) {
+        limiter = shifted(limiter, create(), clock.offsetMs - offsetMs);
+        offsetMs = clock.offsetMs;
+      }
+      try {
+        await limiter.consume(key);
+      } catch (result) {
+        if (!(result instanceof RateLimiterRes)) throw result;
+        const waitS = Math.max(1, Math.ceil(result.msBeforeNext / 1000));
+        throw new Refusal(429, 'rate_limited', 'too many requests', {
+          headers: { 'retry-after': String(waitS) },
+        });
+      }
+    },
+  };
+}
+
+// The library reads the machine's clock, which tests cannot shift: the counters move instead.
+function shifted(from: RateLimiterMemory, to: RateLimiterMemory, byMs: number): RateLimiterMemory {
+  const dump = from.dump();
+  for (const record of dump.storage) if (record.expiresAt !== null) record.expiresAt -= byMs;
+  to.restore(dump);
+  return to;
+}
+
+/** Tells the address of a client. */
+export type ReadClient = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
+
+/**
+ * Reads client addresses behind the given proxies (addresses, or networks such as `10.0.0.0/8`). `X-Forwarded-For` counts only
+ * as far as trusted proxies wrote it: the last address in it that is not one of theirs is the client. Throws on an entry that
+ * is neither address nor network.
+ */
+export function createReadClient(trustedProxies: readonly string[]): ReadClient {
+  const trusted = new BlockList();
+  for (const entry of trustedProxies) {
+    const [address = '', bits, ...rest] = entry.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (!isIP(address) || rest.length > 0)
+      throw new Error(`trustedProxies: not an address or network: ${entry}`);
+    if (bits === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(bits), family);
+  }
+  const isTrusted = (address: string): boolean => trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return (remoteAddress = '', forwardedFor = '') => {
+    let client = plainAddress(remoteAddress);
+    const hops = forwardedFor.split(',').map((hop) => plainAddress(hop.trim()));
+    while (isIP(client) && isTrusted(client)) {
+      const hop = hops.pop();
+      if (hop === undefined || !isIP(hop)) break;
+      client = hop;
+    }
+    return groupOf(client);
+  };
+}
+
+// IPv4 clients of a dual-stack socket have IPv6 addresses.
+function plainAddress(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
+}
+
+// One IPv6 customer has a whole /64 to choose addresses from, so they share one counter.
+function groupOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? 0 : 8 - before.length - after.length;
+  const groups = [...before, ...Array<string>(Math.max(0, zeros)).fill('0'), ...after];
+  return `${groups
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,48 @@
+// What the three ports have in common: they listen on loopback, answer only requests for their own host, and survive a handler
+// that fails. They know no operation.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Handles one request. */
+export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+/** Passes the server's requests to `handler`. `publicUrl` is the origin under which others reach the port. */
+export function attach(server: Server, handler: Handler, publicUrl: string): void {
+  const { port } = server.address() as AddressInfo;
+  const hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, new URL(publicUrl).host]);
+  server.on('request', (request, response) => {
+    // A page whose own name was pointed at this machine (DNS rebinding) counts as the same origin in its browser. Only the host
+    // tells it apart.
+    if (!hosts.has(request.headers.host?.toLowerCase() ?? '')) {
+      response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
+      response.end('This host is not served here.');
+      return;
+    }
+    // A handler that fails ends its own connection, never the process.
+    handler(request, response).catch((error: unknown) => {
+      console.error('request:', error);
+      request.socket.destroy();
+    });
+  });
+  // Longer than browsers keep an idle connection, so that none is closed just as it is used again.
+  server.keepAliveTimeout = 65_000;
+}
+
+/** Listens on a loopback port; 0 takes a free one. Resolves with the port. */
+export function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+/** Stops listening and ends open connections. */
+export function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,33 @@
+// The service in a process of its own, for the test that tries to crash it. The parent asks for the memory in use.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startService } from '../../demo/server/server.ts';
+import { page } from './support.ts';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'service-fuzz-'));
+const many = { requests: 10_000_000, windowMs: 60_000 };
+const service = await startService({
+  dataDir,
+  appOrigins: [page],
+  fsync: false,
+  demo: true,
+  rateLimit: many,
+});
+
+/** Bytes in use after a full garbage collection. */
+function usedBytes(): number {
+  for (let pass = 0; pass < 3; pass += 1) globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+process.on('message', () => process.send?.(usedBytes()));
+process.on('SIGINT', () => undefined);
+process.on('disconnect', async () => {
+  await service.close();
+  rmSync(dataDir, { recursive: true, force: true });
+  process.exit();
+});
+const { baseUrl, storageUrl, idpUrl, seed } = service;
+process.send?.({ baseUrl, storageUrl, idpUrl, password: seed.password });

@@ -1,0 +1,124 @@
+// Under which names the service answers, and what it shows where it is published.
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { type TestContext, test } from 'node:test';
+import { type ServiceOptions, startService } from '../../demo/server/server.ts';
+import { login, signedIn } from './sign-in-steps.ts';
+import { type Answer, ask, page, type Rig, startRig } from './support.ts';
+
+async function start(t: TestContext, options: Partial<ServiceOptions> = {}): Promise<Rig> {
+  const rig = await startRig(options);
+  t.after(() => rig.end());
+  return rig;
+}
+
+function get(port: number, path: string, host: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    request({ host: '127.0.0.1', port, path, headers: { host } }, (answer) => {
+      answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+test('a name of somebody else that leads here is not served, on any port', async (t) => {
+  const { service } = await start(t);
+  const ports = [
+    [service.servicePort, '/_demo'],
+    [service.storagePort, '/'],
+    [service.idpPort, '/style.css'],
+  ] as const;
+  for (const [port, path] of ports) {
+    for (const host of ['rebind.test', `rebind.test:${port}`, `127.0.0.1.rebind.test:${port}`, 'localhost']) {
+      assert.equal(await get(port, path, host), 421, `${host} on ${port}`);
+    }
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, `LOCALHOST:${port}`]) {
+      assert.notEqual(await get(port, path, host), 421, `${host} on ${port}`);
+    }
+  }
+});
+
+test('codes and phones of demo users are shown in test mode, and elsewhere only when that is switched on', async (t) => {
+  const plain = await start(t, { test: false });
+  assert.equal((await ask(plain.service, 'GET', '/_demo')).status, 404);
+  const broken = { idp_id: 'broken', email: 'error@example.com', password: 'x' };
+  assert.equal((await ask(plain.service, 'POST', '/auth/login', { body: broken })).status, 400);
+  const shown = await start(t, { test: false, demo: true });
+  const answer = await ask(shown.service, 'GET', '/_demo');
+  assert.equal(answer.status, 200);
+  assert.equal(answer.headers.get('access-control-allow-origin'), null, 'no page may read them');
+});
+
+test('published over TLS, the session cookie is bound to its host, and addresses are the public ones', async (t) => {
+  const publicUrls = {
+    service: 'https://uploads.test',
+    storage: 'https://storage.test',
+    idp: 'https://idp.test',
+  };
+  const { service } = await start(t, { publicUrls });
+  assert.equal(service.baseUrl, publicUrls.service);
+  assert.equal(service.storageUrl, publicUrls.storage);
+  const behindProxy = { ...service, baseUrl: `http://127.0.0.1:${service.servicePort}` };
+  const { headers } = await login(behindProxy, 'alice@example.com', service.seed.password);
+  const set = headers.get('set-cookie') ?? '';
+  assert.match(set, /^__Host-su_session=[\w-]{43}; Max-Age=28800; Path=\/; HttpOnly; Secure; SameSite=Lax$/);
+  const silent = async (cookie: string): Promise<Answer> => {
+    const query = new URLSearchParams({
+      response_type: 'code',
+      client_id: 'secure-uploader',
+      redirect_uri: `${page}/secure-uploader-callback.html`,
+      code_challenge: 'a'.repeat(43),
+      code_challenge_method: 'S256',
+      state: 'x',
+      prompt: 'none',
+    });
+    return ask(behindProxy, 'GET', `/authorize?${query}`, { headers: { cookie } });
+  };
+  const [cookie = ''] = set.split(';');
+  assert.match(
+    (await silent(cookie)).headers.get('location') ?? '',
+    /code=.*iss=https%3A%2F%2Fuploads\.test/,
+  );
+  const unbound = cookie.replace('__Host-', '');
+  assert.match(
+    (await silent(unbound)).headers.get('location') ?? '',
+    /login_required/,
+    'a subdomain could set this one',
+  );
+  assert.equal(await get(service.servicePort, '/.well-known/jwks.json', 'uploads.test'), 200);
+});
+
+test('without TLS the cookie has no prefix, since browsers would refuse it', async (t) => {
+  const { service } = await start(t);
+  assert.match(await signedIn(service), /^su_session=/);
+});
+
+test('addresses that cannot be are refused at the start', async () => {
+  const wrong: Partial<ServiceOptions>[] = [
+    { publicUrls: { service: 'https://uploads.test/path' } },
+    { redirectUris: ['/secure-uploader-callback.html'] },
+    { trustedProxies: ['proxy.test'] },
+  ];
+  for (const options of wrong) {
+    await assert.rejects(
+      startService({ dataDir: '/nowhere', appOrigins: [page], ...options }),
+      JSON.stringify(options),
+    );
+  }
+});
+
+test('bad input at the routes for tests is refused like any other', async (t) => {
+  const { service } = await start(t);
+  const cases: [string, object, number][] = [
+    ['/_test/people/nobody/push', { decision: 'approved' }, 404],
+    ['/_test/people/nobody/passkey', {}, 404],
+    ['/_test/token', { user: 'alice', lifetimeMs: 1e300 }, 400],
+    ['/_test/clock', { shiftMs: 1e300 }, 400],
+    ['/_test/clock', {}, 400],
+    ['/_test/lifetimes', { tokenLifetimeMs: -1e300 }, 400],
+  ];
+  for (const [path, body, status] of cases) {
+    assert.equal((await ask(service, 'POST', path, { body })).status, status, path);
+  }
+});

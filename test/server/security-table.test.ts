@@ -1,0 +1,21 @@
+// The table of SECURITY.md and the mutations that prove it name the same rules and tests, and the mutations still fit the code.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { mutations } from '../../scripts/security-mutations.mjs';
+
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+
+test('every rule of sign-in and of the reference service has a mutation, which names its first test', () => {
+  const rows = [...read('SECURITY.md').matchAll(/^\| ([SR]\d+) \|.*?`(test\/[\w./-]+)` “([^”]+)”/gm)];
+  assert.ok(rows.length >= 17 + 24);
+  const shown = rows.map(([, rule, file, title]) => `${rule} ${file} ${title}`).sort();
+  assert.deepEqual(shown, mutations.map(({ rule, test: file, title }) => `${rule} ${file} ${title}`).sort());
+});
+
+test('every mutation finds its place in the code once', () => {
+  for (const { rule, file, before, after } of mutations) {
+    assert.equal(read(file).split(before).length, 2, `${rule}: ${file}`);
+    assert.notEqual(before, after);
+  }
+});
