@@ -11,13 +11,13 @@ const withHints = ({ challenge }: AuthModel, hints: Hints): Challenge => ({
   ...hints,
 });
 
-/** Rows 20 and 24: nothing is sent where there is nothing to start. */
+/** Nothing is sent where there is nothing to start. */
 const begin = (model: AuthModel, challenge: Challenge, method: Method): Move =>
   method.needsStart
     ? enter(model, 'start', { challenge: { ...challenge, method } }, { type: 'start' })
     : enter(model, 'answer', { challenge: { ...challenge, method } });
 
-/** Rows 17 and 18: the session is made; a hidden frame fetches the code, where one is wanted. */
+/** The session is made; a hidden frame fetches the code, where one is wanted. */
 const established: Row<'established'> = (model) => {
   const made = { challenge: undefined, sessionMade: true };
   if (model.isSessionEnough) return enter(model, 'signed-in', made);
@@ -29,7 +29,7 @@ const challenged: Row<'challenged'> = (model, { methods, method, hints }) => {
   return method ? begin(model, challenge, method) : enter(model, 'choose', { challenge });
 };
 
-/** Row 46: back to the step before, never sent again by itself, since an attempt may have been counted. */
+/** Back to the step before, never sent again by itself, since an attempt may have been counted. */
 const backTo = (state: AuthState): StateRows => ({
   failed: (model, { error }) => enter(model, state, { error }),
   deadline: (model) => enter(model, state, { error: failure('timeout') }),

@@ -1,6 +1,6 @@
 // Redeems a code, once, and says what came of it in the words of the sign-in table. It decides nothing.
 
-import { type Bearer, type Clock, readBearer } from './bearer.ts';
+import { type Bearer, readBearer } from './bearer.ts';
 import type { Failure, Grant } from './machine-types.ts';
 import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
 
@@ -12,7 +12,6 @@ export type Outcome =
   | { readonly type: 'rate-limited'; readonly retryAfterMs: number | undefined };
 
 export interface ExchangeContext extends CallContext {
-  readonly clock: Clock;
   readonly assumedLifetimeMs: number;
 }
 
@@ -28,33 +27,22 @@ export function redeem(grant: Grant, context: ExchangeContext): Promise<Outcome>
 }
 
 async function send({ code, verifier }: Grant, context: ExchangeContext): Promise<Outcome> {
-  const { clock, assumedLifetimeMs } = context;
   const { authOptions } = context.settings;
-  const startMs = Date.now();
   let answer: PostAnswer;
   try {
-    const plain = { code, code_verifier: verifier };
-    const { tokenBody } = authOptions;
-    answer = await callService('token', typeof tokenBody === 'function' ? tokenBody(plain) : plain, context);
+    answer = await callService('token', { code, code_verifier: verifier }, context);
   } catch (error) {
     return { type: 'burnt', error: toFailure(error, 'network') };
   }
-  const { status, body, retryAfterMs, dateMs } = answer;
+  const { status, body, retryAfterMs } = answer;
   if (isPause(answer)) return { type: 'rate-limited', retryAfterMs };
   if (status >= 500 || status === 408) return { type: 'burnt', error: { code: 'service-failed', status } };
   if (status < 200 || status > 299) {
-    const { error, code: word } = record(body);
-    const isRefused = [400, 401].includes(status) || [error, word].includes('invalid_grant');
+    const isRefused = [400, 401].includes(status) || record(body).error === 'invalid_grant';
     const known = isRefused ? 'code-rejected' : status === 403 ? 'forbidden' : 'service-failed';
     return { type: 'failed', error: { code: known, status } };
   }
-  const nowMs = Date.now();
-  clock.learn(dateMs, startMs, nowMs);
   // A page may give a bare string; from the service that would be a page of text taken for a token.
-  const bearer = readBearer(
-    record(body),
-    { nowMs, offsetMs: clock.offsetMs, assumedLifetimeMs },
-    authOptions,
-  );
+  const bearer = readBearer(record(body), context.assumedLifetimeMs, authOptions);
   return bearer ? { type: 'token', bearer } : { type: 'burnt', error: { code: 'token-malformed', status } };
 }

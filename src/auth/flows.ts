@@ -6,13 +6,14 @@ import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
-import { warnOnConsole } from '../core/warn.ts';
-import { type Bearer, Clock, readBearer } from './bearer.ts';
-import type { Send } from './driver.ts';
-import type { AuthEvent, Effect, Failure, Grant, Reason } from './machine-types.ts';
+import { warnOnceHere } from '../core/warn.ts';
+import { type Bearer, readBearer } from './bearer.ts';
+import { type Lock, takeLock } from './lock.ts';
+import type { AuthEvent, Effect, Failure, FlowEvent, Grant, Reason, Send } from './machine-types.ts';
 import type { Transaction } from './pkce.ts';
 import { type Post, toFailure } from './post.ts';
 import { dropTransactions, readRedirectUri, storeTransaction, takeReturn } from './redirect.ts';
+import { hasSignedOut } from './sign-out.ts';
 import { type AuthTimes, coolMs } from './times.ts';
 
 export interface FlowContext {
@@ -53,17 +54,23 @@ function openWindow(): Window | null {
   return window.open('about:blank', '_blank', place);
 }
 
+/** What the page threw is not printed: its text may hold a token. */
+function warnOfPage({ message, cause }: Error): void {
+  warnOnceHere(
+    `the page gave no usable token: ${message}${cause instanceof Error ? ` (${cause.name})` : ''}.`,
+  );
+}
+
 /** What the effects of the table do, but for those of a form. */
 export class Flows {
   readonly #context: FlowContext;
-  readonly #clock = new Clock();
   #redirectUri: string | undefined;
   /** What the next round with the person asks for beside the usual: a stronger proof, an identity provider. */
   #proof: Readonly<Record<string, string>> = {};
   #idpId: string | undefined;
   #popup: Window | undefined;
   #grant: Grant | undefined;
-  #lock: { readonly ready: Promise<void>; readonly release: () => void } | undefined;
+  #lock: Lock | undefined;
 
   constructor(context: FlowContext) {
     this.#context = context;
@@ -78,8 +85,14 @@ export class Flows {
   /** Begins a round with the person. */
   async begin(): Promise<Transaction> {
     const { createTransaction } = await loadRounds();
-    const extra = { ...this.#proof, ...(this.#idpId !== undefined && { idp_id: this.#idpId }) };
-    return createTransaction(this.#context.settings, this.redirectUri, extra);
+    const { settings } = this.#context;
+    const { promptAfterSignOut = 'login' } = settings.authOptions;
+    const extra = {
+      ...(hasSignedOut(settings) && { prompt: promptAfterSignOut }),
+      ...this.#proof,
+      ...(this.#idpId !== undefined && { idp_id: this.#idpId }),
+    };
+    return createTransaction(settings, this.redirectUri, extra);
   }
 
   /** Opens a window for the next `run-popup`; false where the browser refused. To be called in the click's own task. */
@@ -138,7 +151,7 @@ export class Flows {
   run(effect: Effect, signal: AbortSignal, send: Send): void {
     this.#run(effect, signal, send).catch((error: unknown) => {
       if (signal.aborted) return;
-      if (effect.type === 'ask-host') warnOnConsole('getToken:', (error as Error).cause ?? error);
+      if (effect.type === 'ask-host') warnOfPage(error as Error);
       send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
     });
   }
@@ -150,8 +163,7 @@ export class Flows {
         // Waiting for the line, or for another tab to finish, is no delay of this try.
         if (effect.of === 'silent' || effect.of === 'exchange') await this.#turn(signal);
         await sleep(times[DEADLINES[effect.of] ?? 'requestMs'], signal);
-        if (effect.of === 'silent')
-          warnOnConsole(`No answer came from ${this.redirectUri}: is the callback page there?`);
+        if (effect.of === 'silent' || effect.of === 'popup') this.#warnOfSilence();
         if (effect.of !== 'exchange') return send({ type: 'deadline' });
         return send({ type: 'burnt', error: { code: 'timeout' }, waitMs: this.#pauseMs() });
       case 'cool':
@@ -159,7 +171,7 @@ export class Flows {
         await online(signal);
         return send({ type: 'elapsed' });
       case 'ask-host':
-        return send({ type: 'host-token', bearer: await this.#askHost(effect.reason, signal) });
+        return send(await this.#askHost(effect.reason, signal));
       case 'try-silent':
         return send({ type: 'code', grant: await this.#trySilent(signal) });
       case 'run-popup':
@@ -174,7 +186,7 @@ export class Flows {
     }
   }
 
-  async #askHost(reason: Reason, signal: AbortSignal): Promise<Bearer> {
+  async #askHost(reason: Reason, signal: AbortSignal): Promise<FlowEvent> {
     const { settings, askPage, times } = this.#context;
     let input: TokenInput | undefined;
     try {
@@ -184,17 +196,16 @@ export class Flows {
       throw new UploaderError('host-token-failed', 'getToken failed', { cause });
     }
     if (input === undefined) throw new UploaderError('host-token-failed', 'No token was given');
-    const { assumedLifetimeMs } = times;
-    const clock = { nowMs: Date.now(), offsetMs: this.#clock.offsetMs, assumedLifetimeMs };
-    const { sameUserField } = settings.authOptions;
-    return this.#checked(readBearer(input, clock, { sameUserField }));
+    return this.#arrived('host-token', readBearer(input, times.assumedLifetimeMs, settings.authOptions));
   }
 
-  #checked(bearer: Bearer | undefined): Bearer {
+  /** The event for a token that came: another person's is not taken, and the next round asks who is there. */
+  #arrived(type: 'host-token' | 'token', bearer: Bearer | undefined): FlowEvent {
     if (!bearer)
       throw new UploaderError('token-malformed', 'This is no token, nor an object with one as token');
-    if (!this.#context.fits(bearer)) throw new UploaderError('access-denied', 'Somebody else has signed in');
-    return bearer;
+    if (this.#context.fits(bearer)) return { type, bearer };
+    this.#proof = { prompt: 'login' };
+    return { type: 'other-person' };
   }
 
   async #trySilent(signal: AbortSignal): Promise<Grant> {
@@ -234,15 +245,23 @@ export class Flows {
     signal.throwIfAborted();
     const { settings, post, times } = this.#context;
     const { assumedLifetimeMs } = times;
-    const outcome = await redeem(grant, { settings, post, clock: this.#clock, assumedLifetimeMs, signal });
+    const outcome = await redeem(grant, { settings, post, assumedLifetimeMs, signal });
     if (outcome.type === 'rate-limited')
       return send({ type: 'rate-limited', waitMs: this.#pauseMs(outcome.retryAfterMs) });
     this.#grant = undefined;
     if (outcome.type === 'burnt') return send({ ...outcome, waitMs: this.#pauseMs() });
     if (outcome.type === 'failed') return send(outcome);
-    const bearer = this.#checked(outcome.bearer);
     this.#proof = {};
-    send({ type: 'token', bearer });
+    send(this.#arrived('token', outcome.bearer));
+  }
+
+  /** A wrong client id or address usually ends in an error page of the service, of which this page sees nothing. */
+  #warnOfSilence(): void {
+    const { clientId } = this.#context.settings;
+    warnOnceHere(
+      `signing in got no answer. Check that the service knows client-id "${clientId}", that ${this.redirectUri} is registered there ` +
+        'as its redirect address, and that the callback page is at that address.',
+    );
   }
 
   #pauseMs(toldMs?: number): number {
@@ -265,21 +284,4 @@ export class Flows {
     this.#lock?.release();
     this.#lock = undefined;
   }
-}
-
-/** Ready when the lock is held, after so long, or where it cannot be had (in a frame of another site). */
-function takeLock(name: string, longestMs: number): { ready: Promise<void>; release: () => void } {
-  const held = new AbortController();
-  const { signal } = held;
-  const ready = new Promise<void>((resolve) => {
-    const { locks } = navigator;
-    if (!locks) return resolve();
-    const hold = (): Promise<void> => {
-      resolve();
-      return new Promise((done) => signal.addEventListener('abort', () => done()));
-    };
-    locks.request(name, { signal }, hold).catch(() => resolve());
-    sleep(longestMs, signal).then(resolve, resolve);
-  });
-  return { ready, release: () => held.abort() };
 }

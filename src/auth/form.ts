@@ -3,8 +3,16 @@
 
 import { sleep } from '../core/wait.ts';
 import { challengeRows } from './challenge-rows.ts';
-import type { Send } from './driver.ts';
-import type { AuthEvent, AuthModel, Challenge, Effect, EventOf, FlowEvent, Rows } from './machine-types.ts';
+import type {
+  AuthEvent,
+  AuthModel,
+  Challenge,
+  Effect,
+  EventOf,
+  FlowEvent,
+  Rows,
+  Send,
+} from './machine-types.ts';
 import type { Transaction } from './pkce.ts';
 import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
 import { coolMs, timesOf } from './times.ts';
@@ -23,7 +31,7 @@ export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
 /** What a form may ask, and how it says what was entered. */
 export interface LoginForm {
   readonly challenge: Challenge | undefined;
-  /** What the service said of the last failure, in its own words; only where the page wants them shown (G22). */
+  /** What the service said of the last failure, in its own words; only where the page wants them shown. */
   readonly said: string | undefined;
   /** Sends credentials by the names of their fields, `email` and `password` among them unless the settings say otherwise. */
   logIn(credentials: Readonly<Record<string, string>>, idpId?: string): void;
@@ -50,7 +58,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
   const { authOptions } = settings;
   const times = timesOf(settings);
   /** What was entered and is not sent yet. */
-  let entered: object = {};
+  let entered: Readonly<Record<string, unknown>> = {};
   let token: string | undefined;
   /** The secret half of a code that the answer may bring. */
   let verifier: string | undefined;
@@ -66,11 +74,8 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     const body = entered;
     entered = {};
     if (step !== 'login') {
-      const { paths, names } = record(authOptions.challenge);
-      const fields = { challenge_token: token, method: challenge()?.method?.id, action: step, ...body };
-      const named = Object.entries(fields).map(([name, value]) => [record(names)[name] ?? name, value]);
-      const path = record(paths)[step] as string | undefined;
-      return callService('challenge', Object.fromEntries(named), context, path);
+      const asked = { challenge_token: token, method: challenge()?.method?.id, action: step, ...body };
+      return callService('challenge', asked, context);
     }
     if (authOptions.loginSendsChallenge !== true || model().isSessionEnough)
       return callService('login', body, context);
@@ -94,7 +99,6 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     } = readAnswer(step, status, body, {
       nowMs: Date.now(),
       canUsePasskey,
-      options: authOptions,
     });
     token = newest ?? token;
     const { message } = record(body);
@@ -156,7 +160,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
       const asked = signal();
       try {
         const { askPasskey } = await loadPasskey();
-        const credential = await askPasskey(challenge()?.publicKey ?? {}, asked);
+        const credential = await askPasskey(challenge()?.publicKey ?? {}, settings.baseUrl, asked);
         if (asked.aborted) return;
         entered = { credential };
         dispatch({ type: 'submit' });

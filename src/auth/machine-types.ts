@@ -72,7 +72,9 @@ export interface AuthModel {
   /** Who gave the token at hand, and is asked for the next one. */
   readonly source: 'host' | 'service';
   readonly reason: Reason;
-  /** A hidden frame is worth trying. */
+  /** The page and its settings allow hidden frames. */
+  readonly mayTryFrames: boolean;
+  /** A hidden frame is worth trying: one that did not see the session is not, until somebody has signed in again. */
   readonly canSilent: boolean;
   /** A hidden frame can see a session that was made in a window. */
   readonly silentAfterWindow: boolean;
@@ -81,8 +83,11 @@ export interface AuthModel {
   readonly sessionMade: boolean;
   /** That session is all that is wanted: the page is the service's own. */
   readonly isSessionEnough: boolean;
-  /** The person signed out: only the person may sign in again. */
-  readonly hasLeft: boolean;
+  /**
+   * Somebody signed out: on this page (`now`), where the page must not be asked for a token either until it or the person
+   * acts; or earlier in this browser (`before`), which only rules out a silent try.
+   */
+  readonly signedOut: 'no' | 'now' | 'before';
   /** Tries in a row that came to nothing by themselves, and the sum of the pauses after them. */
   readonly coolings: number;
   readonly cooledMs: number;
@@ -100,6 +105,8 @@ export type FlowEvent = Readonly<
   | { type: 'host-token' | 'token'; bearer: Bearer }
   | { type: 'code'; grant: Grant }
   | { type: 'failed'; error: Failure }
+  /** A token came, but of another person than the one who signed in before. */
+  | { type: 'other-person' }
   /** The outcome of an exchange is not known; `waitMs` is how long to pause before another, if not the first. */
   | { type: 'burnt'; error: Failure; waitMs: number }
   | { type: 'rate-limited'; waitMs: number }
@@ -127,6 +134,10 @@ export type AuthEvent =
       | { type: 'sign-in'; via: 'popup' | 'redirect' | 'host' | 'form'; isBlocked?: boolean }
       | { type: 'sign-out'; reason: 'user' | 'other-tab' }
       | { type: 'cancel' | 'disconnected' | 'shown-again' }
+      /** The page gives tokens again after a sign-out. */
+      | { type: 'allowed' }
+      /** A hook of the driver threw: what was under way is lost. */
+      | { type: 'fault' }
       /** The token should be renewed; `isSpent` where the brakes forbid another try. */
       | { type: 'renew-due'; reason: 'expired' | 'rejected'; isSpent: boolean }
       /** The page was loaded with an answer for a stored transaction. */
@@ -139,6 +150,9 @@ export type AuthEvent =
       | { type: 'submit-login' | 'submit' | 'resend' | 'other-method' }
     >;
 
+/** Reports the outcome of an effect. */
+export type Send = (outcome: FlowEvent) => void;
+
 /** What is to be done; carried out by the session and the form, never by the table. */
 export type Effect = Readonly<
   | { type: 'deadline'; of: AuthState }
@@ -148,8 +162,12 @@ export type Effect = Readonly<
   | { type: 'keep'; bearer: Bearer }
   /** Work is waiting for the person. */
   | { type: 'require'; reason: Reason }
-  /** `cool` also waits until there is a line; `hold` lets no renewal begin for so long. */
-  | { type: 'cool' | 'hold'; ms: number }
+  /** Pauses, and waits until there is a line. */
+  | { type: 'cool'; ms: number }
+  /** A renewal failed: the next one waits for `ms`, or longer each time. */
+  | { type: 'hold'; ms?: number }
+  /** Drops the token, but not whose it was. */
+  | { type: 'drop' }
   | { type: 'login' | 'start' | 'answer' }
   | { type: 'poll'; isSlower: boolean }
 >;

@@ -10,10 +10,11 @@ const RESTS: ReadonlySet<AuthState> = new Set<AuthState>(['signed-out', 'prompt'
 
 /** The model before anything happened. */
 export function createModel(
-  known: Pick<AuthModel, 'canSilent' | 'silentAfterWindow' | 'limits' | 'isSessionEnough'>,
+  known: Pick<AuthModel, 'canSilent' | 'silentAfterWindow' | 'limits' | 'isSessionEnough' | 'signedOut'>,
 ): AuthModel {
   return {
     ...known,
+    mayTryFrames: known.canSilent,
     state: 'signed-out',
     generation: 0,
     isAlive: false,
@@ -22,7 +23,6 @@ export function createModel(
     reason: 'first',
     silentWorked: false,
     sessionMade: false,
-    hasLeft: false,
     coolings: 0,
     cooledMs: 0,
   };
@@ -70,7 +70,7 @@ export function silentOr(model: AuthModel, error: Failure | undefined, patch: Pa
   return enter(model, 'cooling', waiting, { type: 'cool', ms: 0 });
 }
 
-/** Row 37: remember where to go back, unless the waiting has become too long to be called waiting. */
+/** Remember where to go back, unless the waiting has become too long to be called waiting. */
 function pause(model: AuthModel, error: Failure, waitMs: number, canResend = false): Move {
   const cooledMs = model.cooledMs + waitMs;
   const told = { ...error, retryAfterMs: waitMs };
@@ -85,7 +85,7 @@ export const cool: Row<'rate-limited'> = (model, { waitMs }) => {
   return pause(model, failure('rate-limited'), waitMs, canResend);
 };
 
-/** Rows 38 and 39. */
+/** After a pause: back to the step that was refused. */
 const goOn: Row<'elapsed'> = (model) => {
   const { error, cooledFrom, canResend } = model;
   if (cooledFrom === 'exchange' && canResend)
@@ -97,7 +97,7 @@ const goOn: Row<'elapsed'> = (model) => {
   return prompt(model, error);
 };
 
-/** Row 36: whether the code was used cannot be known, so another one is fetched: at once, then after growing pauses. */
+/** Whether the code was used cannot be known, so another one is fetched: at once, then after growing pauses. */
 const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
   if (model.coolings === 0 || model.isOffline || !model.canSilent)
     return silentOr(model, error, { coolings: 1 });
@@ -106,7 +106,13 @@ const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
 };
 
 const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
-  const fresh = { coolings: 0, cooledMs: 0, hasLeft: false, challenge: undefined, sessionMade: false };
+  const fresh = {
+    coolings: 0,
+    cooledMs: 0,
+    signedOut: 'no',
+    challenge: undefined,
+    sessionMade: false,
+  } as const;
   if (isBlocked) return prompt(model, failure('popup-blocked'), fresh);
   if (via === 'host') return enter(model, 'asking-host', fresh, { type: 'ask-host', reason: model.reason });
   if (via === 'popup') return enter(model, 'popup', fresh, { type: 'run-popup' });
@@ -115,39 +121,43 @@ const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
 };
 
 const logIn: Row<'submit-login'> = (model) =>
-  enter(model, 'login', { coolings: 0, cooledMs: 0, hasLeft: false }, { type: 'login' });
+  enter(model, 'login', { coolings: 0, cooledMs: 0, signedOut: 'no' }, { type: 'login' });
 
 /** A code has come. A window on another site has a cookie jar of its own, which a hidden frame cannot see. */
 export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
   const { via } = grant;
   const isSeen = via === 'silent' || via === 'form' || model.silentAfterWindow;
-  const canSilent = model.canSilent && isSeen;
+  const canSilent = model.mayTryFrames && (isSeen || model.silentWorked);
   const learnt = { canSilent, silentWorked: model.silentWorked || via === 'silent', challenge: undefined };
   return enter(model, 'exchange', learnt, { type: 'redeem', grant });
 };
 
 const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
   const source = type === 'token' ? 'service' : 'host';
-  const known = { source, coolings: 0, cooledMs: 0, reason: 'expired', hasLeft: false } as const;
+  const known = { source, coolings: 0, cooledMs: 0, reason: 'expired', signedOut: 'no' } as const;
   // A session of the service exists from now on: a frame that does not see it is in the other jar.
   return enter(model, 'signed-in', { ...known, sessionMade: source === 'service' }, { type: 'keep', bearer });
 };
 
 const needToken: Row<'need-token'> = (model, { isHosted }) => {
-  if (isHosted) return enter(model, 'asking-host', {}, { type: 'ask-host', reason: model.reason });
-  // After a sign-out the session of the service may still be there: only the person may go back in.
-  return model.hasLeft ? prompt(model) : silentOr(model, undefined);
+  const { signedOut, reason } = model;
+  if (isHosted && signedOut !== 'now') return enter(model, 'asking-host', {}, { type: 'ask-host', reason });
+  // After a sign-out the session of the service may still be there.
+  return signedOut === 'no' ? silentOr(model, undefined) : prompt(model);
 };
 
-/** Row 7 says nothing to the person at first use; only a session that must exist and is not seen rules the frame out. */
+/**
+ * That nobody is signed in is no failure. A session that must exist and is not seen is in another cookie jar, which rules the frame
+ * out; every other failure may pass.
+ */
 function silentFailed(model: AuthModel, error: Failure): Move {
   if (model.isOffline) return silentOr(model, error);
-  const isOtherJar = model.sessionMade && !model.silentWorked;
-  const canSilent = error.code === 'sign-in-required' && !isOtherJar;
-  return prompt(model, canSilent ? undefined : error, { canSilent, sessionMade: false });
+  const isNobody = error.code === 'sign-in-required';
+  const canSilent = !(isNobody && model.sessionMade && !model.silentWorked);
+  return prompt(model, isNobody && canSilent ? undefined : error, { canSilent, sessionMade: false });
 }
 
-/** Rows 41 to 44: in the background nothing is shown, and what fails counts only once the old token is dead. */
+/** In the background nothing is shown, and what fails counts only once the old token is dead. */
 function inBackground({ isAlive }: AuthModel, { model, effects }: Move): Move {
   const { state, error } = model;
   const { code, retryAfterMs: ms } = error ?? {};
@@ -155,8 +165,8 @@ function inBackground({ isAlive }: AuthModel, { model, effects }: Move): Move {
   if (state === 'asking-host' || state === 'silent' || state === 'exchange')
     return { model: { ...model, state: 'signed-in', renewing: state }, effects };
   if (isAlive) {
-    const held: Effect[] = ms === undefined ? [] : [{ type: 'hold', ms }];
-    return { model: { ...model, state: 'signed-in', error: undefined }, effects: held };
+    const hold: Effect = { type: 'hold', ...(ms !== undefined && { ms }) };
+    return { model: { ...model, state: 'signed-in', error: undefined }, effects: [hold] };
   }
   // That nobody is signed in any more is what the person is asked for, and no failure.
   return { model: { ...model, error: code === 'sign-in-required' ? undefined : error }, effects };
@@ -239,9 +249,19 @@ export const canSignIn = ({ state }: AuthModel): boolean => ROWS[state]?.['sign-
 export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Move {
   const isLate = 'generation' in event;
   if (isLate && event.generation !== model.generation) return inert(model);
+  if (event.type === 'other-person') {
+    const move = prompt(model, failure('access-denied'), { sessionMade: false });
+    return { ...move, effects: [{ type: 'drop' }, ...move.effects] };
+  }
   if (event.type === 'sign-out') {
-    const gone = { hasLeft: true, challenge: undefined, reason: 'first' } as const;
+    const gone = { signedOut: 'now', challenge: undefined, reason: 'first' } as const;
     return enter(model, 'signed-out', gone, { type: 'forget' });
+  }
+  if (event.type === 'allowed')
+    return model.signedOut === 'now' ? enter(model, 'signed-out', { signedOut: 'no' }) : inert(model);
+  if (event.type === 'fault') {
+    const move = prompt(model, failure('authorize-failed'), { sessionMade: false });
+    return { ...move, effects: [{ type: 'forget' }, ...move.effects] };
   }
   if (event.type === 'disconnected') return enter(model, 'signed-out', { challenge: undefined });
   const { renewing } = model;

@@ -4,6 +4,7 @@ import type { Settings } from '../core/config.ts';
 import { sleep } from '../core/wait.ts';
 import { createModel } from './machine.ts';
 import type { AuthModel, EventOf } from './machine-types.ts';
+import { hasSignedOut } from './sign-out.ts';
 import type { AuthTimes } from './times.ts';
 
 /** Looks after the token while calls are made; an idle page keeps no session alive. */
@@ -11,7 +12,7 @@ export class WorkWatch {
   readonly #times: AuthTimes;
   readonly #signal: AbortSignal;
   readonly #onCheck: () => void;
-  #lastCallMs = 0;
+  #lastCallMs = Number.NEGATIVE_INFINITY;
   #isRunning = false;
 
   constructor(times: AuthTimes, signal: AbortSignal, onCheck: () => void) {
@@ -22,13 +23,13 @@ export class WorkWatch {
 
   /** A call was made. */
   note(): void {
-    this.#lastCallMs = Date.now();
+    this.#lastCallMs = performance.now();
     if (!this.#isRunning) this.#run().catch(() => undefined);
   }
 
   /** Checks at once, if there is work. */
   check(): boolean {
-    const isWorking = Date.now() - this.#lastCallMs < this.#times.workMs;
+    const isWorking = performance.now() - this.#lastCallMs < this.#times.workMs;
     if (isWorking) this.#onCheck();
     return isWorking;
   }
@@ -85,13 +86,17 @@ export function firstModel(
       settings.authOptions.silentAfterPopup === true || (hasFrames && isSameSite(settings.baseUrl)),
     limits: { coolCapMs, resendMs },
     isSessionEnough,
+    signedOut: isInteractive(settings) && !isSessionEnough && hasSignedOut(settings) ? 'before' : 'no',
   });
 }
 
 /** True where the service's cookies are those of the page's own site, as far as a page can tell. */
-function isSameSite(baseUrl: string): boolean {
+export function isSameSite(
+  baseUrl: string,
+  page: Pick<Location, 'protocol' | 'hostname'> = location,
+): boolean {
   const { protocol, hostname } = new URL(baseUrl);
   const site = (host: string): string =>
     /^[\d.]+$|^\[/.test(host) ? host : host.split('.').slice(-2).join('.');
-  return protocol === location.protocol && site(hostname) === site(location.hostname);
+  return protocol === page.protocol && site(hostname) === site(page.hostname);
 }

@@ -2,6 +2,7 @@
 // hand where it cannot or where an extension's credential throws. It sends nothing.
 
 import { UploaderError } from '../core/errors.ts';
+import { record } from './post.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -16,8 +17,17 @@ const toText = (bytes: ArrayBuffer | null): string | null =>
     .replaceAll('/', '_')
     .replace(/=+$/, '');
 
-function readOptions(json: Json): PublicKeyCredentialRequestOptions {
-  const options = (json.publicKey ?? json) as Json;
+/**
+ * The request options, for a passkey of the service only: its `rpId` must be the service's host or a parent domain of it, or
+ * a service elsewhere could ask for the passkeys of the page around the form.
+ */
+function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOptions {
+  const given = record(json.publicKey ?? json);
+  const { hostname } = new URL(baseUrl);
+  const rpId = given.rpId ?? hostname;
+  if (typeof rpId !== 'string' || !`.${hostname}`.endsWith(`.${rpId}`))
+    throw new UploaderError('passkey-unavailable', 'The service asked for a passkey of another domain');
+  const options: Json = { ...given, rpId };
   const parse = (PublicKeyCredential as { parseRequestOptionsFromJSON?: (json: unknown) => unknown })
     .parseRequestOptionsFromJSON;
   if (parse) return parse.call(PublicKeyCredential, options) as PublicKeyCredentialRequestOptions;
@@ -55,12 +65,14 @@ function writeCredential(credential: PublicKeyCredential): unknown {
 }
 
 /**
- * The signed answer to a service's request, as JSON. To be called on a press only. Rejects with `passkey-canceled` where the
- * person declined or `signal` took the question back, `passkey-unavailable` where this page may not ask (another domain's passkey) or the request is no request.
+ * The signed answer to the request of the service at `baseUrl`, as JSON. To be called on a press only. Rejects with
+ * `passkey-canceled` where the person declined or `signal` was aborted, `passkey-unavailable` where this page may not ask (a passkey
+ * of another domain) or the request cannot be read.
  */
-export async function askPasskey(request: Json, signal: AbortSignal): Promise<unknown> {
+export async function askPasskey(request: Json, baseUrl: string, signal: AbortSignal): Promise<unknown> {
   try {
-    const credential = await navigator.credentials.get({ publicKey: readOptions(request), signal });
+    const publicKey = readOptions(request, baseUrl);
+    const credential = await navigator.credentials.get({ publicKey, signal });
     if (credential) return writeCredential(credential as PublicKeyCredential);
   } catch (cause) {
     const isDeclined =

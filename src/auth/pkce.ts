@@ -11,7 +11,6 @@ import {
 import { isLoopback, type Settings } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import type { Grant } from './machine-types.ts';
-import { record } from './post.ts';
 
 /** What is secret about a round, and where it goes. */
 export interface Transaction {
@@ -20,6 +19,8 @@ export interface Transaction {
   /** The S256 challenge of the verifier. */
   readonly challenge: string;
   readonly url: string;
+  /** Origin of `url`. */
+  readonly origin: string;
 }
 
 const LOGIN_NEEDED = /^(?:login|interaction|consent|account_selection)_required$/;
@@ -31,7 +32,7 @@ function serviceUrl(settings: Settings, path: string): URL {
   throw new UploaderError('bad-config', 'authorize-path must be https');
 }
 
-/** Begins a round (G1-G3). Rejects with `insecure-context` where the browser gives no `crypto.subtle`. */
+/** Begins a round. Rejects with `insecure-context` where the browser gives no `crypto.subtle`. */
 export async function createTransaction(
   settings: Settings,
   redirectUri: string,
@@ -54,23 +55,19 @@ export async function createTransaction(
     ...extra,
   };
   // What the page adds never takes the place of what keeps a round safe.
-  const all = [...Object.entries(record(settings.authOptions.params)), ...Object.entries(own)]
+  const all = [...Object.entries(settings.authOptions.params ?? {}), ...Object.entries(own)]
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => [name, String(value)] as const);
-  return { state, verifier, challenge, url: authorizeUrl(settings, Object.fromEntries(all)).href };
+  const { href, origin } = authorizeUrl(settings, Object.fromEntries(all));
+  return { state, verifier, challenge, url: href, origin };
 }
 
-/** The sign-in page's address with these parameters, by the names that the settings give them (G2). */
+/** The sign-in page's address with these parameters. */
 function authorizeUrl(settings: Settings, params: Readonly<Record<string, string>>): URL {
-  const { paramNames, adapter } = settings.authOptions;
-  const make = record(adapter).authorizeUrl;
-  if (typeof make === 'function') return serviceUrl(settings, String(make(params)));
-  const names = record(paramNames);
-  const url = serviceUrl(settings, settings.paths.authorize);
-  for (const [name, value] of Object.entries(params)) {
-    const known = name === 'idp_id' ? (names.idp ?? names.idp_id) : names[name];
-    url.searchParams.set(typeof known === 'string' ? known : name, value);
-  }
+  const { adapter } = settings.authOptions;
+  if (adapter?.authorizeUrl) return serviceUrl(settings, String(adapter.authorizeUrl(params)));
+  const url = serviceUrl(settings, settings.authorizePath);
+  for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
   return url;
 }
 
@@ -78,14 +75,14 @@ function authorizeUrl(settings: Settings, params: Readonly<Record<string, string
 export function readAnswer(
   settings: Settings,
   params: string,
-  round: Pick<Transaction, 'state' | 'verifier'>,
+  round: Pick<Transaction, 'state' | 'verifier' | 'origin'>,
   via: Grant['via'],
 ): Grant {
   const parsed = new URLSearchParams(params);
   const iss = parsed.get('iss');
-  const issuer = settings.issuer ?? iss ?? settings.baseUrl;
-  if (iss !== null && iss !== issuer)
-    throw new UploaderError('issuer-mismatch', 'The answer came from another issuer');
+  if (!isIssuer(iss, settings, round.origin))
+    throw new UploaderError('issuer-mismatch', 'The answer came from another issuer, or names none');
+  const issuer = iss ?? settings.baseUrl;
   try {
     const code = validateAuthResponse(
       { issuer },
@@ -99,6 +96,20 @@ export function readAnswer(
     // What else it throws holds the parameters, so it is no cause.
   }
   throw new UploaderError('authorize-failed', 'The sign-in page gave no usable answer');
+}
+
+/**
+ * Guards against mix-up (RFC 9207). With `issuer` set, `iss` must be there and equal; without it, an `iss` must have the origin of
+ * the service or of the sign-in page.
+ */
+function isIssuer(iss: string | null, { issuer, baseUrl }: Settings, origin: string): boolean {
+  if (issuer !== undefined) return iss === issuer;
+  if (iss === null) return true;
+  try {
+    return [new URL(baseUrl).origin, origin].includes(new URL(iss).origin);
+  } catch {
+    return false;
+  }
 }
 
 function refusal(error: string): UploaderError {

@@ -17,10 +17,8 @@ export type Post = (
 
 export interface PostAnswer {
   readonly status: number;
-  readonly body: unknown;
+  readonly body?: unknown;
   readonly retryAfterMs?: number;
-  /** The answer's `Date`, where it may be read; epoch milliseconds. */
-  readonly dateMs?: number;
   readonly wwwAuthenticate?: string;
 }
 
@@ -32,27 +30,20 @@ export interface CallContext {
 }
 
 /**
- * Makes one of the calls of sign-in: by the page's adapter, if that has it, else by `post` with the cookies that the call needs
- * (G14): the session's calls may set and send them, the one for the token stays as browsers have it.
+ * Makes one of the calls of sign-in: by the page's adapter, if that has it, else by `post` with the cookies that the call needs:
+ * the session's calls may set and send them, the one for the token stays as browsers have it.
  */
 export function callService(
   name: 'token' | 'login' | 'challenge' | 'logout',
-  body: unknown,
+  body: Readonly<Record<string, unknown>>,
   { settings, post, signal }: CallContext,
-  path = settings.paths[name] ?? '',
 ): Promise<PostAnswer> {
-  const { adapter, credentials, headers } = settings.authOptions as {
-    adapter?: Record<string, ((body: unknown, signal: AbortSignal) => Promise<PostAnswer>) | undefined>;
-    credentials?: Record<string, RequestCredentials>;
-    headers?: Record<string, string>;
-  };
+  const { adapter, credentials } = settings.authOptions;
   const adapted = adapter?.[name === 'token' ? 'exchange' : name];
   if (adapted) return adapted(body, signal);
-  const isOfForm = name === 'login' || name === 'challenge';
-  return post(path, body, {
+  return post(settings[`${name}Path`] ?? '', body, {
     credentials: credentials?.[name] ?? (name === 'token' ? 'same-origin' : 'include'),
     signal,
-    ...(isOfForm && headers && { headers }),
   });
 }
 

@@ -16,6 +16,8 @@ export interface Returned {
   readonly params: string;
   readonly state: string;
   readonly verifier: string;
+  /** Origin of the sign-in page that the round went to. */
+  readonly origin: string;
 }
 
 /** The callback page's address: the same for every round. Throws `bad-config` where it is not of the page's own origin. */
@@ -37,8 +39,8 @@ export function isAnswer(params: unknown, state: string): params is string {
 }
 
 /** Keeps a round while the page is away (redirect mode only). `owner` names the session that may take it. */
-export function storeTransaction({ state, verifier }: Transaction, owner: string): void {
-  const stored = { verifier, owner, returnTo: location.href, createdAtMs: Date.now() };
+export function storeTransaction({ state, verifier, origin }: Transaction, owner: string): void {
+  const stored = { verifier, origin, owner, returnTo: location.href, createdAtMs: Date.now() };
   sessionStorage.setItem(STORED + state, JSON.stringify(stored));
 }
 
@@ -47,6 +49,9 @@ export function dropTransactions(): void {
   for (const name of Object.keys(sessionStorage))
     if (name.startsWith(STORED)) sessionStorage.removeItem(name);
 }
+
+/** Parameters of an answer, to be removed from a query that is the page's own otherwise. */
+const OF_ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'session_state'];
 
 /**
  * The answer that this page was loaded with, if it is one for `owner`: taken out of storage and out of the address before
@@ -57,9 +62,11 @@ export function takeReturn(redirectUri: string, owner: string, maxAgeMs: number)
   const isCallback = location.origin + location.pathname === redirectUri.replace(/[?#].*/, '');
   if (!isMarked && !isCallback) return undefined;
   const fragment = location.hash.slice(isMarked ? RETURN_MARK.length : 1);
-  const params = isMarked || new URLSearchParams(fragment).has('state') ? fragment : location.search.slice(1);
-  const state = new URLSearchParams(params).get('state');
-  if (!state) return undefined;
+  const isInFragment = isMarked || new URLSearchParams(fragment).has('state');
+  const params = isInFragment ? fragment : location.search.slice(1);
+  const parsed = new URLSearchParams(params);
+  const state = parsed.get('state');
+  if (!state || !(parsed.has('code') || parsed.has('error'))) return undefined;
   let stored: Readonly<Record<string, unknown>> = {};
   try {
     stored = record(JSON.parse(sessionStorage.getItem(STORED + state) ?? 'null'));
@@ -68,12 +75,22 @@ export function takeReturn(redirectUri: string, owner: string, maxAgeMs: number)
   }
   if (typeof stored.owner === 'string' && stored.owner !== owner) return undefined;
   sessionStorage.removeItem(STORED + state);
-  const returnTo = URL.parse?.(String(stored.returnTo)) ?? new URL(location.pathname, location.origin);
-  const isOwn = returnTo.origin === location.origin && returnTo.pathname === location.pathname;
-  history.replaceState(history.state, '', isOwn ? returnTo.href : location.pathname);
+  history.replaceState(history.state, '', addressWithout(isInFragment, stored.returnTo));
   const isYoung = Math.abs(Date.now() - Number(stored.createdAtMs)) < maxAgeMs;
   if (typeof stored.verifier !== 'string' || !isYoung || !isAnswer(params, state)) {
     throw new UploaderError('state-mismatch', 'Nobody asked for this answer');
   }
-  return { params, state, verifier: stored.verifier };
+  return { params, state, verifier: stored.verifier, origin: String(stored.origin) };
+}
+
+/** Where the page was before the round; for an answer that nobody asked for, the current address without it. */
+function addressWithout(isInFragment: boolean, returnTo: unknown): string {
+  const url = new URL(location.href);
+  if (typeof returnTo === 'string' && returnTo.startsWith(`${url.origin}${url.pathname}`)) {
+    const before = new URL(returnTo);
+    if (before.origin === url.origin && before.pathname === url.pathname) return before.href;
+  }
+  url.hash = '';
+  if (!isInFragment) for (const name of OF_ANSWER) url.searchParams.delete(name);
+  return url.href;
 }

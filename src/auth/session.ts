@@ -2,8 +2,7 @@
 // service, and the map in which they find it. It is this module's own, so that no other script of the page can ask it for one.
 
 import type { Report } from '../core/changes.ts';
-import type { Settings } from '../core/config.ts';
-import { contentOf } from '../core/content.ts';
+import { type Settings, signInKeyOf } from '../core/config.ts';
 import type { AuthSnapshot, WithToken } from '../core/types.ts';
 import type { FormHost, LoginForm } from './form.ts';
 import type { Post } from './post.ts';
@@ -16,6 +15,11 @@ export interface AuthDeps {
   readonly post: Post;
   /** Hears of every change, from within the change: `auth-required` can be answered there and then. */
   readonly report: Report;
+  /**
+   * Called when somebody signed out, here or in another tab, after the token was forgotten. `withToken` has it for the last calls,
+   * until `signal` aborts (5 seconds).
+   */
+  readonly onSignOut?: (withToken: WithToken, signal: AbortSignal) => Promise<unknown>;
   /** Asked before the page is left; false keeps it. */
   readonly confirmRedirect?: () => boolean;
   /** The service's own session is all that is wanted: no code, no token. Such a session is not shared. */
@@ -35,8 +39,6 @@ export interface AuthSession {
    * where the first was refused (401). Rejects with what the call rejects with; `token-rejected` where a new token is refused too.
    */
   readonly withToken: WithToken;
-  /** As `withToken`; while a sign-out is under way with the token of before, for what has to be said before the end. */
-  readonly withLastToken: WithToken;
   /**
    * Begins to sign in, in the way of the settings unless told. To be called in the click's own task, since only that may open
    * a window. `idpId` names another identity provider than the settings do.
@@ -45,31 +47,24 @@ export interface AuthSession {
   /** Gives up what is under way. */
   cancel(): void;
   /**
-   * Forgets the token at once, here and in other tabs; calls of `withLastToken` have it until `last` is settled. Then the service
-   * is told, where `logout-path` is set; rejects where it could not be.
+   * Forgets the token at once, here and in other tabs. Resolves when `onSignOut` of all users has settled and the service was told,
+   * where `logout-path` is set and it could be reached.
    */
-  signOut(last?: Promise<unknown>): Promise<void>;
+  signOut(): Promise<void>;
+  /** The page gives tokens again after a sign-out: it is asked when one is needed. */
+  allow(): void;
   /** The form's half of signing in: the one that is there already, or a new one. (`createLoginForm` of `form.ts`) */
   form(create: (host: FormHost) => LoginForm): LoginForm;
   /** No more reports for this user of the session; with the last one gone, and still gone a task later, it ends. */
   close(): void;
 }
 
-/** The settings that sign-in goes by. */
-const KEYS = [
-  ...(['baseUrl', 'clientId', 'redirectUri', 'auth', 'idpId', 'scope', 'issuer', 'silent'] as const),
-  ...(['responseMode', 'paths', 'getToken', 'authOptions'] as const),
-];
 const sessions = new Map<string, SharedSession>();
 let ownCount = 0;
 
-/** The same text for settings that sign in in the same way. A page whose person changes has another token for the next one. */
-const keyOf = (settings: Settings): string =>
-  contentOf([...KEYS.map((name) => settings[name]), settings.getToken && settings.owner]);
-
 /** The session that this page has for these settings; `close()` what is opened here. */
 export function openAuthSession(settings: Settings, deps: AuthDeps): AuthSession {
-  const key = deps.isSessionEnough ? `own ${++ownCount}` : keyOf(settings);
+  const key = deps.isSessionEnough ? `own ${++ownCount}` : signInKeyOf(settings);
   const session = sessions.get(key) ?? new SharedSession(settings, deps, () => sessions.delete(key));
   sessions.set(key, session);
   return session.open(deps);

@@ -1,24 +1,25 @@
 // The shared session of sign-in: it feeds the sign-in table, reports what changed, keeps the token, and runs privileged
 // calls with it. It knows no wire format.
 
-import type { Change, Report } from '../core/changes.ts';
+import type { Change } from '../core/changes.ts';
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
-import { UploaderError } from '../core/errors.ts';
+import { Listeners } from '../core/listeners.ts';
+import { Machine } from '../core/machine.ts';
 import type { AuthSnapshot, WithToken } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { Brakes, Keeper } from './bearer.ts';
-import { Driver } from './driver.ts';
 import { Flows } from './flows.ts';
 import type { FormHost, LoginForm } from './form.ts';
-import { canSignIn } from './machine.ts';
-import type { AuthEvent, AuthModel, Effect, Reason } from './machine-types.ts';
+import { canSignIn, reduce } from './machine.ts';
+import type { AuthEvent, AuthModel, Effect, FlowEvent, Reason } from './machine-types.ts';
 import { firstModel, isHosted, isInteractive, ownWay, WorkWatch, watchPage } from './page.ts';
 import { PageQuestion } from './page-question.ts';
-import { type CallContext, callService } from './post.ts';
+import type { CallContext } from './post.ts';
 import { dropTransactions } from './redirect.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
+import { LastCalls, markSignedOut } from './sign-out.ts';
 import { timesOf } from './times.ts';
 import { createWithToken } from './with-token.ts';
 
@@ -29,28 +30,28 @@ export class SharedSession {
   readonly #keeper: Keeper;
   readonly #brakes: Brakes;
   readonly #flows: Flows;
-  readonly #question = new PageQuestion((change) => this.#report(change));
+  readonly #question = new PageQuestion((change) => this.#users.tell(change));
   readonly #withToken: WithToken;
   readonly #work: WorkWatch;
   readonly #life = new AbortController();
   readonly #channel: BroadcastChannel | undefined;
-  readonly #users = new Set<Report>();
-  readonly #listeners = new Set<() => void>();
+  readonly #users = new Listeners<Change>();
+  readonly #listeners = new Listeners<void>();
   readonly #waiters = new Set<() => void>();
-  readonly #driver: Driver;
+  readonly #machine: Machine<AuthModel, AuthEvent, FlowEvent, Effect>;
   readonly #onEnd: () => void;
   #form: LoginForm | undefined;
   #snapshot: AuthSnapshot;
   #isBrakeTimed = false;
-  /** The token of before a sign-out, for as long as its last calls take. */
-  #lastToken: string | undefined;
+  readonly #lastCalls: LastCalls;
 
   constructor(settings: Settings, { post, options, isSessionEnough = false }: AuthDeps, onEnd: () => void) {
-    const { baseUrl, clientId, redirectUri = '', auth, idpId = '' } = settings;
+    const { baseUrl, clientId, redirectUri = '', auth, idpId = '', owner } = settings;
     const times = { ...timesOf(settings), ...options };
     const { signal } = this.#life;
     this.#settings = settings;
     this.#context = { settings, post, signal };
+    this.#lastCalls = new LastCalls(settings, post, times.lastCallsMs);
     this.#onEnd = onEnd;
     this.#keeper = new Keeper(times);
     this.#brakes = new Brakes(times);
@@ -68,17 +69,18 @@ export class SharedSession {
       post,
       times,
       // What the other side of a redirect, and other tabs, know it by: nothing in it depends on this load of the page.
-      owner: [baseUrl, clientId, redirectUri, auth, idpId].join(' '),
+      owner: [baseUrl, clientId, redirectUri, auth, idpId, owner].join(' '),
       askPage: (reason) => this.#question.take(reason),
       fits: (bearer) => this.#keeper.fits(bearer),
-      coolings: () => this.#driver.model.coolings,
+      coolings: () => this.#machine.model.coolings,
     });
     this.#work = new WorkWatch(times, signal, () => {
       if (this.#keeper.isDue) this.#renew();
     });
     const model = firstModel(settings, times, isSessionEnough);
     this.#snapshot = createSnapshot(model, auth, false);
-    this.#driver = new Driver(model, {
+    this.#machine = new Machine<AuthModel, AuthEvent, FlowEvent, Effect>(model, {
+      reduce: (before, event) => reduce(before, event, this.#form?.rows),
       facts: () => ({
         isAlive: this.#keeper.value !== undefined,
         isOffline: globalThis.navigator?.onLine === false,
@@ -89,9 +91,14 @@ export class SharedSession {
         this.#flows.run(effect, signal, send);
         this.#form?.run(effect, signal, send);
       },
-      onRest: () => {
+      onIdle: () => {
         this.#refresh();
         if (this.#keeper.value !== undefined) for (const wake of this.#waiters) wake();
+      },
+      onFault: (error, { type }) => {
+        globalThis.reportError?.(error);
+        // A second fault would only repeat the first.
+        return type === 'fault' ? undefined : { type: 'fault' };
       },
     });
     if (typeof document === 'undefined' || isSessionEnough) return;
@@ -103,7 +110,7 @@ export class SharedSession {
       onWake: () => this.#work.check(),
       onLeave: () => this.#keeper.forget(),
       onShownAgain: () => {
-        if (this.#driver.model.state === 'redirecting') dropTransactions();
+        if (this.#machine.model.state === 'redirecting') dropTransactions();
         this.#dispatch({ type: 'shown-again' });
       },
     });
@@ -115,55 +122,50 @@ export class SharedSession {
   }
 
   /** What one user of the session sees of it. */
-  open({ report, confirmRedirect }: AuthDeps): AuthSession {
+  open({ report, confirmRedirect, onSignOut }: AuthDeps): AuthSession {
     const session = this;
-    // A function of its own for each user, who may share its report with another.
-    const user: Report = (change) => report(change);
-    this.#users.add(user);
+    const leave = this.#users.add(report);
+    const stay = this.#lastCalls.add(onSignOut);
     return Object.freeze<AuthSession & { toJSON(): object }>({
       get snapshot() {
         return session.#snapshot;
       },
-      subscribe: (listener) => {
-        const own = (): void => listener();
-        session.#listeners.add(own);
-        return () => session.#listeners.delete(own);
-      },
+      subscribe: (listener) => session.#listeners.add(listener),
       withToken: session.#withToken,
-      withLastToken: (call, signal) =>
-        session.#lastToken === undefined ? session.#withToken(call, signal) : call(session.#lastToken),
       signIn: (via, idpId) => session.#signIn(via, idpId, confirmRedirect),
       cancel: () => session.#dispatch({ type: 'cancel' }),
-      signOut: (last) => session.#signOut(last),
-      close: () => session.#close(user),
+      signOut: () => session.#signOut(),
+      allow: () => session.#allow(),
+      close: () => {
+        stay();
+        if (leave()) session.#close();
+      },
       form: (create) => session.#openForm(create),
       toJSON: () => session.#snapshot,
     });
   }
 
   #openForm(create: (host: FormHost) => LoginForm): LoginForm {
-    const driver = this.#driver;
+    const machine = this.#machine;
     this.#form ??= create({
       ...this.#context,
       begin: () => this.#flows.begin(),
-      model: () => driver.model,
-      signal: () => driver.signal,
-      dispatch: (event) => driver.dispatch(event),
+      model: () => machine.model,
+      signal: () => machine.signal,
+      dispatch: (event) => machine.dispatch(event),
     });
-    driver.rows = this.#form.rows;
     return this.#form;
   }
 
-  #close(user: Report): void {
-    if (!this.#users.delete(user) || this.#users.size > 0) return;
+  #close(): void {
     const end = (): void => {
       if (this.#users.size > 0 || this.#life.signal.aborted) return;
-      this.#onEnd();
-      this.#flows.leavePopup();
-      this.#dispatch({ type: 'disconnected' });
       this.#keeper.forget();
+      this.#onEnd();
       this.#channel?.close();
       this.#life.abort();
+      this.#flows.leavePopup();
+      this.#dispatch({ type: 'disconnected' });
     };
     sleep(0, this.#life.signal).then(end, () => undefined);
   }
@@ -192,10 +194,10 @@ export class SharedSession {
 
   /** Sees to it that somebody gets a token, now that somebody waits for one. */
   #demand(): void {
-    const { state, reason } = this.#driver.model;
+    const { state, reason, signedOut } = this.#machine.model;
     if (state === 'signed-in') this.#renew();
     else if (state === 'signed-out' || state === 'prompt') {
-      const mayAsk = this.#settings.auth === 'auto' && state === 'signed-out';
+      const mayAsk = this.#settings.auth === 'auto' && state === 'signed-out' && signedOut !== 'now';
       const isAsked = isHosted(this.#settings) || (mayAsk && this.#question.ask(reason));
       this.#dispatch({ type: 'need-token', isHosted: isAsked });
     }
@@ -203,7 +205,7 @@ export class SharedSession {
   }
 
   #renew(): void {
-    const { state, renewing, source, canSilent } = this.#driver.model;
+    const { state, renewing, source, canSilent } = this.#machine.model;
     if (state !== 'signed-in' || renewing) return;
     const waitMs = source === 'host' || canSilent ? this.#brakes.waitMs(this.#keeper.lifetimeMs) : 0;
     if (waitMs === 0 || !Number.isFinite(waitMs)) {
@@ -221,7 +223,7 @@ export class SharedSession {
   }
 
   #signIn(via?: 'popup' | 'redirect', idpId?: string, confirmRedirect?: () => boolean): void {
-    const { model } = this.#driver;
+    const { model } = this.#machine;
     const way = via ?? ownWay(this.#settings, model.source);
     if (!canSignIn(model) || this.#settings.auth === 'none') return;
     if (way === 'popup' && model.state === 'popup' && this.#flows.focusPopup()) return;
@@ -231,52 +233,65 @@ export class SharedSession {
     this.#dispatch(error ? { type: 'unable', error } : { type: 'sign-in', via: way, isBlocked });
   }
 
-  async #signOut(last?: Promise<unknown>): Promise<void> {
-    this.#lastToken = this.#keeper.value ?? this.#lastToken;
-    this.#channel?.postMessage('signed-out');
-    this.#dispatch({ type: 'sign-out', reason: 'user' });
-    await Promise.resolve(last).catch(() => undefined);
-    this.#lastToken = undefined;
-    if (!this.#settings.paths.logout) return;
-    const { status } = await callService('logout', {}, this.#context);
-    if (status >= 400) throw new UploaderError('service-failed', 'The service did not sign out', { status });
+  #signOut(): Promise<void> {
+    return this.#lastCalls.once(() => {
+      if (isInteractive(this.#settings)) markSignedOut(this.#settings, true);
+      this.#channel?.postMessage('signed-out');
+      this.#dispatch({ type: 'sign-out', reason: 'user' });
+    });
+  }
+
+  #allow(): void {
+    if (this.#machine.model.signedOut !== 'now') return;
+    this.#dispatch({ type: 'allowed' });
+    if (this.#waiters.size > 0) this.#demand();
   }
 
   #dispatch(event: AuthEvent): void {
-    this.#driver.dispatch(event);
+    this.#machine.dispatch(event);
   }
 
   #onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
+    // First of all, so that nothing below can leave a token behind.
     for (const effect of effects) {
-      if (effect.type === 'keep') this.#keeper.keep(effect.bearer);
-      if (effect.type === 'forget') this.#keeper.forget();
+      if (effect.type === 'drop') this.#keeper.drop();
+      if (effect.type === 'keep') {
+        this.#keeper.keep(effect.bearer);
+        this.#brakes.renewed();
+      }
+      if (effect.type === 'forget') {
+        const token = this.#keeper.value;
+        this.#keeper.forget();
+        if (event.type === 'sign-out') this.#lastCalls.begin(token);
+      }
       if (effect.type === 'keep' || effect.type === 'forget') this.#question.wasAsked = false;
       if (effect.type === 'hold') this.#brakes.hold(effect.ms);
     }
+    if (event.type === 'sign-out') dropTransactions();
+    if (event.type === 'token') markSignedOut(this.#settings, false);
     if (model.renewing && !before.renewing) this.#brakes.count();
     const work = model.renewing ?? model.state;
     if (work !== 'silent' && work !== 'exchange') this.#flows.unlock();
     this.#form?.onEnter(model);
     this.#refresh();
-    for (const change of changesBetween(before, model, event, this.#keeper.expiresAt)) this.#report(change);
-  }
-
-  #report(change: Change): void {
-    for (const user of [...this.#users]) user(change);
+    for (const change of changesBetween(before, model, event, this.#keeper.expiresAt))
+      this.#users.tell(change);
   }
 
   #refresh(): void {
     const hasWaiters = this.#waiters.size > 0;
-    const snapshot = createSnapshot(this.#driver.model, this.#settings.auth, hasWaiters, this.#snapshot);
+    const snapshot = createSnapshot(this.#machine.model, this.#settings.auth, hasWaiters, this.#snapshot);
     if (snapshot === this.#snapshot) return;
     this.#snapshot = snapshot;
-    for (const listener of [...this.#listeners]) listener();
+    this.#listeners.tell();
   }
 
   #require(reason: Reason): void {
     if (this.#waiters.size === 0 || this.#question.wasAsked) return;
     const { auth } = this.#settings;
-    const isAnswered = this.#question.ask(reason);
-    if (isAnswered && (auth === 'auto' || auth === 'token')) this.#dispatch({ type: 'sign-in', via: 'host' });
+    const isHost = auth === 'auto' || auth === 'token';
+    // A page that answers by itself would undo the sign-out.
+    if (isHost && this.#machine.model.signedOut === 'now') return;
+    if (this.#question.ask(reason) && isHost) this.#dispatch({ type: 'sign-in', via: 'host' });
   }
 }

@@ -1,5 +1,5 @@
-// What the answers to credentials and challenges mean. Words are read leniently, and trusted strictly: what stands in no
-// table here never means that somebody is signed in. It sends nothing.
+// What the answers to credentials and challenges mean. A word that is in no table here never means that somebody is signed in; an
+// adapter translates those of another service.
 
 import type { ErrorCode } from '../core/errors.ts';
 import { readExpiry } from './bearer.ts';
@@ -19,35 +19,31 @@ type Event = Extract<
 export type Reading = { readonly token?: string; readonly code?: string } & Event;
 
 type Fields = Readonly<Record<string, unknown>>;
-const table = (...lines: string[]): readonly (readonly string[])[] => lines.map((line) => line.split(' '));
-
-/** Each line is a meaning, named by its first word. */
-const WORDS = table(
-  'locked lockedout accountlocked blocked disabled suspended toomanyattempts',
-  'expired timeout challengeexpired invalidsession',
-  'wrong invalidcode wrongcode incorrectcode badcode codeinvalid codemismatch invalidotp',
-  'refused denied rejected failed failure error invalidcredentials unauthorized accessdenied',
-  'elsewhere redirecttoweb redirect browser sso federated idpredirect ' +
-    'enroll enrollment mfaenroll passwordexpired changepassword resetpassword terms',
-  'slower slowdown',
-  'waiting pending pendingapproval authorizationpending polling',
-  'challenge challengerequired mfa mfarequired mfachallenge 2fa otprequired stepup verify verification ' +
-    'interactionrequired insufficientauthorization',
-  'established ok success succeeded authenticated sessionestablished complete completed loggedin active done',
-);
+/** What the words of `status` and `error` mean; a word that is not here never means that somebody is signed in. */
+const WORDS: Readonly<Record<string, string>> = {
+  locked: 'locked',
+  expired: 'expired',
+  challengeexpired: 'expired',
+  invalidcode: 'wrong',
+  denied: 'refused',
+  invalidcredentials: 'refused',
+  slowdown: 'slower',
+  waiting: 'waiting',
+  challenge: 'challenge',
+  ok: 'established',
+  success: 'established',
+  established: 'established',
+};
 /** As a next step, these say that nothing more is asked. */
-const NEXT_WORDS = [...WORDS, ...table('established authorize token exchange continue none')];
+const NEXT_WORDS: Readonly<Record<string, string>> = {
+  ...WORDS,
+  authorize: 'established',
+  none: 'established',
+};
 
-/** Each line is a way of answering, named by its first word, in the order in which they are offered. */
-const FAMILIES = table(
-  'passkey webauthn fido2 fido securitykey u2f',
-  'push pushnotification mobileapproval oktaverify',
-  'totp otp authenticator authenticatorapp app googleotp softwaretotp tokensoftwaretotp mfaotp',
-  'email emailcode emailotp mail',
-  'sms smscode smsotp phone phonenumber text',
-  'recovery recoverycode backupcode',
-);
-const ORDER = [...FAMILIES.map(([family]) => family), 'code'];
+/** The ways of answering, in the order in which they are offered. */
+const ORDER: readonly string[] = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'];
+const SHORTEST_POLL_MS = 1000;
 const STARTED_BY_ITSELF = new Set(['totp', 'recovery', 'code']);
 
 /** A word as it is compared: `MFA_REQUIRED`, `mfa-required` and `mfaRequired` are one. */
@@ -60,51 +56,49 @@ const count = (value: unknown): number | undefined => {
   const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
   return number >= 0 && number < 1e6 ? number : undefined;
 };
+/** Only the table's own words: an object has others, such as `constructor`. */
+const own = (words: Readonly<Record<string, string>>, word: string): string | undefined =>
+  Object.hasOwn(words, word) ? words[word] : undefined;
 const defined = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 
-/** What words mean: by the page's own spellings (`own`) first, then by the table. */
-function meaningOf(words: readonly string[], own: unknown, known: ReturnType<typeof table>): unknown {
-  const told = Object.entries(record(own)).find(([spelling]) => words.includes(normalize(spelling)));
-  return told ? told[1] : known.find((line) => words.some((word) => line.includes(word)))?.[0];
-}
-
-/** The methods of an answer that can be used here, in the order in which they are offered (G17). */
-export function readMethods(list: unknown, options: Fields, canUsePasskey: boolean): Method[] {
+/** The methods of an answer that can be used here, in the order in which they are offered. */
+export function readMethods(list: unknown, canUsePasskey: boolean): Method[] {
   const methods = (Array.isArray(list) ? list : []).slice(0, 50).flatMap((entry: unknown): Method[] => {
-    const { type, method, name, label, hint, ...rest } =
-      typeof entry === 'string' ? ({ id: entry } as Fields) : record(entry);
-    const id = text(rest.id ?? type ?? method ?? name);
-    const spellings = [type, method, rest.id, name].map(normalize);
-    const told = meaningOf(spellings, options.methods, FAMILIES) ?? options.unknownMethod;
-    const family = told as Method['family'];
-    if (!id || !ORDER.includes(family) || (family === 'passkey' && !canUsePasskey)) return [];
+    const {
+      id: named,
+      type,
+      label,
+      hint,
+    } = typeof entry === 'string' ? ({ id: entry } as Fields) : record(entry);
+    const id = text(named ?? type);
+    const spellings = [type, named].map(normalize);
+    const family = ORDER.find((known) => spellings.includes(known)) as Method['family'] | undefined;
+    if (!id || !family || (family === 'passkey' && !canUsePasskey)) return [];
     const seen = defined({ label: text(label), hint: text(hint) });
     return [{ id, family, needsStart: !STARTED_BY_ITSELF.has(family), ...seen }];
   });
   return methods.sort((one, other) => ORDER.indexOf(one.family) - ORDER.indexOf(other.family));
 }
 
-/** What an answer tells of the challenge (G19); `names` are other names of its fields. */
-export function readHints(body: Fields, nowMs: number, names: Fields = {}): Hints {
+/** What an answer tells of the challenge. */
+export function readHints(body: Fields, nowMs: number): Hints {
   const challenge = record(body.challenge);
-  const field = (name: string): unknown => challenge[name] ?? challenge[String(names[name])];
-  const inMs = (name: string, fromMs = 0): number | undefined => {
-    const seconds = count(field(name));
-    return seconds === undefined ? undefined : fromMs + seconds * 1000;
+  const inMs = (seconds: unknown, fromMs = 0): number | undefined => {
+    const told = count(seconds);
+    return told === undefined ? undefined : fromMs + told * 1000;
   };
-  const kind = field('code_kind');
-  const number = field('number');
-  const publicKey = field('public_key');
+  const pollMs = inMs(challenge.poll_after);
+  const { code_kind: kind, number, public_key: publicKey } = challenge;
   return defined({
-    delivery: text(field('delivery'))?.slice(0, 100),
-    codeLength: count(field('code_length')),
+    delivery: text(challenge.delivery)?.slice(0, 100),
+    codeLength: count(challenge.code_length),
     codeKind: kind === 'numeric' || kind === 'alphanumeric' ? kind : undefined,
-    attemptsLeft: count(field('attempts_left')),
+    attemptsLeft: count(challenge.attempts_left),
     number: text(typeof number === 'number' ? String(number) : number)?.slice(0, 20),
-    resendAtMs: inMs('resend_after', nowMs),
-    pollMs: inMs('poll_after'),
-    expiresAtMs: inMs('expires_in', nowMs) ?? readExpiry(field('expires_at')),
+    resendAtMs: inMs(challenge.resend_after, nowMs),
+    pollMs: pollMs === undefined ? undefined : Math.max(SHORTEST_POLL_MS, pollMs),
+    expiresAtMs: inMs(challenge.expires_in, nowMs) ?? readExpiry(challenge.expires_at),
     publicKey: publicKey === undefined ? undefined : record(publicKey),
   });
 }
@@ -112,8 +106,6 @@ export function readHints(body: Fields, nowMs: number, names: Fields = {}): Hint
 export interface ReadOptions {
   readonly nowMs: number;
   readonly canUsePasskey: boolean;
-  /** `authOptions` of the settings. */
-  readonly options?: Fields;
 }
 
 /** Reads an answer that is no pause (429). The most telling first: the stricter reading wins where words contradict each other. */
@@ -122,22 +114,21 @@ export function readAnswer(step: Step, status: number, body: unknown, how: ReadO
   const answer = record(body);
   if (answer !== body) return { type: 'failed', error: { code: 'bad-response', status } };
   const token = text(answer.challenge_token);
-  const code = text(answer.code) ?? text(answer.authorization_code);
+  const code = text(answer.code);
   const event = readEvent(step, status, answer, how);
   return { ...event, ...(token && { token }), ...(event.type === 'established' && code && { code }) };
 }
 
 function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions): Event {
-  const { nowMs, canUsePasskey, options = {} } = how;
+  const { nowMs, canUsePasskey } = how;
   const isError = status >= 400;
-  const error = normalize(answer.error) || (isError ? normalize(answer.code) : '');
+  const error = normalize(answer.error);
   const next = normalize(answer.next_step);
-  const own = { ...record(options.statuses), ...record(options.errorCodes) };
-  const said = [normalize(answer.status), error].filter(Boolean).map((word) => meaningOf([word], own, WORDS));
-  const nextKind = meaningOf([next], options.nextSteps, NEXT_WORDS);
+  const said = [normalize(answer.status), error].filter(Boolean).map((word) => own(WORDS, word));
+  const nextKind = own(NEXT_WORDS, next);
   const says = (kind: string): boolean => said.includes(kind);
   const hasToken = text(answer.challenge_token) !== undefined;
-  const hints = readHints(answer, nowMs, record(options.fields));
+  const hints = readHints(answer, nowMs);
   const refuse = (code: ErrorCode): Event => ({ type: 'refused', error: { code, status } });
   // What was entered is not right, where something was.
   const wrong: Event | undefined = step === 'answer' ? { type: 'wrong', hints } : undefined;
@@ -147,7 +138,6 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
   if (says('expired') || status === 410)
     return step === 'login' ? refuse('step-unsupported') : { type: 'expired' };
   if (says('wrong') || says('refused')) return rejected ?? { type: 'denied' };
-  if (says('elsewhere') || nextKind === 'elsewhere') return refuse('step-unsupported');
   const isSlower = says('slower');
   if (isSlower || says('waiting') || (hasToken && step === 'poll')) {
     if (step === 'poll') return { type: 'pending', hints, isSlower };
@@ -158,7 +148,7 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
   if (hasToken || hasMethods || says('challenge') || nextKind === 'challenge') {
     if (step === 'start' && !isError) return { type: 'started', hints };
     if (wrong && (isError || error)) return wrong;
-    const methods = readMethods(offered, options, canUsePasskey);
+    const methods = readMethods(offered, canUsePasskey);
     if (methods.length === 0) return refuse(hasMethods ? 'method-unsupported' : 'step-unsupported');
     const named = methods.find(({ id, family }) => normalize(id) === next || family === next);
     const method = methods.length === 1 ? methods[0] : named;

@@ -19,8 +19,6 @@ export interface TokenHooks {
 /** A `WithToken` over a session's token. */
 export function createWithToken(settings: Settings, hooks: TokenHooks): WithToken {
   const { keeper, brakes, obtain, onStepUp } = hooks;
-  const { expiredStatuses } = settings.authOptions;
-  const expired: readonly unknown[] = Array.isArray(expiredStatuses) ? expiredStatuses : [401];
   return async (call, signal) => {
     signal.throwIfAborted();
     if (settings.auth === 'none') return call(undefined);
@@ -33,9 +31,7 @@ export function createWithToken(settings: Settings, hooks: TokenHooks): WithToke
         brakes.release();
         return result;
       } catch (error) {
-        if (!(error instanceof UploaderError) || !expired.includes(error.status)) throw error;
-        // A 401 for want of scope is about this call, not about the token.
-        if (error.code === 'forbidden') throw error;
+        if (!(error instanceof UploaderError) || error.code !== 'token-rejected') throw error;
         if (hasRenewed)
           throw new UploaderError('token-rejected', 'A new token was refused', { cause: error, status: 401 });
         // Refused while a newer one was on its way: that one is still to be tried.

@@ -1,17 +1,26 @@
 // What is read as a token and as its end, and how far the clock is trusted.
 import { expect } from '@open-wc/testing';
-import { Brakes, Clock, Keeper, readBearer } from '../../src/auth/bearer.ts';
+import { type Bearer, Brakes, Keeper, readBearer } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { skipTime } from '../support/clock.ts';
 
 const nowMs = Date.parse('2030-06-01T12:00:00Z');
-const clock = { nowMs, offsetMs: 0, assumedLifetimeMs: 300_000 };
-const lifetimeOf = (expiry: object): number | undefined =>
-  readBearer({ token: 't', ...expiry }, clock)?.lifetimeMs;
+const realNow = Date.now;
+beforeEach(() => {
+  Date.now = () => nowMs;
+});
+afterEach(() => {
+  Date.now = realNow;
+});
+
+const read = (input: unknown, options?: Readonly<Record<string, unknown>>): Bearer | undefined =>
+  readBearer(input, 300_000, options);
+const lifetimeOf = (expiry: object): number | undefined => read({ token: 't', ...expiry })?.lifetimeMs;
 
 describe('reading a token', () => {
   it('takes a string, `token`, `access_token` and `accessToken`', () => {
     for (const input of ['t', { token: 't' }, { access_token: 't' }, { accessToken: 't' }]) {
-      expect(readBearer(input, clock)?.value).to.equal('t');
+      expect(read(input)?.value).to.equal('t');
     }
   });
 
@@ -30,7 +39,7 @@ describe('reading a token', () => {
       'a\r\nb: c',
       'ä',
     ]) {
-      expect(readBearer(input, clock), JSON.stringify(input)).to.equal(undefined);
+      expect(read(input), JSON.stringify(input)).to.equal(undefined);
     }
   });
 
@@ -59,63 +68,62 @@ describe('reading a token', () => {
       { expires_at: {} },
       { expires_at: Number.NaN },
       { expires_at: -1 },
+      { expires_in: -1 },
+      { expires_in: 'a while' },
+      { expires_in: Number.POSITIVE_INFINITY },
+      { expires_at: Number.MAX_SAFE_INTEGER },
+      { expires_at: '9223372036854775807' },
+      { expires_at: nowMs * 1e6 },
+      { expires_at: '+275760-09-14T00:00:00Z' },
     ]) {
-      const bearer = readBearer({ token: 't', ...expiry }, clock);
-      expect([bearer?.lifetimeMs, bearer?.isAssumed]).to.deep.equal([300_000, true]);
+      const bearer = read({ token: 't', ...expiry });
+      expect([bearer?.lifetimeMs, bearer?.isAssumed], JSON.stringify(expiry)).to.deep.equal([300_000, true]);
     }
   });
 
   it('suspects the clock, not the token, when a token arrives dead', () => {
     for (const expires_at of ['2030-06-01T10:15:00Z', '2030-06-01T12:00:04Z']) {
-      expect(readBearer({ token: 't', expires_at }, clock)?.isAssumed).to.equal(true);
+      expect(read({ token: 't', expires_at })?.isAssumed).to.equal(true);
     }
   });
 
-  it('reads the end by the clock of the service where that is known', () => {
-    const ahead = { ...clock, offsetMs: -7_200_000 };
-    expect(readBearer({ token: 't', expires_at: '2030-06-01T10:15:00Z' }, ahead)?.lifetimeMs).to.equal(
-      900_000,
-    );
-  });
-
-  it('reads fields by the names that the page set', () => {
-    const fields = { token: 'jwt', expires_at: 'until' };
-    const bearer = readBearer({ jwt: 't', until: nowMs + 60_000 }, clock, { fields });
-    expect([bearer?.value, bearer?.lifetimeMs]).to.deep.equal(['t', 60_000]);
-  });
-});
-
-describe('the clock of the service', () => {
-  it('is compared with the middle of the request, and small differences count as none', () => {
-    const near = new Clock();
-    near.learn(nowMs, nowMs - 100, nowMs + 900);
-    expect(near.offsetMs).to.equal(0);
-    const far = new Clock();
-    far.learn(nowMs + 7_200_000, nowMs, nowMs + 1000);
-    expect(far.offsetMs).to.equal(7_200_000);
-    far.learn(undefined, nowMs, nowMs);
-    expect(far.offsetMs).to.equal(7_200_000);
+  it('believes no lifetime above 30 days', () => {
+    const thirtyDaysMs = 30 * 24 * 3_600_000;
+    for (const expiry of [
+      { expires_at: '9999-12-31T23:59:59Z' },
+      { expires_at: 8.64e15 },
+      { expires_in: 1e13 },
+      { expires_in: 31 * 24 * 3600 },
+    ])
+      expect(lifetimeOf(expiry), JSON.stringify(expiry)).to.equal(thirtyDaysMs);
+    expect(lifetimeOf({ expires_in: 29 * 24 * 3600 })).to.be.below(thirtyDaysMs);
   });
 });
 
 describe('a token that is kept', () => {
   const keep = (lifetimeMs: number, isAssumed = false): Keeper => {
     const keeper = new Keeper(AUTH_TIMES);
-    keeper.keep({ value: 't', lifetimeMs, expiresAtMs: Date.now() + lifetimeMs, isAssumed });
+    keeper.keep({ value: 't', lifetimeMs, isAssumed });
     return keeper;
   };
+  let undo: () => void = () => undefined;
+  const wait = (ms: number): void => {
+    undo = skipTime(ms);
+  };
+  afterEach(() => undo());
 
   it('is handed out while it lives, and is due before its end', () => {
     expect([keep(600_000).value, keep(600_000).isDue]).to.deep.equal(['t', false]);
-    const ending = new Keeper(AUTH_TIMES);
-    ending.keep({ value: 't', lifetimeMs: 600_000, expiresAtMs: Date.now() + 50_000, isAssumed: false });
+    const ending = keep(600_000);
+    wait(550_000);
     expect([ending.value, ending.isDue]).to.deep.equal(['t', true]);
   });
 
   it('is not handed out after its end, unless that was a guess', () => {
-    expect(keep(-1000).value).to.equal(undefined);
-    expect(keep(-1000, true).value).to.equal('t');
-    expect(keep(-1000, true).isDue).to.equal(true);
+    const [known, assumed] = [keep(1000), keep(1000, true)];
+    wait(2000);
+    expect(known.value).to.equal(undefined);
+    expect([assumed.value, assumed.isDue]).to.deep.equal(['t', true]);
   });
 
   it('is dead once it was refused, but only if it was this one', () => {
@@ -128,7 +136,7 @@ describe('a token that is kept', () => {
 
   it('is not in what can be seen of its keeper', () => {
     const keeper = new Keeper(AUTH_TIMES);
-    keeper.keep({ value: 'secret-token', lifetimeMs: 1e6, expiresAtMs: Date.now() + 1e6, isAssumed: false });
+    keeper.keep({ value: 'secret-token', lifetimeMs: 1e6, isAssumed: false });
     expect(JSON.stringify(keeper) + String(keeper) + JSON.stringify(Object.entries(keeper))).not.to.contain(
       'secret',
     );
@@ -137,18 +145,11 @@ describe('a token that is kept', () => {
 
 describe('the brakes', () => {
   it('keep renewals apart, less so where tokens live shortly', () => {
-    const real = Date.now;
-    const at = real();
-    Date.now = () => at;
-    try {
-      const brakes = new Brakes(AUTH_TIMES);
-      expect(brakes.waitMs(900_000)).to.equal(0);
-      brakes.count();
-      expect(brakes.waitMs(900_000)).to.equal(30_000);
-      expect(brakes.waitMs(20_000)).to.equal(4_000);
-    } finally {
-      Date.now = real;
-    }
+    const brakes = new Brakes(AUTH_TIMES);
+    expect(brakes.waitMs(900_000)).to.equal(0);
+    brakes.count();
+    expect(brakes.waitMs(900_000)).to.be.within(29_000, 30_000);
+    expect(brakes.waitMs(20_000)).to.be.within(3_000, 4_000);
   });
 
   it('hold a renewal for as long as the service wants, and ask the person where that is too long', () => {
@@ -157,6 +158,21 @@ describe('the brakes', () => {
     expect(brakes.waitMs(900_000)).to.be.within(190_000, 200_000);
     brakes.hold(3_600_000);
     expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
+  });
+
+  it('hold failed renewals for longer each time, however many, until there is a new token', () => {
+    const brakes = new Brakes(AUTH_TIMES);
+    const waits = Array.from({ length: 8 }, () => {
+      brakes.count();
+      brakes.hold();
+      return brakes.waitMs(900_000);
+    });
+    for (const [index, wait] of waits.entries()) {
+      const most = Math.min(60_000, 2_000 * 2 ** index);
+      expect(wait, String(index)).to.be.within(0.75 * most, 1.2 * most);
+    }
+    brakes.renewed();
+    expect(brakes.waitMs(900_000)).to.equal(0);
   });
 
   it('end it after three renewals that no call profited from', () => {

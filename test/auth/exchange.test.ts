@@ -1,9 +1,9 @@
 // A code comes back to a hidden frame and is redeemed: once, whatever the service does with it.
 import { expect } from '@open-wc/testing';
-import { Clock } from '../../src/auth/bearer.ts';
 import { redeem } from '../../src/auth/exchange.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import { skipTime } from '../support/clock.ts';
 import { closeAll, failuresOf, forever, type Opened } from './open-session.ts';
 import { fixtures, follow, granted, openSilent, until } from './scripted.ts';
 
@@ -76,7 +76,7 @@ describe('a silent sign-in', () => {
     const { session } = openSilent([granted()], {
       clientId: '',
       idpId: 'corp',
-      authOptions: { params, paramNames: { idp: 'connection' } },
+      authOptions: { params },
     });
     await session.withToken(async () => undefined, forever);
     const { code_challenge, state: _, ...rest } = await asked;
@@ -88,7 +88,7 @@ describe('a silent sign-in', () => {
       code_challenge_method: 'S256',
       response_type: 'code',
       redirect_uri: `${fixtures}secure-uploader-callback.html`,
-      connection: 'corp',
+      idp_id: 'corp',
     });
   });
 
@@ -133,6 +133,32 @@ describe('a silent sign-in', () => {
     });
     expect(await failureOf(foreign)).to.equal('issuer-mismatch');
     expect([refused, broken, foreign].flatMap(({ sent }) => sent)).to.deep.equal([]);
+  });
+
+  it('takes an answer of the issuer that is set only; without one, of the service or the sign-in page only', async () => {
+    const baseUrl = 'https://own.example';
+    const tokenFor = (iss: string, issuer?: string): Promise<string | undefined> => {
+      const params = `code=c${iss && `&iss=${iss}`}`;
+      const input = {
+        ...answering(params),
+        ...(issuer && { issuer }),
+        baseUrl,
+        clientId: crypto.randomUUID(),
+      };
+      const opened = openSilent([granted()], input);
+      const stop = new AbortController();
+      const token = opened.session.withToken(async (token) => token, stop.signal).catch(() => undefined);
+      return Promise.race([token, failureOf(opened)]).finally(() => stop.abort());
+    };
+    const issuer = 'https://issuer.example/tenant';
+    expect(await tokenFor(issuer, issuer)).to.equal('service-token');
+    expect(await tokenFor('', issuer)).to.equal('issuer-mismatch');
+    expect(await tokenFor('https://issuer.example/other', issuer)).to.equal('issuer-mismatch');
+    expect(await tokenFor('')).to.equal('service-token');
+    expect(await tokenFor(`${baseUrl}/tenant`)).to.equal('service-token');
+    expect(await tokenFor(location.origin), 'the sign-in page of these tests').to.equal('service-token');
+    expect(await tokenFor('https://evil.example')).to.equal('issuer-mismatch');
+    expect(await tokenFor('no address')).to.equal('issuer-mismatch');
   });
 
   it('ignores an answer with a wrong state or a code twice, and gives up after its time', async () => {
@@ -208,7 +234,7 @@ describe('redeeming a code', () => {
   it('sends a code once when it is redeemed twice at a time', async () => {
     const { post, sent } = follow([granted()]);
     const settings = createSettings({ baseUrl: 'https://service.example' });
-    const context = { settings, post, clock: new Clock(), assumedLifetimeMs: 1000, signal: forever };
+    const context = { settings, post, assumedLifetimeMs: 1000, signal: forever };
     const grant = { code: 'only-once', verifier: 'v', via: 'popup' } as const;
     const [one, two] = await Promise.all([redeem(grant, context), redeem(grant, context)]);
     expect([one.type, two]).to.deep.equal(['token', one]);
@@ -237,13 +263,12 @@ describe('redeeming a code', () => {
     const script = [granted({ expires_in: 6 }), granted({ token: 'second-token' })];
     const { session, sent, changes } = openSilent(script);
     await session.withToken(async () => undefined, forever);
-    const real = Date.now;
-    Date.now = () => real() + 10_000;
+    const undo = skipTime(10_000);
     try {
       const calls = Array.from({ length: 8 }, () => session.withToken(async (token) => token, forever));
       expect(new Set(await Promise.all(calls))).to.deep.equal(new Set(['second-token']));
     } finally {
-      Date.now = real;
+      undo();
     }
     expect(sent.length).to.equal(2);
     expect(failuresOf(changes)).to.deep.equal([]);

@@ -104,7 +104,7 @@ describe('a form within an uploader', () => {
     );
   });
 
-  it('check 6: given a challenge, then every request carries the newest challenge token, and exactly what is documented', async () => {
+  it('given a challenge, then every request carries the newest challenge token, and exactly what is documented', async () => {
     const script = [
       challenged('one'),
       challenged('two', { challenge: { delivery: '••• 42' } }),
@@ -134,14 +134,14 @@ describe('a form within an uploader', () => {
     expect(sent.every(({ credentials }) => credentials === 'include')).to.equal(true);
   });
 
-  it('check 7: given a push, then it is polled while somebody looks, and not while the page is hidden', async () => {
+  it('given a push, then it is polled while somebody looks, and not while the page is hidden', async () => {
     const waiting = (status: string): PostAnswer => ({
       status: 200,
       body: {
         status,
         challenge_token: 't',
         available_methods: ['push'],
-        challenge: { poll_after: 0.02, number: 42 },
+        challenge: { number: 42 },
       },
     });
     let isHidden = true;
@@ -152,7 +152,7 @@ describe('a form within an uploader', () => {
       waiting('waiting'),
       { status: 200, body: { status: 'denied' } },
     ];
-    const opened = openForm(script);
+    const opened = openForm(script, { authOptions: { times: { pollMs: 20 } } });
     opened.session.signIn();
     opened.form.logIn({ email: 'paul@example.com', password: 'p' });
     await until(opened, 'wait');
@@ -207,9 +207,9 @@ describe('a form within an uploader', () => {
     const opened = openForm([challenged('one', { available_methods: ['totp'] }), { status: 401, body: {} }], {
       idpId: 'corp-ldap',
       loginPath: '/v2/sign-in',
+      challengePath: '/v2/second',
       authOptions: {
         credentials: { login: 'same-origin' },
-        challenge: { paths: { answer: '/v2/second' }, names: { challenge_token: 'flow', code: 'otp' } },
       },
     });
     opened.session.signIn();
@@ -227,7 +227,7 @@ describe('a form within an uploader', () => {
       {
         path: '/v2/second',
         credentials: 'include',
-        body: { flow: 'one', method: 'totp', action: 'answer', otp: '123456' },
+        body: { challenge_token: 'one', method: 'totp', action: 'answer', code: '123456' },
       },
     ]);
   });

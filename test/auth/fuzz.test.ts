@@ -3,7 +3,6 @@
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
-import { Clock } from '../../src/auth/bearer.ts';
 import { type Outcome, redeem } from '../../src/auth/exchange.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { ERROR_CODES } from '../../src/core/errors.ts';
@@ -37,7 +36,6 @@ it('ten thousand answers without sense give a token, or say what they are', asyn
     const outcome = await redeem(grant as Parameters<typeof redeem>[0], {
       settings,
       post: async () => answer,
-      clock: new Clock(),
       assumedLifetimeMs: 1000,
       signal: forever,
     });

@@ -123,12 +123,12 @@ describe('the sign-in form', () => {
     );
   });
 
-  it('check 28: given a locked account, then account-locked is told, and nothing more is sent by itself', async () => {
+  it('given a locked account, then account-locked is told, and nothing more is sent by itself', async () => {
     const form = await open('lou@example.com');
     expect(await form.until('auth-failed')).to.deep.include({ code: 'account-locked' });
   });
 
-  it("checks 25, 26: given a step or a method that only the service's own window can do, then it says so", async () => {
+  it("given a step or a method that only the service's own window can do, then it says so", async () => {
     expect(await (await open('nina@example.com')).until('auth-failed')).to.deep.include({
       code: 'step-unsupported',
     });
@@ -137,7 +137,7 @@ describe('the sign-in form', () => {
     });
   });
 
-  it('check 23: given a wrong code, then the field keeps focus with its text selected, attempts left are shown, and a right one with spaces is taken', async () => {
+  it('given a wrong code, then the field keeps focus with its text selected, attempts left are shown, and a right one with spaces is taken', async () => {
     const form = await open('tom@example.com');
     expect(await form.until('auth-challenged')).to.deep.equal({ methods: ['totp'] });
     const input = await form.find<HTMLInputElement>('input[name="code"]');
@@ -163,7 +163,7 @@ describe('the sign-in form', () => {
     await form.until('signed-in');
   });
 
-  it('check 6: given several methods, then all are offered in their order, switching keeps the flow alive, and each can finish it', async () => {
+  it('given several methods, then all are offered in their order, switching keeps the flow alive, and each can finish it', async () => {
     const form = await open('mia@example.com');
     await form.find('h2', 'How do you want');
     const offered = [...form.element.querySelectorAll('li button')].map((button) =>
@@ -204,12 +204,6 @@ describe('the sign-in form', () => {
     await form.find('p', 'Choose');
     await answerPush('paul', 'approved');
     await form.until('signed-in');
-  });
-
-  it('understands a service that spells everything otherwise', async () => {
-    const form = await open('tom@example.com', { idpId: 'legacy' });
-    expect(await form.until('auth-challenged')).to.deep.equal({ methods: ['totp'] });
-    await form.find('input[name="code"]');
   });
 
   it('takes broken answers for what they are, and never for a sign-in', async () => {

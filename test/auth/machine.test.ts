@@ -19,6 +19,9 @@ describe('the sign-in table', () => {
         const move = reduce(model, EVENTS[type]);
         if (type === 'sign-out') expect(tell(move)).to.equal('signed-out - forget');
         else if (type === 'disconnected') expect(tell(move)).to.equal('signed-out -');
+        else if (type === 'allowed') expect(move.model).to.equal(model);
+        else if (type === 'other-person') expect(tell(move)).to.equal('prompt access-denied drop require');
+        else if (type === 'fault') expect(tell(move)).to.equal('prompt authorize-failed forget require');
         else if (TABLE[where][type]) expect(tell(move), `${where} / ${type}`).to.equal(TABLE[where][type]);
         else {
           expect(move.model, `${where} / ${type}`).to.equal(model);
@@ -54,12 +57,19 @@ describe('what the sign-in table decides by', () => {
   it('asks the page first where the page gives tokens', () => {
     const event: AuthEvent = { type: 'need-token', isHosted: true };
     expect(tell(reduce(at('signed-out'), event))).to.equal('asking-host - deadline ask-host');
+    expect(tell(reduce(at('signed-out', { signedOut: 'before' }), event))).to.equal(
+      'asking-host - deadline ask-host',
+    );
+    expect(tell(reduce(at('signed-out', { signedOut: 'now' }), event))).to.equal('prompt - require');
+    const { model } = reduce(at('signed-out', { signedOut: 'now' }), EVENTS.allowed);
+    expect(tell(reduce(model, event))).to.equal('asking-host - deadline ask-host');
   });
 
   it('goes straight to the person where no silent try may work, and after the person signed out', () => {
     const event = EVENTS['need-token'];
     expect(tell(reduce(at('signed-out', { canSilent: false }), event))).to.equal('prompt - require');
-    expect(tell(reduce(at('signed-out', { hasLeft: true }), event))).to.equal('prompt - require');
+    for (const signedOut of ['now', 'before'] as const)
+      expect(tell(reduce(at('signed-out', { signedOut }), event))).to.equal('prompt - require');
   });
 
   it('says nothing wrong when the first silent try finds nobody signed in', () => {
@@ -76,6 +86,24 @@ describe('what the sign-in table decides by', () => {
       'sign-in-required',
       false,
     ]);
+  });
+
+  it('tries the hidden frame again after a fault that may pass', () => {
+    for (const type of ['failed', 'deadline'] as const)
+      for (const where of ['silent', 'renewing-silent'] as const)
+        expect(reduce(at(where), EVENTS[type]).model.canSilent, `${where} / ${type}`).to.equal(true);
+  });
+
+  it('tries the hidden frame again once somebody has signed in, unless it cannot see the session', () => {
+    const lost = { canSilent: false };
+    expect(reduce(at('popup', lost), EVENTS.code).model.canSilent).to.equal(true);
+    const across = { ...lost, silentAfterWindow: false };
+    expect(reduce(at('popup', across), EVENTS.code).model.canSilent).to.equal(false);
+    expect(reduce(at('popup', { ...across, silentWorked: true }), EVENTS.code).model.canSilent).to.equal(
+      true,
+    );
+    const never = { ...lost, mayTryFrames: false };
+    expect(reduce(at('popup', never), EVENTS.code).model.canSilent).to.equal(false);
   });
 
   it('tries no hidden frame after a window on another site', () => {
@@ -116,7 +144,7 @@ describe('what the sign-in table decides by', () => {
       expect([model.state, model.canSilent]).to.deep.equal(['silent', true]);
     }
     const alive = reduce(at('renewing-silent', offline), EVENTS.deadline);
-    expect([tell(alive), alive.model.canSilent]).to.deep.equal(['signed-in -', true]);
+    expect([tell(alive), alive.model.canSilent]).to.deep.equal(['signed-in - hold', true]);
   });
 
   it("wants no code where the service's own session is all that is wanted", () => {
@@ -131,11 +159,15 @@ describe('what the sign-in table decides by', () => {
     expect(long.canResend).to.equal(false);
     const elapsed: AuthEvent = { type: 'elapsed', generation: long.generation };
     expect(tell(reduce(long, elapsed))).to.equal('silent - deadline try-silent');
+    const longest = reduce(at('exchange'), { type: 'rate-limited', generation, waitMs: 30_000 }).model;
+    expect(longest.canResend).to.equal(true);
   });
 
   it('asks the person when the pauses in a row become too long', () => {
     const model = at('exchange', { cooledMs: 299_500 });
     expect(tell(reduce(model, EVENTS['rate-limited']))).to.equal('prompt rate-limited require');
+    const longest = at('exchange', { cooledMs: 299_000 });
+    expect(tell(reduce(longest, EVENTS['rate-limited']))).to.equal('cooling rate-limited cool');
   });
 
   it('asks the person at once when the service wants more patience than that, and keeps to it in the background', () => {
@@ -180,6 +212,27 @@ describe('what the sign-in table decides by', () => {
     expect(tell(reduce(at('login'), challenged(sms)))).to.equal('start - deadline start');
     const waiting = at('start', { challenge: { methods: [push], method: push } });
     expect(tell(reduce(waiting, EVENTS.started))).to.equal('wait - deadline poll');
+  });
+
+  it('resets the count of pauses and the mark of a sign-out once the person signs in or a token is there', () => {
+    const tired = { coolings: 3, cooledMs: 5, signedOut: 'now', sessionMade: true } as const;
+    const signIn = (via: 'popup' | 'redirect' | 'host' | 'form'): AuthEvent => ({ type: 'sign-in', via });
+    const moves: readonly (readonly [AuthModel, AuthEvent, boolean])[] = [
+      [at('prompt', tired), signIn('popup'), false],
+      [at('prompt', tired), signIn('redirect'), false],
+      [at('prompt', tired), signIn('host'), false],
+      [at('prompt', tired), signIn('form'), false],
+      [at('prompt', tired), EVENTS['submit-login'], true],
+      [at('exchange', tired), EVENTS.token, true],
+      [at('asking-host', tired), EVENTS['host-token'], false],
+    ];
+    for (const [model, event, sessionMade] of moves)
+      expect(reduce(model, event).model, JSON.stringify(event)).to.include({
+        coolings: 0,
+        cooledMs: 0,
+        signedOut: 'no',
+        sessionMade,
+      });
   });
 
   it('holds no secret, whatever happened', () => {

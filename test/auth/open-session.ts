@@ -1,6 +1,6 @@
 // Opens sessions for tests and listens to what they report. Each has a service of its own, unless the test says otherwise.
 import type { Post } from '../../src/auth/post.ts';
-import { type AuthSession, openAuthSession } from '../../src/auth/session.ts';
+import { type AuthDeps, type AuthSession, openAuthSession } from '../../src/auth/session.ts';
 import type { AuthTimes } from '../../src/auth/times.ts';
 import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
@@ -10,7 +10,7 @@ const opened: AuthSession[] = [];
 let number = 0;
 export const noPost: Post = () => Promise.reject(new UploaderError('network', 'no call was expected'));
 export const forever = new AbortController().signal;
-export const refused = (): UploaderError => new UploaderError('sign-in-required', 'refused', { status: 401 });
+export const refused = (): UploaderError => new UploaderError('token-rejected', 'refused', { status: 401 });
 
 export interface Opened {
   readonly session: AuthSession;
@@ -24,6 +24,7 @@ export function open(
   options: Partial<AuthTimes> = {},
   post = noPost,
   onChange?: (change: Change) => void,
+  onSignOut?: AuthDeps['onSignOut'],
 ): Opened {
   number += 1;
   const settings = createSettings({ baseUrl: `https://service-${number}.example`, silent: 'off', ...input });
@@ -37,7 +38,7 @@ export function open(
       else waiting.push({ name, resolve });
     }
   };
-  const session = openAuthSession(settings, { post, report, options });
+  const session = openAuthSession(settings, { post, report, options, ...(onSignOut && { onSignOut }) });
   opened.push(session);
   return { session, changes, next: (name) => new Promise((resolve) => waiting.push({ name, resolve })) };
 }

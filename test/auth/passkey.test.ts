@@ -4,9 +4,12 @@ import { closeAll, failuresOf } from './open-session.ts';
 import { challenged, openForm, until } from './scripted.ts';
 
 const asked: AbortSignal[] = [];
+const requests: CredentialRequestOptions[] = [];
 let onAsked = (): void => undefined;
-const get = ({ signal }: { signal: AbortSignal }): Promise<never> =>
+const get = (request: CredentialRequestOptions & { signal: AbortSignal }): Promise<never> =>
   new Promise((_resolve, reject) => {
+    const { signal } = request;
+    requests.push(request);
     signal.addEventListener('abort', () => reject(signal.reason));
     asked.push(signal);
     onAsked();
@@ -23,6 +26,39 @@ after(() => {
 });
 afterEach(closeAll);
 
+/** What the browser was asked for where a service on `baseUrl` names that domain. */
+async function rpIdAskedFor(baseUrl: string, rpId: string | undefined): Promise<unknown> {
+  const challenge = { public_key: { challenge: 'AAAA', ...(rpId !== undefined && { rpId }) } };
+  const script = [challenged('t', { available_methods: ['passkey'], challenge })];
+  const opened = openForm([...script, ...script], { baseUrl, clientId: crypto.randomUUID() });
+  opened.session.signIn();
+  opened.form.logIn({ email: 'petra@example.com', password: 'p' });
+  await until(opened, 'answer');
+  const count = asked.length;
+  const isAsked = new Promise<void>((resolve) => {
+    onAsked = resolve;
+  });
+  await Promise.race([isAsked, opened.form.usePasskey()]);
+  const code = failuresOf(opened.changes).at(-1);
+  opened.session.cancel();
+  return code ?? requests.slice(count).map(({ publicKey }) => publicKey?.rpId);
+}
+
+describe('a passkey of', () => {
+  it('the service is asked for by its host, or a parent domain of that', async () => {
+    expect(await rpIdAskedFor('https://files.example.com', undefined)).to.deep.equal(['files.example.com']);
+    expect(await rpIdAskedFor('https://files.example.com', 'files.example.com')).to.deep.equal([
+      'files.example.com',
+    ]);
+    expect(await rpIdAskedFor('https://files.example.com', 'example.com')).to.deep.equal(['example.com']);
+  });
+
+  it('the page, or of any other domain, is never asked for by a service elsewhere', async () => {
+    for (const rpId of [location.hostname, 'les.example.com', 'a.files.example.com', 'other.example', ''])
+      expect(await rpIdAskedFor('https://files.example.com', rpId), rpId).to.equal('passkey-unavailable');
+  });
+});
+
 it('a passkey is asked for until the person does something else, and then not any more', async () => {
   const challenge = { public_key: { challenge: 'AAAA' } };
   const opened = openForm([challenged('t', { available_methods: ['passkey'], challenge })]);
@@ -35,9 +71,9 @@ it('a passkey is asked for until the person does something else, and then not an
   });
   const over = form.usePasskey();
   await isAsked;
-  expect(asked.map(({ aborted }) => aborted)).to.deep.equal([false]);
+  expect(asked.at(-1)?.aborted).to.equal(false);
   session.cancel();
   await over;
-  expect(asked.map(({ aborted }) => aborted)).to.deep.equal([true]);
+  expect(asked.at(-1)?.aborted).to.equal(true);
   expect(failuresOf(opened.changes)).to.deep.equal(['canceled']);
 });

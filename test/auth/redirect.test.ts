@@ -44,6 +44,39 @@ describe('a page that was loaded with an answer', () => {
   }
 });
 
+describe('a forged link', () => {
+  const before = location.href;
+  afterEach(() => history.replaceState(null, '', before));
+
+  /** The address after a page was loaded with that one. */
+  async function addressAfter(address: string, redirectUri: string): Promise<string> {
+    history.replaceState(null, '', address);
+    const opened = open({ auth: 'redirect', redirectUri });
+    await opened.next('auth-failed');
+    expect(failuresOf(opened.changes)).to.deep.equal(['state-mismatch']);
+    return location.href;
+  }
+
+  it('loses its answer, and nothing else of the address', async () => {
+    const page = `${location.pathname}?folder=7&tab=2`;
+    const answer = 'state=x&code=y&iss=z';
+    const callback = '/secure-uploader-callback.html';
+    const whole = location.origin + page;
+    expect(await addressAfter(`${page}#secure-uploader-answer?${answer}`, callback)).to.equal(whole);
+    expect(await addressAfter(`${page}#${answer}`, location.pathname)).to.equal(whole);
+    expect(await addressAfter(`${page}&${answer}`, location.pathname)).to.equal(whole);
+  });
+
+  it('with a state and neither code nor error is none of ours', async () => {
+    const address = `${location.origin}${location.pathname}?state=open#top`;
+    history.replaceState(null, '', address);
+    const { session, changes } = open({ auth: 'redirect', redirectUri: location.pathname });
+    await session.withToken(async () => undefined, AbortSignal.timeout(50)).catch(() => undefined);
+    expect(location.href).to.equal(address);
+    expect(failuresOf(changes)).to.deep.equal([]);
+  });
+});
+
 describe('an answer', () => {
   it('is one with a code or an error, of our state, each once and of a sane length', () => {
     for (const params of ['code=c&state=s', 'error=access_denied&state=s&iss=x'])

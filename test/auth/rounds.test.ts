@@ -1,8 +1,9 @@
 // One round of signing in: where none may begin, and what is taken for its answer.
 import { expect } from '@open-wc/testing';
-import { createTransaction, runPopup } from '../../src/auth/rounds.ts';
+import { createTransaction, runPopup, trySilent } from '../../src/auth/rounds.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { rejection } from '../service/reference.ts';
+import { until } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';
 
 afterEach(closeAll);
@@ -36,12 +37,34 @@ describe('a page that may not encrypt', () => {
   });
 });
 
+describe('a silent round', () => {
+  it('is run in a frame that nobody sees, that cannot take over the page, and that is gone afterwards', async () => {
+    const stop = new AbortController();
+    const silent = trySilent(settings, 'https://page.example/callback.html', stop.signal);
+    const frames = (): NodeListOf<HTMLIFrameElement> => document.querySelectorAll('iframe[sandbox]');
+    await until(() => frames().length === 1);
+    const [frame] = frames();
+    expect(frame?.style.display).to.equal('none');
+    expect(frame?.getAttribute('aria-hidden')).to.equal('true');
+    expect(frame?.getAttribute('sandbox')).to.equal('allow-scripts allow-same-origin');
+    const { origin, pathname, searchParams } = new URL(frame?.src ?? '');
+    expect([origin, pathname, searchParams.get('prompt')]).to.deep.equal([
+      'https://service.example',
+      '/authorize',
+      'none',
+    ]);
+    stop.abort('enough');
+    expect(await silent.catch((reason: unknown) => reason)).to.equal('enough');
+    expect(frames().length).to.equal(0);
+  });
+});
+
 describe('a round', () => {
   it('takes nothing from its channel but what a callback page of this version sends', async () => {
     const frame = document.createElement('iframe');
     document.body.append(frame);
     const channel = new BroadcastChannel('secure-uploader:our-state');
-    const round = { state: 'our-state', verifier: 'v', challenge: 'c', url: 'about:blank' };
+    const round = { state: 'our-state', verifier: 'v', challenge: 'c', url: 'about:blank', origin: 'null' };
     const options = { signal: forever, onClosed: () => undefined, pollMs: 1000, graceMs: 1000 };
     const grant = runPopup(frame.contentWindow as Window, settings, round, options);
     const answer = { type: 'secure-uploader:answer', version: 1, params: 'code=right&state=our-state' };

@@ -1,6 +1,7 @@
 // Sessions whose service answers by a script: with a sign-in page that answers at once, or with a form.
 import { createLoginForm, type LoginForm } from '../../src/auth/form.ts';
 import type { Post, PostAnswer } from '../../src/auth/post.ts';
+import type { AuthDeps } from '../../src/auth/session.ts';
 import type { AuthTimes } from '../../src/auth/times.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -37,6 +38,7 @@ export function openSilent(
   script: Script,
   input: SettingsInput = {},
   times: Partial<AuthTimes> = {},
+  onSignOut?: AuthDeps['onSignOut'],
 ): Opened & ReturnType<typeof follow> {
   const service = follow(script);
   const settings: SettingsInput = {
@@ -46,7 +48,7 @@ export function openSilent(
     redirectUri: `${fixtures}secure-uploader-callback.html`,
     ...input,
   };
-  return { ...open(settings, times, service.post), ...service };
+  return { ...open(settings, times, service.post, undefined, onSignOut), ...service };
 }
 
 export type WithForm = Opened & { readonly form: LoginForm };

@@ -1,8 +1,11 @@
 // The shared session as an uploader sees it: tokens from the page, one for all who wait, renewed when refused.
+
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
+import { sleep } from '../../src/core/wait.ts';
+import { skipTime } from '../support/clock.ts';
 import { closeAll, forever, namesOf, noPost, open, refused } from './open-session.ts';
-import { until } from './scripted.ts';
+import { granted, openSilent, until } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -180,15 +183,14 @@ describe('a call with a token', () => {
     };
     const { session } = open({ getToken }, { leadMs: 60_000 });
     await session.withToken(async () => undefined, forever);
-    const real = Date.now;
-    Date.now = () => real() + 5900;
+    const undo = skipTime(5900);
     try {
       const tokens = await Promise.all(
         [1, 2, 3].map(() => session.withToken(async (token) => token, forever)),
       );
       expect(tokens).to.deep.equal(['token-2', 'token-2', 'token-2']);
     } finally {
-      Date.now = real;
+      undo();
     }
     expect(calls).to.equal(2);
   });
@@ -207,7 +209,7 @@ describe('a session that is shared', () => {
     expect(other.session.snapshot.state).to.equal('signed-out');
   });
 
-  it('is another one for another owner, where the page has the tokens', async () => {
+  it('is another one for another owner', async () => {
     let calls = 0;
     const input = { baseUrl: 'https://shared-by-two.example', getToken: () => `token-${++calls}` };
     const tokenFor = (owner: string): Promise<string | undefined> =>
@@ -217,15 +219,28 @@ describe('a session that is shared', () => {
     expect(await tokenFor('alice')).to.equal('token-1');
   });
 
+  it('has a token of its own for another owner, in whatever way people sign in', async () => {
+    const baseUrl = 'https://owners.example';
+    const tokenFor = (owner: string): Promise<string | undefined> =>
+      openSilent([granted({ token: `token-of-${owner}` })], { baseUrl, owner }).session.withToken(
+        async (token) => token,
+        forever,
+      );
+    expect([await tokenFor('ann'), await tokenFor('bob')]).to.deep.equal(['token-of-ann', 'token-of-bob']);
+  });
+
   it('goes on when one of two leaves, and ends when the last one has left', async () => {
     let calls = 0;
     const input = { baseUrl: 'https://shared-again.example', getToken: () => `token-${++calls}` };
     const [one, two] = [open(input), open(input)];
     await one.session.withToken(async () => undefined, forever);
     one.session.close();
+    // A session ends in a task of its own.
+    await sleep(0, forever);
     expect(two.session.snapshot.state).to.equal('signed-in');
     two.session.close();
     const moved = open(input);
+    await sleep(0, forever);
     expect(moved.session.snapshot.state, 'put back in the same task').to.equal('signed-in');
     const ended = new Promise<void>((resolve) => moved.session.subscribe(resolve));
     moved.session.close();
@@ -233,49 +248,36 @@ describe('a session that is shared', () => {
     expect(open(input).session.snapshot.state).to.equal('signed-out');
   });
 
-  it('forgets the token on sign-out, tells of it, and does not go back in by itself', async () => {
-    let calls = 0;
-    const { session, changes } = open({ getToken: () => `token-${++calls}` });
-    await session.withToken(async () => undefined, forever);
-    await session.signOut();
-    expect(session.snapshot.state).to.equal('signed-out');
-    expect(changes.at(-1)).to.deep.equal({ name: 'signed-out', detail: { reason: 'user' } });
-    expect(await session.withToken(async (token) => token, forever)).to.equal('token-2');
-  });
-
-  it('forgets the token before the last calls are made, which still have it, and nobody else has', async () => {
-    let calls = 0;
-    const { session } = open({ getToken: () => `token-${++calls}` });
-    await session.withToken(async () => undefined, forever);
-    let settle = (): void => undefined;
-    const last = new Promise<void>((resolve) => {
-      settle = resolve;
-    });
-    const left = session.signOut(last);
-    expect(session.snapshot.state).to.equal('signed-out');
-    expect(await session.withLastToken(async (token) => token, forever)).to.equal('token-1');
-    settle();
-    await left;
-    expect(await session.withLastToken(async (token) => token, forever)).to.equal('token-2');
-  });
-
-  it('takes no token of somebody else than before, where the page says which field tells', async () => {
+  /** A page whose person changes; `other` ends when a call was made with the token after the first one was refused. */
+  async function changePerson(sameUserField?: string) {
     let person = 'alice';
-    const getToken = () => ({ token: `token-of-${person}`, user_id: person });
-    const { session, next } = open({ getToken, authOptions: { sameUserField: 'user_id' } });
-    expect(await session.withToken(async (token) => token, forever)).to.equal('token-of-alice');
+    const getToken = () => ({ token: `token-of-${person}`, id: person });
+    const authOptions = sameUserField === undefined ? {} : { sameUserField };
+    const opened = open({ getToken, authOptions });
+    await opened.session.withToken(async () => undefined, forever);
     person = 'bob';
     const stop = new AbortController();
-    const failed = next('auth-failed');
-    const call = session.withToken(async (token) => {
+    const call = opened.session.withToken(async (token) => {
       if (token === 'token-of-alice') throw refused();
       return token;
     }, stop.signal);
+    return { ...opened, call, stop };
+  }
+
+  it('takes no token of somebody else than before, asks the person, and drops the token at once', async () => {
+    const { session, next, call, stop } = await changePerson();
     call.catch(() => undefined);
-    expect((await failed).code).to.equal('access-denied');
+    expect((await next('auth-failed')).code).to.equal('access-denied');
+    expect(session.snapshot.state).to.equal('prompt');
     stop.abort();
     await session.signOut();
+    session.allow();
     expect(await session.withToken(async (token) => token, forever)).to.equal('token-of-bob');
+  });
+
+  it('takes it where the page says that no field tells whose a token is', async () => {
+    const { call } = await changePerson('');
+    expect(await call).to.equal('token-of-bob');
   });
 
   it('shows nothing secret of itself', async () => {

@@ -4,8 +4,14 @@ import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/mac
 import type { AuthState } from '../../src/core/types.ts';
 
 const limits = { coolCapMs: 300_000, resendMs: 30_000 };
-const first = createModel({ canSilent: true, silentAfterWindow: true, limits, isSessionEnough: false });
-const bearer = { value: 'opaque', expiresAtMs: 1, lifetimeMs: 1, isAssumed: false };
+const first = createModel({
+  canSilent: true,
+  silentAfterWindow: true,
+  limits,
+  isSessionEnough: false,
+  signedOut: 'no',
+});
+const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
 const grant = { code: 'code', verifier: 'verifier', via: 'popup' as const };
 export const totp: Method = { id: 'totp', family: 'totp', needsStart: false };
 export const sms: Method = { id: 'sms', family: 'sms', needsStart: true };
@@ -20,6 +26,8 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   cancel: { type: 'cancel' },
   'sign-out': { type: 'sign-out', reason: 'user' },
   disconnected: { type: 'disconnected' },
+  fault: { type: 'fault' },
+  allowed: { type: 'allowed' },
   'renew-due': { type: 'renew-due', reason: 'expired', isSpent: false },
   returned: { type: 'returned', grant },
   unable: { type: 'unable', error: { code: 'state-mismatch' } },
@@ -37,6 +45,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   code: { type: 'code', generation, grant },
   token: { type: 'token', generation, bearer },
   failed: { type: 'failed', generation, error },
+  'other-person': { type: 'other-person', generation },
   burnt: { type: 'burnt', generation, error, waitMs: 1000 },
   'rate-limited': { type: 'rate-limited', generation, waitMs: 1000 },
   established: { type: 'established', generation },
@@ -194,17 +203,17 @@ export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: strin
   cooling: { elapsed: 'exchange - deadline redeem-again', cancel: 'prompt canceled require' },
   'renewing-host': {
     'host-token': 'signed-in - keep',
-    failed: 'signed-in -',
-    deadline: 'signed-in -',
+    failed: 'signed-in - hold',
+    deadline: 'signed-in - hold',
   },
   'renewing-silent': {
     code: 'signed-in - deadline redeem',
-    failed: 'signed-in -',
-    deadline: 'signed-in -',
+    failed: 'signed-in - hold',
+    deadline: 'signed-in - hold',
   },
   'renewing-exchange': {
     token: 'signed-in - keep',
-    failed: 'signed-in -',
+    failed: 'signed-in - hold',
     burnt: 'signed-in - deadline try-silent',
     'rate-limited': 'signed-in - hold',
   },

@@ -1,0 +1,211 @@
+// Tokens and renewals at their limits, to the millisecond, while the clock stands still.
+
+import { expect } from '@open-wc/testing';
+import { Brakes, Keeper, readBearer, readExpiry } from '../../src/auth/bearer.ts';
+import { AUTH_TIMES, coolMs, timesOf } from '../../src/auth/times.ts';
+import { createSettings } from '../../src/core/config.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
+
+let clock: Clock;
+const { random } = Math;
+beforeEach(() => {
+  clock = stopClock();
+  Math.random = () => 0;
+});
+afterEach(() => {
+  clock.restore();
+  Math.random = random;
+});
+
+describe('the end of a token', () => {
+  it('is read in seconds or milliseconds, as a number or a text of one', () => {
+    const rows: readonly (readonly [unknown, number | undefined])[] = [
+      [0, undefined],
+      [-1, undefined],
+      [1, 1000],
+      [99_999_999_999, 99_999_999_999_000],
+      [1e11, 1e11],
+      [8.64e15, 8.64e15],
+      [8.64e15 + 1, undefined],
+      [' 1.5 ', 1500],
+      ['1.', undefined],
+      ['2030-06-01T12:00:00Z', 1_906_545_600_000],
+      ['2030-06-01T12:00:00', 1_906_545_600_000],
+      ['2030-06-01 12:00:00', 1_906_545_600_000],
+      [' 2030-06-01T14:00:00+0200 ', 1_906_545_600_000],
+      [true, undefined],
+      [undefined, undefined],
+      [{ valueOf: () => 1 }, undefined],
+    ];
+    for (const [value, expected] of rows) {
+      const found = readExpiry(value);
+      // Browsers differ about "1."; none may take it for a moment of our time.
+      if (value === '1.') expect(found ?? 0).to.be.below(1e12);
+      else expect(found, String(value)).to.equal(expected);
+    }
+  });
+
+  it('is believed from five seconds on, or from what is assumed where that is less', () => {
+    const read = (ms: number, assumedMs: number) =>
+      readBearer({ token: 't', expires_in: ms / 1000 }, assumedMs);
+    expect(read(5000, 300_000)).to.deep.equal({ value: 't', lifetimeMs: 5000, isAssumed: false });
+    expect(read(4999, 300_000)).to.deep.equal({ value: 't', lifetimeMs: 300_000, isAssumed: true });
+    expect(read(1000, 1000)).to.deep.equal({ value: 't', lifetimeMs: 1000, isAssumed: false });
+    expect(read(999, 1000)).to.deep.equal({ value: 't', lifetimeMs: 1000, isAssumed: true });
+  });
+
+  it('is taken as a moment before it is taken as a time to go', () => {
+    const expires_at = Date.now() + 60_000;
+    for (const body of [{ expires_at, expires_in: 7 }, { expiresAt: expires_at }, { expiresIn: '60' }])
+      expect(readBearer({ token: 't', ...body }, 1e6)?.lifetimeMs, JSON.stringify(body)).to.equal(60_000);
+  });
+});
+
+describe('a token', () => {
+  it('is up to 16,384 characters long, and has a user where the page says which field tells', () => {
+    const longest = 'x'.repeat(16_384);
+    expect(readBearer(longest, 1)?.value).to.equal(longest);
+    expect(readBearer(`${longest}x`, 1)).to.equal(undefined);
+    const userOf = (sub: unknown) => readBearer({ token: 't', sub }, 1, { sameUserField: 'sub' });
+    expect([userOf('ann')?.user, userOf(7)?.user]).to.deep.equal(['ann', '7']);
+    for (const sub of [undefined, null, {}, true]) expect(userOf(sub)).not.to.have.property('user');
+    expect(readBearer({ token: 't', sub: 'ann' }, 1)).not.to.have.property('user');
+  });
+
+  const keep = (lifetimeMs: number, more: { isAssumed?: boolean; user?: string } = {}): Keeper => {
+    const keeper = new Keeper(AUTH_TIMES);
+    keeper.keep({ value: 't', lifetimeMs, isAssumed: false, ...more });
+    return keeper;
+  };
+
+  for (const [lifetimeMs, lastMs] of [
+    [600_000, 595_000],
+    [100_000, 95_000],
+    [20_000, 19_000],
+  ] as const)
+    it(`of ${lifetimeMs / 1000} s is used for ${lastMs / 1000} s`, async () => {
+      const [known, assumed] = [keep(lifetimeMs), keep(lifetimeMs, { isAssumed: true })];
+      await clock.pass(lastMs - 1);
+      expect(known.value).to.equal('t');
+      await clock.pass(1);
+      expect([known.value, assumed.value]).to.deep.equal([undefined, 't']);
+    });
+
+  for (const [lifetimeMs, jitter, dueMs] of [
+    [600_000, 0, 540_000],
+    [600_000, 1, 546_000],
+    [300_000, 0, 240_000],
+    [100_000, 0, 80_000],
+  ] as const)
+    it(`of ${lifetimeMs / 1000} s is renewed after ${dueMs / 1000} s, where chance says ${jitter}`, async () => {
+      Math.random = () => jitter;
+      const keeper = keep(lifetimeMs);
+      await clock.pass(dueMs - 1);
+      expect(keeper.isDue).to.equal(false);
+      await clock.pass(1);
+      expect(keeper.isDue).to.equal(true);
+    });
+
+  it('is kept with its end and its user until it is forgotten', () => {
+    const keeper = new Keeper(AUTH_TIMES);
+    const nothing = {
+      value: undefined,
+      isDue: false,
+      isRejected: false,
+      lifetimeMs: 300_000,
+      expiresAt: undefined,
+    };
+    const seen = (): object => {
+      const { value, isDue, isRejected, lifetimeMs, expiresAt } = keeper;
+      return { value, isDue, isRejected, lifetimeMs, expiresAt };
+    };
+    const bearer = (user?: string) => ({
+      value: 't',
+      lifetimeMs: 60_000,
+      isAssumed: false,
+      ...(user && { user }),
+    });
+    expect(seen()).to.deep.equal(nothing);
+    keeper.reject('t');
+    expect(keeper.isRejected).to.equal(false);
+    expect(keeper.fits(bearer('ann'))).to.equal(true);
+    keeper.keep(bearer('ann'));
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    expect(seen()).to.deep.equal({ ...nothing, value: 't', lifetimeMs: 60_000, expiresAt });
+    expect([bearer('ann'), bearer(), bearer('bob')].map((one) => keeper.fits(one))).to.deep.equal([
+      true,
+      true,
+      false,
+    ]);
+    keeper.reject('t');
+    expect(keeper.isRejected).to.equal(true);
+    keeper.keep(bearer());
+    expect(keeper.isRejected).to.equal(false);
+    expect(keeper.fits(bearer('bob')), 'the user of before still counts').to.equal(false);
+    keeper.keep({ ...bearer(), isAssumed: true });
+    expect(keeper.expiresAt).to.equal(undefined);
+    keeper.forget();
+    expect(seen()).to.deep.equal(nothing);
+    expect(keeper.fits(bearer('bob'))).to.equal(true);
+  });
+});
+
+describe('renewals', () => {
+  const times = { ...AUTH_TIMES, brakeMs: 30_000, brakeCount: 2, brakeWindowMs: 100_000, coolCapMs: 50_000 };
+
+  it('are kept apart by a fifth of a token’s life, half a minute at most', async () => {
+    const brakes = new Brakes(times);
+    brakes.count();
+    expect([brakes.waitMs(900_000), brakes.waitMs(50_000)]).to.deep.equal([30_000, 10_000]);
+    await clock.pass(10_000);
+    expect([brakes.waitMs(900_000), brakes.waitMs(50_000)]).to.deep.equal([20_000, 0]);
+    brakes.hold(25_000);
+    expect([brakes.waitMs(900_000), brakes.waitMs(50_000)]).to.deep.equal([25_000, 25_000]);
+    await clock.pass(25_000);
+    expect(brakes.waitMs(900_000)).to.equal(0);
+  });
+
+  it('end when so many within the time were of no use, or when the wait is longer than may be', async () => {
+    const brakes = new Brakes(times);
+    brakes.count();
+    await clock.pass(40_000);
+    brakes.count();
+    expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
+    await clock.pass(59_999);
+    expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
+    await clock.pass(1);
+    expect(brakes.waitMs(900_000)).to.equal(0);
+    brakes.hold(50_000);
+    expect(brakes.waitMs(900_000)).to.equal(50_000);
+    brakes.hold(50_001);
+    expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
+    await clock.pass(1);
+    expect(brakes.waitMs(900_000)).to.equal(50_000);
+  });
+});
+
+describe('the times of sign-in', () => {
+  it('of a pause are as told, else doubled each time, with a fifth of jitter, a minute at most', () => {
+    const pauses = (): number[] => [0, 1, 4, 5, 9].map((count) => coolMs(undefined, count, AUTH_TIMES));
+    expect(pauses()).to.deep.equal([1600, 3200, 25_600, 48_000, 48_000]);
+    Math.random = () => 1;
+    expect(pauses().map(Math.round)).to.deep.equal([2400, 4800, 38_400, 72_000, 72_000]);
+    expect(coolMs(7, 3, AUTH_TIMES)).to.equal(7);
+    expect(coolMs(0, 3, AUTH_TIMES)).to.equal(0);
+  });
+
+  it('are the usual ones with what the page sets in their place, where that is a time', () => {
+    const of = (authOptions: Readonly<Record<string, unknown>>) =>
+      timesOf(createSettings({ baseUrl: 'https://api.example', authOptions }));
+    expect(of({})).to.deep.equal(AUTH_TIMES);
+    expect(of({ assumedLifetime: 20 })).to.deep.equal({ ...AUTH_TIMES, assumedLifetimeMs: 20_000 });
+    expect(of({ times: { popupMs: '7', pollMs: 0, hostMs: -1, silentMs: 'x', other: 5 } })).to.deep.equal({
+      ...AUTH_TIMES,
+      popupMs: 7,
+    });
+    expect(of({ times: { assumedLifetimeMs: 5 }, assumedLifetime: 'x' })).to.deep.equal({
+      ...AUTH_TIMES,
+      assumedLifetimeMs: 5,
+    });
+  });
+});

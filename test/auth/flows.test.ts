@@ -1,0 +1,238 @@
+// What each effect of the sign-in table does, and what comes back of it.
+
+import { expect } from '@open-wc/testing';
+import type { FlowContext } from '../../src/auth/flows.ts';
+import type { PostAnswer } from '../../src/auth/post.ts';
+import type { SettingsInput } from '../../src/core/config.ts';
+import { stopClock } from '../support/clock.ts';
+import { settled, until } from '../support/collect.ts';
+import { hearing } from '../support/console.ts';
+import { answering, create, grantOf, stopFlows } from './scripted-flows.ts';
+
+afterEach(stopFlows);
+
+const setOnline = (isOnline: boolean): void => {
+  Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => isOnline });
+  if (isOnline) window.dispatchEvent(new Event('online'));
+};
+
+describe('a deadline', () => {
+  for (const [of, ms] of [
+    ['asking-host', 60_000],
+    ['silent', 10_000],
+    ['popup', 300_000],
+    ['redirecting', 30_000],
+    ['choose', 300_000],
+    ['answer', 300_000],
+    ['wait', 300_000],
+    ['login', 30_000],
+    ['start', 30_000],
+    ['verify', 30_000],
+  ] as const)
+    it(`of ${of} is ${ms / 1000} s`, () =>
+      hearing(async () => {
+        const clock = stopClock();
+        try {
+          const { events, run, flows } = create();
+          run({ type: 'deadline', of });
+          // A silent try waits for the lock that tabs share, which has a deadline of its own.
+          await until(() => clock.timerCount === (of === 'silent' ? 2 : 1));
+          await clock.pass(ms - 1);
+          expect(events).to.deep.equal([]);
+          await clock.pass(1);
+          expect(events).to.deep.equal([{ type: 'deadline' }]);
+          flows.unlock();
+        } finally {
+          clock.restore();
+        }
+      }));
+
+  it('of an exchange leaves open what became of the code, and says how long to pause', async () => {
+    const clock = stopClock();
+    try {
+      const { events, run, flows } = create({}, { coolings: () => 2 });
+      run({ type: 'deadline', of: 'exchange' });
+      await until(() => clock.timerCount === 2);
+      await clock.pass(30_000);
+      expect(events).to.deep.equal([{ type: 'burnt', error: { code: 'timeout' }, waitMs: 8000 }]);
+      flows.unlock();
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('of a window or a frame tells the author of the page what may be wrong, and no other one does', () =>
+    hearing(async (told) => {
+      const clock = stopClock();
+      try {
+        const { run, flows } = create({ clientId: `client ${crypto.randomUUID()}` });
+        for (const of of ['wait', 'exchange'] as const) run({ type: 'deadline', of });
+        await until(() => clock.timerCount === 3);
+        await clock.pass(300_000);
+        expect(told).to.deep.equal([]);
+        run({ type: 'deadline', of: 'popup' });
+        await until(() => clock.timerCount > 0);
+        await clock.pass(300_000);
+        expect(told).to.have.length(1);
+        expect(told[0]).to.contain('client-id').and.to.contain(flows.redirectUri);
+        flows.unlock();
+      } finally {
+        clock.restore();
+      }
+    }));
+
+  it('of what waits for the line begins when the line is there', async () => {
+    setOnline(false);
+    const clock = stopClock();
+    try {
+      const { events, run, flows } = create();
+      run({ type: 'deadline', of: 'exchange' });
+      await settled();
+      await clock.pass(100_000);
+      expect(events).to.deep.equal([]);
+      setOnline(true);
+      await until(() => clock.timerCount === 2);
+      await clock.pass(30_000);
+      expect(events.map(({ type }) => type)).to.deep.equal(['burnt']);
+      flows.unlock();
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('that is not waited for any more says nothing', async () => {
+    const clock = stopClock();
+    try {
+      const { events, run, stop } = create();
+      run({ type: 'deadline', of: 'login' });
+      stop();
+      await clock.pass(30_000);
+      expect([events, clock.timerCount]).to.deep.equal([[], 0]);
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
+describe('a pause', () => {
+  it('lasts as long as the table says, and until there is a line', async () => {
+    const clock = stopClock();
+    try {
+      setOnline(false);
+      const { events, run } = create();
+      run({ type: 'cool', ms: 500 });
+      await clock.pass(499);
+      await clock.pass(1);
+      expect(events).to.deep.equal([]);
+      setOnline(true);
+      await settled();
+      expect(events).to.deep.equal([{ type: 'elapsed' }]);
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
+describe('the page that is asked', () => {
+  const askedBy = async (input: SettingsInput, more: Partial<FlowContext> = {}): Promise<unknown> => {
+    const { events, run } = create(input, more);
+    run({ type: 'ask-host', reason: 'expired' });
+    await until(() => events.length > 0);
+    const [event] = events;
+    return event?.type === 'host-token' ? [event.type, event.bearer.value, event.bearer.lifetimeMs] : event;
+  };
+  const failed = (code: string): object => ({ type: 'failed', error: { code } });
+
+  it('gives a token by getToken, with the reason, or by an answer to the event', async () => {
+    const reasons: unknown[] = [];
+    const getToken = (reason: string): string => {
+      reasons.push(reason);
+      return 'one';
+    };
+    expect(await askedBy({ getToken })).to.deep.equal(['host-token', 'one', 300_000]);
+    const askPage = (reason: string): Promise<string> => {
+      reasons.push(reason);
+      return Promise.resolve('two');
+    };
+    expect(await askedBy({}, { askPage })).to.deep.equal(['host-token', 'two', 300_000]);
+    expect(reasons).to.deep.equal(['expired', 'expired']);
+  });
+
+  it('that throws, gives nothing or gives no token has failed, and its author is told without its words', () =>
+    hearing(async (told) => {
+      const thrown = (): never => {
+        throw new TypeError('a secret');
+      };
+      expect(await askedBy({ getToken: thrown })).to.deep.equal(failed('host-token-failed'));
+      expect(await askedBy({})).to.deep.equal(failed('host-token-failed'));
+      expect(await askedBy({ getToken: () => ({}) as never })).to.deep.equal(failed('token-malformed'));
+      expect(told).to.deep.equal([
+        'secure-uploader: the page gave no usable token: getToken failed (TypeError).',
+        'secure-uploader: the page gave no usable token: No token was given.',
+        'secure-uploader: the page gave no usable token: This is no token, nor an object with one as token.',
+      ]);
+    }));
+
+  it('that gives the token of another person is not believed', async () => {
+    expect(await askedBy({ getToken: () => 't' }, { fits: () => false })).to.deep.equal({
+      type: 'other-person',
+    });
+  });
+});
+
+describe('a code', () => {
+  const redeemed = async (answer: PostAnswer, more: Partial<FlowContext> = {}): Promise<unknown> => {
+    const { events, run, flows } = create({}, { ...answering(answer), ...more });
+    run({ type: 'redeem', grant: grantOf() });
+    await until(() => events.length > 0);
+    flows.unlock();
+    const [event] = events;
+    return event?.type === 'token' ? [event.type, event.bearer.value] : event;
+  };
+
+  it('becomes a token', async () => {
+    expect(await redeemed({ status: 200, body: { token: 't' } })).to.deep.equal(['token', 't']);
+  });
+
+  it('becomes none of another person, of which the next round asks who is there', async () => {
+    const { events, run, flows } = create(
+      { clientId: crypto.randomUUID() },
+      { ...answering({ status: 200, body: { token: 't' } }), fits: () => false },
+    );
+    run({ type: 'redeem', grant: grantOf() });
+    await until(() => events.length > 0);
+    expect(events).to.deep.equal([{ type: 'other-person' }]);
+    expect(new URL((await flows.begin()).url).searchParams.get('prompt')).to.equal('login');
+    flows.unlock();
+  });
+
+  it('fails, is burnt, or has to wait, as the service says', async () => {
+    expect(await redeemed({ status: 400 })).to.deep.equal({
+      type: 'failed',
+      error: { code: 'code-rejected', status: 400 },
+    });
+    expect(await redeemed({ status: 500 }, { coolings: () => 1 })).to.deep.equal({
+      type: 'burnt',
+      error: { code: 'service-failed', status: 500 },
+      waitMs: 4000,
+    });
+    expect(await redeemed({ status: 429 })).to.deep.equal({ type: 'rate-limited', waitMs: 2000 });
+    expect(await redeemed({ status: 429, retryAfterMs: 7 })).to.deep.equal({
+      type: 'rate-limited',
+      waitMs: 7,
+    });
+  });
+
+  it('is sent once more after a pause, and not when its fate is known', async () => {
+    const answers: PostAnswer[] = [{ status: 429 }, { status: 400 }, { status: 200, body: { token: 't' } }];
+    const { events, run, flows } = create({}, { post: async () => answers.shift() as PostAnswer });
+    run({ type: 'redeem', grant: grantOf() });
+    await until(() => events.length === 1);
+    run({ type: 'redeem-again' });
+    await until(() => events.length === 2);
+    run({ type: 'redeem-again' });
+    await settled();
+    expect(events.map(({ type }) => type)).to.deep.equal(['rate-limited', 'failed']);
+    flows.unlock();
+  });
+});

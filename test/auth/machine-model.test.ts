@@ -1,0 +1,340 @@
+// What a step of sign-in remembers: each move with all that it changes in the model, and the effects with all that they carry.
+
+import { expect } from '@open-wc/testing';
+import { challengeRows } from '../../src/auth/challenge-rows.ts';
+import { canSignIn, reduce } from '../../src/auth/machine.ts';
+import type { AuthEvent, AuthModel, Effect } from '../../src/auth/machine-types.ts';
+import { at, challenge, EVENTS, generation, type Where } from './sign-in-table.ts';
+
+const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
+const grant = { code: 'code', verifier: 'verifier', via: 'popup' } as const;
+const deadline = (of: string): object => ({ type: 'deadline', of });
+const required = (reason = 'first'): object => ({ type: 'require', reason });
+const limited = (waitMs: number): AuthEvent => ({ type: 'rate-limited', generation, waitMs });
+
+/** What is other after the move than before, but for the generation. */
+function changed(before: AuthModel, after: AuthModel): object {
+  const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof AuthModel>;
+  names.delete('generation');
+  const entries = [...names]
+    .filter((name) => before[name] !== after[name])
+    .map((name) => [name, after[name]]);
+  return Object.fromEntries(entries);
+}
+
+type Case = readonly [
+  title: string,
+  Where,
+  Partial<AuthModel>,
+  AuthEvent,
+  changes: object,
+  effects: readonly object[],
+];
+
+/** Left over from before, to see what a step clears. */
+const used = {
+  coolings: 3,
+  cooledMs: 5,
+  signedOut: 'now',
+  sessionMade: true,
+  error: { code: 'network' },
+} as const;
+const cleared = { coolings: 0, cooledMs: 0, signedOut: 'no', sessionMade: false, error: undefined };
+const network = { code: 'network' };
+
+const CASES: readonly Case[] = [
+  [
+    'a window begins without what was before',
+    'prompt',
+    { ...used, challenge },
+    EVENTS['sign-in'],
+    { ...cleared, challenge: undefined, state: 'popup' },
+    [deadline('popup'), { type: 'run-popup' }],
+  ],
+  [
+    'leaving the page begins so too',
+    'prompt',
+    used,
+    { type: 'sign-in', via: 'redirect' },
+    { ...cleared, state: 'redirecting' },
+    [deadline('redirecting'), { type: 'redirect' }],
+  ],
+  [
+    'asking the page begins so too, with the reason',
+    'prompt',
+    { ...used, reason: 'rejected' },
+    { type: 'sign-in', via: 'host' },
+    { ...cleared, state: 'asking-host' },
+    [deadline('asking-host'), { type: 'ask-host', reason: 'rejected' }],
+  ],
+  ['the form begins so too', 'prompt', used, { type: 'sign-in', via: 'form' }, cleared, [required()]],
+  [
+    'a blocked window begins nothing',
+    'prompt',
+    used,
+    { type: 'sign-in', via: 'popup', isBlocked: true },
+    { ...cleared, error: { code: 'popup-blocked' } },
+    [required()],
+  ],
+  [
+    'credentials end a sign-out and the pauses before them',
+    'prompt',
+    used,
+    EVENTS['submit-login'],
+    { coolings: 0, cooledMs: 0, signedOut: 'no', error: undefined, state: 'login' },
+    [deadline('login'), { type: 'login' }],
+  ],
+  [
+    'a token of the service is kept, and its session exists',
+    'exchange',
+    { coolings: 2, cooledMs: 9, signedOut: 'before', source: 'host' },
+    EVENTS.token,
+    {
+      ...{ state: 'signed-in', coolings: 0, cooledMs: 0, signedOut: 'no' },
+      ...{ source: 'service', reason: 'expired', sessionMade: true },
+    },
+    [{ type: 'keep', bearer }],
+  ],
+  [
+    'a token of the page is kept, and says nothing of a session',
+    'asking-host',
+    { sessionMade: true },
+    EVENTS['host-token'],
+    { state: 'signed-in', source: 'host', reason: 'expired', sessionMade: false },
+    [{ type: 'keep', bearer }],
+  ],
+  [
+    'a sign-out forgets all',
+    'answer',
+    { reason: 'rejected' },
+    EVENTS['sign-out'],
+    { state: 'signed-out', signedOut: 'now', challenge: undefined, reason: 'first' },
+    [{ type: 'forget' }],
+  ],
+  [
+    'the page gives tokens again',
+    'signed-out',
+    { signedOut: 'now' },
+    EVENTS.allowed,
+    { signedOut: 'no' },
+    [],
+  ],
+  [
+    'another person is asked who it is',
+    'exchange',
+    { sessionMade: true },
+    EVENTS['other-person'],
+    { state: 'prompt', error: { code: 'access-denied' }, sessionMade: false },
+    [{ type: 'drop' }, required()],
+  ],
+  [
+    'a defect forgets the token',
+    'signed-in',
+    { sessionMade: true },
+    EVENTS.fault,
+    { state: 'prompt', error: { code: 'authorize-failed' }, sessionMade: false },
+    [{ type: 'forget' }, required()],
+  ],
+  [
+    'an end leaves no challenge',
+    'answer',
+    {},
+    EVENTS.disconnected,
+    { state: 'signed-out', challenge: undefined },
+    [],
+  ],
+  [
+    'a code that was burnt first is fetched again at once',
+    'exchange',
+    {},
+    EVENTS.burnt,
+    { state: 'silent', coolings: 1 },
+    [deadline('silent'), { type: 'try-silent' }],
+  ],
+  [
+    'a code that was burnt is asked of the person where no frame can',
+    'exchange',
+    { canSilent: false, sessionMade: true },
+    EVENTS.burnt,
+    { state: 'prompt', coolings: 1, sessionMade: false, error: network },
+    [required()],
+  ],
+  [
+    'a code that was burnt again waits',
+    'exchange',
+    { coolings: 1, cooledMs: 10 },
+    EVENTS.burnt,
+    {
+      ...{ state: 'cooling', coolings: 2, cooledMs: 1010, cooledFrom: 'exchange', canResend: false },
+      error: { code: 'network', retryAfterMs: 1000 },
+    },
+    [{ type: 'cool', ms: 1000 }],
+  ],
+  [
+    'a code that was refused for now is sent again after that',
+    'exchange',
+    {},
+    limited(30_000),
+    {
+      ...{ state: 'cooling', coolings: 1, cooledMs: 30_000, cooledFrom: 'exchange', canResend: true },
+      error: { code: 'rate-limited', retryAfterMs: 30_000 },
+    },
+    [{ type: 'cool', ms: 30_000 }],
+  ],
+  [
+    'pauses that became too long are forgotten',
+    'exchange',
+    { coolings: 4, cooledMs: 299_001 },
+    limited(1000),
+    { state: 'prompt', coolings: 0, cooledMs: 0, error: { code: 'rate-limited', retryAfterMs: 1000 } },
+    [required()],
+  ],
+  [
+    'after the pause the code is sent once more, and only once',
+    'cooling',
+    { error: network } as Partial<AuthModel>,
+    EVENTS.elapsed,
+    { state: 'exchange', canResend: false, error: undefined },
+    [deadline('exchange'), { type: 'redeem-again' }],
+  ],
+  [
+    'after the pause of a poll the next one is slower',
+    'cooling',
+    { cooledFrom: 'wait' },
+    EVENTS.elapsed,
+    { state: 'wait' },
+    [deadline('wait'), { type: 'poll', isSlower: true }],
+  ],
+  [
+    'a silent try waits for the line',
+    'signed-out',
+    { isOffline: true },
+    EVENTS['need-token'],
+    { state: 'cooling', cooledFrom: 'silent', error: { code: 'offline' } },
+    [{ type: 'cool', ms: 0 }],
+  ],
+  [
+    'a frame that finds nobody says nothing',
+    'silent',
+    {},
+    { type: 'failed', generation, error: { code: 'sign-in-required' } },
+    { state: 'prompt' },
+    [required()],
+  ],
+  [
+    'a frame that does not see what must be there is not tried again',
+    'silent',
+    { sessionMade: true },
+    { type: 'failed', generation, error: { code: 'sign-in-required' } },
+    { state: 'prompt', canSilent: false, sessionMade: false, error: { code: 'sign-in-required' } },
+    [required()],
+  ],
+  [
+    'a frame that has worked is tried again all the same',
+    'silent',
+    { sessionMade: true, silentWorked: true },
+    { type: 'failed', generation, error: { code: 'sign-in-required' } },
+    { state: 'prompt', sessionMade: false },
+    [required()],
+  ],
+  [
+    'a code of a frame says that frames work',
+    'silent',
+    { silentAfterWindow: false },
+    { type: 'code', generation, grant: { ...grant, via: 'silent' } },
+    { state: 'exchange', silentWorked: true },
+    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'silent' } }],
+  ],
+  [
+    'a code of a form is seen by frames',
+    'verify',
+    { silentAfterWindow: false, canSilent: false },
+    { type: 'code', generation, grant: { ...grant, via: 'form' } },
+    { state: 'exchange', canSilent: true, challenge: undefined },
+    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'form' } }],
+  ],
+  [
+    'a token of the page is renewed by the page, unseen',
+    'signed-in',
+    { source: 'host' },
+    { type: 'renew-due', reason: 'rejected', isSpent: false },
+    { renewing: 'asking-host', reason: 'rejected' },
+    [deadline('asking-host'), { type: 'ask-host', reason: 'rejected' }],
+  ],
+  [
+    'a token of the service is renewed by a frame, unseen',
+    'signed-in',
+    { reason: 'expired' },
+    EVENTS['renew-due'],
+    { renewing: 'silent' },
+    [deadline('silent'), { type: 'try-silent' }],
+  ],
+  [
+    'a token that is dead, and may not be renewed again, needs the person',
+    'signed-in',
+    { isAlive: false },
+    { type: 'renew-due', reason: 'rejected', isSpent: true },
+    { state: 'prompt', reason: 'rejected' },
+    [required('rejected')],
+  ],
+  [
+    'a renewal that failed while the token lives is held back',
+    'renewing-silent',
+    {},
+    EVENTS.failed,
+    { renewing: undefined },
+    [{ type: 'hold' }],
+  ],
+  [
+    'a renewal that failed with a dead token needs the person',
+    'renewing-silent',
+    { isAlive: false },
+    EVENTS.failed,
+    { state: 'prompt', renewing: undefined, error: network },
+    [required()],
+  ],
+  [
+    'that nobody is signed in any more is no failure',
+    'renewing-silent',
+    { isAlive: false, sessionMade: true },
+    { type: 'failed', generation, error: { code: 'sign-in-required' } },
+    { state: 'prompt', renewing: undefined, canSilent: false, sessionMade: false },
+    [required()],
+  ],
+  [
+    'more proof is asked of the person',
+    'signed-in',
+    {},
+    EVENTS['step-up'],
+    { state: 'prompt', reason: 'rejected' },
+    [required('rejected')],
+  ],
+];
+
+describe('a move of sign-in', () => {
+  for (const [title, where, patch, event, changes, effects] of CASES)
+    it(title, () => {
+      const before = at(where, patch);
+      const { model, effects: found } = reduce(before, event, challengeRows);
+      expect(changed(before, model)).to.deep.equal(changes);
+      expect(found as readonly Effect[]).to.deep.equal(effects);
+    });
+
+  it('lets the person begin to sign in here, and nowhere else', () => {
+    const may = (
+      [
+        'signed-out',
+        'asking-host',
+        'silent',
+        'prompt',
+        'popup',
+        'popup-lost',
+        'redirecting',
+        'exchange',
+        'signed-in',
+        'cooling',
+      ] as const
+    ).filter((where) => canSignIn(at(where)));
+    expect(may).to.deep.equal(['signed-out', 'silent', 'prompt', 'popup', 'popup-lost']);
+  });
+});

@@ -1,0 +1,73 @@
+// When a token that is at hand is forgotten, and when the page is asked in place of the person.
+
+import { expect } from '@open-wc/testing';
+import type { Change } from '../../src/core/changes.ts';
+import { settled } from '../support/collect.ts';
+import { closeAll, forever, open, refused } from './open-session.ts';
+import { fixtures, follow, granted } from './scripted.ts';
+
+afterEach(closeAll);
+
+it('a token is forgotten when the page is left for good, and kept when it may come back', async () => {
+  let count = 0;
+  const { session } = open({
+    getToken: () => {
+      count += 1;
+      return `token-${count}`;
+    },
+  });
+  const token = (): Promise<unknown> => session.withToken(async (value) => value, forever);
+  expect(await token()).to.equal('token-1');
+  window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+  expect(await token()).to.equal('token-1');
+  window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: false }));
+  expect(await token()).to.equal('token-2');
+});
+
+it('a page that answers auth-required is asked before the person when the service refuses the next code', async () => {
+  const { post, sent } = follow([granted(), { status: 400, body: {} }]);
+  const reasons: string[] = [];
+  const states: string[] = [];
+  const onChange = (change: Change): void => {
+    if (change.name === 'auth-changed') states.push(change.detail.state);
+    if (change.name !== 'auth-required') return;
+    reasons.push(change.detail.reason);
+    if (change.detail.reason !== 'first') change.detail.respondWith('page-token');
+  };
+  const { session } = open(
+    {
+      // Another test file may have left the mark of a sign-out, which stops silent sign-in.
+      clientId: crypto.randomUUID(),
+      auth: 'auto',
+      silent: 'auto',
+      authorizePath: `${fixtures}authorize.html`,
+      redirectUri: `${fixtures}secure-uploader-callback.html`,
+    },
+    // However slow the machine is, the frame answers.
+    { silentMs: 1e8 },
+    post,
+    onChange,
+  );
+  const seen: unknown[] = [];
+  const call = async (token: string | undefined): Promise<unknown> => {
+    seen.push(token);
+    if (token === 'service-token') throw refused();
+    return token;
+  };
+  expect(await session.withToken(call, forever)).to.equal('page-token');
+  expect(seen).to.deep.equal(['service-token', 'page-token']);
+  expect(reasons).to.deep.equal(['first', 'rejected']);
+  expect(sent).to.have.length(2);
+  expect(states.slice(-3)).to.deep.equal(['prompt', 'asking-host', 'signed-in']);
+});
+
+it('a session that is closed and opened again in one task is the same one', async () => {
+  const input = { baseUrl: `https://${crypto.randomUUID()}.test`, getToken: () => 't' };
+  const one = open(input);
+  await one.session.withToken(async () => undefined, forever);
+  one.session.close();
+  const two = open(input);
+  expect(two.session.snapshot.state).to.equal('signed-in');
+  await settled();
+  expect(await two.session.withToken(async (token) => token, forever)).to.equal('t');
+});

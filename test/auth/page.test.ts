@@ -1,0 +1,193 @@
+// What sign-in takes from the page around it: how long work lasts, how a person signs in, and which cookies a frame can see.
+
+import { expect } from '@open-wc/testing';
+import type { AuthModel } from '../../src/auth/machine-types.ts';
+import {
+  firstModel,
+  isHosted,
+  isInteractive,
+  isSameSite,
+  ownWay,
+  WorkWatch,
+  watchPage,
+} from '../../src/auth/page.ts';
+import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
+import { stopClock } from '../support/clock.ts';
+import { settled } from '../support/collect.ts';
+
+const settingsOf = (input: SettingsInput): Settings =>
+  createSettings({ baseUrl: 'https://api.example', ...input });
+const getToken = (): string => 'token';
+
+describe('the watch over work', () => {
+  const times = { ...AUTH_TIMES, checkMs: 400, workMs: 1000 };
+
+  it('checks in steps from the first call until no call was made for as long as work lasts, then not again', async () => {
+    const clock = stopClock();
+    try {
+      let checkCount = 0;
+      const watch = new WorkWatch(times, new AbortController().signal, () => {
+        checkCount += 1;
+      });
+      expect(watch.check(), 'before any call').to.equal(false);
+      watch.note();
+      watch.note();
+      for (const expected of [1, 2, 2, 2]) {
+        await clock.pass(400);
+        expect(checkCount).to.equal(expected);
+      }
+      watch.note();
+      await clock.pass(400);
+      expect(checkCount, 'after the next call').to.equal(3);
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('counts as work what is less than its time ago', async () => {
+    const clock = stopClock();
+    try {
+      const watch = new WorkWatch({ ...times, checkMs: 1e9 }, new AbortController().signal, () => undefined);
+      watch.note();
+      await clock.pass(999);
+      expect(watch.check()).to.equal(true);
+      await clock.pass(1);
+      expect(watch.check()).to.equal(false);
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('ends with its signal', async () => {
+    const clock = stopClock();
+    try {
+      const stop = new AbortController();
+      let checkCount = 0;
+      const watch = new WorkWatch(times, stop.signal, () => {
+        checkCount += 1;
+      });
+      watch.note();
+      stop.abort();
+      await clock.pass(400);
+      await settled();
+      expect(checkCount).to.equal(0);
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
+it('tells of a page that is looked at again, comes back, or is left for good, until its signal ends', () => {
+  const told: string[] = [];
+  const stop = new AbortController();
+  watchPage(stop.signal, {
+    onWake: () => told.push('wake'),
+    onLeave: () => told.push('leave'),
+    onShownAgain: () => told.push('again'),
+  });
+  const toldBy = (target: EventTarget, event: Event): string => {
+    told.length = 0;
+    target.dispatchEvent(event);
+    return told.join(' ');
+  };
+  const events: readonly (readonly [EventTarget, Event, string])[] = [
+    [document, new Event('visibilitychange'), 'wake'],
+    [window, new Event('online'), 'wake'],
+    [window, new PageTransitionEvent('pagehide', { persisted: true }), ''],
+    [window, new PageTransitionEvent('pagehide', { persisted: false }), 'leave'],
+    [window, new PageTransitionEvent('pageshow', { persisted: true }), 'again wake'],
+    [window, new PageTransitionEvent('pageshow', { persisted: false }), 'wake'],
+  ];
+  for (const [target, event, expected] of events)
+    expect(toldBy(target, event), event.type).to.equal(expected);
+  stop.abort();
+  for (const [target, event] of events) expect(toldBy(target, event), event.type).to.equal('');
+});
+
+describe('how a person signs in', () => {
+  const rows: readonly (readonly [
+    input: SettingsInput,
+    source: AuthModel['source'],
+    way: string,
+    isHosted: boolean,
+    isInteractive: boolean,
+  ])[] = [
+    [{}, 'service', 'popup', false, true],
+    [{}, 'host', 'host', false, true],
+    [{ getToken }, 'service', 'host', true, true],
+    [{ auth: 'token' }, 'service', 'host', true, false],
+    [{ auth: 'none' }, 'service', 'popup', false, false],
+    [{ auth: 'popup' }, 'service', 'popup', false, true],
+    [{ auth: 'popup' }, 'host', 'popup', false, true],
+    [{ auth: 'popup', getToken }, 'service', 'popup', false, true],
+    [{ auth: 'redirect' }, 'service', 'redirect', false, true],
+    [{ auth: 'local' }, 'service', 'form', false, true],
+  ];
+  for (const [input, source, way, hosted, interactive] of rows) {
+    const { auth = 'auto' } = input;
+    it(`is ${way} with ${auth}${input.getToken ? ' and getToken' : ''}, where the ${source} gave the last token`, () => {
+      const settings = settingsOf(input);
+      expect(ownWay(settings, source)).to.equal(way);
+      expect(isHosted(settings)).to.equal(hosted);
+      expect(isInteractive(settings)).to.equal(interactive);
+    });
+  }
+});
+
+describe('a session begins', () => {
+  const begin = (input: SettingsInput): AuthModel => firstModel(settingsOf(input), AUTH_TIMES, false);
+
+  it('with a silent try only where a person may sign in, and the page lets it', () => {
+    expect(begin({}).canSilent).to.equal(true);
+    expect(begin({ silent: 'off' }).canSilent).to.equal(false);
+    expect(begin({ auth: 'none' }).canSilent).to.equal(false);
+    expect(begin({ auth: 'token', getToken }).canSilent).to.equal(false);
+  });
+
+  it('with frames after a window only where both are on one site, or the page says so', () => {
+    expect(begin({}).silentAfterWindow).to.equal(false);
+    expect(begin({ baseUrl: '/api' }).silentAfterWindow).to.equal(true);
+    expect(begin({ authOptions: { silentAfterPopup: true } }).silentAfterWindow).to.equal(true);
+    expect(begin({ authOptions: { silentAfterPopup: false } }).silentAfterWindow).to.equal(false);
+  });
+
+  it('with no frames where the page is isolated, since it may not show those of others', () => {
+    const { crossOriginIsolated } = globalThis;
+    const set = (value: boolean): unknown =>
+      Object.defineProperty(globalThis, 'crossOriginIsolated', { value, configurable: true });
+    try {
+      set(true);
+      expect(begin({ baseUrl: '/api' })).to.include({ canSilent: false, silentAfterWindow: false });
+      expect(begin({ authOptions: { silentAfterPopup: true } }).silentAfterWindow).to.equal(true);
+    } finally {
+      set(crossOriginIsolated);
+    }
+  });
+
+  it('signed out, with the limits of its times', () => {
+    const model = firstModel(settingsOf({}), { ...AUTH_TIMES, coolCapMs: 1, resendMs: 2 }, true);
+    expect(model).to.include({ state: 'signed-out', isSessionEnough: true, isAlive: false, signedOut: 'no' });
+    expect(model.limits).to.deep.equal({ coolCapMs: 1, resendMs: 2 });
+  });
+});
+
+describe('the service is on the site of the page', () => {
+  const rows: readonly (readonly [baseUrl: string, page: string, isSame: boolean])[] = [
+    ['https://app.example', 'https://app.example', true],
+    ['https://api.app.example/v1', 'https://www.app.example', true],
+    ['https://app.example:8443', 'https://app.example', true],
+    ['https://app.example', 'https://other.example', false],
+    ['https://app.example', 'http://app.example', false],
+    ['http://localhost:1', 'http://localhost:2', true],
+    ['http://127.0.0.1:1', 'http://127.0.0.1:2', true],
+    ['http://127.0.0.1', 'http://126.0.0.1', false],
+    ['http://[::1]:1', 'http://[::1]:2', true],
+    ['http://[::1]', 'http://[::2]', false],
+    ['http://127.0.0.1', 'http://localhost', false],
+  ];
+  for (const [baseUrl, page, isSame] of rows)
+    it(`${isSame ? 'where' : 'not where'} one is ${baseUrl} and the other ${page}`, () => {
+      expect(isSameSite(baseUrl, new URL(page))).to.equal(isSame);
+    });
+});

@@ -1,0 +1,149 @@
+// The JSON of a passkey: what the browser is asked for, and what is sent of its answer, natively and by hand.
+
+import { expect } from '@open-wc/testing';
+import { askPasskey } from '../../src/auth/passkey.ts';
+import { rejection } from '../support/collect.ts';
+
+const { signal } = new AbortController();
+const base = 'https://files.example.com/api';
+const bytes = (...all: number[]): ArrayBuffer => new Uint8Array(all).buffer;
+
+let asked: CredentialRequestOptions | undefined;
+let answer: () => unknown = () => null;
+const own = Object.getOwnPropertyDescriptor(globalThis, 'PublicKeyCredential');
+
+/** Lets the browser read JSON itself, by this function, or not. */
+function setReader(parseRequestOptionsFromJSON: ((json: unknown) => unknown) | undefined): void {
+  Object.defineProperty(globalThis, 'PublicKeyCredential', {
+    configurable: true,
+    value: { parseRequestOptionsFromJSON },
+  });
+}
+
+beforeEach(() => {
+  asked = undefined;
+  setReader(undefined);
+  const get = async (request: CredentialRequestOptions): Promise<unknown> => {
+    asked = request;
+    return answer();
+  };
+  Object.defineProperty(navigator, 'credentials', { configurable: true, value: { get } });
+});
+afterEach(() => {
+  Reflect.deleteProperty(navigator, 'credentials');
+  if (own) Object.defineProperty(globalThis, 'PublicKeyCredential', own);
+  else Reflect.deleteProperty(globalThis, 'PublicKeyCredential');
+});
+
+const response = (userHandle: ArrayBuffer | null) => ({
+  clientDataJSON: bytes(1),
+  authenticatorData: bytes(255, 254, 253),
+  signature: bytes(251, 255),
+  userHandle,
+});
+const credential = (more: object = {}) => ({
+  id: 'id',
+  rawId: bytes(1, 2),
+  authenticatorAttachment: 'platform',
+  response: response(null),
+  toJSON: () => {
+    throw new TypeError('not ours');
+  },
+  ...more,
+});
+
+describe('what the browser is asked for', () => {
+  const list = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value, (_, part) => (part instanceof Uint8Array ? [...part] : part)));
+
+  it('is read by hand where the browser cannot', async () => {
+    answer = () => credential();
+    const request = {
+      challenge: '-_8B',
+      allowCredentials: [{ id: 'AQ' }, { id: 'Ag', type: 'x' }],
+      timeout: 5,
+    };
+    for (const json of [request, { publicKey: request }]) {
+      await askPasskey(json, base, signal);
+      expect(asked?.signal).to.equal(signal);
+      expect(list(asked?.publicKey)).to.deep.equal({
+        challenge: [251, 255, 1],
+        allowCredentials: [
+          { id: [1], type: 'public-key' },
+          { id: [2], type: 'public-key' },
+        ],
+        rpId: 'files.example.com',
+        timeout: 5,
+      });
+    }
+    await askPasskey({ challenge: 'AQ', allowCredentials: 'any' }, base, signal);
+    expect(list(asked?.publicKey)).to.deep.include({ allowCredentials: [] });
+  });
+
+  it('is read by the browser where it can, with the host of the service', async () => {
+    answer = () => credential();
+    const read: unknown[] = [];
+    const options = { challenge: new Uint8Array([9]) };
+    setReader((json) => {
+      read.push(json);
+      return options;
+    });
+    await askPasskey({ challenge: 'AQ', rpId: 'example.com' }, base, signal);
+    expect(read).to.deep.equal([{ challenge: 'AQ', rpId: 'example.com' }]);
+    expect(asked?.publicKey).to.equal(options);
+  });
+
+  it('is nothing for another domain, nor where the request cannot be read', async () => {
+    for (const json of [
+      { challenge: 'AQ', rpId: 'example.org' },
+      { challenge: 'AQ', rpId: 7 },
+      { challenge: '*' },
+    ])
+      expect(await rejection(askPasskey(json, base, signal))).to.include({ code: 'passkey-unavailable' });
+    expect(asked).to.equal(undefined);
+  });
+});
+
+describe('what is sent of the answer', () => {
+  it('is what the browser writes, where it can', async () => {
+    answer = () => credential({ toJSON: () => 'written' });
+    expect(await askPasskey({ challenge: 'AQ' }, base, signal)).to.equal('written');
+  });
+
+  it('is written by hand where that throws', async () => {
+    const written = {
+      id: 'id',
+      rawId: 'AQI',
+      type: 'public-key',
+      authenticatorAttachment: 'platform',
+      clientExtensionResults: {},
+      response: { clientDataJSON: 'AQ', authenticatorData: '__79', signature: '-_8' },
+    };
+    answer = () => credential();
+    expect(await askPasskey({ challenge: 'AQ' }, base, signal)).to.deep.equal(written);
+    answer = () => credential({ response: response(bytes(7)) });
+    expect(await askPasskey({ challenge: 'AQ' }, base, signal)).to.deep.equal({
+      ...written,
+      response: { ...written.response, userHandle: 'Bw' },
+    });
+  });
+
+  for (const [title, code, act] of [
+    ['nothing where the person declined', 'passkey-canceled', new DOMException('no', 'NotAllowedError')],
+    ['nothing where it was given up', 'passkey-canceled', new DOMException('no', 'AbortError')],
+    ['nothing where the browser refuses', 'passkey-unavailable', new DOMException('no', 'SecurityError')],
+    [
+      'nothing where something else is wrong',
+      'passkey-unavailable',
+      Object.assign(new Error('no'), { name: 'AbortError' }),
+    ],
+    ['nothing where there is none', 'passkey-canceled', undefined],
+  ] as const)
+    it(`is ${title}`, async () => {
+      answer = () => {
+        if (act) throw act;
+        return null;
+      };
+      expect(await rejection(askPasskey({ challenge: 'AQ' }, base, signal))).to.include({ code });
+    });
+});

@@ -1,0 +1,82 @@
+// What the answer to a code means, status by status.
+
+import { expect } from '@open-wc/testing';
+import { redeem } from '../../src/auth/exchange.ts';
+import type { PostAnswer } from '../../src/auth/post.ts';
+import { createSettings } from '../../src/core/config.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import { forever } from './open-session.ts';
+
+const settings = createSettings({ baseUrl: 'https://service.example' });
+let count = 0;
+
+async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {
+  count += 1;
+  const post = async (): Promise<PostAnswer> => {
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  const grant = { code: `code ${count}`, verifier: 'v', via: 'popup' } as const;
+  const outcome = await redeem(grant, { settings, post, signal: forever, assumedLifetimeMs: 5000 });
+  return outcome.type === 'token' ? [outcome.type, outcome.bearer.value] : outcome;
+}
+
+const failed = (code: string, status: number) => ({ type: 'failed', error: { code, status } });
+const burnt = (code: string, status: number) => ({ type: 'burnt', error: { code, status } });
+
+describe('the answer to a code', () => {
+  for (const [status, expected] of [
+    [199, failed('service-failed', 199)],
+    [200, ['token', 't']],
+    [201, ['token', 't']],
+    [299, ['token', 't']],
+    [300, failed('service-failed', 300)],
+    [400, failed('code-rejected', 400)],
+    [401, failed('code-rejected', 401)],
+    [402, failed('service-failed', 402)],
+    [403, failed('forbidden', 403)],
+    [404, failed('service-failed', 404)],
+    [407, failed('service-failed', 407)],
+    [408, burnt('service-failed', 408)],
+    [409, failed('service-failed', 409)],
+    [429, { type: 'rate-limited', retryAfterMs: undefined }],
+    [499, failed('service-failed', 499)],
+    [500, burnt('service-failed', 500)],
+    [503, burnt('service-failed', 503)],
+  ] as const)
+    it(`with status ${status} means ${'type' in expected ? expected.type : expected[0]}`, async () => {
+      expect(await outcomeOf({ status, body: { token: 't' } })).to.deep.equal(expected);
+    });
+
+  it('asks for a pause by 503 only where it says how long', async () => {
+    for (const status of [429, 503])
+      expect(await outcomeOf({ status, retryAfterMs: 0 })).to.deep.equal({
+        type: 'rate-limited',
+        retryAfterMs: 0,
+      });
+    expect(await outcomeOf({ status: 500, retryAfterMs: 1 })).to.deep.equal(burnt('service-failed', 500));
+  });
+
+  it('refuses the code where it says so by any status', async () => {
+    for (const body of [{ error: 'invalid_grant' }])
+      expect(await outcomeOf({ status: 409, body })).to.deep.equal(failed('code-rejected', 409));
+    for (const body of [{ error: 'other' }, { code: 'invalid_grant' }, 'invalid_grant', undefined])
+      expect(await outcomeOf({ status: 409, body })).to.deep.equal(failed('service-failed', 409));
+  });
+
+  it('without a token in an object leaves open what became of the code', async () => {
+    for (const body of [undefined, 'a page of text', {}, { token: 7 }, []])
+      expect(await outcomeOf({ status: 200, body })).to.deep.equal(burnt('token-malformed', 200));
+  });
+
+  it('that never came leaves that open too', async () => {
+    expect(await outcomeOf(new UploaderError('timeout', 'late'))).to.deep.equal({
+      type: 'burnt',
+      error: { code: 'timeout' },
+    });
+    expect(await outcomeOf(new TypeError('no line'))).to.deep.equal({
+      type: 'burnt',
+      error: { code: 'network' },
+    });
+  });
+});

@@ -1,0 +1,56 @@
+// The effects of the sign-in table by themselves, with what comes back of them.
+
+import { type FlowContext, Flows } from '../../src/auth/flows.ts';
+import type { Effect, FlowEvent } from '../../src/auth/machine-types.ts';
+import type { PostAnswer } from '../../src/auth/post.ts';
+import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+
+/** A code for the next call. */
+export const grantOf = (): { readonly code: string; readonly verifier: string; readonly via: 'popup' } => ({
+  code: crypto.randomUUID(),
+  verifier: 'v',
+  via: 'popup',
+});
+
+export const answering = (answer: PostAnswer): Partial<FlowContext> => ({ post: async () => answer });
+
+const { random } = Math;
+const stops: AbortController[] = [];
+
+/** Ends every flow, and gives the browser back; for `afterEach`. */
+export function stopFlows(): void {
+  Math.random = random;
+  Reflect.deleteProperty(navigator, 'onLine');
+  for (const stop of stops.splice(0)) stop.abort();
+}
+
+export interface Run {
+  readonly events: FlowEvent[];
+  readonly flows: Flows;
+  run(effect: Effect): void;
+  stop(): void;
+}
+
+export function create(input: SettingsInput = {}, more: Partial<FlowContext> = {}): Run {
+  Math.random = () => 0.5;
+  const events: FlowEvent[] = [];
+  const stop = new AbortController();
+  stops.push(stop);
+  const flows = new Flows({
+    settings: createSettings({ baseUrl: 'https://service.test', ...input }),
+    post: () => new Promise(() => undefined),
+    times: AUTH_TIMES,
+    owner: crypto.randomUUID(),
+    askPage: () => undefined,
+    fits: () => true,
+    coolings: () => 0,
+    ...more,
+  });
+  return {
+    events,
+    flows,
+    run: (effect) => flows.run(effect, stop.signal, (event) => events.push(event)),
+    stop: () => stop.abort(),
+  };
+}

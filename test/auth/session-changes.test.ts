@@ -1,0 +1,165 @@
+// What a step of sign-in means to those who watch: its snapshot, and the changes that are told.
+
+import { expect } from '@open-wc/testing';
+import type { AuthEvent, AuthModel } from '../../src/auth/machine-types.ts';
+import { changesBetween, createSnapshot } from '../../src/auth/session-changes.ts';
+import { hasSignedOut, markSignedOut } from '../../src/auth/sign-out.ts';
+import type { AuthState } from '../../src/core/types.ts';
+import { at, challenge, EVENTS } from './sign-in-table.ts';
+
+describe('the snapshot of sign-in', () => {
+  it('wants the person where somebody waits and nothing goes on by itself', () => {
+    const alone: readonly AuthState[] = ['asking-host', 'silent', 'exchange', 'signed-in', 'cooling'];
+    const states: readonly AuthState[] = [
+      ...alone,
+      ...(['signed-out', 'prompt', 'popup', 'popup-lost', 'redirecting'] as const),
+      ...(['login', 'choose', 'start', 'answer', 'verify', 'wait'] as const),
+    ];
+    for (const state of states) {
+      const snapshot = createSnapshot(at(state), 'popup', true);
+      expect(snapshot).to.deep.equal({ state, mode: 'popup', required: !alone.includes(state) });
+      expect(Object.isFrozen(snapshot)).to.equal(true);
+      expect(createSnapshot(at(state), 'popup', false).required).to.equal(false);
+    }
+  });
+
+  it('has the error, whether a retry can help, and when it goes on by itself', () => {
+    const { now } = Date;
+    Date.now = () => 1000;
+    try {
+      const seen = (error: AuthModel['error']): object =>
+        createSnapshot(at('prompt', { error }), 'auto', false);
+      const usual = { state: 'prompt', mode: 'auto', required: false };
+      expect(seen({ code: 'network', status: 500 })).to.deep.equal({
+        ...usual,
+        error: { code: 'network', status: 500, retryable: true },
+      });
+      expect(seen({ code: 'bad-config' })).to.deep.equal({
+        ...usual,
+        error: { code: 'bad-config', retryable: false },
+      });
+      expect(seen({ code: 'rate-limited', retryAfterMs: 0 })).to.deep.equal({
+        ...usual,
+        error: { code: 'rate-limited', retryAfterMs: 0, retryable: true },
+        retryAtMs: 1000,
+      });
+      expect(seen({ code: 'rate-limited', retryAfterMs: 7 })).to.deep.include({ retryAtMs: 1007 });
+      expect(Object.isFrozen((seen({ code: 'network' }) as { error: object }).error)).to.equal(true);
+    } finally {
+      Date.now = now;
+    }
+  });
+
+  it('is the one at hand where nothing in it would change', () => {
+    const error = { code: 'rate-limited', retryAfterMs: 7 } as const;
+    const before = createSnapshot(at('prompt', { error }), 'auto', true);
+    const next = (patch: Partial<AuthModel>, hasWaiters = true): boolean =>
+      createSnapshot(at('prompt', { error, ...patch }), 'auto', hasWaiters, before) === before;
+    expect(next({})).to.equal(true);
+    expect(next({ error: { ...error } })).to.equal(true);
+    expect(next({ error: { ...error, retryAfterMs: 8 } })).to.equal(false);
+    expect(next({ error: { code: 'network', retryAfterMs: 7 } })).to.equal(false);
+    expect(next({ error: undefined })).to.equal(false);
+    expect(next({}, false)).to.equal(false);
+    expect(createSnapshot(at('popup', { error }), 'auto', true, before)).not.to.equal(before);
+    const plain = createSnapshot(at('prompt'), 'auto', true);
+    expect(createSnapshot(at('prompt'), 'auto', true, plain)).to.equal(plain);
+  });
+});
+
+describe('the changes of a step', () => {
+  const told = (
+    before: AuthModel,
+    after: AuthModel,
+    event: AuthEvent = EVENTS.cancel,
+    expiresAt?: string,
+  ): unknown[] => {
+    const changes = changesBetween(before, after, event, expiresAt);
+    for (const change of changes)
+      expect([Object.isFrozen(change), Object.isFrozen(change.detail)]).to.deep.equal([true, true]);
+    return changes.map(({ name, detail }) => [name, detail]);
+  };
+  const changed = (state: AuthState, previous: AuthState): unknown => ['auth-changed', { state, previous }];
+
+  it('are none where nothing changed', () => {
+    expect(told(at('prompt'), at('prompt'))).to.deep.equal([]);
+    const error = { code: 'network' } as const;
+    expect(told(at('prompt', { error }), at('prompt', { error }))).to.deep.equal([]);
+    expect(told(at('signed-in'), at('signed-in'))).to.deep.equal([]);
+  });
+
+  it('are the state, the challenge, the failure, and that somebody is signed in, in this order', () => {
+    const model = at('signed-in', { challenge, error: { code: 'network' } });
+    expect(told(at('prompt'), model, EVENTS.challenged, 'soon')).to.deep.equal([
+      changed('signed-in', 'prompt'),
+      ['auth-challenged', { methods: ['totp', 'sms'] }],
+      ['auth-failed', { code: 'network', retryable: true }],
+      ['signed-in', { expiresAt: 'soon' }],
+    ]);
+    expect(told(at('exchange'), at('signed-in'))).to.deep.equal([
+      changed('signed-in', 'exchange'),
+      ['signed-in', {}],
+    ]);
+  });
+
+  it('have a challenge only when a new one was issued', () => {
+    expect(told(at('answer'), at('answer', { challenge: undefined }), EVENTS.challenged)).to.deep.equal([]);
+    const model = at('answer');
+    expect(told(model, { ...model }, EVENTS.challenged)).to.deep.equal([]);
+    expect(told(at('answer', { challenge: undefined }), at('answer'), EVENTS.wrong)).to.deep.equal([]);
+  });
+
+  it('say who signed out, or that the token has run out', () => {
+    const out = (reason: 'user' | 'other-tab'): unknown[] =>
+      told(at('signed-in'), at('signed-out'), { type: 'sign-out', reason });
+    for (const reason of ['user', 'other-tab'] as const)
+      expect(out(reason)).to.deep.equal([changed('signed-out', 'signed-in'), ['signed-out', { reason }]]);
+    expect(told(at('signed-in'), at('prompt'))).to.deep.equal([
+      changed('prompt', 'signed-in'),
+      ['signed-out', { reason: 'expired' }],
+    ]);
+    expect(told(at('popup'), at('prompt'))).to.deep.equal([changed('prompt', 'popup')]);
+    expect(told(at('signed-in'), at('cooling'))).to.deep.equal([changed('cooling', 'signed-in')]);
+  });
+});
+
+describe('the mark of a sign-out', () => {
+  const service = { baseUrl: `https://${crypto.randomUUID()}.test`, clientId: 'a' };
+  afterEach(() => localStorage.clear());
+
+  it('is for one client of one service, until somebody signs in', () => {
+    // Windows that other test files opened may write here at any time.
+    const ownKeys = (): string[] => Object.keys(localStorage).filter((key) => key.includes(service.baseUrl));
+    const others = [
+      { ...service, clientId: 'b' },
+      { ...service, baseUrl: 'https://other.test' },
+    ];
+    expect(hasSignedOut(service)).to.equal(false);
+    markSignedOut(service, true);
+    expect(hasSignedOut(service)).to.equal(true);
+    expect(ownKeys()).to.have.length(1);
+    for (const other of others) expect(hasSignedOut(other)).to.equal(false);
+    for (const other of others) markSignedOut(other, false);
+    expect(hasSignedOut(service)).to.equal(true);
+    markSignedOut(service, false);
+    expect([hasSignedOut(service), ownKeys()]).to.deep.equal([false, []]);
+  });
+
+  it('is kept nowhere, and stops nothing, where the browser has no storage', () => {
+    const storage = Object.getOwnPropertyDescriptor(globalThis, 'localStorage');
+    Object.defineProperty(globalThis, 'localStorage', {
+      configurable: true,
+      get: () => {
+        throw new DOMException('no', 'SecurityError');
+      },
+    });
+    try {
+      markSignedOut(service, true);
+      markSignedOut(service, false);
+      expect(hasSignedOut(service)).to.equal(false);
+    } finally {
+      if (storage) Object.defineProperty(globalThis, 'localStorage', storage);
+      else Reflect.deleteProperty(globalThis, 'localStorage');
+    }
+  });
+});

@@ -1,0 +1,231 @@
+// What is left after a sign-out: no token, nothing that signs in silently, and a few seconds for the last calls.
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { WithToken } from '../../src/core/types.ts';
+import { sleep } from '../../src/core/wait.ts';
+import { stopClock } from '../support/clock.ts';
+import { hearing } from '../support/console.ts';
+import { closeAll, forever, namesOf, noPost, type Opened, open } from './open-session.ts';
+import { granted, openSilent, type Script, until } from './scripted.ts';
+
+afterEach(() => {
+  closeAll();
+  localStorage.clear();
+});
+
+let count = 0;
+const freshUrl = (): string => `https://sign-out-${++count}.example`;
+const tokenOf = ({ session }: Pick<Opened, 'session'>): Promise<string | undefined> =>
+  session.withToken(async (token) => token, forever);
+
+/** A call that has nothing to wait for but the person; resolves with the states that it went through. */
+async function demand(opened: Opened): Promise<string[]> {
+  const states: string[] = [];
+  opened.session.subscribe(() => states.push(opened.session.snapshot.state));
+  const stop = new AbortController();
+  const call = opened.session.withToken(async (token) => token, stop.signal).catch(() => undefined);
+  await Promise.race([until(opened, 'prompt'), call]);
+  stop.abort();
+  return states;
+}
+
+describe('after a sign-out nothing signs in silently', () => {
+  it('on this page, though the service would still know the person', async () => {
+    const opened = openSilent([granted()], { auth: 'auto' });
+    await tokenOf(opened);
+    await opened.session.signOut();
+    expect(opened.session.snapshot.state).to.equal('signed-out');
+    expect(opened.changes.at(-1)).to.deep.equal({ name: 'signed-out', detail: { reason: 'user' } });
+    expect(await demand(opened)).to.deep.equal(['prompt', 'prompt']);
+    expect(opened.sent.length).to.equal(1);
+  });
+
+  it('after a reload or a restart, until a person clicks, who is asked to sign in afresh', async () => {
+    const input = { auth: 'redirect', baseUrl: freshUrl() } as const;
+    const before = openSilent([granted()], input);
+    await tokenOf(before);
+    await before.session.signOut();
+    before.session.close();
+    await sleep(10, forever);
+
+    const reloaded = openSilent([granted()], input);
+    expect(await demand(reloaded))
+      .to.include('prompt')
+      .and.not.include('silent');
+    expect(reloaded.sent).to.deep.equal([]);
+  });
+
+  it('in another tab, whose person is told', async () => {
+    const baseUrl = freshUrl();
+    const opened = openSilent([granted()], { baseUrl });
+    await tokenOf(opened);
+    const told = opened.next('signed-out');
+    new BroadcastChannel(`secure-uploader:sign-out:${baseUrl} secure-uploader`).postMessage('signed-out');
+    expect(await told).to.deep.equal({ reason: 'other-tab' });
+    expect(await demand(opened)).not.to.include('silent');
+  });
+
+  it('for another owner on the same page, who used the same service', async () => {
+    const baseUrl = freshUrl();
+    const [ann, bob] = ['ann', 'bob'].map((owner) => openSilent([granted()], { baseUrl, owner }));
+    if (!ann || !bob) throw new Error('two were opened');
+    await Promise.all([tokenOf(ann), tokenOf(bob)]);
+    const told = bob.next('signed-out');
+    await ann.session.signOut();
+    await told;
+    expect(await demand(bob)).not.to.include('silent');
+  });
+});
+
+describe('a page that gives tokens', () => {
+  for (const auth of ['auto', 'token'] as const)
+    it(`is not asked again after a sign-out until it or the person acts (${auth})`, async () => {
+      let calls = 0;
+      const { session, ...rest } = open({ auth, getToken: () => `token-${++calls}` });
+      const opened = { session, ...rest };
+      await tokenOf(opened);
+      await session.signOut();
+      await demand(opened);
+      expect(calls).to.equal(1);
+      expect(namesOf(opened.changes)).not.to.include('auth-required');
+
+      session.allow();
+      expect(await tokenOf(opened)).to.equal('token-2');
+      await session.signOut();
+      const waiting = tokenOf(opened);
+      await until(opened, 'prompt');
+      session.signIn();
+      expect(await waiting).to.equal('token-3');
+    });
+
+  it('is asked on the next load of the page', async () => {
+    const baseUrl = freshUrl();
+    const first = open({ baseUrl, getToken: () => 'one' });
+    await tokenOf(first);
+    await first.session.signOut();
+    const loaded = open({ baseUrl, getToken: () => 'two' });
+    expect(await tokenOf(loaded)).to.equal('two');
+  });
+
+  it('by answering auth-required is not asked either', async () => {
+    let answers = 0;
+    const opened = open({}, {}, noPost, (change) => {
+      if (change.name === 'auth-required') change.detail.respondWith(`token-${++answers}`);
+    });
+    expect(await tokenOf(opened)).to.equal('token-1');
+    await opened.session.signOut();
+    await demand(opened);
+    expect(answers).to.equal(1);
+  });
+
+  it('lets what waits go on when it acts', async () => {
+    let calls = 0;
+    const opened = open({ auth: 'token', getToken: () => `token-${++calls}` });
+    await tokenOf(opened);
+    await opened.session.signOut();
+    const waiting = tokenOf(opened);
+    await until(opened, 'prompt');
+    opened.session.allow();
+    expect(await waiting).to.equal('token-2');
+  });
+});
+
+describe('the last calls', () => {
+  /** A signed-in session, and what its last calls get. */
+  async function leave(script: Script = [granted()]) {
+    let last: WithToken | undefined;
+    const onSignOut = (withToken: WithToken): Promise<void> => {
+      last = withToken;
+      return Promise.resolve();
+    };
+    const input = { logoutPath: '/logout', baseUrl: freshUrl() };
+    const opened = openSilent(script, input, {}, onSignOut);
+    await tokenOf(opened);
+    const left = opened.session.signOut();
+    if (!last) throw new Error('nobody was told');
+    return { ...opened, last, left };
+  }
+
+  it('have the token of before, and nobody else has it', async () => {
+    const { last, left, session } = await leave();
+    const stop = new AbortController();
+    const other = session.withToken(async (token) => token, stop.signal).catch(() => 'nothing');
+    expect(await last(async (token) => token, forever)).to.equal('service-token');
+    stop.abort();
+    expect(await other).to.equal('nothing');
+    await left;
+    const late = await last(async (token) => token, forever).catch((error: UploaderError) => error.code);
+    expect(late).to.equal('sign-in-required');
+  });
+
+  it('have it for five seconds at most; then logout-path is called though they have not ended', async () => {
+    let last: WithToken | undefined;
+    const onSignOut = (withToken: WithToken): Promise<void> => {
+      last = withToken;
+      return new Promise(() => undefined);
+    };
+    const input = { logoutPath: '/logout', baseUrl: freshUrl() };
+    const opened = openSilent([granted(), { status: 204, body: undefined }], input, {}, onSignOut);
+    await tokenOf(opened);
+    const clock = stopClock();
+    try {
+      const left = opened.session.signOut();
+      const lastToken = () => last?.(async (token) => token, forever).catch(({ code }) => code);
+      await clock.pass(4_900);
+      expect(await lastToken()).to.equal('service-token');
+      expect(opened.sent.length).to.equal(1);
+      await clock.pass(100);
+      expect(await lastToken()).to.equal('sign-in-required');
+      await left;
+      expect(opened.sent.slice(1).map(({ path }) => path)).to.deep.equal(['/logout']);
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('end with the one to logout-path, with the cookie and without the token, once for all who ask', async () => {
+    const opened = await leave([granted(), { status: 204, body: undefined }]);
+    await Promise.all([opened.left, opened.session.signOut()]);
+    expect(opened.sent.slice(1)).to.deep.equal([{ path: '/logout', body: {}, credentials: 'include' }]);
+  });
+
+  for (const [index, line] of [
+    new UploaderError('network', 'no'),
+    { status: 500, body: undefined },
+  ].entries())
+    it(`keep nobody signed in where that one fails: the console says so, once (${index})`, () =>
+      hearing(async (told) => {
+        const opened = await leave([granted(), line]);
+        await opened.left;
+        expect(opened.session.snapshot.state).to.equal('signed-out');
+        expect(told).to.have.length(index === 0 ? 1 : 0);
+      }));
+});
+
+describe('the next sign-in by a person', () => {
+  it('asks the service for a fresh login, until somebody has signed in', async () => {
+    const baseUrl = freshUrl();
+    const opened = openSilent([granted()], { baseUrl, auth: 'popup' });
+    await tokenOf(opened);
+    const promptOf = async (): Promise<string | null> => {
+      const own = window.open;
+      let asked = '';
+      const gone = { closed: false, close: () => undefined, focus: () => undefined };
+      const replace = (url: string): void => {
+        asked = url;
+      };
+      window.open = () => ({ ...gone, location: { replace } }) as never;
+      try {
+        opened.session.signIn();
+        while (asked === '') await sleep(5, forever);
+      } finally {
+        window.open = own;
+      }
+      opened.session.cancel();
+      return new URL(asked).searchParams.get('prompt');
+    };
+    await opened.session.signOut();
+    expect(await promptOf()).to.equal('login');
+    expect(await promptOf(), 'nobody has signed in yet').to.equal('login');
+  });
+});
