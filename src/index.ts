@@ -1,16 +1,19 @@
 // The public names, without side effect: importing this registers nothing. `define.ts` does.
 
+export type * from './core/auth-options.ts';
 export type * from './core/changes.ts';
 export type { GetToken, Profile, Settings, SettingsInput } from './core/config.ts';
 export { ERROR_CODES, type ErrorCode, UploaderError } from './core/errors.ts';
 export type { PauseReason, Phase } from './core/phases.ts';
 export type * from './core/types.ts';
-export { Uploader } from './engine/uploader.ts';
+export { Uploader, type UploaderOptions } from './engine/uploader.ts';
 export type {
   AuthRedirectDetail,
   FileAddDetail,
   SecureUploaderEventMap,
   SecureUploaderEvents,
 } from './ui/event-map.ts';
+export type { LoginMessages } from './ui/login-messages.ts';
 export { ENGLISH, type ErrorMessages, type InterfaceMessages, type Messages } from './ui/messages.ts';
 export { SecureUploader } from './ui/secure-uploader.ts';
+export type { Idp } from './ui/views/login.ts';

@@ -34,8 +34,13 @@ export function readBaseUrl(value: string | undefined): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** Its origin. Throws `bad-config` where it has none: a list that is meant to keep bytes at home must not be a shorter one. */
-export function readOrigin(value: string): string {
+/** The origins of a list. Throws `bad-config` where an entry has none: leaving it out would allow more origins, or other ones. */
+export function readOrigins(list: string | readonly string[] = []): readonly string[] {
+  const entries = typeof list === 'string' ? list.split(/[\s,]+/) : list;
+  return Object.freeze(entries.filter(Boolean).map(readOrigin));
+}
+
+function readOrigin(value: string): string {
   const { origin } = URL.canParse(value) ? new URL(value) : { origin: 'null' };
   if (origin === 'null')
     throw new UploaderError(

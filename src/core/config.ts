@@ -1,8 +1,10 @@
-// What a page may set, with the defaults, read leniently and checked once. HTML gives strings, script gives values;
-// both come out as the same frozen `Settings`. It knows nothing of attributes: the element maps names to these keys.
+// Every setting of a page, one row each: its type, default, parser and scope. HTML gives strings, script gives values; both are
+// parsed to the same frozen `Settings`, once.
 
-import { readBaseUrl, readOrigin } from './addresses.ts';
+import { readBaseUrl, readOrigins } from './addresses.ts';
+import type { AuthOptions } from './auth-options.ts';
 import type { TokenInput } from './changes.ts';
+import { contentOf } from './content.ts';
 import type { AuthMode, HashAlgorithm } from './types.ts';
 
 export { isLoopback } from './addresses.ts';
@@ -43,109 +45,6 @@ export type GetToken = (
   signal: AbortSignal,
 ) => Promise<TokenInput> | TokenInput;
 
-/** What a page sets; strings as HTML gives them are read too. Unset means the default. */
-export interface SettingsInput {
-  baseUrl?: string | undefined;
-  parentId?: string | undefined;
-  auth?: AuthMode | undefined;
-  clientId?: string | undefined;
-  redirectUri?: string | undefined;
-  responseMode?: 'query' | 'fragment' | undefined;
-  silent?: 'auto' | 'off' | undefined;
-  issuer?: string | undefined;
-  idpId?: string | undefined;
-  scope?: string | undefined;
-  authHeader?: string | undefined;
-  authScheme?: string | undefined;
-  allowFramedLogin?: boolean | undefined;
-  uploadOrigins?: string | readonly string[] | undefined;
-  owner?: string | undefined;
-  accept?: string | undefined;
-  multiple?: boolean | undefined;
-  maxFiles?: number | string | undefined;
-  maxFileSize?: number | string | undefined;
-  chunkSize?: number | string | undefined;
-  concurrency?: number | string | undefined;
-  batchSize?: number | string | undefined;
-  throttle?: number | string | undefined;
-  hash?: HashAlgorithm | undefined;
-  manual?: boolean | undefined;
-  noResume?: boolean | undefined;
-  keepFiles?: boolean | undefined;
-  keepDays?: number | string | undefined;
-  onConflict?: 'fail' | 'rename' | undefined;
-  workerUrl?: string | undefined;
-  sessionPath?: string | undefined;
-  chunksPath?: string | undefined;
-  commitPath?: string | undefined;
-  cancelPath?: string | undefined;
-  authorizePath?: string | undefined;
-  tokenPath?: string | undefined;
-  loginPath?: string | undefined;
-  challengePath?: string | undefined;
-  logoutPath?: string | undefined;
-  getToken?: GetToken | undefined;
-  parentFor?: ((relativePath: string) => string) | undefined;
-  profile?: Profile | undefined;
-  authOptions?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** Settings as the rest of the project reads them: checked, complete, frozen. Sizes in bytes, times in milliseconds. */
-export interface Settings {
-  /** Absolute, without a trailing slash; may have a path prefix. */
-  readonly baseUrl: string;
-  readonly parentId: string;
-  readonly auth: AuthMode;
-  readonly clientId: string;
-  readonly redirectUri: string | undefined;
-  readonly responseMode: 'query' | 'fragment' | undefined;
-  readonly silent: 'auto' | 'off';
-  readonly issuer: string | undefined;
-  readonly idpId: string | undefined;
-  readonly scope: string | undefined;
-  readonly authHeader: string;
-  readonly authScheme: string;
-  readonly allowFramedLogin: boolean;
-  /** Origins that a presigned URL may have; empty allows any https origin. */
-  readonly uploadOrigins: readonly string[];
-  readonly owner: string;
-  readonly accept: string;
-  readonly multiple: boolean;
-  readonly maxFiles: number;
-  readonly maxFileSizeBytes: number;
-  readonly chunkSizeBytes: number | 'auto';
-  readonly concurrency: number | 'auto';
-  readonly batchSize: number;
-  /** What all uploads together may use, bytes a second. */
-  readonly throttleBytesPerSecond: number;
-  readonly hash: HashAlgorithm;
-  readonly manual: boolean;
-  readonly noResume: boolean;
-  /** Small files are kept themselves until they are done, so that they go on by themselves. */
-  readonly keepFiles: boolean;
-  /** After this long an upload that is not done is forgotten. */
-  readonly keepMs: number;
-  /** What is done where the folder has a file of that name. */
-  readonly onConflict: 'fail' | 'rename';
-  readonly workerUrl: string | undefined;
-  /** Paths below `baseUrl`, or absolute URLs where the page says so; `undefined` where no call is made. */
-  readonly paths: {
-    readonly session: string;
-    readonly chunks: string;
-    readonly commit: string | undefined;
-    readonly cancel: string | undefined;
-    readonly authorize: string;
-    readonly token: string;
-    readonly login: string;
-    readonly challenge: string;
-    readonly logout: string | undefined;
-  };
-  readonly getToken: GetToken | undefined;
-  readonly parentFor: ((relativePath: string) => string) | undefined;
-  readonly profile: Profile;
-  readonly authOptions: Readonly<Record<string, unknown>>;
-}
-
 /** A number, and `B`, `MB` (powers of 1000), `MiB` or `M` (powers of 1024), or nothing. */
 const SIZE = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?\s*$/;
 
@@ -156,99 +55,182 @@ export function parseBytes(text: string | number): number | undefined {
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
 }
 
-const AUTH_MODES: readonly AuthMode[] = ['auto', 'token', 'popup', 'redirect', 'local', 'none'];
-
-/** Tells a page's author, once for each different text, that a setting is not understood and what is used instead. */
+/** Receives a sentence for the page's author about a setting that cannot be used as it is. */
 export type Warn = (message: string) => void;
 
-/**
- * Checked settings with all defaults. What cannot be understood is told to `warn` and falls back; only a base URL that is
- * missing or cannot be one throws `bad-config`, since nothing can be done without it.
- */
-export function createSettings(input: SettingsInput, warn: Warn = () => undefined): Settings {
-  const oneOf = <T extends string>(
-    name: string,
-    value: string | undefined,
-    allowed: readonly T[],
-    fallback: T,
-  ): T => {
-    if (value === undefined || value === '') return fallback;
-    if ((allowed as readonly string[]).includes(value)) return value as T;
-    warn(`${name}="${value}" is not one of ${allowed.join(', ')}; ${fallback} is used.`);
-    return fallback;
+/** Parses the value of a setting; `undefined` means unset. `warn` puts the attribute and the value before the sentence. */
+type Read<Input, Value> = (value: Input | undefined, warn: Warn) => Value;
+
+const unparsed =
+  <T>(fallback: T): Read<T, T> =>
+  (value) =>
+    value ?? fallback;
+
+/** Text whose empty string means unset. */
+const text =
+  <Default>(fallback: Default): Read<string, string | Default> =>
+  (value) =>
+    value || fallback;
+
+/** One of these words; the first is the default. */
+const oneOf =
+  <T extends string>(...words: readonly [T, ...T[]]): Read<T, T> =>
+  (value, warn) => {
+    if (!value) return words[0];
+    if (words.includes(value)) return value;
+    warn(`is not one of ${words.join(', ')}; ${words[0]} is used.`);
+    return words[0];
   };
-  const bytes = <T>(name: string, value: string | number | undefined, fallback: T): number | T => {
+
+const number =
+  <Default>(
+    parse: (value: string | number) => number | undefined,
+    problem: string,
+    fallback: Default,
+  ): Read<number | string, number | Default> =>
+  (value, warn) => {
     if (value === undefined || value === '' || value === 'auto') return fallback;
-    const parsed = parseBytes(value);
-    if (parsed === undefined) warn(`${name}="${value}" is no size such as 8MiB or 500MB; it is ignored.`);
+    const parsed = parse(value);
+    if (parsed === undefined) warn(`${problem}; it is ignored.`);
     return parsed ?? fallback;
   };
-  const count = <T>(
-    name: string,
-    value: string | number | undefined,
-    max: number,
-    fallback: T,
-  ): number | T => {
-    if (value === undefined || value === '' || value === 'auto') return fallback;
-    const parsed = Number(value);
-    if (Number.isInteger(parsed) && parsed >= 1 && parsed <= max) return parsed;
-    warn(`${name}="${value}" is not a whole number from 1 to ${max}; it is ignored.`);
-    return fallback;
-  };
-  const text = (value: string | undefined): string | undefined => (value === '' ? undefined : value);
-  const misfit = input.accept?.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
-  if (misfit) warn(`accept: "${misfit}" is no extension such as .pdf or type such as image/*.`);
-  const origins =
-    typeof input.uploadOrigins === 'string'
-      ? input.uploadOrigins.split(/[\s,]+/)
-      : (input.uploadOrigins ?? []);
-  return Object.freeze<Settings>({
-    baseUrl: readBaseUrl(input.baseUrl),
-    parentId: input.parentId ?? '',
-    auth: oneOf('auth', input.auth, AUTH_MODES, 'auto'),
-    clientId: input.clientId ?? 'secure-uploader',
-    redirectUri: text(input.redirectUri),
-    responseMode: input.responseMode
-      ? oneOf('response-mode', input.responseMode, ['query', 'fragment'] as const, 'query')
-      : undefined,
-    silent: oneOf('silent', input.silent, ['auto', 'off'], 'auto'),
-    issuer: text(input.issuer),
-    idpId: text(input.idpId),
-    scope: text(input.scope),
-    authHeader: text(input.authHeader) ?? 'Authorization',
-    authScheme: input.authScheme ?? 'Bearer',
-    allowFramedLogin: input.allowFramedLogin ?? false,
-    uploadOrigins: Object.freeze(origins.filter(Boolean).map(readOrigin)),
-    owner: input.owner ?? '',
-    accept: input.accept ?? '',
-    multiple: input.multiple ?? false,
-    maxFiles: count('max-files', input.maxFiles, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY),
-    maxFileSizeBytes: bytes('max-file-size', input.maxFileSize, Number.POSITIVE_INFINITY),
-    chunkSizeBytes: bytes('chunk-size', input.chunkSize, 'auto' as const),
-    concurrency: count('concurrency', input.concurrency, 64, 'auto' as const),
-    batchSize: count('batch-size', input.batchSize, 10_000, 64),
-    throttleBytesPerSecond: bytes('throttle', input.throttle, Number.POSITIVE_INFINITY),
-    hash: oneOf('hash', input.hash, ['sha-256', 'blake3'], 'sha-256'),
-    manual: input.manual ?? false,
-    noResume: input.noResume ?? false,
-    keepFiles: input.keepFiles ?? false,
-    keepMs: count('keep-days', input.keepDays, 3650, 7) * 24 * 3_600_000,
-    onConflict: oneOf('on-conflict', input.onConflict, ['fail', 'rename'], 'fail'),
-    workerUrl: text(input.workerUrl),
-    paths: Object.freeze({
-      session: text(input.sessionPath) ?? '/files/uploadsession',
-      chunks: text(input.chunksPath) ?? '/files/uploadsession/chunks',
-      commit: text(input.commitPath),
-      cancel: text(input.cancelPath),
-      authorize: text(input.authorizePath) ?? '/authorize',
-      token: text(input.tokenPath) ?? '/auth/token',
-      login: text(input.loginPath) ?? '/auth/login',
-      challenge: text(input.challengePath) ?? '/auth/challenge',
-      logout: text(input.logoutPath),
-    }),
-    getToken: input.getToken,
-    parentFor: input.parentFor,
-    profile: input.profile ?? {},
-    authOptions: input.authOptions ?? {},
+
+const bytes = <const Default>(fallback: Default) =>
+  number(parseBytes, 'is no size such as 8MiB or 500MB', fallback);
+
+const count = <const Default>(max: number, fallback: Default) => {
+  const parse = (value: string | number): number | undefined =>
+    Number.isInteger(Number(value)) && Number(value) >= 1 && Number(value) <= max ? Number(value) : undefined;
+  return number(parse, `is not a whole number from 1 to ${max}`, fallback);
+};
+
+const acceptList: Read<string, string> = (value = '', warn) => {
+  const misfit = value.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
+  if (misfit) warn(`has the entry "${misfit}", which is no extension such as .pdf or type such as image/*.`);
+  return value;
+};
+
+/**
+ * What the value decides. Uploads whose `service` and `sign-in` settings are equal share one service client; clients whose
+ * `sign-in` settings are equal share one sign-in session. An `upload` setting belongs to the upload or to the list.
+ */
+type Scope = 'upload' | 'service' | 'sign-in';
+
+/** `as` is the name in `Settings`, where it differs: it has the unit. */
+const setting = <Input, Value, const Name extends string = never>(
+  scope: Scope,
+  read: Read<Input, Value>,
+  as?: Name,
+) => ({ scope, read, as });
+
+/** Paths are below `baseUrl`, or absolute URLs; a call whose path is `undefined` is not made. */
+const SETTINGS = {
+  /** Absolute, without a trailing slash; may have a path prefix. */
+  baseUrl: setting('sign-in', readBaseUrl),
+  parentId: setting('upload', text('')),
+  auth: setting('sign-in', oneOf<AuthMode>('auto', 'token', 'popup', 'redirect', 'local', 'none')),
+  clientId: setting('sign-in', unparsed('secure-uploader')),
+  redirectUri: setting('sign-in', text(undefined)),
+  responseMode: setting('sign-in', (value: 'query' | 'fragment' | undefined, warn) =>
+    value ? oneOf('query', 'fragment')(value, warn) : undefined,
+  ),
+  silent: setting('sign-in', oneOf('auto', 'off')),
+  issuer: setting('sign-in', text(undefined)),
+  idpId: setting('sign-in', text(undefined)),
+  scope: setting('sign-in', text(undefined)),
+  authHeader: setting('service', text('Authorization')),
+  authScheme: setting('service', unparsed('Bearer')),
+  allowFramedLogin: setting('service', unparsed<boolean>(false)),
+  /** Origins that a presigned URL may have; empty allows any https origin. */
+  uploadOrigins: setting('service', readOrigins),
+  owner: setting('sign-in', text('')),
+  accept: setting('upload', acceptList),
+  multiple: setting('upload', unparsed<boolean>(false)),
+  maxFiles: setting('upload', count(Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY)),
+  maxFileSize: setting('upload', bytes(Number.POSITIVE_INFINITY), 'maxFileSizeBytes'),
+  chunkSize: setting('upload', bytes('auto'), 'chunkSizeBytes'),
+  concurrency: setting('upload', count(64, 'auto')),
+  batchSize: setting('upload', count(10_000, 64)),
+  /** What all uploads together may use, bytes a second. */
+  throttle: setting('upload', bytes(Number.POSITIVE_INFINITY), 'throttleBytesPerSecond'),
+  hash: setting('service', oneOf<HashAlgorithm>('sha-256', 'blake3')),
+  manual: setting('upload', unparsed<boolean>(false)),
+  noResume: setting('upload', unparsed<boolean>(false)),
+  /** Saves small files until they are uploaded, so that they resume after a reload without being picked again. */
+  keepFiles: setting('upload', unparsed<boolean>(false)),
+  /** An upload that is not done is forgotten after this time. */
+  keepDays: setting(
+    'upload',
+    (value: number | string | undefined, warn) => count(3650, 7)(value, warn) * 24 * 3_600_000,
+    'keepMs',
+  ),
+  /** What is done where the folder has a file of that name. */
+  onConflict: setting('upload', oneOf('fail', 'rename')),
+  workerUrl: setting('service', text(undefined)),
+  sessionPath: setting('service', text('/files/uploadsession')),
+  chunksPath: setting('service', text('/files/uploadsession/chunks')),
+  commitPath: setting('service', text(undefined)),
+  cancelPath: setting('service', text(undefined)),
+  authorizePath: setting('sign-in', text('/authorize')),
+  tokenPath: setting('sign-in', text('/auth/token')),
+  loginPath: setting('sign-in', text('/auth/login')),
+  challengePath: setting('sign-in', text('/auth/challenge')),
+  logoutPath: setting('sign-in', text(undefined)),
+  getToken: setting('sign-in', unparsed<GetToken | undefined>(undefined)),
+  parentFor: setting('upload', unparsed<((relativePath: string) => string) | undefined>(undefined)),
+  profile: setting('service', unparsed<Profile>({})),
+  authOptions: setting('sign-in', unparsed<AuthOptions>({})),
+};
+
+type Schema = typeof SETTINGS;
+type NameOf<K extends keyof Schema> = Exclude<Schema[K]['as'], undefined>;
+
+/** What a page sets; strings as HTML gives them are parsed too. Unset means the default. */
+export type SettingsInput = { [K in keyof Schema]?: Parameters<Schema[K]['read']>[0] };
+
+/** Settings as the rest of the project reads them: checked, complete, frozen. Sizes in bytes, times in milliseconds. */
+export type Settings = {
+  readonly [K in keyof Schema as [NameOf<K>] extends [never] ? K : NameOf<K>]: ReturnType<Schema[K]['read']>;
+};
+
+const ROWS = Object.entries(SETTINGS) as readonly (readonly [
+  keyof SettingsInput,
+  { readonly scope: Scope; readonly read: Read<never, unknown>; readonly as: keyof Settings | undefined },
+])[];
+
+function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn): Settings {
+  const attribute = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const entries = rows.map(([name, { read, as = name }]) => {
+    const value = input[name];
+    return [as, read(value as never, (reason) => warn(`${attribute(name)}="${value}" ${reason}`))];
   });
+  return Object.freeze(Object.fromEntries(entries));
 }
+
+/**
+ * Checked settings with all defaults. A value that cannot be understood is reported to `warn` and replaced by the default. Throws
+ * `bad-config` where the base URL is missing or cannot be one, or an upload origin is none.
+ */
+export const createSettings = (input: SettingsInput, warn: Warn = () => undefined): Settings =>
+  parse(input, ROWS, warn);
+
+/** The rules for files that may be picked: all that can be read before there is a base URL. */
+export type FileRules = Pick<Settings, 'accept' | 'maxFileSizeBytes' | 'maxFiles' | 'multiple' | 'manual'>;
+
+export const readFileRules = (input: SettingsInput): FileRules =>
+  parse(
+    input,
+    ROWS.filter(([, { scope }]) => scope === 'upload'),
+    () => undefined,
+  );
+
+const keyOf = (settings: Settings, ...scopes: readonly Scope[]): string => {
+  const rows = ROWS.filter(([, { scope }]) => scopes.includes(scope));
+  return contentOf(rows.map(([name, { as = name }]) => settings[as as keyof Settings]));
+};
+
+/** The same text for settings that share a sign-in session. */
+export const signInKeyOf = (settings: Settings): string => keyOf(settings, 'sign-in');
+
+/** The same text for settings that share a service client. */
+export const serviceKeyOf = (settings: Settings): string => keyOf(settings, 'service', 'sign-in');

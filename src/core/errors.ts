@@ -1,91 +1,85 @@
-// The one error class and the closed list of its codes. Whatever fails is wrapped in it at the border, once, with its cause.
+// The one error class, and one row for each of its codes. Errors of other kinds are wrapped in it where they enter, with their cause.
+
+/** What the project does about a code. The text that users read is `messages[code]`, in `src/ui/messages.ts`. */
+interface CodeFacts {
+  /**
+   * `automatic`: the engine retries, and the user may. `put-only`: the same, but only a PUT, since the service refuses the same call
+   * again. `user`: the user may retry. `never`: the file or the page has to change first.
+   */
+  readonly retry: 'automatic' | 'put-only' | 'user' | 'never';
+  /** Fewer chunks are sent at the same time. */
+  readonly isCongestion?: true;
+  /** From a call inside an upload session: the session is gone, and the upload needs a new one. */
+  readonly endsSession?: true;
+}
 
 /** Every way in which something can fail, as a user or caller can tell them apart. */
-export const ERROR_CODES = [
-  'bad-config',
-  'insecure-context',
-  'file-too-large',
-  'file-type-refused',
-  'too-many-files',
-  'file-empty',
-  'file-unreadable',
-  'file-changed',
-  'wrong-file',
-  'hash-failed',
-  'offline',
-  'network',
-  'timeout',
-  'rate-limited',
-  'forbidden',
-  'name-taken',
-  'session-expired',
-  'service-failed',
-  'bad-response',
-  'ticket-expired',
-  'upload-refused',
-  'upload-stalled',
-  'hash-mismatch',
-  'store-full',
-  'store-unavailable',
-  'sign-in-required',
-  'access-denied',
-  'authorize-failed',
-  'popup-blocked',
-  'popup-closed',
-  'popup-timeout',
-  'silent-timeout',
-  'state-mismatch',
-  'issuer-mismatch',
-  'code-rejected',
-  'token-malformed',
-  'token-rejected',
-  'host-token-failed',
-  'credentials-rejected',
-  'account-locked',
-  'challenge-failed',
-  'challenge-denied',
-  'challenge-expired',
-  'method-unsupported',
-  'step-unsupported',
-  'passkey-canceled',
-  'passkey-unavailable',
-  'canceled',
-] as const;
+const CODES = {
+  'bad-config': { retry: 'never' },
+  'insecure-context': { retry: 'never' },
+  'file-too-large': { retry: 'never' },
+  'file-type-refused': { retry: 'never' },
+  'too-many-files': { retry: 'never' },
+  'file-empty': { retry: 'never' },
+  'file-unreadable': { retry: 'never' },
+  'file-changed': { retry: 'user' },
+  'wrong-file': { retry: 'never' },
+  'hash-failed': { retry: 'user' },
+  offline: { retry: 'automatic' },
+  network: { retry: 'automatic' },
+  timeout: { retry: 'automatic' },
+  'rate-limited': { retry: 'automatic', isCongestion: true },
+  forbidden: { retry: 'user' },
+  'name-taken': { retry: 'user' },
+  'session-expired': { retry: 'user', endsSession: true },
+  'service-failed': { retry: 'automatic' },
+  'bad-response': { retry: 'automatic' },
+  'ticket-expired': { retry: 'automatic' },
+  'upload-refused': { retry: 'put-only' },
+  'upload-stalled': { retry: 'automatic', isCongestion: true },
+  'hash-mismatch': { retry: 'automatic' },
+  'store-full': { retry: 'user' },
+  'store-unavailable': { retry: 'user' },
+  'sign-in-required': { retry: 'user' },
+  'access-denied': { retry: 'user' },
+  'authorize-failed': { retry: 'user' },
+  'popup-blocked': { retry: 'user' },
+  'popup-closed': { retry: 'user' },
+  'popup-timeout': { retry: 'user' },
+  'silent-timeout': { retry: 'user' },
+  'state-mismatch': { retry: 'user' },
+  'issuer-mismatch': { retry: 'user' },
+  'code-rejected': { retry: 'user' },
+  'token-malformed': { retry: 'user' },
+  'token-rejected': { retry: 'user', endsSession: true },
+  'host-token-failed': { retry: 'user' },
+  'credentials-rejected': { retry: 'user' },
+  'account-locked': { retry: 'user' },
+  'challenge-failed': { retry: 'user' },
+  'challenge-denied': { retry: 'user' },
+  'challenge-expired': { retry: 'user' },
+  'method-unsupported': { retry: 'user' },
+  'step-unsupported': { retry: 'user' },
+  'passkey-canceled': { retry: 'user' },
+  'passkey-unavailable': { retry: 'user' },
+  canceled: { retry: 'never' },
+} satisfies Record<string, CodeFacts>;
 
-export type ErrorCode = (typeof ERROR_CODES)[number];
+export type ErrorCode = keyof typeof CODES;
+export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 
-/** Codes after which the same thing may be tried again by itself. */
-const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'offline',
-  'network',
-  'timeout',
-  'rate-limited',
-  'service-failed',
-  'bad-response',
-  'ticket-expired',
-  'upload-refused',
-  'upload-stalled',
-  'hash-mismatch',
-]);
+export const codeFacts = (code: ErrorCode): CodeFacts => CODES[code];
 
-/** Codes for which pressing "Retry" cannot help: the file or its place has to change first. */
-const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  'file-unreadable',
-  'bad-config',
-  'insecure-context',
-  'file-too-large',
-  'file-type-refused',
-  'too-many-files',
-  'file-empty',
-  'wrong-file',
-  'canceled',
-]);
+/** True where the engine itself repeats a PUT. */
+export const isRetryable = ({ code }: UploaderError): boolean =>
+  isCallRetryable({ code }) || codeFacts(code).retry === 'put-only';
 
-/** True where the engine itself tries again. */
-export const isRetryable = (error: UploaderError): boolean => RETRYABLE.has(error.code);
+/** True where the engine itself repeats a call to the service. */
+export const isCallRetryable = ({ code }: Pick<UploaderError, 'code'>): boolean =>
+  codeFacts(code).retry === 'automatic';
 
-/** True where a person may usefully press "Retry". */
-export const canRetry = (code: ErrorCode): boolean => !FINAL.has(code);
+/** True where the user may usefully press "Retry". */
+export const canRetry = (code: ErrorCode): boolean => codeFacts(code).retry !== 'never';
 
 export interface ErrorDetails {
   readonly cause?: unknown;
@@ -120,11 +114,4 @@ export class UploaderError extends Error {
 /** The error itself where it is ours, else it wrapped under `code`. */
 export function toUploaderError(error: unknown, code: ErrorCode, message: string): UploaderError {
   return error instanceof UploaderError ? error : new UploaderError(code, message, { cause: error });
-}
-
-/** True for the rejection of an aborted signal, which is never reported as an error. */
-export function isAbort(error: unknown, signal: AbortSignal): boolean {
-  return (
-    signal.aborted && (error === signal.reason || (error instanceof Error && error.name === 'AbortError'))
-  );
 }

@@ -1,4 +1,4 @@
-// The one state of a file, and the moves between states. Whoever moves a phase does it through `move`.
+// The phase of a file as pages see it. What moves it is the table in `engine/upload-machine.ts`.
 
 /** `hashing` lasts until the first PUT; waiting to retry is `uploading` with `retryAt`. */
 export type Phase =
@@ -11,7 +11,7 @@ export type Phase =
   | 'failed'
   | 'canceled';
 
-/** Why a file is paused; only `user` needs a click to go on. */
+/** Why a file is paused. `user` and `needs-file` need the user; the others end by themselves. */
 export type PauseReason =
   | 'user'
   | 'offline'
@@ -20,26 +20,6 @@ export type PauseReason =
   | 'rate-limited'
   | 'other-tab'
   | 'needs-file';
-
-const MOVES: Readonly<Record<Phase, readonly Phase[]>> = {
-  queued: ['hashing', 'done', 'paused', 'failed', 'canceled'],
-  hashing: ['uploading', 'committing', 'done', 'paused', 'failed', 'canceled'],
-  uploading: ['committing', 'done', 'paused', 'failed', 'canceled'],
-  committing: ['uploading', 'done', 'paused', 'failed', 'canceled'],
-  paused: ['queued', 'hashing', 'uploading', 'committing', 'failed', 'canceled'],
-  failed: ['queued', 'canceled'],
-  canceled: ['queued'],
-  done: [],
-};
-
-/** True where the table allows the move. */
-export const canMove = (from: Phase, to: Phase): boolean => MOVES[from].includes(to);
-
-/** The new phase; throws `TypeError` on a move that the table does not have, since that is a defect of ours. */
-export function move(from: Phase, to: Phase): Phase {
-  if (!canMove(from, to)) throw new TypeError(`A file cannot go from ${from} to ${to}`);
-  return to;
-}
 
 /** Phases in which a run is alive. */
 export const isActive = (phase: Phase): boolean =>

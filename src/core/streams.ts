@@ -108,7 +108,7 @@ export async function* readAhead<T>(
     isEnded = true;
     filled.ring();
   };
-  const filling = fill();
+  void fill();
   try {
     for (;;) {
       const item = items.shift();
@@ -126,7 +126,6 @@ export async function* readAhead<T>(
   } finally {
     isClosed = true;
     emptied.ring();
-    await filling;
     await iterator.return?.();
   }
 }
@@ -148,10 +147,6 @@ export async function* mapUnordered<T, A, R>(
   let isClosed = false;
   let failure: { readonly error: unknown } | undefined;
   let sourceFailure: { readonly error: unknown } | undefined;
-  const fail = (error: unknown): void => {
-    failure ??= { error };
-    ready.ring();
-  };
   const iterator = source[Symbol.asyncIterator]();
   const drain = async (): Promise<void> => {
     for (;;) {
@@ -160,10 +155,12 @@ export async function* mapUnordered<T, A, R>(
       const admitted = await admit(value);
       running += 1;
       fn(value, admitted)
-        .then((result) => {
-          results.push(result);
-          ready.ring();
-        }, fail)
+        .then(
+          (result) => results.push(result),
+          (error: unknown) => {
+            failure ??= { error };
+          },
+        )
         .finally(() => {
           running -= 1;
           ready.ring();

@@ -2,7 +2,7 @@
 // It knows nothing of the wire, of storage or of the screen.
 
 import type { ErrorCode } from './errors.ts';
-import type { PauseReason, Phase } from './phases.ts';
+import type { PauseReason } from './phases.ts';
 
 /** Names one picked file for as long as the page lives. Random, never derived from the content. */
 export type FileId = string;
@@ -26,7 +26,7 @@ export interface Chunk {
   readonly start: number;
   readonly sizeBytes: number;
   /** What an earlier run recorded as stored. Believed only when the bytes still have this hash. */
-  readonly claim?: { readonly hash: string; readonly receipt: string };
+  readonly recorded?: { readonly hash: string; readonly receipt: string };
   /** The content's name; lower-case hex unless the profile says otherwise. */
   readonly hash?: string;
   /** The very bytes that were hashed, while the page's memory budget allows. */
@@ -55,9 +55,9 @@ export interface TicketUpload {
   readonly method: 'PUT' | 'POST';
   /** Headers that the service asks for beside the bytes, already checked against the list of forbidden ones. */
   readonly headers: Readonly<Record<string, string>>;
-  /** When the URL runs out, epoch milliseconds, where the URL or the entry tells. */
+  /** When the URL expires, by `performance.now()`, where the URL or the entry says so. */
   readonly expiresAtMs?: number;
-  /** When the ticket came, epoch milliseconds, so that its age can be told from its life. */
+  /** When the ticket was received, by `performance.now()`. */
   readonly receivedAtMs?: number;
 }
 
@@ -95,8 +95,8 @@ export interface Calls {
     proof: { readonly hashes: readonly string[]; readonly receipts: readonly string[] },
     signal: AbortSignal,
   ): Promise<CommitAnswer>;
-  /** Present where a cancel path is set: tells the service to drop the session. */
-  cancel?(session: Session, signal: AbortSignal): Promise<void>;
+  /** Present where a cancel path is set: tells the service to drop the session. `as` replaces the token of the sign-in session. */
+  cancel?(session: Session, signal: AbortSignal, as?: WithToken): Promise<void>;
 }
 
 /** Sends one chunk's bytes to its presigned URL, with nothing else; resolves on a 2xx answer. */
@@ -140,18 +140,25 @@ export interface UploadRecord {
   readonly firstSliceHash: string;
   readonly chunkSizeBytes: number;
   readonly hashAlgorithm: HashAlgorithm;
-  readonly session: Session;
+  /** Absent until it is opened, where the file itself is saved. */
+  readonly session?: Session | undefined;
   /** Epoch milliseconds. */
   readonly createdAtMs: number;
   readonly handle?: FileSystemFileHandle;
+  /** The file itself, where `keep-files` saves it. */
+  readonly file?: File | undefined;
+  /** The user paused the upload; saved with the file only. */
+  readonly isPaused?: true | undefined;
   /** What is known to be stored, by chunk index. */
   readonly stored: ReadonlyMap<number, { readonly hash: string; readonly receipt: string }>;
 }
 
 export type HashAlgorithm = 'sha-256' | 'blake3';
 
-/** One row of the list, frozen. Byte counts are of this file. */
-export interface FileSnapshot {
+/** One file of the list, frozen: its place, its numbers, and what `phase` brings with it. Byte counts are of this file. */
+export type FileSnapshot = FileFacts & FilePhase;
+
+export interface FileFacts {
   readonly id: FileId;
   readonly name: string;
   readonly relativePath: string;
@@ -159,10 +166,6 @@ export interface FileSnapshot {
   /** The media type that the browser told, often empty. */
   readonly type: string;
   readonly parentId: string;
-  readonly phase: Phase;
-  readonly pauseReason?: PauseReason;
-  /** When the next try starts, epoch milliseconds, while waiting to retry. */
-  readonly retryAt?: number;
   readonly hashedBytes: number;
   /** Stored bytes plus those in flight; never goes back. */
   readonly sentBytes: number;
@@ -173,10 +176,37 @@ export interface FileSnapshot {
   /** Smoothed, bytes a second; absent until known. */
   readonly bytesPerSecond?: number;
   readonly remainingMs?: number;
-  readonly error?: ErrorSnapshot;
   /** The upload goes on, but without being resumable. */
   readonly warning?: ErrorCode;
 }
+
+/** The phase of a file, with what is known in that phase only. */
+export type FilePhase =
+  | {
+      readonly phase: 'queued' | 'hashing' | 'uploading' | 'committing';
+      /** When the next try starts, epoch milliseconds, while waiting to retry. */
+      readonly retryAt?: number;
+      readonly pauseReason?: undefined;
+      readonly error?: undefined;
+    }
+  | {
+      readonly phase: 'paused';
+      readonly pauseReason: PauseReason;
+      readonly retryAt?: undefined;
+      readonly error?: undefined;
+    }
+  | {
+      readonly phase: 'failed';
+      readonly error: ErrorSnapshot;
+      readonly retryAt?: undefined;
+      readonly pauseReason?: undefined;
+    }
+  | {
+      readonly phase: 'done' | 'canceled';
+      readonly retryAt?: undefined;
+      readonly pauseReason?: undefined;
+      readonly error?: undefined;
+    };
 
 /** An error as the page may see it: no body, no URL, no secret. */
 export interface ErrorSnapshot {
@@ -185,7 +215,7 @@ export interface ErrorSnapshot {
   readonly status?: number;
 }
 
-/** A file that was refused; it has no row. */
+/** A file that was refused and is not in the list. */
 export interface Rejection {
   readonly id: string;
   readonly name: string;
@@ -196,7 +226,7 @@ export interface Rejection {
   readonly limit?: number | string;
 }
 
-/** Sums over all rows. */
+/** Sums over all files. */
 export interface Totals {
   readonly fileCount: number;
   readonly doneCount: number;

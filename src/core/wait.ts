@@ -1,9 +1,12 @@
 // Every timer of the project: sleeping, deadlines, retries and the pauses that a service asks for.
 // It knows errors and signals, not who waits for what.
 
-import { isAbort, isRetryable, UploaderError } from './errors.ts';
+import { isRetryable, UploaderError } from './errors.ts';
 
-/** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
+/** Browsers run a timer of a longer delay at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Resolves after `ms` (at most 24 days); rejects with the signal's reason as soon as it is aborted. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
@@ -14,11 +17,14 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
       clearTimeout(timer);
       reject(signal.reason);
     };
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal.addEventListener('abort', onAbort, { once: true });
+    const timer = setTimeout(
+      () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve();
+      },
+      Math.min(ms, LONGEST_TIMER_MS),
+    );
+    signal.addEventListener('abort', onAbort);
   });
 }
 
@@ -71,38 +77,20 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   }
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    signal.addEventListener('abort', onAbort);
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
 
-/** Resolves when the browser says that it is online; at once where it already does. */
-export function online(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.reject(signal.reason);
-  if (globalThis.navigator?.onLine !== false) return Promise.resolve();
-  return new Promise((resolve, reject) => {
-    const stop = new AbortController();
-    globalThis.addEventListener(
-      'online',
-      () => {
-        stop.abort();
-        resolve();
-      },
-      { signal: stop.signal },
-    );
-    signal.addEventListener(
-      'abort',
-      () => {
-        stop.abort();
-        reject(signal.reason);
-      },
-      { signal: stop.signal },
-    );
-    if (signal.aborted) {
-      stop.abort();
-      reject(signal.reason);
-    }
-  });
+/** Resolves when the browser is online; rejects with the signal's reason. */
+export async function online(signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  if (globalThis.navigator?.onLine !== false) return;
+  const stop = new AbortController();
+  const isBack = new Promise<Event>((resolve) =>
+    globalThis.addEventListener('online', resolve, { signal: stop.signal }),
+  );
+  await abortable(isBack, signal).finally(() => stop.abort());
 }
 
 /** How often and how long to wait between tries of one request. Times in milliseconds. */
@@ -119,33 +107,43 @@ export function backoffMs(attempt: number, policy: RetryPolicy, random: () => nu
   return Math.round(random() * Math.min(policy.capMs, policy.baseMs * 2 ** (attempt - 1)));
 }
 
-/** A door in front of one host: shut for as long as its `Retry-After` says, for everybody who wants to go there. */
-export class Gate {
+/** Holds back all calls to one host for as long as its `Retry-After` says. */
+export class HostBackoff {
+  /** By `performance.now()`, so that a wall clock that is set back keeps nothing waiting. */
   #opensAtMs = 0;
 
-  shut(ms: number): void {
-    this.#opensAtMs = Math.max(this.#opensAtMs, Date.now() + ms);
+  backOff(ms: number): void {
+    this.#opensAtMs = Math.max(this.#opensAtMs, performance.now() + ms);
   }
 
-  /** Epoch milliseconds when it opens; in the past where it is open. */
-  get opensAtMs(): number {
-    return this.#opensAtMs;
+  /** Milliseconds until it opens; 0 where it is open. */
+  get remainingMs(): number {
+    return Math.max(0, this.#opensAtMs - performance.now());
   }
 
-  async pass(signal: AbortSignal): Promise<void> {
+  async waitUntilOver(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    for (let left = this.#opensAtMs - Date.now(); left > 0; left = this.#opensAtMs - Date.now()) {
-      await sleep(left, signal);
-    }
+    while (this.remainingMs > 0) await sleep(this.remainingMs, signal);
   }
+}
+
+/** Returns a function that finds the backoff of a URL: one for each origin. */
+export function createHostBackoffs(): (url: string) => HostBackoff {
+  const backoffs = new Map<string, HostBackoff>();
+  return (url) => {
+    const { origin } = new URL(url);
+    const backoff = backoffs.get(origin) ?? new HostBackoff();
+    backoffs.set(origin, backoff);
+    return backoff;
+  };
 }
 
 export interface RetryHooks {
   readonly policy: RetryPolicy;
-  readonly gate: Gate;
+  readonly backoff: HostBackoff;
   readonly signal: AbortSignal;
   /** Aborts when the line is another one, so that waiting longer makes no sense; asked before each wait. */
-  readonly lineChange?: () => AbortSignal;
+  readonly connectionChange?: () => AbortSignal;
   /** Told before each wait (`atMs` epoch milliseconds) and, with `undefined`, when the next try begins. */
   readonly onWait?: (atMs: number | undefined, error: UploaderError | undefined) => void;
   /** Told when the browser went offline (`true`) and came back (`false`); waiting for that spends no try. */
@@ -166,10 +164,10 @@ export class Retries {
   }
 
   async again(error: unknown): Promise<void> {
-    const { policy, gate, signal, lineChange, onWait, onOffline } = this.#hooks;
+    const { policy, backoff, signal, connectionChange, onWait, onOffline } = this.#hooks;
     const { isWorthRetrying = isRetryable } = this.#hooks;
     signal.throwIfAborted();
-    if (!(error instanceof UploaderError) || isAbort(error, signal) || !isWorthRetrying(error)) throw error;
+    if (!(error instanceof UploaderError) || !isWorthRetrying(error)) throw error;
     if (globalThis.navigator?.onLine === false) {
       onOffline?.(true);
       await online(signal);
@@ -178,12 +176,11 @@ export class Retries {
     }
     this.#attempt += 1;
     if (this.#attempt >= policy.attempts) throw error;
-    if (error.retryAfterMs !== undefined) gate.shut(error.retryAfterMs);
+    if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
     const waitMs = backoffMs(this.#attempt, policy);
-    const atMs = Math.max(Date.now() + waitMs, gate.opensAtMs);
-    onWait?.(atMs, error);
-    await sleepUntil(waitMs, signal, lineChange?.());
-    await gate.pass(signal);
+    onWait?.(Date.now() + Math.max(waitMs, backoff.remainingMs), error);
+    await sleepUntil(waitMs, signal, connectionChange?.());
+    await backoff.waitUntilOver(signal);
     onWait?.(undefined, undefined);
   }
 }
@@ -192,8 +189,7 @@ export class Retries {
 export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Promise<T> {
   const retries = new Retries(hooks);
   for (;;) {
-    hooks.signal.throwIfAborted();
-    await hooks.gate.pass(hooks.signal);
+    await hooks.backoff.waitUntilOver(hooks.signal);
     try {
       return await fn();
     } catch (error) {

@@ -1,274 +1,296 @@
-// How rows come into the list: files that are picked now, and uploads of an earlier visit that wait for their file. It
-// knows nothing of runs but that rows are handed to them.
+// How uploads come into the list: files that are picked now, and uploads of an earlier visit that wait for their file. It
+// knows nothing of runs but that uploads are handed to them.
 
 import type { Candidate, ChangeMap } from '../core/changes.ts';
+import { createId } from '../core/create-id.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
 import { refusal } from '../pipeline/pick.ts';
+import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
 import { identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
-import { askFor, candidateOf, identityOf, limitsOf, parentOf, placeOf, readPicked } from './candidate.ts';
+import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
-import { createId } from './create-id.ts';
-import type { KeptFiles, LeftBehind } from './kept-files.ts';
-import { RowRecords, type Taken } from './records.ts';
-import type { SnapshotKeeper } from './reducer.ts';
-import { Row } from './row.ts';
-import type { Runs } from './runs.ts';
-import type { Place, Shared } from './shared.ts';
+import { type FileCache, isCacheable } from './resume/file-cache.ts';
+import { ResumeState, type ResumeStates } from './resume/resume-state.ts';
+import type { SnapshotStore } from './snapshot-store.ts';
+import { type Place, Upload, type UploadContext } from './upload.ts';
+import { saveFile } from './upload-run.ts';
+
+/** How long to wait for the lock of a saved upload, ms. */
+const CLOSING_MS = 5000;
 
 export interface IntakeParts {
-  readonly keeper: SnapshotKeeper;
-  readonly runs: Runs;
-  readonly shared: Shared;
+  readonly snapshots: SnapshotStore;
+  readonly commands: Commands;
+  readonly context: UploadContext;
   readonly store: UploadStore;
-  readonly kept: KeptFiles;
+  readonly fileCache: FileCache;
 }
 
 export class Intake {
   readonly #parts: IntakeParts;
-  readonly #taken: Taken = new Map();
-  /** Rows that have no file: of an earlier visit, or because it cannot be read any more. */
-  readonly #waiting = new Set<Row>();
-  /** How often an owner has left: nothing that was looked up before is shown after. */
-  #leftCount = 0;
+  readonly #resumeStates: ResumeStates = new Map();
+  /** Grows when the owner changes, signs out, or the engine closes: what was begun before is not shown after. */
+  #generation = 0;
+  /** Aborts with each of these, and when the list is suspended: what is being restored is looked up again later. */
+  #restoring = new AbortController();
   #order = 0;
 
   constructor(parts: IntakeParts) {
     this.#parts = parts;
-    parts.runs.turns.onLost = (row) => this.#waiting.add(row);
   }
 
-  /** Takes files, or refuses each with its reason. A file that a row of an earlier visit waits for goes there. */
+  /** Takes files, or refuses each with its reason. A file that a upload of an earlier visit waits for goes there. */
   async add(
     files: Iterable<PickedFile | File>,
     connection: Connection,
     mayAdd: (file: Candidate) => boolean,
   ): Promise<void> {
     const { settings } = connection;
+    const generation = this.#generation;
     const limits = limitsOf(connection);
-    const rows = this.#places();
+    const uploads = this.#places();
     let takenCount = this.#countTaken(settings.multiple);
     const take = (item: PickedFile | File): void => {
+      if (this.#generation !== generation) return;
       const picked = readPicked(item);
       const candidate = candidateOf(picked);
-      const waiting = this.#waitingForPicked(rows, picked, connection);
+      const waiting = this.#waitingForPicked(uploads, picked, connection);
       const refused = waiting ? undefined : refusal(picked, limits, takenCount);
-      if (waiting) this.#give(waiting, picked);
+      if (waiting) waiting.provide(picked);
       else if (refused) this.#refuse(candidate, refused);
       else if (mayAdd(candidate)) {
         takenCount += 1;
-        this.#take(picked, candidate, connection);
+        this.#addNew(picked, candidate, connection);
       }
     };
     await inSlices(files, take, () => {
-      this.#parts.runs.turns.pump();
       takenCount = this.#countTaken(settings.multiple);
     });
-    this.#parts.runs.turns.pump();
   }
 
-  /** Rows for uploads that an earlier visit began here: paused, until their file is there again. */
+  /** Adds the uploads that an earlier visit saved for these settings: paused until their file is provided. */
   async restore(connection: Connection): Promise<void> {
-    const { kept, runs, shared, store } = this.#parts;
-    const leftCount = this.#leftCount;
-    // Settings often come in pieces: a row that nobody has touched goes by the newest.
-    await inSlices(this.#waiting, (row) => {
-      const { record } = row.records;
-      if (runs.get(row.id) !== row) this.#waiting.delete(row);
-      else if (record && !row.picked && belongsTo(record, connection)) row.connection = connection;
+    const { commands, context, store } = this.#parts;
+    const { signal } = this.#restoring;
+    // Settings often come in pieces: an upload that the user has not touched uses the newest.
+    await inSlices(commands.all, (upload) => {
+      const { record } = upload.resumeState;
+      if (record && !upload.picked && belongsTo(record, connection)) upload.connection = connection;
     });
     if (connection.settings.noResume) return;
-    await kept.restore(connection, (files) => this.#restoreKept(files, connection)).catch(() => undefined);
     const records = await store.list().catch(() => []);
-    const isTaken = await shared.tabs.listTaken();
+    const isLocked = await context.tabLocks.listLocked();
     let listed = this.#listed();
     const restore = (record: UploadRecord): void => {
-      const isHere = this.#taken.has(record.key) || isTaken(record.key) || listed.has(placeOf(record));
-      if (isHere || this.#leftCount !== leftCount) return;
-      if (belongsTo(record, connection)) this.#restoreRow(record, connection);
+      if (this.#isListed(record, listed) || signal.aborted || !belongsTo(record, connection)) return;
+      if (record.file) void this.#restoreFile(record, record.file, connection, signal);
+      else if (!isLocked(record.key)) this.#restoreUpload(record, connection);
     };
     await inSlices(records, restore, () => {
       listed = this.#listed();
     });
   }
 
+  #isListed(record: UploadRecord, listed = this.#listed()): boolean {
+    return this.#resumeStates.has(record.key) || listed.has(placeOf(record));
+  }
+
   /** Files that came before the uploads of an earlier visit were known: those they are finds their run. */
   #listed(): ReadonlySet<string> {
     const listed = new Set<string>();
-    for (const { id, phase } of this.#parts.keeper.files) {
-      const row = phase === 'failed' || phase === 'canceled' ? undefined : this.#parts.runs.get(id);
-      if (row?.picked) listed.add(placeOf({ ...row, ...identityOf(row.picked.file) }));
+    for (const { id, phase } of this.#parts.snapshots.files) {
+      const upload = phase === 'failed' || phase === 'canceled' ? undefined : this.#parts.commands.get(id);
+      if (upload?.picked) listed.add(placeOf({ ...upload, ...identityOf(upload.picked.file) }));
     }
     return listed;
   }
 
-  /** The rows of an owner are no longer to be seen. Those that came before there was one stay with whoever picked them. */
+  /** The user signed out: every upload leaves the list, and what is still being added or restored does not come. */
+  abandon(): Promise<void> {
+    this.stop();
+    const { commands } = this.#parts;
+    return commands.applyTo(commands.all, { type: 'abandon' });
+  }
+
+  /** Files that are being added or restored, and are not in the list yet, are dropped. */
+  stop(): void {
+    this.#generation += 1;
+    this.stopRestoring();
+  }
+
+  stopRestoring(): void {
+    this.#restoring.abort();
+    this.#restoring = new AbortController();
+  }
+
+  /** The uploads of an owner are no longer to be seen. Those that came before there was one stay with whoever picked them. */
   leaveOwner(owner: string): Promise<void> {
-    const { runs } = this.#parts;
-    this.#leftCount += 1;
-    this.#parts.kept.leave();
-    const gone = runs.all.filter((row) => owner !== '' || (this.#waiting.has(row) && !row.lost));
-    for (const row of gone) this.#waiting.delete(row);
-    return runs.leave(gone);
+    const { commands } = this.#parts;
+    this.stop();
+    const gone = commands.all.filter((upload) => owner !== '' || (!upload.picked && !upload.lost));
+    return commands.applyTo(gone, { type: 'leave' });
   }
 
   /**
-   * Gives a row its file. Another file is refused (`wrong-file`), by name, size, time and first bytes (by name and size where the
-   * record was forgotten), and the row goes on waiting. One that was lost on this visit may have changed since: it goes up anew.
+   * Gives a upload its file. Another file is refused (`wrong-file`), by name, size, time and first bytes (by name and size where the
+   * record was forgotten), and the upload goes on waiting. One that was lost on this visit may have changed since: it goes up anew.
    */
   async provide(id: FileId, item: PickedFile | File): Promise<void> {
-    const row = this.#parts.runs.get(id);
-    if (!row || row.picked) return;
-    const { record } = row.records;
+    const upload = this.#parts.commands.get(id);
+    if (!upload || upload.picked) return;
+    const { record } = upload.resumeState;
     const picked = readPicked(item);
     const { signal } = new AbortController();
-    const found = await identify(picked.file, row.connection.pool.hashSmall, signal).catch(() => undefined);
+    const found = await identify(picked.file, upload.connection.service.client.pool.hashSmall, signal).catch(
+      () => undefined,
+    );
     // Somebody else may have brought it meanwhile, or given it up.
-    if (!this.#waiting.has(row) || this.#parts.keeper.file(id)?.phase !== 'paused') return;
-    if (found && isSameFile({ ...found, name: row.ownName, sizeBytes: row.sizeBytes, ...record }, found))
-      this.#give(row, picked);
-    else if (found && row.lost && found.name === row.ownName) this.#replace(row, picked);
+    if (!upload.needsFile) return;
+    if (
+      found &&
+      isSameFile({ ...found, name: upload.ownName, sizeBytes: upload.sizeBytes, ...record }, found)
+    )
+      upload.provide(picked);
+    else if (found && upload.lost && found.name === upload.ownName) this.#replace(upload, picked);
     else this.#refuse(candidateOf(picked), { code: found ? 'wrong-file' : 'file-unreadable' });
   }
 
-  /** Asks the browser for the file of a row whose handle was kept. To be called in the click; true where it came. */
+  /** Asks the browser for the file of a upload whose handle was kept. To be called in the click; true where it came. */
   async ask(id: FileId): Promise<boolean> {
-    const row = this.#parts.runs.get(id);
-    const handle = row?.records.record?.handle ?? row?.lost?.handle;
+    const upload = this.#parts.commands.get(id);
+    const handle = upload?.resumeState.record?.handle ?? upload?.lost?.handle;
     const picked = handle && (await askFor(handle));
     if (picked) await this.provide(id, picked);
     return picked !== undefined;
   }
 
-  #take(
+  #addNew(
     picked: PickedFile,
     candidate: Candidate,
     connection: Connection,
     parentId = parentOf(picked, connection),
   ): void {
-    const { kept, shared } = this.#parts;
-    if (!parentId) shared.warn('parent-id is not set, and parentFor gives none.');
-    const records = this.#records(connection);
-    records.kept = kept.add(picked.file, picked.relativePath, parentId, connection);
-    this.#append({ ...candidate, parentId }, picked, connection, records);
+    const { context, fileCache } = this.#parts;
+    if (!parentId) context.warn('parent-id is not set, and parentFor gives none.');
+    const resumeState = this.#resumeState(connection);
+    resumeState.keepsFile = isCacheable(candidate.sizeBytes, connection.settings);
+    const upload = this.#append({ ...candidate, parentId }, picked, connection, resumeState);
+    if (resumeState.keepsFile) fileCache.add({ sizeBytes: upload.sizeBytes, save: () => saveFile(upload) });
   }
 
-  /** Files that were kept themselves wait for nobody but the person who paused them. */
-  #restoreKept(files: readonly LeftBehind[], connection: Connection): void {
-    const { runs } = this.#parts;
-    const listed = this.#listed();
-    const rows = this.#places();
-    for (const { file, relativePath, parentId, newName, session, isPaused, handle } of files) {
-      const picked = { file, relativePath };
-      const at = placeOf({ ...identityOf(file), relativePath, parentId });
-      const waiting = this.#waitingFor(rows, at, connection);
-      if (!waiting && listed.has(at)) {
-        // It was picked again, and is kept again.
-        handle.drop();
-        continue;
-      }
-      const place = { ...candidateOf(picked), parentId };
-      const row = waiting ?? this.#append(place, picked, connection, this.#records(connection));
-      if (newName) row.rename(newName);
-      row.session = session;
-      row.records.kept = handle;
-      this.#waiting.delete(row);
-      row.give(picked);
-      if (isPaused) void runs.pause(row.id);
-      else if (waiting) runs.proceed(row);
+  /** An upload with its file continues by itself, unless the user paused it. The tab that holds its lock keeps it. */
+  async #restoreFile(
+    record: UploadRecord,
+    file: File,
+    connection: Connection,
+    restoring: AbortSignal,
+  ): Promise<void> {
+    const { commands } = this.#parts;
+    const { key, newName, relativePath, parentId, isPaused } = record;
+    const resumeState = this.#resumeState(connection);
+    // A page that is being closed may hold its locks a moment longer.
+    const signal = AbortSignal.any([restoring, AbortSignal.timeout(CLOSING_MS)]);
+    if (!(await resumeState.waitForLock(key, signal))) return;
+    if (restoring.aborted || this.#isListed(record)) {
+      resumeState.releaseLock();
+      return;
     }
-    runs.turns.pump();
+    resumeState.adopt(record);
+    const picked = { file, relativePath };
+    const upload = this.#append({ ...candidateOf(picked), parentId }, picked, connection, resumeState);
+    if (newName) upload.rename(newName);
+    if (isPaused) await commands.apply({ type: 'pause' }, upload.id);
   }
 
-  #restoreRow(record: UploadRecord, connection: Connection): void {
+  #restoreUpload(record: UploadRecord, connection: Connection): void {
     const { name, newName, relativePath, sizeBytes, type, parentId } = record;
-    const records = this.#records(connection, record);
-    const row = this.#append(
+    const resumeState = this.#resumeState(connection);
+    resumeState.adopt(record);
+    const upload = this.#append(
       { name, relativePath, sizeBytes, type, parentId },
       undefined,
       connection,
-      records,
+      resumeState,
     );
-    this.#waiting.add(row);
-    if (newName) row.rename(newName);
-    row.showRecord(record);
-    this.#parts.shared.report({ name: 'upload-paused', detail: { id: row.id, reason: 'needs-file' } });
+    if (newName) upload.rename(newName);
+    upload.showRecord(record);
+    upload.dispatch({ type: 'file-missing' });
   }
 
   #append(
     file: Candidate & { readonly parentId: string },
     picked: PickedFile | undefined,
     connection: Connection,
-    records: RowRecords,
-  ): Row {
-    const { runs, shared } = this.#parts;
+    resumeState: ResumeState,
+  ): Upload {
+    const { commands, context } = this.#parts;
     const id = createId();
     this.#order += 1;
     const place: Place = { ...file, order: this.#order };
-    const row = new Row(id, picked, place, connection, records, shared);
-    runs.add(row);
-    shared.report({ name: 'file-added', detail: { id, ...file } });
-    return row;
+    const upload = new Upload(id, picked, place, connection, resumeState, context);
+    commands.append(upload);
+    context.report({ name: 'file-added', detail: { id, ...file } });
+    return upload;
   }
 
-  #records({ settings }: Connection, record?: UploadRecord): RowRecords {
-    const { shared, store } = this.#parts;
-    return new RowRecords(settings.noResume ? undefined : store, this.#taken, shared.tabs, record);
+  #resumeState({ settings }: Connection): ResumeState {
+    const { context, store } = this.#parts;
+    return new ResumeState(settings.noResume ? undefined : store, this.#resumeStates, context.tabLocks);
   }
 
-  /** The rows that wait, by where their file goes: looked up once for many files. */
+  /** The uploads that wait, by where their file goes: looked up once for many files. */
   #places(): Places {
-    const places = new Map<string, Row[]>();
-    for (const row of this.#waiting) {
-      const { lost, records } = row;
-      const file = records.record ?? (lost && { ...row, ...identityOf(lost.file) });
+    const places = new Map<string, Upload[]>();
+    for (const upload of this.#parts.commands.all) {
+      const { lost, resumeState } = upload;
+      if (!upload.needsFile) continue;
+      const file = resumeState.record ?? (lost && { ...upload, ...identityOf(lost.file) });
       if (!file) continue;
       const place = placeOf(file);
-      places.set(place, [...(places.get(place) ?? []), row]);
+      places.set(place, [...(places.get(place) ?? []), upload]);
     }
     return places;
   }
 
-  /** The row of an earlier visit that this file, for this place, may be for: its first bytes are compared when the run opens. */
-  #waitingForPicked(rows: Places, picked: PickedFile, connection: Connection): Row | undefined {
-    if (rows.size === 0) return undefined;
+  /** The upload of an earlier visit that this file, for this place, may be for: its first bytes are compared when the run opens. */
+  #waitingForPicked(uploads: Places, picked: PickedFile, connection: Connection): Upload | undefined {
+    if (uploads.size === 0) return undefined;
     const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
-    return this.#waitingFor(rows, placeOf(place), connection);
+    return this.#waitingFor(uploads, placeOf(place), connection);
   }
 
-  #waitingFor(rows: Places, place: string, connection: Connection): Row | undefined {
-    for (const row of rows.get(place) ?? []) {
-      const { record } = row.records;
+  #waitingFor(uploads: Places, place: string, connection: Connection): Upload | undefined {
+    for (const upload of uploads.get(place) ?? []) {
+      const { record } = upload.resumeState;
       // Others have their file by now, or were removed, given up, or uploaded by another tab.
-      if (!this.#waiting.has(row) || this.#parts.keeper.file(row.id)?.phase !== 'paused') continue;
-      if (record ? belongsTo(record, connection) : row.lost && row.connection === connection) return row;
+      if (!upload.needsFile) continue;
+      if (
+        record
+          ? belongsTo(record, connection)
+          : upload.lost && upload.connection.service === connection.service
+      )
+        return upload;
     }
     return undefined;
   }
 
   /** The file was lost on this visit, and is another one now than was begun: it goes up anew in the same folder. */
-  #replace(row: Row, { file, handle }: PickedFile): void {
-    const picked = { file, relativePath: row.relativePath, ...(handle && { handle }) };
-    const refused = refusal(picked, limitsOf(row.connection), 0);
+  #replace(upload: Upload, { file, handle }: PickedFile): void {
+    const picked = { file, relativePath: upload.relativePath, ...(handle && { handle }) };
+    const refused = refusal(picked, limitsOf(upload.connection), 0);
     if (refused) {
       this.#refuse(candidateOf(picked), refused);
       return;
     }
-    this.#waiting.delete(row);
-    this.#take(picked, candidateOf(picked), row.connection, row.parentId);
-    this.#parts.runs.replace(row);
-  }
-
-  #give(row: Row, picked: PickedFile): void {
-    this.#waiting.delete(row);
-    row.give(picked);
-    this.#parts.runs.proceed(row);
+    this.#addNew(picked, candidateOf(picked), upload.connection, upload.parentId);
+    void this.#parts.commands.applyTo([upload], { type: 'replace' });
   }
 
   #refuse(file: Candidate, why: { code: ChangeMap['file-rejected']['code']; limit?: number | string }): void {
     const { name, relativePath, sizeBytes } = file;
-    this.#parts.shared.report({
+    this.#parts.context.report({
       name: 'file-rejected',
       detail: { id: createId(), name, relativePath, sizeBytes, ...why },
     });
@@ -276,16 +298,68 @@ export class Intake {
 
   #countTaken(isMultiple: boolean): number {
     let count = 0;
-    for (const { phase } of this.#parts.keeper.files) {
-      if (phase === 'failed' || phase === 'canceled' || (!isMultiple && phase === 'done')) continue;
+    for (const { phase, pauseReason } of this.#parts.snapshots.files) {
+      if (phase === 'failed' || phase === 'canceled') continue;
+      // A list of one file takes the next file when nothing is uploaded any more.
+      if (!isMultiple && (phase === 'done' || pauseReason === 'needs-file')) continue;
       count += 1;
     }
     return count;
   }
 }
 
-type Places = ReadonlyMap<string, readonly Row[]>;
+type Places = ReadonlyMap<string, readonly Upload[]>;
 
 /** True where the record was made for this service, client and owner, with the same hash. */
 const belongsTo = (record: UploadRecord, { settings }: Connection): boolean =>
   record.hashAlgorithm === settings.hash && record.key === recordKey({ ...settings, ...record });
+
+type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;
+
+const identityOf = ({ name, size, lastModified }: File): Seen => ({
+  name,
+  sizeBytes: size,
+  lastModifiedMs: lastModified,
+});
+
+/** What can be told of a file without reading it, and where it goes. */
+const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>): string =>
+  JSON.stringify([file.parentId, file.relativePath, file.name, file.sizeBytes, file.lastModifiedMs]);
+
+const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
+  settings.parentFor?.(relativePath) ?? settings.parentId;
+
+/** What the page allows. */
+const limitsOf = ({ settings }: Connection) => ({
+  accept: settings.accept,
+  maxFiles: settings.multiple ? settings.maxFiles : 1,
+  maxFileSizeBytes: Math.min(settings.maxFileSizeBytes, MAX_FILE_BYTES),
+  refuseEmpty: settings.profile.emptyFile === 'refuse',
+});
+
+const readPicked = (item: PickedFile | File): PickedFile =>
+  item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;
+
+const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
+  name: file.name,
+  relativePath,
+  sizeBytes: file.size,
+  type: file.type,
+});
+
+/** A handle as Chromium has it: the permission is asked for again after a restart. */
+type Askable = FileSystemFileHandle & {
+  requestPermission?: (wanted: { mode: 'read' }) => Promise<PermissionState>;
+};
+
+/** The file of a handle; `undefined` where it was moved or deleted, or is not allowed, as without a click. It has to be picked then. */
+async function askFor(handle: Askable): Promise<PickedFile | undefined> {
+  try {
+    const given = (await handle.requestPermission?.({ mode: 'read' })) ?? 'granted';
+    return given === 'granted'
+      ? { file: await handle.getFile(), relativePath: handle.name, handle }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

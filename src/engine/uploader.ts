@@ -1,40 +1,42 @@
 // The engine's face: a list of files, commands, and changes. It has no screen; the element is its first user.
 
+import type { AuthSession } from '../auth/session.ts';
 import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.ts';
 import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';
+import { UploaderError } from '../core/errors.ts';
+import { Listeners } from '../core/listeners.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
-import type { RetryPolicy } from '../core/wait.ts';
+import { createHostBackoffs, type RetryPolicy } from '../core/wait.ts';
 import { warnOnce } from '../core/warn.ts';
-import { Claims } from '../pipeline/upload.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
-import { type Connection, connect, type Times } from './connection.ts';
-import { Connections } from './connections.ts';
-import { createGates } from './gates.ts';
+import { Commands } from './commands.ts';
+import { Connections, type ConnectOptions, connect, type Service, type Times } from './connection.ts';
 import { Intake } from './intake.ts';
-import { KeptFiles } from './kept-files.ts';
-import { Lanes } from './lanes.ts';
-import { Line } from './line.ts';
-import { Listeners } from './listeners.ts';
-import { SnapshotKeeper } from './reducer.ts';
-import { Runs } from './runs.ts';
-import type { Shared } from './shared.ts';
-import { Tabs } from './tabs.ts';
+import { FileCache } from './resume/file-cache.ts';
+import { TabLocks } from './resume/tab-locks.ts';
+import { Scheduler } from './scheduler.ts';
+import { SignOut } from './sign-out.ts';
+import { SnapshotStore } from './snapshot-store.ts';
+import { ConnectionMonitor } from './transfer/connection-monitor.ts';
+import { ProgressThrottle } from './transfer/progress.ts';
+import { UploadSlots } from './transfer/upload-slots.ts';
+import type { UploadContext } from './upload.ts';
 
-/** What is not a setting of the page: times that tests make small, and where uploads are kept. */
+/** Options that are not settings of the page: timings, which tests shorten, and the store of uploads. */
 export interface UploaderOptions {
   readonly times?: Times;
   readonly policy?: RetryPolicy;
   readonly store?: UploadStore;
-  /** Hears of settings that are not understood; the console's `warn` unless told. */
+  /** Called with a message for each invalid setting. Defaults to `console.warn`. */
   readonly warn?: Warn;
-  /** Puts service, sign-in and workers together; the real ones unless told. */
+  /** Opens the service, sign-in and the workers. Defaults to the real ones. */
   readonly connect?: typeof connect;
 }
 
 /**
  * Uploads files to the service that its settings name. Commands resolve when what they say is so. Throws
- * `UploaderError` `bad-config` when `baseUrl` cannot be used.
+ * `UploaderError` `bad-config` where `baseUrl` cannot be used, and outside a browser.
  */
 export class Uploader {
   /** Asked before a file is taken; `false` refuses it without a word. */
@@ -43,62 +45,73 @@ export class Uploader {
   mayRedirect: (() => boolean) | undefined;
   readonly #warn: Warn;
   readonly #store: UploadStore;
-  readonly #tabs = new Tabs();
-  readonly #kept: KeptFiles;
+  readonly #tabLocks = new TabLocks();
   readonly #intake: Intake;
   /** Settles when the uploads of an earlier visit are in the list. */
   #restored: Promise<void>;
   readonly #listeners = new Listeners<void>();
   readonly #changeListeners = new Listeners<Change>();
-  readonly #keeper: SnapshotKeeper;
-  readonly #lanes: Lanes;
-  #line: Line;
-  readonly #runs: Runs;
+  readonly #snapshots: SnapshotStore;
+  readonly #slots: UploadSlots;
+  #monitor: ConnectionMonitor;
+  readonly #scheduler: Scheduler;
+  readonly #commands: Commands;
+  readonly #throttle = new ProgressThrottle();
   readonly #connections: Connections;
-  /** The list is put aside. */
-  #isResting = false;
+  readonly #signOut: SignOut;
+  #state: 'open' | 'suspended' | 'closed' = 'open';
 
   constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
+    if (!globalThis.location)
+      throw new UploaderError(
+        'bad-config',
+        'Uploader runs in browsers only. On a server, do not create it before the page is loaded.',
+      );
     this.#warn = warnOnce(options.warn);
     this.#store = options.store ?? createUploadStore();
-    this.#kept = new KeptFiles(this.#store.files, this.#warn);
     const checked = createSettings(settings, this.#warn);
-    const how = {
+    const how: ConnectOptions = {
       times: options.times,
+      onSignOut: (...last) => this.#signOut.onSignOut(...last),
       confirmRedirect: () => this.mayRedirect?.() ?? true,
-      lineChange: () => this.#line.change,
+      connectionChange: () => this.#monitor.change,
     };
     this.#connections = new Connections(checked, (next) => open(next, this.#report, how), this.#onAuth);
-    this.#keeper = new SnapshotKeeper(this.#connections.current.auth.snapshot);
-    this.#lanes = new Lanes(checked.concurrency);
-    this.#line = new Line(checked.throttleBytesPerSecond);
-    this.#runs = new Runs(this.#keeper, this.#lanes, this.#tabs, this.#report);
-    const shared: Shared = {
-      lanes: this.#lanes,
-      claims: new Claims(),
-      gateOf: createGates(),
-      line: () => this.#line,
-      tabs: this.#tabs,
-      phaseOf: (id) => this.#keeper.file(id)?.phase,
+    this.#snapshots = new SnapshotStore(this.#auth.snapshot);
+    this.#slots = new UploadSlots(checked.concurrency);
+    this.#monitor = new ConnectionMonitor(checked.throttleBytesPerSecond);
+    this.#scheduler = new Scheduler(this.#slots, this.#report, () => this.#snapshots.files);
+    this.#commands = new Commands(this.#scheduler, this.#report);
+    const context: UploadContext = {
+      slots: this.#slots,
+      backoffOf: createHostBackoffs(),
+      monitor: () => this.#monitor,
+      tabLocks: this.#tabLocks,
       report: this.#report,
-      touch: this.#runs.turns.touched.touch,
+      throttle: this.#throttle,
       warn: this.#warn,
-      bytesPerSecond: () => this.#keeper.bytesPerSecond,
+      bytesPerSecond: () => this.#snapshots.bytesPerSecond,
+      onBytesSent: (bytes) => this.#snapshots.onBytesSent(bytes),
+      onTransition: (...step) => {
+        this.#commands.onTransition(...step);
+        this.#scheduler.onTransition(...step);
+      },
       ...(options.policy && { policy: options.policy }),
     };
     this.#intake = new Intake({
-      keeper: this.#keeper,
-      runs: this.#runs,
-      shared,
+      snapshots: this.#snapshots,
+      commands: this.#commands,
+      context,
       store: this.#store,
-      kept: this.#kept,
+      fileCache: new FileCache(this.#store, this.#warn),
     });
+    this.#signOut = new SignOut(this.#commands, this.#intake, this.#store);
     this.#restored = this.#restore();
   }
 
   /** Everything that a view needs, frozen; the same object until something changes. */
   get snapshot(): Snapshot {
-    return this.#keeper.snapshot;
+    return this.#snapshots.snapshot;
   }
 
   /** The settings in force, checked; the same object until some of them say something else. */
@@ -123,22 +136,25 @@ export class Uploader {
     });
   }
 
-  /** New settings, for files that are added from now on; lanes and throttle for all. */
+  /** New settings, for files that are added from now on; slots and throttle for all. */
   configure(input: SettingsInput): void {
     const settings = createSettings(input, this.#warn);
     const before = this.#connections.current;
     if (contentOf(settings) === contentOf(before.settings)) return;
-    this.#connections.current = this.#connections.open(settings);
-    this.#keeper.setAuth(this.#connections.current.auth.snapshot);
-    this.#lanes.configure(settings.concurrency);
-    this.#line.bytesPerSecond = settings.throttleBytesPerSecond;
+    this.#connections.configure(settings);
+    this.#snapshots.setAuth(this.#auth.snapshot);
+    this.#slots.configure(settings.concurrency);
+    this.#monitor.bytesPerSecond = settings.throttleBytesPerSecond;
     const { owner } = before.settings;
     const left = settings.owner === owner ? undefined : this.#intake.leaveOwner(owner);
-    if (left && owner !== '') this.dismissRejections();
+    if (left && owner !== '') {
+      this.dismissRejections();
+      this.#connections.leaveAuth();
+    }
     this.#restored = Promise.all([this.#restored, left])
       .then(() => this.#restore())
-      .then(() => this.#closeUnused(before));
-    if (this.#isResting) this.#connections.close(this.#connections.current);
+      .then(() => this.#closeUnused());
+    if (this.#state !== 'open') this.#connections.close();
     this.#listeners.tellSoon();
   }
 
@@ -161,46 +177,48 @@ export class Uploader {
 
   /** Starts files that wait for it (`manual`), one or all. */
   async start(id?: FileId): Promise<void> {
-    this.#runs.start(id);
+    await this.#commands.apply({ type: 'start' }, id);
   }
 
   pause(id?: FileId): Promise<void> {
-    return this.#runs.pause(id);
+    return this.#commands.apply({ type: 'pause' }, id);
   }
 
   resume(id?: FileId): Promise<void> {
-    return this.#runs.resume(id);
+    return this.#commands.apply({ type: 'resume' }, id);
   }
 
   /** Gives up one or all files that are not done, and forgets what was kept of them. */
   cancel(id?: FileId): Promise<void> {
-    return this.#runs.cancel(id);
+    return this.#commands.apply({ type: 'cancel' }, id);
   }
 
   /** Begins failed files anew, where they stopped; a canceled one only by its id. One of them may get another name. */
   retry(id?: FileId, name?: string): Promise<void> {
-    return this.#runs.retry(id, name);
+    return this.#commands.apply({ type: 'retry', isNamed: id !== undefined, newName: id && name }, id);
   }
 
   /** Takes a file off the list; one that is not done is canceled first. */
-  remove(id: FileId): Promise<void> {
-    return this.#runs.remove(id);
+  async remove(id: FileId): Promise<void> {
+    await this.#commands.apply({ type: 'remove' }, id);
+    this.#closeUnused();
   }
 
   /** Takes everything that is settled off the list, refusals too. */
   async clear(): Promise<void> {
     this.dismissRejections();
-    await this.#runs.clear();
+    await this.#commands.apply({ type: 'clear' });
+    this.#closeUnused();
   }
 
   /** Puts a file before another one of the list, or at the end: it has its turn there. */
   async move(id: FileId, beforeId?: FileId): Promise<void> {
-    this.#runs.move(id, beforeId);
+    this.#commands.reorder(id, beforeId);
   }
 
   /** Puts a file before all others. */
   async prioritize(id: FileId): Promise<void> {
-    this.#runs.prioritize(id);
+    this.#commands.prioritize(id);
   }
 
   dismissRejections(ids: readonly string[] = this.snapshot.rejections.map(({ id }) => id)): void {
@@ -209,84 +227,111 @@ export class Uploader {
 
   /** Asks the person to sign in, in the way of the settings unless told. Call it in the click itself, or the window is blocked. */
   signIn(via?: 'popup' | 'redirect'): void {
-    this.#connections.current.auth.signIn(via);
+    this.#auth.signIn(via);
   }
 
   cancelSignIn(): void {
-    this.#connections.current.auth.cancel();
+    this.#auth.cancel();
   }
 
-  /** Forgets the token and everything that was kept of this origin's uploads; files that are not done are canceled. */
-  async signOut(): Promise<void> {
-    const canceled = this.#runs.cancel();
-    await Promise.all([canceled, ...this.#connections.all.map(({ auth }) => auth.signOut(canceled))]);
-    await this.#store.clear().catch(() => undefined);
+  /**
+   * Forgets the token, empties the list, and deletes what is kept of this origin's uploads, offline too; then tells the service, for
+   * 10 seconds at most. Rejects with `store-unavailable` where something could not be deleted.
+   */
+  signOut(): Promise<void> {
+    this.dismissRejections();
+    return this.#signOut.begin(this.#connections.services);
   }
 
-  /** For a list that is put aside, perhaps for good: it rests, holds nothing of the page, and others may have its uploads. */
-  async rest(): Promise<void> {
-    if (this.#isResting) return;
-    this.#isResting = true;
-    const paused = this.#runs.rest();
-    this.#letGo();
+  /** Lets the page be asked for tokens again after a sign-out, as `signIn()` does, but shows nothing. */
+  allowSignIn(): void {
+    this.#auth.allow();
+  }
+
+  /**
+   * Pauses everything and closes whatever belongs to the page (listeners, channels, connections); `restore()` undoes it. Resolves when
+   * every Web Lock is released, so that another uploader or tab can take the uploads.
+   */
+  async suspend(): Promise<void> {
+    if (this.#state !== 'open') return;
+    this.#state = 'suspended';
+    this.#scheduler.suspend();
+    this.#intake.stopRestoring();
+    const paused = this.#commands.apply({ type: 'suspend' });
+    this.#closeConnections();
     await paused;
+    await this.#tabLocks.allReleased();
   }
 
-  /** Goes on with what `rest()` has paused. */
-  wake(): void {
-    if (!this.#isResting) return;
-    this.#isResting = false;
-    const again = this.#connections.reopen();
-    for (const row of this.#runs.all) row.connection = again(row.connection);
-    this.#keeper.setAuth(this.#connections.current.auth.snapshot);
-    this.#line = new Line(this.settings.throttleBytesPerSecond);
-    this.#kept.wake();
-    this.#tabs.open();
-    void this.#runs.wake();
+  /** Resumes the uploads that `suspend()` has paused. */
+  restore(): void {
+    if (this.#state !== 'suspended') return;
+    this.#state = 'open';
+    this.#snapshots.setAuth(this.#auth.snapshot);
+    this.#monitor = new ConnectionMonitor(this.settings.throttleBytesPerSecond);
+    this.#tabLocks.open();
+    this.#scheduler.restore();
+    void this.#commands.apply({ type: 'restore' });
     this.#restored = this.#restored.then(() => this.#restore());
     this.#listeners.tellSoon();
   }
 
-  /** Ends all work and keeps what is saved. The engine cannot be used after. */
+  /**
+   * Ends all work and keeps what is saved; resolves when every Web Lock is released, so that another uploader or tab can take the
+   * uploads at once. The engine cannot be used after.
+   */
   async close(): Promise<void> {
-    await this.#runs.close();
-    this.#letGo();
+    this.#state = 'closed';
+    this.#scheduler.close();
+    this.#intake.stop();
+    this.#throttle.close();
+    await this.#commands.apply({ type: 'close' });
+    this.#closeConnections();
+    await this.#tabLocks.allReleased();
   }
 
-  #letGo(): void {
-    this.#line.close();
-    this.#tabs.close();
-    this.#kept.rest();
-    for (const connection of this.#connections.all) this.#connections.close(connection);
+  #closeConnections(): void {
+    this.#monitor.close();
+    this.#tabLocks.close();
+    this.#connections.close();
   }
 
   /** What cannot be restored must not keep new files from being added. */
   async #restore(): Promise<void> {
-    await this.#store.prune(this.settings.keepMs).catch(() => undefined);
+    const isRunning = await this.#tabLocks.listLocked();
+    await this.#store.prune(this.settings.keepMs, isRunning).catch(() => undefined);
+    // The list may have been suspended or closed meanwhile; `restore()` comes here again.
+    if (this.#state !== 'open') return;
     await this.#intake
       .restore(this.#connections.current)
       .catch((error: unknown) => globalThis.reportError?.(error));
   }
 
   readonly #report = (change: Change): void => {
-    this.#keeper.apply(change);
+    this.#snapshots.apply(change);
     const frozen = Object.freeze({ name: change.name, detail: Object.freeze(change.detail) }) as Change;
     this.#changeListeners.tell(frozen);
     this.#listeners.tellSoon();
   };
 
-  readonly #onAuth = (connection: Connection): void => {
-    if (connection === this.#connections.current) this.#keeper.setAuth(connection.auth.snapshot);
-    this.#runs.turns.onAuth(connection);
+  get #auth(): AuthSession {
+    return this.#connections.current.service.client.auth;
+  }
+
+  readonly #onAuth = (service: Service): void => {
+    if (service === this.#connections.current.service) this.#snapshots.setAuth(this.#auth.snapshot);
+    this.#scheduler.onAuth(service);
     this.#listeners.tellSoon();
   };
 
-  #closeUnused(connection: Connection): void {
-    const isUsed = this.#runs.all.some((row) => row.connection === connection);
-    if (connection !== this.#connections.current && !isUsed) this.#connections.close(connection);
+  /** A finished upload needs its service no more. */
+  #closeUnused(): void {
+    const open = this.#commands.all.filter(({ phase }) => phase !== 'done');
+    this.#connections.closeUnused(open.map(({ connection }) => connection));
   }
 }
 
+export type * from '../core/auth-options.ts';
 export type * from '../core/changes.ts';
 export {
   createSettings,

@@ -28,7 +28,7 @@ export interface HashPoolOptions {
   readonly size?: number;
   /** A worker that has not said `ready` by then is given up. */
   readonly startMs?: number;
-  /** A slice that is not read and hashed by then is given up as unreadable, and its worker is replaced. */
+  /** A slice that is not read and hashed by then, and a second more for each MiB, is given up as unreadable, and its worker is replaced. */
   readonly silenceMs?: number;
   /** Idle workers end after this long. */
   readonly idleMs?: number;
@@ -53,9 +53,14 @@ interface Member {
 /** No more than this is hashed on the page while a worker could do it, bytes. */
 const LARGEST_ON_PAGE = 16 * 2 ** 20;
 
+/** Of one worker, where several read from the same drive. */
+const SLOWEST_READ_BYTES_PER_SECOND = 2 ** 20;
+
+const START_AGAIN_MS = 60_000;
+
 /** How many workers help: beyond three they only take cores from the sending. */
 export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurrency ?? 2): number =>
-  Math.min(4, Math.max(1, cores > 4 ? cores - 2 : 2));
+  Math.min(4, Math.max(2, cores - 2));
 
 export class HashPool {
   readonly #options: Required<Omit<HashPoolOptions, 'workerUrl'>> & {
@@ -65,9 +70,12 @@ export class HashPool {
   readonly #members = new Set<Member>();
   #starting = 0;
   #failedStarts = 0;
+  #failedAtMs = 0;
   #onPage = 0;
   #nextId = 0;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Aborts the starts that are under way. */
+  #closing = new AbortController();
 
   constructor({
     algorithm,
@@ -117,11 +125,11 @@ export class HashPool {
     const { algorithm } = this.#options;
     if (algorithm !== 'sha-256' || !globalThis.crypto?.subtle)
       return this.#hashQueued(slice, { keepBytes, signal });
-    if (this.#members.size + this.#starting === 0 && this.#failedStarts < 2) this.#start();
+    if (this.#members.size + this.#starting === 0 && this.#mayStart) this.#start();
     const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
       const request = { id: this.#nextId++, slice, algorithm, keepBytes };
       this.#onPage += 1;
-      hashWithin(this.#options.silenceMs, request)
+      hashWithin(this.#silenceMs(request), request)
         .then((answer) => settle({ resolve, reject }, answer), reject)
         .finally(() => {
           this.#onPage -= 1;
@@ -141,8 +149,11 @@ export class HashPool {
     }
   }
 
+  /** Ends all workers, those that are still starting too. The next slice starts others. */
   close(): void {
     clearTimeout(this.#idleTimer);
+    this.#closing.abort();
+    this.#closing = new AbortController();
     for (const member of this.#members) this.#drop(member);
   }
 
@@ -150,14 +161,19 @@ export class HashPool {
     clearTimeout(this.#idleTimer);
     while (this.#queue[0]?.signal.aborted) this.#queue.shift();
     const wanted = Math.min(this.#options.size, this.#queue.length + this.#busyCount);
-    while (this.#members.size + this.#starting < wanted && this.#failedStarts < 2) this.#start();
+    while (this.#members.size + this.#starting < wanted && this.#mayStart) this.#start();
     for (const member of this.#members) {
       if (!member.task) this.#give(member);
     }
     if (this.#members.size === 0 && this.#starting === 0) this.#hashHere();
-    if (this.#queue.length === 0 && this.#busyCount === 0) {
+    if (this.#queue.length === 0 && this.#busyCount === 0 && this.#members.size > 0) {
       this.#idleTimer = setTimeout(() => this.close(), this.#options.idleMs);
     }
+  }
+
+  /** After two failures in a row the page hashes, and a worker is tried again later: the line may only have been busy. */
+  get #mayStart(): boolean {
+    return this.#failedStarts < 2 || performance.now() - this.#failedAtMs > START_AGAIN_MS;
   }
 
   get #busyCount(): number {
@@ -168,7 +184,8 @@ export class HashPool {
 
   #start(): void {
     this.#starting += 1;
-    startWorker(this.#options.workerUrl, this.#options.startMs)
+    const { signal } = this.#closing;
+    startWorker(this.#options.workerUrl, this.#options.startMs, signal)
       .then((worker) => {
         const member: Member = { worker, task: undefined, timer: undefined };
         this.#failedStarts = 0;
@@ -182,12 +199,19 @@ export class HashPool {
         this.#members.add(member);
       })
       .catch(() => {
+        if (signal.aborted) return;
         this.#failedStarts += 1;
+        this.#failedAtMs = performance.now();
       })
       .finally(() => {
         this.#starting -= 1;
         this.#pump();
       });
+  }
+
+  /** A drive that reads all the time is slow, not silent. */
+  #silenceMs({ slice }: HashRequest): number {
+    return this.#options.silenceMs + (slice.size / SLOWEST_READ_BYTES_PER_SECOND) * 1000;
   }
 
   #next(): Task | undefined {
@@ -202,7 +226,7 @@ export class HashPool {
     if (!task) return;
     task.tries += 1;
     member.task = task;
-    member.timer = setTimeout(() => this.#onSilence(member), this.#options.silenceMs);
+    member.timer = setTimeout(() => this.#onSilence(member), this.#silenceMs(task.request));
     member.worker.postMessage(task.request);
   }
 
@@ -242,7 +266,7 @@ export class HashPool {
     const task = this.#next();
     if (!task) return;
     this.#starting += 1;
-    void hashWithin(this.#options.silenceMs, task.request)
+    void hashWithin(this.#silenceMs(task.request), task.request)
       .then((answer) => settle(task, answer))
       .finally(() => {
         this.#starting -= 1;

@@ -4,7 +4,7 @@ import { UploaderError } from '../core/errors.ts';
 import { mapAhead } from '../core/streams.ts';
 import type { Chunk, HashedChunk, HashSlice } from '../core/types.ts';
 
-/** Memory for chunk bytes that wait to be sent, shared by the whole page. Bytes on their way are a lane's, not the budget's. */
+/** Memory for chunk bytes that wait to be sent, shared by the whole page. Bytes on their way are a slot's, not the budget's. */
 export class ByteBudget {
   readonly #pool: { freeBytes: number };
   #takenBytes = 0;
@@ -14,22 +14,22 @@ export class ByteBudget {
   }
 
   /** True where the bytes may be kept; whoever takes gives back. */
-  take(sizeBytes: number): boolean {
+  reserve(sizeBytes: number): boolean {
     if (sizeBytes > this.#pool.freeBytes) return false;
     this.#pool.freeBytes -= sizeBytes;
     this.#takenBytes += sizeBytes;
     return true;
   }
 
-  give(sizeBytes: number): void {
+  release(sizeBytes: number): void {
     const bytes = Math.min(sizeBytes, this.#takenBytes);
     this.#pool.freeBytes += bytes;
     this.#takenBytes -= bytes;
   }
 
   /** Gives back what a run that ended early had taken. */
-  close(): void {
-    this.give(this.#takenBytes);
+  releaseAll(): void {
+    this.release(this.#takenBytes);
   }
 }
 
@@ -58,24 +58,24 @@ async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
   const { file, hashSlice, budget, signal, onHashed } = parts;
   // Known from this very run: the session was lost and every chunk is asked for again.
   if (chunk.hash !== undefined) return chunk as HashedChunk;
-  const keepBytes = !chunk.claim && budget.take(chunk.sizeBytes);
+  const keepBytes = !chunk.recorded && budget.reserve(chunk.sizeBytes);
   try {
     const found = await hashSlice(sliceOf(file, chunk), { keepBytes, signal });
     // A run that is over tells nothing more: whoever comes after it hashes this chunk again.
     signal.throwIfAborted();
-    const { claim, ...plain } = chunk;
-    const isAsRecorded = claim?.hash === found.hash;
+    const { recorded, ...plain } = chunk;
+    const isAsRecorded = recorded?.hash === found.hash;
     const hashed: HashedChunk = {
       ...plain,
       hash: found.hash,
-      ...(isAsRecorded && { receipt: claim.receipt, skipped: true }),
+      ...(isAsRecorded && { receipt: recorded.receipt, skipped: true }),
       ...(found.body && { body: found.body }),
     };
-    if (keepBytes && !found.body) budget.give(chunk.sizeBytes);
+    if (keepBytes && !found.body) budget.release(chunk.sizeBytes);
     onHashed(hashed);
     return hashed;
   } catch (error) {
-    if (keepBytes) budget.give(chunk.sizeBytes);
+    if (keepBytes) budget.release(chunk.sizeBytes);
     throw error;
   }
 }

@@ -1,5 +1,5 @@
-// Finds out whether this very file was begun before, and opens a session on the service if not. What it finds is only a
-// claim: every chunk is hashed again before it counts.
+// Looks for a saved upload of this file, and opens a session on the service if there is none. Chunks of the record count only
+// after they have been hashed again.
 
 import type { Calls, HashAlgorithm, Session, UploadRecord } from '../core/types.ts';
 
@@ -28,6 +28,8 @@ export interface OpenParts {
   readonly store: RecordKeeper | undefined;
   /** The record's key and the hash of the file's first slice; rejects with `file-unreadable` or `hash-failed`. */
   readonly identify: () => Promise<{ readonly key: string; readonly firstSliceHash: string }>;
+  /** This upload has a record of an earlier visit, perhaps with smaller chunks, or its file is saved with its record. */
+  readonly hasRecord: boolean;
   readonly chunkSizeBytes: number;
   readonly hashAlgorithm: HashAlgorithm;
   /** What it is called on the service by now. */
@@ -39,14 +41,17 @@ export interface OpenParts {
   readonly onSession: (session: Session) => void;
 }
 
-/** How an upload begins: with a record of before, or blank. */
+/** How a run begins: with the record of an earlier run, or without. */
 export interface Opened {
   readonly chunkSizeBytes: number;
   stored: UploadRecord['stored'];
   /** True where the session is one of an earlier run. */
   isResumed: boolean;
   session: Promise<Session>;
-  /** Opens a new session in place of one that the service no longer has, and forgets what was stored under that. */
+  /**
+   * Opens a new session in place of one that the service no longer has. The old record is replaced when the new session exists,
+   * not before: if the new session cannot be opened either, a retry resumes from the old one.
+   */
   reopen(): void;
   save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
   forget(): Promise<void>;
@@ -54,12 +59,12 @@ export interface Opened {
 
 export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const { calls, signal, retrying } = parts;
-  // A file of one chunk has nothing to go on from: what was stored of it, the service says itself.
-  const isWorthKeeping = file.file.size > parts.chunkSizeBytes;
+  // A file of one chunk has nothing to resume from: the service itself says whether it is stored.
+  const isWorthKeeping = parts.hasRecord || file.file.size > parts.chunkSizeBytes;
   const keeper = isWorthKeeping ? parts.store : undefined;
   const identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
-  const known = record?.session ?? (keeper ? undefined : parts.session);
+  const known = record ? record.session : keeper ? undefined : parts.session;
   signal.throwIfAborted();
 
   const openSession = (): Promise<Session> => {
@@ -81,13 +86,13 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   };
   const opened: Opened = {
     chunkSizeBytes: record?.chunkSizeBytes ?? parts.chunkSizeBytes,
-    stored: record?.stored ?? new Map(),
+    stored: (known && record?.stored) ?? new Map(),
     isResumed: known !== undefined,
     session: known ? Promise.resolve(known) : openSession(),
     reopen() {
       opened.isResumed = false;
       opened.stored = new Map();
-      opened.session = opened.forget().then(openSession);
+      opened.session = openSession();
       opened.session.then(parts.onSession, () => undefined);
     },
     save(chunk) {
@@ -101,11 +106,12 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   return opened;
 }
 
-function recordOf(
+/** A new record, of which nothing is stored yet. */
+export function recordOf(
   { file, handle, name, relativePath, parentId }: OpenFile,
-  { chunkSizeBytes, hashAlgorithm }: OpenParts,
+  { chunkSizeBytes, hashAlgorithm }: Pick<OpenParts, 'chunkSizeBytes' | 'hashAlgorithm'>,
   { key, firstSliceHash }: { readonly key: string; readonly firstSliceHash: string },
-  session: Session,
+  session?: Session,
 ): UploadRecord {
   return {
     key,

@@ -11,13 +11,13 @@ export const MAX_CHUNKS = 10_000;
 const LARGEST = 512 * MIB;
 /** No larger file can be cut into chunks that can be read. */
 export const MAX_FILE_BYTES = MAX_CHUNKS * LARGEST;
-const LANES = 6;
+const SLOTS = 6;
 const GRID = 8 * MIB;
 const SMALLEST = 5 * MIB;
 const ROUND = 60 * MIB;
 
 /**
- * Bytes of every chunk but the last. `auto`: equal chunks of 5-10 MiB up to 480 MiB, so that no lane idles in the last
+ * Bytes of every chunk but the last. `auto`: equal chunks of 5-10 MiB up to 480 MiB, so that no slot idles in the last
  * round; above, a grid of 8 MiB. Either is doubled until the file has at most 10,000 chunks, a fixed size too. None is larger than
  * 512 MiB.
  */
@@ -39,12 +39,12 @@ export function chunkSizeFor(
 function automatic(sizeBytes: number): number {
   const rounds = Math.ceil(sizeBytes / ROUND);
   if (rounds > 8) return GRID;
-  const count = sizeBytes < 30 * MIB ? Math.max(1, Math.floor(sizeBytes / SMALLEST)) : LANES * rounds;
+  const count = sizeBytes < 30 * MIB ? Math.max(1, Math.floor(sizeBytes / SMALLEST)) : SLOTS * rounds;
   return Math.max(PAGE, Math.ceil(sizeBytes / count / PAGE) * PAGE);
 }
 
 /**
- * The chunks of a file, blank but for what an earlier run recorded. Those that have to be sent come first; those that are
+ * The chunks of a file, with what an earlier run recorded as stored. Those that have to be sent come first; those that are
  * recorded as stored come after, so that they are only checked once the bytes flow.
  */
 export function plan(
@@ -53,12 +53,12 @@ export function plan(
   stored: UploadRecord['stored'] = new Map(),
 ): Chunk[] {
   const fresh: Chunk[] = [];
-  const claimed: Chunk[] = [];
+  const toCheck: Chunk[] = [];
   for (let index = 0, start = 0; start < sizeBytes; index += 1, start += chunkSizeBytes) {
-    const claim = stored.get(index);
+    const recorded = stored.get(index);
     const chunk = { index, start, sizeBytes: Math.min(chunkSizeBytes, sizeBytes - start) };
-    if (claim) claimed.push({ ...chunk, claim });
+    if (recorded) toCheck.push({ ...chunk, recorded });
     else fresh.push(chunk);
   }
-  return [...fresh, ...claimed];
+  return [...fresh, ...toCheck];
 }

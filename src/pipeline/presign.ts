@@ -12,9 +12,9 @@ export interface PresignParts {
   readonly ask: Ask;
   /** Where bytes are wanted soon, a batch with this much goes as it is: waiting longer would mean reading them again. */
   readonly eagerBytes: number;
-  /** What all lanes move together; `undefined` where nothing was measured. */
+  /** What all slots move together; `undefined` where nothing was measured. */
   readonly bytesPerSecond: () => number | undefined;
-  readonly hasIdleLane: () => boolean;
+  readonly hasIdleSlot: () => boolean;
   /** The receipt of a hash that this run has stored already under its session. */
   readonly receiptOf: (hash: string) => string | undefined;
   /** Remembers across rounds of a run how large a batch may be, and how long tickets live. */
@@ -32,7 +32,7 @@ export async function* presign(
   parts: PresignParts,
 ): AsyncGenerator<TicketedChunk, void, undefined> {
   let isWaitedFor = false;
-  const isStarving = (): boolean => isWaitedFor && parts.hasIdleLane();
+  const isStarving = (): boolean => isWaitedFor && parts.hasIdleSlot();
   const batches = askEach(gather(chunks, parts, isStarving), parts);
   for await (const batch of readAhead(batches, 1, (hungry) => {
     isWaitedFor = hungry;
@@ -53,7 +53,7 @@ const LIFE_PART = 5;
 const LIFE_LEFT_MS = 30_000;
 
 /** True where the upload URL runs out too soon to be used. */
-export function isStale(ticket: Ticket | undefined, nowMs: number = Date.now()): boolean {
+export function isStale(ticket: Ticket | undefined, nowMs: number = performance.now()): boolean {
   const upload = ticket?.upload;
   if (upload?.expiresAtMs === undefined) return false;
   return upload.expiresAtMs - nowMs < Math.min(LIFE_LEFT_MS, lifeMs(upload, nowMs) / LIFE_PART);
@@ -121,7 +121,8 @@ async function fill(batch: readonly HashedChunk[], parts: PresignParts): Promise
 
 function noteLife(tickets: ReadonlyMap<string, Ticket>, { batch }: PresignParts): void {
   const [ticket] = tickets.values();
-  if (ticket?.upload?.expiresAtMs !== undefined) batch.ticketLifeMs = lifeMs(ticket.upload, Date.now());
+  if (ticket?.upload?.expiresAtMs !== undefined)
+    batch.ticketLifeMs = lifeMs(ticket.upload, performance.now());
 }
 
 /** Halves a batch that the service finds too large, and remembers the size that it took. */

@@ -1,7 +1,7 @@
 // The story of one upload, to be read first: plan, open, hash, presign, upload, commit. Each stage is a verb in its own
 // file; this one only says in which order they stand and what is kept and told on the way.
 
-import { UploaderError } from '../core/errors.ts';
+import { codeFacts, UploaderError } from '../core/errors.ts';
 import type { Chunk, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { type HashParts, hash, readAgain } from './hash.ts';
@@ -41,7 +41,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     parts.signal.throwIfAborted();
     const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored).map(
       // Where no commit asks the service, one question at least is asked: its session may be long gone.
-      (chunk, at) => (at === 0 && !parts.calls.commit ? blank(chunk) : chunk),
+      (chunk, at) => (at === 0 && !parts.calls.commit ? withoutTicket(chunk) : chunk),
     );
     parts.onOpened(chunks);
     const result = await transfer(chunks, opened, parts);
@@ -66,11 +66,11 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
       if (!(error instanceof SessionLost)) throw error;
       if (isSecondSession) throw error.cause;
       // The hashes of this run still hold; all else is asked for again under a new session.
-      chunks = known.map(blank);
+      chunks = known.map(withoutTicket);
       opened.reopen();
     } finally {
       stop.abort();
-      parts.budget.close();
+      parts.budget.releaseAll();
     }
   }
 }
@@ -85,7 +85,7 @@ async function sendAll(
   const ask = async (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> => {
     const session = await opened.session;
     const askedAt = async (): Promise<ReadonlyMap<string, Ticket>> => {
-      const askedAfter = parts.claims.storedCount;
+      const askedAfter = parts.inFlight.storedCount;
       const tickets = await parts.calls.presign(session, chunks, parts.signal);
       return new Map([...tickets].map(([hash, ticket]) => [hash, { ...ticket, askedAfter }]));
     };
@@ -101,7 +101,7 @@ async function sendAll(
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,
     onHashed: (chunk: HashedChunk) => {
       // Without the bytes: what is kept here is kept to the end.
-      known[positions.get(chunk.index) as number] = blank(chunk);
+      known[positions.get(chunk.index) as number] = withoutTicket(chunk);
       parts.onHashed(chunk);
     },
   };
@@ -123,12 +123,12 @@ async function sendAll(
       throw new UploaderError('service-failed', 'The service lacks chunks that it was sent twice');
     for (const hash of missing) receipts.delete(hash);
     const lacking = new Set(missing);
-    todo = stored.filter(({ hash }) => lacking.has(hash)).map(blank);
+    todo = stored.filter(({ hash }) => lacking.has(hash)).map(withoutTicket);
   }
 }
 
 /** What stays true of a chunk when its session is gone, or its bytes are wanted again: its place, and its content's name. */
-function blank({ index, start, sizeBytes, hash }: Chunk): Chunk {
+function withoutTicket({ index, start, sizeBytes, hash }: Chunk): Chunk {
   return { index, start, sizeBytes, ...(hash !== undefined && { hash }) };
 }
 
@@ -152,8 +152,6 @@ const orLost =
   (error: unknown): never => {
     const isLost =
       error instanceof UploaderError &&
-      (error.code === 'session-expired' ||
-        error.code === 'token-rejected' ||
-        (opened.isResumed && error.code === 'forbidden'));
+      (codeFacts(error.code).endsSession || (opened.isResumed && error.code === 'forbidden'));
     throw isLost ? new SessionLost(error) : error;
   };

@@ -36,13 +36,18 @@ function trusted(url: string): string {
 
 /**
  * A worker that has said that it is ready. `workerUrl` if the page set one, else our own file, else (script of another
- * origin) a Blob of its fetched text. Rejects with `hash-failed` when it is refused, fails or says nothing in `startMs`.
+ * origin) a Blob of its fetched text. Rejects with `hash-failed` when it is refused, fails, says nothing in `startMs`, or
+ * `signal` aborts.
  */
-export async function startWorker(workerUrl: string | undefined, startMs: number): Promise<Worker> {
-  const address =
-    workerUrl === undefined ? ownAddress(WorkerAddress) : new URL(workerUrl, document.baseURI).href;
+export async function startWorker(
+  workerUrl: string | undefined,
+  startMs: number,
+  signal: AbortSignal,
+  ownUrl: string = ownAddress(WorkerAddress),
+): Promise<Worker> {
+  const address = workerUrl === undefined ? ownUrl : new URL(workerUrl, document.baseURI).href;
   const isOwn = new URL(address).origin === location.origin;
-  if (isOwn) return ready(address, startMs);
+  if (isOwn) return ready(address, startMs, signal);
   // Browsers refuse other origins, but not `data:`, which a content policy may have overlooked.
   if (workerUrl !== undefined)
     throw new UploaderError('hash-failed', "worker-url is not on the page's origin");
@@ -51,33 +56,39 @@ export async function startWorker(workerUrl: string | undefined, startMs: number
     credentials: 'omit',
     referrerPolicy: 'no-referrer',
     integrity,
-    signal: AbortSignal.timeout(startMs),
+    signal: AbortSignal.any([signal, AbortSignal.timeout(startMs)]),
   });
   if (!answer.ok) throw new UploaderError('hash-failed', `The hash worker's file answered ${answer.status}`);
   const blobUrl = URL.createObjectURL(new Blob([await answer.text()], { type: 'text/javascript' }));
   try {
-    return await ready(blobUrl, startMs);
+    return await ready(blobUrl, startMs, signal);
   } finally {
     URL.revokeObjectURL(blobUrl);
   }
 }
 
 /** A refusal comes as a throw, as an empty `error` event, or as silence. */
-function ready(url: string, startMs: number): Promise<Worker> {
+function ready(url: string, startMs: number, signal: AbortSignal): Promise<Worker> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const worker = new Worker(trusted(url), { type: 'module', name: 'secure-uploader-hash' });
-    const fail = (): void => {
+    const settle = (): void => {
       clearTimeout(timer);
+      signal.removeEventListener('abort', fail);
+    };
+    const fail = (): void => {
+      settle();
       worker.terminate();
       reject(new UploaderError('hash-failed', 'The hash worker could not start'));
     };
     const timer = setTimeout(fail, startMs);
+    signal.addEventListener('abort', fail);
     worker.onerror = (event) => {
       event.preventDefault();
       fail();
     };
     worker.onmessage = () => {
-      clearTimeout(timer);
+      settle();
       resolve(worker);
     };
   });

@@ -1,15 +1,15 @@
-// Sends each chunk's bytes through a lane to where its ticket says, again with a fresh ticket when that failed, and fills
-// `receipt`. It knows lanes, tickets and bytes; not which service they belong to.
+// Sends each chunk's bytes through a slot to where its ticket says, again with a fresh ticket when that failed, and fills
+// `receipt`. It knows slots, tickets and bytes; not which service they belong to.
 
-import type { UploaderError } from '../core/errors.ts';
+import { UploaderError } from '../core/errors.ts';
 import { Bell, mapUnordered } from '../core/streams.ts';
 import type { HashSlice, Put, StoredChunk, Ticket, TicketedChunk } from '../core/types.ts';
-import { abortable, type Gate, Retries, type RetryPolicy } from '../core/wait.ts';
+import { abortable, type HostBackoff, Retries, type RetryPolicy } from '../core/wait.ts';
 import { type ByteBudget, readBody } from './hash.ts';
 import { isStale } from './presign.ts';
 
 /** A place for one PUT; given back when the PUT is over. */
-export interface Lane {
+export interface UploadSlot {
   release(): void;
 }
 
@@ -17,24 +17,24 @@ export interface Lane {
 const MOST_STORED = 10_000;
 
 /** Chunks that are being sent at this moment, by hash, over all files: whoever needs the same bytes waits. */
-export class Claims {
+export class InFlightChunks {
   readonly #held = new Map<string, Promise<void>>();
   /** Each with the number that it was stored as. */
   readonly #stored = new Map<string, number>();
   storedCount = 0;
 
   /** Whether it was stored here since the ticket was asked for, which so may ask for bytes that are there by now. */
-  isOutdated({ askedAfter = 0 }: Ticket, hash: string): boolean {
+  isTicketOutdated({ askedAfter = 0 }: Ticket, hash: string): boolean {
     return (this.#stored.get(hash) ?? 0) > askedAfter;
   }
 
   /** Resolves when the holder is done, however it ended; `undefined` where nobody holds it. */
-  held(hash: string): Promise<void> | undefined {
+  whenSettled(hash: string): Promise<void> | undefined {
     return this.#held.get(hash);
   }
 
   /** The answer gives it back, and tells how it ended. */
-  hold(hash: string): (isStored: boolean) => void {
+  track(hash: string): (isStored: boolean) => void {
     let end = (): void => undefined;
     this.#held.set(
       hash,
@@ -60,8 +60,8 @@ export interface UploadParts {
   readonly file: Blob;
   readonly hashSlice: HashSlice;
   readonly budget: ByteBudget;
-  readonly acquireLane: (signal: AbortSignal) => Promise<Lane>;
-  readonly claims: Claims;
+  readonly acquireSlot: (signal: AbortSignal) => Promise<UploadSlot>;
+  readonly inFlight: InFlightChunks;
   readonly put: Put;
   /** A fresh ticket for a chunk, under the run's session. */
   readonly renew: (chunk: TicketedChunk) => Promise<Ticket>;
@@ -69,14 +69,17 @@ export interface UploadParts {
   readonly receipts: Map<string, string>;
   readonly policy: RetryPolicy;
   /** Shut while the host of the address asks for patience. */
-  readonly gateOf: (url: string) => Gate;
+  readonly backoffOf: (url: string) => HostBackoff;
   readonly signal: AbortSignal;
   /** Aborts when the network changed or the machine woke: what is under way goes again at once, on a new connection. */
-  readonly lineChange: () => AbortSignal;
+  readonly connectionChange: () => AbortSignal;
   /** How long a PUT of so many bytes may stand still, milliseconds. */
   readonly stallMs: (sizeBytes: number) => number;
   /** Resolves when so many bytes may go, where the page limits how fast; the answer takes back what does not go after all. */
-  readonly mayMove: (sizeBytes: number, signal: AbortSignal) => Promise<(unsentBytes: number) => void>;
+  readonly waitForBandwidth: (
+    sizeBytes: number,
+    signal: AbortSignal,
+  ) => Promise<(unsentBytes: number) => void>;
   /** Ends every stage of the run: a chunk cannot be stored, so nothing else has to be. */
   readonly giveUp: () => void;
   /** Bytes of this chunk handed to the network so far; 0 when a try failed. */
@@ -100,7 +103,7 @@ interface Sending extends UploadParts {
 }
 
 /** A chunk's bytes, where they are in memory; held here only, so that they can be let go of. */
-interface Held {
+interface ChunkBytes {
   body: Blob | undefined;
 }
 
@@ -111,34 +114,34 @@ export function upload(
 ): AsyncGenerator<StoredChunk, void, undefined> {
   const sending: Sending = { ...parts, waiting: new Set(), fewer: new Bell() };
   const { fewer, giveUp, signal, waiting } = sending;
-  const admit = async (chunk: TicketedChunk): Promise<Lane | undefined> => {
-    if (!needsLane(chunk, parts)) return undefined;
+  const admit = async (chunk: TicketedChunk): Promise<UploadSlot | undefined> => {
+    if (!needsSlot(chunk, parts)) return undefined;
     while (waiting.size >= MOST_WAITING) await abortable(fewer.wait(), signal);
-    return parts.acquireLane(signal);
+    return parts.acquireSlot(signal);
   };
-  return mapUnordered(chunks, admit, ({ body, ...chunk }, lane) =>
-    store(chunk, { body }, lane, sending).catch((error) => {
+  return mapUnordered(chunks, admit, ({ body, ...chunk }, slot) =>
+    store(chunk, { body }, slot, sending).catch((error) => {
       giveUp();
       throw error;
     }),
   );
 }
 
-const needsLane = (chunk: TicketedChunk, parts: UploadParts): boolean =>
+const needsSlot = (chunk: TicketedChunk, parts: UploadParts): boolean =>
   chunk.receipt === undefined &&
   chunk.ticket?.upload !== undefined &&
-  !parts.claims.held(chunk.hash) &&
-  !parts.claims.isOutdated(chunk.ticket, chunk.hash);
+  !parts.inFlight.whenSettled(chunk.hash) &&
+  !parts.inFlight.isTicketOutdated(chunk.ticket, chunk.hash);
 
 /** Waits for an equal chunk that is on its way, then takes its receipt, or a new ticket. */
 async function store(
   chunk: TicketedChunk,
-  held: Held,
-  given: Lane | undefined,
+  bytes: ChunkBytes,
+  given: UploadSlot | undefined,
   parts: Sending,
 ): Promise<StoredChunk> {
-  const { claims, receipts, signal } = parts;
-  let lane = given;
+  const { inFlight, receipts, signal } = parts;
+  let slot = given;
   let ticket = chunk.ticket;
   try {
     for (;;) {
@@ -146,31 +149,31 @@ async function store(
       const receipt =
         chunk.receipt ?? receipts.get(chunk.hash) ?? (ticket?.upload ? undefined : ticket?.receipt);
       if (receipt !== undefined) {
-        if (held.body) parts.budget.give(chunk.sizeBytes);
+        if (bytes.body) parts.budget.release(chunk.sizeBytes);
         return storedChunk(chunk, receipt, true, parts);
       }
-      const other = claims.held(chunk.hash);
+      const other = inFlight.whenSettled(chunk.hash);
       if (!other) break;
-      lane?.release();
-      lane = undefined;
+      slot?.release();
+      slot = undefined;
       await abortable(other, signal);
       // Whether the bytes are there now the service says itself; who wakes first asks for all that wait here.
       ticket = undefined;
     }
-    if (ticket && claims.isOutdated(ticket, chunk.hash)) ticket = undefined;
-    const unclaim = claims.hold(chunk.hash);
+    if (ticket && inFlight.isTicketOutdated(ticket, chunk.hash)) ticket = undefined;
+    const settle = inFlight.track(chunk.hash);
     let isStored = false;
     try {
-      const firstLane = lane;
-      lane = undefined;
-      const sent = await send(chunk, held, ticket, firstLane, parts);
+      const firstSlot = slot;
+      slot = undefined;
+      const sent = await send(chunk, bytes, ticket, firstSlot, parts);
       isStored = true;
       return storedChunk(chunk, sent.receipt, sent.isSkipped, parts);
     } finally {
-      unclaim(isStored);
+      settle(isStored);
     }
   } finally {
-    lane?.release();
+    slot?.release();
   }
 }
 
@@ -185,62 +188,72 @@ function storedChunk(
   return { ...rest, receipt, ...(isSkipped && { skipped: true }) };
 }
 
-/** PUTs until it is stored. While this waits for its next try, the lane is free and the bytes are let go of. */
+/** PUTs until it is stored. While this waits for its next try, the slot is free and the bytes are let go of. */
 async function send(
   chunk: TicketedChunk,
-  held: Held,
+  bytes: ChunkBytes,
   firstTicket: Ticket | undefined,
-  firstLane: Lane | undefined,
+  firstSlot: UploadSlot | undefined,
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
-  const { budget, gateOf, lineChange, onMultiplexed, onPut, onSent, put, signal } = parts;
+  const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, put, signal } = parts;
   // That of the host which was asked last.
-  let gate: Gate;
+  let backoff: HostBackoff;
   const retries = new Retries({
     ...parts,
-    get gate() {
-      return gate;
+    get backoff() {
+      return backoff;
     },
   });
-  let isBudgeted = held.body !== undefined;
-  let lane = firstLane;
+  let isBudgeted = bytes.body !== undefined;
+  let slot = firstSlot;
   let ticket = firstTicket;
+  /** A proxy that stores the bytes before it forwards them makes the line look fast: each stall doubles the time allowed. */
+  let stallCount = 0;
   /** What the chunk may still move of what it was allowed to. */
   let leftBytes = 0;
   let giveUnsentBack: (unsentBytes: number) => void = () => undefined;
-  const giveBack = (): void => {
-    if (isBudgeted) budget.give(chunk.sizeBytes);
+  const releaseBudget = (): void => {
+    if (isBudgeted) budget.release(chunk.sizeBytes);
     isBudgeted = false;
   };
   try {
     for (;;) {
-      // Outside the try below: the call for a ticket has had its own retries.
-      ticket ??= await parts.renew(chunk);
+      if (!ticket) {
+        // The call may wait for sign-in, or retry: other chunks may have the slot meanwhile.
+        slot?.release();
+        slot = undefined;
+        // Outside the try below: the call has its own retries.
+        ticket = await parts.renew(chunk);
+      }
       if (ticket.upload) {
-        lane ??= await parts.acquireLane(signal);
-        gate = gateOf(ticket.upload.url);
-        if (gate.opensAtMs > Date.now()) {
-          // Chunks that go to other hosts may have the lane meanwhile.
-          lane.release();
-          lane = undefined;
-          await wait(gate.pass(signal), parts);
+        slot ??= await parts.acquireSlot(signal);
+        backoff = backoffOf(ticket.upload.url);
+        if (backoff.remainingMs > 0) {
+          // Chunks that go to other hosts may have the slot meanwhile.
+          slot.release();
+          slot = undefined;
+          await wait(backoff.waitUntilOver(signal), parts);
           continue;
         }
-        giveUnsentBack = await parts.mayMove(chunk.sizeBytes, signal);
+        if (leftBytes === 0) giveUnsentBack = await parts.waitForBandwidth(chunk.sizeBytes, signal);
         leftBytes = chunk.sizeBytes;
         // Each of these may have taken longer than a ticket lives.
-        if (isStale(ticket)) ticket = await parts.renew(chunk);
+        if (isStale(ticket)) {
+          ticket = undefined;
+          continue;
+        }
       }
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
-      held.body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
-      const change = lineChange();
+      bytes.body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
+      const change = connectionChange();
       try {
         signal.throwIfAborted();
-        giveBack();
+        releaseBudget();
         onPut(chunk);
-        await put(ticket.upload, held.body, {
+        await put(ticket.upload, bytes.body, {
           signal: AbortSignal.any([signal, change]),
-          stallMs: parts.stallMs(chunk.sizeBytes),
+          stallMs: parts.stallMs(chunk.sizeBytes) * 2 ** stallCount,
           onProgress: (sentBytes) => {
             leftBytes = chunk.sizeBytes - sentBytes;
             onSent(chunk, sentBytes);
@@ -251,20 +264,21 @@ async function send(
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         signal.throwIfAborted();
+        if (error instanceof UploaderError && error.code === 'upload-stalled') stallCount += 1;
         onSent(chunk, 0);
         giveUnsentBack(leftBytes);
         leftBytes = 0;
-        lane?.release();
-        lane = undefined;
+        slot?.release();
+        slot = undefined;
         ticket = undefined;
-        held.body = undefined;
+        bytes.body = undefined;
         if (!change.aborted) await wait(retries.again(error), parts);
       }
     }
   } finally {
-    giveBack();
+    releaseBudget();
     giveUnsentBack(leftBytes);
-    lane?.release();
+    slot?.release();
   }
 }
 

@@ -2,7 +2,7 @@
 // on the way back. It does not know why they are made, nor tries anything twice.
 
 import type { Settings } from '../core/config.ts';
-import { isRetryable, UploaderError } from '../core/errors.ts';
+import { UploaderError } from '../core/errors.ts';
 import type { Calls, Session, WithToken } from '../core/types.ts';
 import {
   type Answer,
@@ -11,7 +11,6 @@ import {
   type HttpOptions,
   isBelow,
   isSafeUrl,
-  readDateMs,
   resolveUrl,
   type ServiceRequest,
 } from './http.ts';
@@ -43,7 +42,7 @@ const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
 export function createCalls(settings: Settings, withToken: WithToken, options: HttpOptions = {}): Calls {
   const profile = fillProfile(settings.profile);
   const send = createSend(settings, options);
-  const { paths } = settings;
+  const { commitPath, cancelPath } = settings;
   const inSession = (session: Session): Record<string, string> => ({ [SESSION_HEADER]: session.header });
 
   return {
@@ -51,7 +50,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       withToken(async (token) => {
         const answer = await send({
           method: 'POST',
-          path: paths.session,
+          path: settings.sessionPath,
           token,
           body: sessionBody(input),
           signal,
@@ -64,7 +63,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       withToken(async (token) => {
         const request: ServiceRequest = {
           method: 'POST',
-          path: paths.chunks,
+          path: settings.chunksPath,
           token,
           headers: inSession(session),
           body: presignBody(chunks, profile),
@@ -82,8 +81,8 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
         );
       }, signal),
 
-    ...(paths.commit === undefined ? {} : { commit: createCommit(paths.commit) }),
-    ...(paths.cancel === undefined ? {} : { cancel: createCancel(paths.cancel) }),
+    ...(commitPath && { commit: createCommit(commitPath) }),
+    ...(cancelPath && { cancel: createCancel(cancelPath) }),
   };
 
   function createCommit(path: string): NonNullable<Calls['commit']> {
@@ -102,18 +101,14 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   }
 
   function createCancel(path: string): NonNullable<Calls['cancel']> {
-    return (session, signal) =>
-      withToken(async (token) => {
+    return (session, signal, as = withToken) =>
+      as(async (token) => {
         const answer = await send({ method: 'DELETE', path, token, headers: inSession(session), signal });
         const isGone = answer.status === 404 || answer.status === 410;
         if (!isOk(answer) && !isGone) throw readRefusal(answer, 'cancel', profile);
       }, signal);
   }
 }
-
-/** True where one of these calls is worth another try. Unlike a refused PUT, refused input stays refused. */
-export const isCallWorthRetrying = (error: UploaderError): boolean =>
-  isRetryable(error) && error.code !== 'upload-refused';
 
 /** What a sign-in call answered, whatever its status. */
 export interface PostAnswer {
@@ -122,8 +117,6 @@ export interface PostAnswer {
   readonly body: unknown;
   /** From `Retry-After` or the body, milliseconds: as told, however long. */
   readonly retryAfterMs?: number;
-  /** The service's clock: its `Date`, epoch milliseconds, where the page may read it. */
-  readonly dateMs?: number;
   readonly wwwAuthenticate?: string;
 }
 
@@ -160,14 +153,12 @@ export function createPost(
     }
     const init = { method: 'POST', headers: new Headers(headers), credentials };
     const answer = await exchange(url, init, { body, timeoutMs, signal });
-    const dateMs = readDateMs(answer.header('Date'));
     const retryAfterMs = readPauseMs(answer, Number.POSITIVE_INFINITY);
     const wwwAuthenticate = answer.header('WWW-Authenticate');
     return {
       status: answer.status,
       body: answer.body,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(dateMs === undefined ? {} : { dateMs }),
       ...(wwwAuthenticate === null ? {} : { wwwAuthenticate }),
     };
   };

@@ -39,7 +39,7 @@ export interface HttpOptions {
   /** From the first byte sent to the last one read, milliseconds, beside what a long body takes. Default 30 s. */
   readonly timeoutMs?: number | undefined;
   /** Aborts when the line is another one: a request under way then is on a dead connection. */
-  readonly lineChange?: () => AbortSignal;
+  readonly connectionChange?: () => AbortSignal;
 }
 
 /**
@@ -50,13 +50,13 @@ export type Send = (request: ServiceRequest) => Promise<Answer>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 2 ** 20;
-/** A body that is sent at less than this, bytes a millisecond, beside all that the lanes send, is on no line that works. */
+/** A body that is sent at less than this, bytes a millisecond, beside all that the upload slots send, is on no line that works. */
 const SLOWEST_BODY = 32;
 
 /** The sender of all calls below `/files`, the only one that is given tokens. */
 export function createSend(
   settings: Pick<Settings, 'baseUrl' | 'authHeader' | 'authScheme'>,
-  { timeoutMs = TIMEOUT_MS, lineChange }: HttpOptions = {},
+  { timeoutMs = TIMEOUT_MS, connectionChange }: HttpOptions = {},
 ): Send {
   return async ({ method, path, token, headers, body, maxBytes, signal }) => {
     const url = resolveUrl(settings.baseUrl, path);
@@ -71,7 +71,7 @@ export function createSend(
     return exchange(
       url,
       { method, headers: allHeaders, credentials: 'same-origin' },
-      { body, timeoutMs, maxBytes, signal, lineChange: lineChange?.() },
+      { body, timeoutMs, maxBytes, signal, connectionChange: connectionChange?.() },
     );
   };
 }
@@ -81,14 +81,14 @@ interface ExchangeOptions {
   readonly timeoutMs: number;
   readonly maxBytes?: number | undefined;
   readonly signal: AbortSignal;
-  readonly lineChange?: AbortSignal | undefined;
+  readonly connectionChange?: AbortSignal | undefined;
 }
 
 /** Sends to an address that the caller has checked. Same promise as `Send`, without the check and without the bearer. */
 export async function exchange(
   url: URL,
   init: { readonly method: string; readonly headers: Headers; readonly credentials: RequestCredentials },
-  { body, timeoutMs, maxBytes = MAX_BYTES, signal, lineChange }: ExchangeOptions,
+  { body, timeoutMs, maxBytes = MAX_BYTES, signal, connectionChange }: ExchangeOptions,
 ): Promise<Answer> {
   signal.throwIfAborted();
   const stop = new AbortController();
@@ -102,7 +102,7 @@ export async function exchange(
   const answered = new AbortController();
   const text = body === undefined ? '' : JSON.stringify(body);
   sleep(timeoutMs + text.length / SLOWEST_BODY, answered.signal).then(onLate, () => undefined);
-  lineChange?.addEventListener('abort', () => stop.abort(), { signal: answered.signal });
+  connectionChange?.addEventListener('abort', () => stop.abort(), { signal: answered.signal });
   if (body !== undefined) init.headers.set('Content-Type', 'application/json');
   init.headers.set('Accept', 'application/json');
   try {

@@ -128,7 +128,7 @@ function errorOf(
   if ((status === 400 || status === 422) && namesHashMismatch(xhr.responseText)) {
     return new UploaderError('hash-mismatch', says, { status });
   }
-  const isExpired = upload.expiresAtMs !== undefined && upload.expiresAtMs <= Date.now();
+  const isExpired = upload.expiresAtMs !== undefined && upload.expiresAtMs <= performance.now();
   const code = isExpired && (status === 403 || status === 410) ? 'ticket-expired' : 'upload-refused';
   return new UploaderError(code, says, { status });
 }

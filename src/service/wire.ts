@@ -127,7 +127,7 @@ function readTicket(
   const added = profile.putHeaders
     ? askProfile('putHeaders', () => profile.putHeaders?.(name, entry))
     : undefined;
-  const receivedAtMs = Date.now();
+  const receivedAtMs = performance.now();
   const upload: TicketUpload = {
     url: href,
     method: checkMethod(field(entry, 'method')),

@@ -19,7 +19,7 @@ const STORE_NAME = 'entries';
 const LOST = new Set(['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError']);
 
 /**
- * Opens the database when it is first used. `deadlineMs` is for each use; `onLost` hears that the connection was lost, and with it
+ * Opens the database when it is first used. A use that takes longer than `deadlineMs` rejects; `onLost` hears that the connection was lost, and with it
  * perhaps all that was in it.
  */
 export function createDatabase(
@@ -28,6 +28,8 @@ export function createDatabase(
   onLost: () => void = () => undefined,
 ): Database {
   let useStore: UseStore | undefined;
+  /** Uses that missed their deadline and have not ended. While there is one, others fail at once: an upload must not wait again for each. */
+  let overdueCount = 0;
   const lose = (): void => {
     useStore = undefined;
     onLost();
@@ -64,41 +66,64 @@ export function createDatabase(
     }
   }
 
+  async function guarded<T>(
+    mode: IDBTransactionMode,
+    run: (store: IDBObjectStore) => Promise<T>,
+  ): Promise<T> {
+    if (overdueCount > 0) throw new UploaderError('store-unavailable', "the browser's database hangs");
+    const done = new AbortController();
+    const used = useOrReopen(mode, run);
+    const late = sleep(deadlineMs, done.signal).then(() => {
+      const end = (): void => {
+        overdueCount -= 1;
+      };
+      overdueCount += 1;
+      used.then(end, end);
+      throw new UploaderError(
+        'store-unavailable',
+        `the browser's database did not answer within ${deadlineMs} ms`,
+      );
+    });
+    try {
+      return await Promise.race([used, late]);
+    } catch (error) {
+      throw toStoreError(error);
+    } finally {
+      done.abort();
+    }
+  }
+
   return {
-    read: (ask) => guarded(useOrReopen('readonly', ask), deadlineMs),
+    read: (ask) => guarded('readonly', ask),
     write: (change) =>
-      guarded(
-        useOrReopen('readwrite', (store) => {
-          change(store);
-          // Not the request but the transaction: a full disk, and WebKit with a file, abort it after the request succeeded.
-          return promisifyRequest(store.transaction);
-        }),
-        deadlineMs,
-      ),
+      guarded('readwrite', (store) => {
+        change(store);
+        // Not the request but the transaction: a full disk, and WebKit with a file, abort it after the request succeeded.
+        return promisifyRequest(store.transaction);
+      }),
   };
 }
 
-const isLost = (error: unknown): boolean =>
-  error === null || (error instanceof DOMException && LOST.has(error.name));
-
-async function guarded<T>(promise: Promise<T>, deadlineMs: number): Promise<T> {
+/** Deletes a database, or does nothing where there is none. Rejects with `store-unavailable`. */
+export async function deleteDatabase(name: string, deadlineMs: number): Promise<void> {
   const done = new AbortController();
-  const late = sleep(deadlineMs, done.signal).then(() => {
-    throw new UploaderError(
-      'store-unavailable',
-      `the browser's database did not answer within ${deadlineMs} ms`,
-    );
-  });
-  // The loser of the race must not count as unhandled.
-  late.catch(() => undefined);
   try {
-    return await Promise.race([promise, late]);
+    const late = sleep(deadlineMs, done.signal).then(() => {
+      throw new UploaderError(
+        'store-unavailable',
+        `the browser did not delete ${name} within ${deadlineMs} ms`,
+      );
+    });
+    await Promise.race([promisifyRequest(indexedDB.deleteDatabase(name)), late]);
   } catch (error) {
     throw toStoreError(error);
   } finally {
     done.abort();
   }
 }
+
+const isLost = (error: unknown): boolean =>
+  error === null || (error instanceof DOMException && LOST.has(error.name));
 
 function toStoreError(cause: unknown): UploaderError {
   if (cause instanceof UploaderError) return cause;

@@ -7,8 +7,12 @@ import type { HashAlgorithm, UploadRecord } from '../core/types.ts';
 export type RecordToSave = Omit<UploadRecord, 'stored'>;
 
 /** A saved record, with the name of its chunk states. A new session begins with a new name, so old states never count. */
-export interface SavedRecord extends RecordToSave {
+export interface SavedRecord extends Omit<RecordToSave, 'file'> {
   readonly chunksId: string;
+  /** Where the bytes of the file are, if they are saved. */
+  readonly fileId?: string | undefined;
+  /** When chunks were last saved, epoch milliseconds; absent until an hour after the session was opened. */
+  readonly usedAtMs?: number | undefined;
 }
 
 /** What is known of one stored chunk. */
@@ -37,9 +41,12 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
     firstSliceHash: record.firstSliceHash,
     chunkSizeBytes: record.chunkSizeBytes,
     hashAlgorithm: record.hashAlgorithm,
-    sessionId: record.session.sessionId,
-    sessionHeader: record.session.header,
+    sessionId: record.session?.sessionId,
+    sessionHeader: record.session?.header,
+    fileId: record.fileId,
+    isPaused: record.isPaused,
     createdAtMs: record.createdAtMs,
+    usedAtMs: record.usedAtMs,
     ...(record.handle ? { handle: record.handle } : {}),
   };
 }
@@ -72,17 +79,19 @@ export function readRecord(value: unknown): SavedRecord | undefined {
     firstSliceHash: text('firstSliceHash'),
     chunkSizeBytes: count('chunkSizeBytes') || undefined,
     hashAlgorithm: readAlgorithm(fields.hashAlgorithm),
-    sessionId: text('sessionId') || undefined,
-    header: text('sessionHeader') || undefined,
     createdAtMs: count('createdAtMs'),
   };
-  if (fields.version !== VERSION || !isFull(read)) return undefined;
-  const { sessionId, header, ...rest } = read;
+  const [sessionId, header, fileId] = [text('sessionId'), text('sessionHeader'), text('fileId')];
+  const session = sessionId && header ? { sessionId, header } : undefined;
+  if (fields.version !== VERSION || !isFull(read) || !(session || fileId)) return undefined;
   const handle = readHandle(fields.handle);
   return {
-    ...rest,
-    session: { sessionId, header },
+    ...read,
+    session,
+    ...(fileId && { fileId }),
+    ...(fields.isPaused === true && { isPaused: true }),
     newName: text('newName'),
+    usedAtMs: count('usedAtMs'),
     ...(handle && { handle }),
   };
 }

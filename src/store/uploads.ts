@@ -4,8 +4,7 @@
 import { promisifyRequest } from 'idb-keyval';
 import { UploaderError } from '../core/errors.ts';
 import type { UploadRecord } from '../core/types.ts';
-import { createDatabase, type Database } from './database.ts';
-import { createFileStore, type FileStore } from './files.ts';
+import { createDatabase, type Database, deleteDatabase } from './database.ts';
 import {
   isNewer,
   type RecordToSave,
@@ -23,6 +22,10 @@ export interface UploadStore {
   find(key: string): Promise<UploadRecord | undefined>;
   /** Saves or replaces a record. Under another session or chunk size than before, chunks saved until now no longer count. */
   save(record: RecordToSave): Promise<void>;
+  /** Changes fields of a saved record; does nothing where there is none. */
+  update(key: string, change: Pick<RecordToSave, 'newName' | 'session' | 'isPaused'>): Promise<void>;
+  /** Size of all files that are saved themselves, in bytes. */
+  fileBytes(): Promise<number>;
   /**
    * Adds chunks that are stored. Calls made while one is being written share the next write. Without a record it does nothing,
    * unless that went with a database that was deleted under the page: then it rejects, once.
@@ -31,11 +34,13 @@ export interface UploadStore {
   remove(key: string): Promise<void>;
   /** All uploads, the oldest first. */
   list(): Promise<readonly UploadRecord[]>;
-  /** Removes uploads begun longer ago than that, and what no record belongs to any more; not what a newer version has saved. */
-  prune(maxAgeMs: number): Promise<void>;
+  /**
+   * Removes uploads of which nothing was stored for longer than `maxAgeMs`, and chunks without a record. Keeps what a newer
+   * version has saved, and every upload for which `isInUse` is true: another tab is running it.
+   */
+  prune(maxAgeMs: number, isInUse?: (key: string) => boolean): Promise<void>;
+  /** Deletes everything, in all databases; what is being saved is not saved. Rejects with `store-unavailable` where one of them failed. */
   clear(): Promise<void>;
-  /** Small files that are kept themselves; `prune` and `clear` count for them too. */
-  readonly files: FileStore;
 }
 
 /** What a test, or a page with two kinds of uploads, sets. */
@@ -45,6 +50,8 @@ export interface UploadStoreOptions {
   /** How long the browser's database may take for one thing, milliseconds. Default 10 s: an upload must not hang on it. */
   readonly deadlineMs?: number;
 }
+
+const TOUCH_MS = 3_600_000;
 
 /** Creates the store; nothing is opened before it is used. */
 export function createUploadStore({
@@ -59,12 +66,16 @@ export function createUploadStore({
     chunksIds.clear();
   });
   const chunkLog = createDatabase(`${name}-chunks`, deadlineMs);
-  const files = createFileStore(createDatabase(`${name}-files`, deadlineMs));
+  /** Earlier versions saved files in a database of their own. */
+  const deleteOldFiles = (): Promise<void> => deleteDatabase(`${name}-files`, deadlineMs);
   /** Records that are being written: their first chunks may be stored before that has ended. */
   const saving = new Map<string, Promise<unknown>>();
+  const touchedMs = new Map<string, number>();
   // Two pages that write for one upload never use the same key.
   const writer = Date.now() + Math.random();
   let sequence = 0;
+  /** How often everything was deleted: whatever was read before is not written after. */
+  let clearCount = 0;
 
   async function load(key: string): Promise<SavedRecord | undefined> {
     const value: unknown = await records.read((store) => promisifyRequest(store.get(key)));
@@ -79,11 +90,16 @@ export function createUploadStore({
     return undefined;
   }
 
-  async function withStored({ chunksId, ...record }: SavedRecord): Promise<UploadRecord> {
-    const entries: unknown[] = await chunkLog.read((store) =>
-      promisifyRequest(store.getAll(rangeOf(chunksId))),
+  async function withStored({ chunksId, fileId, ...record }: SavedRecord): Promise<UploadRecord> {
+    const [entries, bytes] = await chunkLog.read((store) =>
+      Promise.all([
+        promisifyRequest<unknown[]>(store.getAll(rangeOf(chunksId))),
+        fileId && promisifyRequest<unknown>(store.get([fileId])),
+      ]),
     );
-    return { ...record, stored: readChunks(entries, record) };
+    const { lastModifiedMs: lastModified, type } = record;
+    const file = bytes instanceof ArrayBuffer && new File([bytes], record.name, { type, lastModified });
+    return { ...record, stored: readChunks(entries, record), ...(file && { file }) };
   }
 
   const forgetChunks = (chunksId: string): Promise<void> =>
@@ -95,22 +111,48 @@ export function createUploadStore({
     const record = await load(key);
     chunksIds.delete(key);
     unsure.delete(key);
+    touchedMs.delete(key);
     if (!record) return;
     await records.write((store) => void store.delete(key));
     await forgetChunks(record.chunksId);
+    if (record.fileId) await forgetChunks(record.fileId);
   }
 
-  async function saveWhole(record: RecordToSave): Promise<void> {
+  async function saveWhole({ file, ...record }: RecordToSave): Promise<void> {
+    const count = clearCount;
     const before = await load(record.key);
+    if (count !== clearCount) return;
     const goesOn = before !== undefined && isSameUpload(before, record);
     const chunksId = goesOn ? before.chunksId : createChunksId();
-    await saveRecord(records, { ...record, chunksId });
+    const fileId = file && (before?.fileId ?? createChunksId());
+    await saveRecord(records, { ...record, chunksId, fileId });
+    if (count !== clearCount) return;
     chunksIds.set(record.key, chunksId);
     unsure.delete(record.key);
+    touchedMs.set(record.key, performance.now());
     if (before && !goesOn) await forgetChunks(before.chunksId);
+    if (!file || before?.fileId) return;
+    const bytes = await file.arrayBuffer();
+    if (count === clearCount) await chunkLog.write((store) => void store.put(bytes, [fileId as string]));
+  }
+
+  /** Writes of one record follow one another. */
+  async function inTurn(key: string, write: () => Promise<void>): Promise<void> {
+    const count = clearCount;
+    const writeAfter = async (before: Promise<unknown> | undefined): Promise<void> => {
+      if (before !== undefined) await before;
+      if (count === clearCount) await write();
+    };
+    const done = writeAfter(saving.get(key));
+    const ended = done.catch(() => undefined);
+    saving.set(key, ended);
+    await done.finally(() => {
+      if (saving.get(key) === ended) saving.delete(key);
+    });
   }
 
   const append = groupCommit(async (batch: ReadonlyMap<string, readonly StoredState[]>) => {
+    const count = clearCount;
     const entries: { readonly key: IDBValidKey; readonly value: unknown }[] = [];
     for (const [key, chunks] of batch) {
       await saving.get(key);
@@ -121,27 +163,41 @@ export function createUploadStore({
       sequence += 1;
       entries.push({ key: [chunksId, writer, sequence], value: writeChunks(chunks) });
     }
-    if (entries.length === 0) return;
+    if (entries.length === 0 || count !== clearCount) return;
     await chunkLog.write((store) => {
       for (const { key, value } of entries) store.put(value, key);
     });
+    for (const key of batch.keys()) if (count === clearCount) await touch(key);
   });
 
-  return {
-    files,
+  /** Renews the record's date, at most once an hour: an upload that runs longer than `keep-days` must not expire. */
+  async function touch(key: string): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - (touchedMs.get(key) ?? Number.NEGATIVE_INFINITY) < TOUCH_MS) return;
+    touchedMs.set(key, nowMs);
+    const count = clearCount;
+    const record = await load(key);
+    if (record && count === clearCount) await saveRecord(records, { ...record, usedAtMs: Date.now() });
+  }
 
+  return {
     async find(key) {
       const record = await load(key);
       return record && withStored(record);
     },
 
-    async save(record) {
-      const saved = saveWhole(record);
-      const ended = saved.catch(() => undefined);
-      saving.set(record.key, ended);
-      await saved.finally(() => {
-        if (saving.get(record.key) === ended) saving.delete(record.key);
-      });
+    save: (record) => inTurn(record.key, () => saveWhole(record)),
+
+    update: (key, change) =>
+      inTurn(key, async () => {
+        const count = clearCount;
+        const record = await load(key);
+        if (record && count === clearCount) await saveRecord(records, { ...record, ...change });
+      }),
+
+    async fileBytes() {
+      const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
+      return values.map(readRecord).reduce((sum, record) => sum + (record?.fileId ? record.sizeBytes : 0), 0);
     },
 
     saveChunks: (key, chunks) => (chunks.length === 0 ? Promise.resolve() : append(key, chunks)),
@@ -152,11 +208,12 @@ export function createUploadStore({
       const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
       const saved = values.map(readRecord).filter((record) => record !== undefined);
       saved.sort((a, b) => a.createdAtMs - b.createdAtMs);
-      return Promise.all(saved.map(withStored));
+      const found = await Promise.all(saved.map(withStored));
+      return found.filter(({ file, session }) => file || session);
     },
 
-    async prune(maxAgeMs) {
-      await files.prune(maxAgeMs);
+    async prune(maxAgeMs, isInUse = () => false) {
+      await deleteOldFiles().catch(() => undefined);
       // Before the records: whoever writes chunks has saved their record already.
       const ids = await chunkLog.read(listIds);
       const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
@@ -164,9 +221,10 @@ export function createUploadStore({
       for (const key of keys.map(String)) {
         const record = await load(key);
         if (!record) continue;
-        // A date far ahead comes from a clock that was wrong, and would never grow old.
-        if (Math.abs(Date.now() - record.createdAtMs) > maxAgeMs) await remove(key);
-        else kept.add(record.chunksId);
+        // A date in the future comes from a wrong clock; without `abs` such a record would never expire.
+        const ageMs = Math.abs(Date.now() - (record.usedAtMs ?? record.createdAtMs));
+        if (ageMs > maxAgeMs && !isInUse(key)) await remove(key);
+        else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
       }
       const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
       // Which of the others are theirs is not known here.
@@ -175,24 +233,33 @@ export function createUploadStore({
     },
 
     async clear() {
+      clearCount += 1;
       chunksIds.clear();
       unsure.clear();
-      await records.write((store) => void store.clear());
-      await chunkLog.write((store) => void store.clear());
-      await files.clear();
+      // The keys hold names of files.
+      touchedMs.clear();
+      const cleared = await Promise.allSettled([
+        records.write((store) => void store.clear()),
+        chunkLog.write((store) => void store.clear()),
+        deleteOldFiles(),
+      ]);
+      const failed = cleared.find((result) => result.status === 'rejected');
+      if (failed)
+        throw new UploaderError('store-unavailable', 'Not everything could be deleted', {
+          cause: failed.reason,
+        });
     },
   };
 }
 
 /** Random, also where `crypto.randomUUID` is not to be had (no secure context). */
-const createChunksId = (): string =>
-  Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join('-');
+const createChunksId = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 /** All keys `[id, …]`: an array comes after every number. */
 const rangeOf = (chunksId: string): IDBKeyRange => IDBKeyRange.bound([chunksId], [chunksId, []]);
 
-const isSameUpload = (before: RecordToSave, after: RecordToSave): boolean =>
-  before.session.header === after.session.header &&
+const isSameUpload = (before: SavedRecord, after: RecordToSave): boolean =>
+  before.session?.header === after.session?.header &&
   before.chunkSizeBytes === after.chunkSizeBytes &&
   before.hashAlgorithm === after.hashAlgorithm;
 

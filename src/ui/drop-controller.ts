@@ -2,6 +2,7 @@
 // upload. It knows its host as a place on the page, and what to call with what was found.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { Change } from '../core/changes.ts';
 import type { PickedFile } from '../core/types.ts';
 import { readDrop } from './read-drop.ts';
 import type { Intake } from './views/state.ts';
@@ -19,6 +20,8 @@ export class DropController implements ReactiveController {
   readonly #host: DropHost;
   readonly #onFiles: (files: readonly PickedFile[]) => void;
   #connection = new AbortController();
+  /** Grows when what is being read is no longer wanted. */
+  #generation = 0;
 
   constructor(host: DropHost, onFiles: (files: readonly PickedFile[]) => void) {
     this.#host = host;
@@ -41,6 +44,17 @@ export class DropController implements ReactiveController {
   hostDisconnected(): void {
     this.#connection.abort();
     this.#setDragging(false);
+  }
+
+  /** What was dropped belongs to who was there: files that are still being read are not taken. */
+  leave(): void {
+    this.#generation += 1;
+    this.#set(NOTHING);
+  }
+
+  /** Somebody signed out, in this tab or in another. */
+  onChange(change: Change): void {
+    if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.leave();
   }
 
   #setDragging(dragging: boolean): void {
@@ -92,17 +106,19 @@ export class DropController implements ReactiveController {
   };
 
   #read(data: DataTransfer): void {
+    const generation = this.#generation;
     let frame = 0;
     let readingCount = 0;
     const onFound = (count: number): void => {
       readingCount = count;
       frame ||= requestAnimationFrame(() => {
         frame = 0;
-        this.#set({ ...this.intake, readingCount });
+        if (generation === this.#generation) this.#set({ ...this.intake, readingCount });
       });
     };
     void readDrop(data, onFound).then(({ files, emptyFolderCount, unreadableCount }) => {
       cancelAnimationFrame(frame);
+      if (generation !== this.#generation) return;
       this.#set({ ...NOTHING, emptyFolderCount, unreadableCount });
       this.#onFiles(files);
     });

@@ -3,10 +3,11 @@
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
-import type { Settings } from '../core/config.ts';
+import { type FileRules, readFileRules, type Settings } from '../core/config.ts';
 import { toUploaderError } from '../core/errors.ts';
 import type { Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
+import { deleteUploads } from '../engine/sign-out.ts';
 import { Uploader, type UploaderOptions } from '../engine/uploader.ts';
 import { readSettings, type SettingsHost } from './read-settings.ts';
 
@@ -33,21 +34,21 @@ const EMPTY: Snapshot = Object.freeze<Snapshot>({
   auth: { state: 'signed-out', mode: 'auto', required: false },
 });
 
-/** Owns the engine of one element. `onChange` hears of every change before its event is dispatched. */
+/** Owns the engine of one element. `watchers` are called with every change before its event is dispatched. */
 export class EngineController implements ReactiveController {
   /** True while the settings do not allow an engine. */
   isMisconfigured = false;
   readonly #host: EngineHost;
-  readonly #onChange: (change: Change) => void;
+  readonly #watchers: readonly { onChange(change: Change): void }[];
   #uploader: Uploader | undefined;
   #isRendering = false;
   #renderedMs = Number.NEGATIVE_INFINITY;
   #told = '';
   #removal = new AbortController();
 
-  constructor(host: EngineHost, onChange: (change: Change) => void) {
+  constructor(host: EngineHost, watchers: readonly { onChange(change: Change): void }[]) {
     this.#host = host;
-    this.#onChange = onChange;
+    this.#watchers = watchers;
     host.addController(this);
   }
 
@@ -66,28 +67,48 @@ export class EngineController implements ReactiveController {
     return this.#uploader?.settings;
   }
 
-  /** Hands changed settings over; they count for files added afterwards. An address that is still to come is waited for. */
-  configure(): void {
+  /** The rules for files, which are shown before there is an engine, too. */
+  get fileRules(): FileRules {
+    return this.settings ?? readFileRules(readSettings(this.#host));
+  }
+
+  /**
+   * Hands changed settings over; they count for files added afterwards. Without a `base-url` it waits for one. With `isTokenSet` the
+   * page has set what gives tokens, and may be asked again after a sign-out.
+   */
+  configure(isTokenSet: boolean): void {
     this.isMisconfigured = false;
     if (!this.#uploader && !this.#host.baseUrl) return;
     try {
       if (this.#uploader) this.#heed(() => this.#uploader?.configure(readSettings(this.#host)));
+      if (isTokenSet) this.uploader.allowSignIn();
       else void this.uploader;
     } catch {
       // Told already.
     }
   }
 
+  /** Signs out. Where the settings allow no engine, what is saved is deleted all the same. */
+  async signOut(): Promise<void> {
+    try {
+      void this.uploader;
+    } catch (error) {
+      await deleteUploads();
+      throw error;
+    }
+    await this.uploader.signOut();
+  }
+
   hostConnected(): void {
     this.#removal.abort();
-    this.#uploader?.wake();
+    this.#uploader?.restore();
   }
 
   /** An element that is only moved is connected again before the next task, and nothing happens. */
   hostDisconnected(): void {
     this.#removal = new AbortController();
     sleep(0, this.#removal.signal).then(
-      () => this.#uploader?.rest(),
+      () => this.#uploader?.suspend(),
       () => undefined,
     );
   }
@@ -100,7 +121,7 @@ export class EngineController implements ReactiveController {
       return this.#dispatch('auth-redirect', { openCount }, true);
     };
     uploader.onChange((change) => {
-      this.#onChange(change);
+      for (const watcher of this.#watchers) watcher.onChange(change);
       const isDispatched = this.#host.chunkEvents || !change.name.startsWith('chunk-');
       if (isDispatched) this.#dispatch(change.name, change.detail);
     });

@@ -55,7 +55,7 @@ export function createFormat(locale: string): Format {
     duration: (ms) => {
       const seconds = ms / 1000;
       if (seconds < 10) return undefined;
-      if (seconds < 58) return unit('second', 0).format(Math.ceil(seconds / 5) * 5);
+      if (seconds <= 55) return unit('second', 0).format(Math.ceil(seconds / 5) * 5);
       if (seconds < 3570) return unit('minute', 0).format(Math.round(seconds / 60));
       return unit('hour', seconds < 36_000 ? 1 : 0).format(seconds / 3600);
     },

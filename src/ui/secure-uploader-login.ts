@@ -3,6 +3,7 @@
 // address that names the account.
 
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
+import type { AuthOptions, CredentialField } from '../core/auth-options.ts';
 import type { Change } from '../core/changes.ts';
 import { createSettings, type Settings } from '../core/config.ts';
 import type { AuthSnapshot } from '../core/types.ts';
@@ -10,7 +11,7 @@ import { openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
 import { login } from './styles/login.ts';
-import { type CredentialField, type Idp, LOCKED, loginStep } from './views/login.ts';
+import { type Idp, LOCKED, loginStep } from './views/login.ts';
 
 const PASSWORD: readonly CredentialField[] = [{ name: 'password' }];
 
@@ -49,7 +50,7 @@ export class SecureUploaderLogin extends LitElement {
   /** Shows the form though the page is inside a page of another origin. */
   allowFramedLogin = false;
   /** How the service differs; see docs/authentication.md. */
-  authOptions?: Readonly<Record<string, unknown>>;
+  authOptions?: AuthOptions;
   /** Identity providers to choose from; `federated` ones sign in in a window. */
   idps: readonly Idp[] = [];
   /** Texts other than the English ones. */
@@ -107,7 +108,7 @@ export class SecureUploaderLogin extends LitElement {
     before?.session.close();
     this.#signIn = next;
     const stop = next.session.subscribe(() => this.requestUpdate());
-    this.#life.signal.addEventListener('abort', stop, { once: true });
+    this.#life.signal.addEventListener('abort', stop);
   }
 
   #openAlone(): SignIn {
@@ -126,7 +127,7 @@ export class SecureUploaderLogin extends LitElement {
     });
   }
 
-  get #options(): { credentialFields?: readonly CredentialField[]; autoSubmitCode?: boolean } {
+  get #options(): AuthOptions {
     return this.settings?.authOptions ?? this.authOptions ?? {};
   }
 

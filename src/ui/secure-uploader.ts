@@ -7,7 +7,7 @@ import type { TokenInput } from '../core/changes.ts';
 import type { GetToken, Profile } from '../core/config.ts';
 import { isActive } from '../core/phases.ts';
 import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot } from '../core/types.ts';
-import type { UploaderOptions } from '../engine/uploader.ts';
+import type { AuthOptions, UploaderOptions } from '../engine/uploader.ts';
 import { Announcer } from './announcer.ts';
 import { createCommands } from './commands.ts';
 import { DropController } from './drop-controller.ts';
@@ -23,9 +23,9 @@ import { pickHandles } from './pick-file.ts';
 import { warnOfAttributes } from './read-settings.ts';
 import { resume } from './resume.ts';
 import { styles } from './styles/styles.ts';
-import { createTokenSource, takeEarlyToken } from './token-source.ts';
+import { TokenSource, takeEarlyToken } from './token-source.ts';
 import type { Idp } from './views/login.ts';
-import { rulesOf, type WidgetState } from './views/state.ts';
+import type { WidgetState } from './views/state.ts';
 import { widget } from './views/widget.ts';
 import { WindowController } from './window-controller.ts';
 
@@ -189,14 +189,14 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'session-path' }) sessionPath?: string | undefined;
   /** Path that gives tickets for chunks. */
   @property({ attribute: 'chunks-path' }) chunksPath?: string | undefined;
-  /** Supplies a token when one is needed. Give the same function at every rendering: another one signs in anew. */
-  @property({ attribute: false }) getToken?: GetToken | undefined;
+  /** Supplies a token when one is needed. Another function starts another session; after a sign-out, setting one lets it be called again. */
+  @property({ attribute: false, hasChanged: () => true }) getToken?: GetToken | undefined;
   /** Answers the folder of a file from its relative path. */
   @property({ attribute: false }) parentFor?: ((relativePath: string) => string) | undefined;
   /** How the service fills what its interface leaves open. */
   @property({ attribute: false }) profile?: Profile | undefined;
   /** Rare settings of sign-in. */
-  @property({ attribute: false }) authOptions?: Readonly<Record<string, unknown>> | undefined;
+  @property({ attribute: false }) authOptions?: AuthOptions | undefined;
   /** Identity providers that the form of `auth="local"` offers; `federated` ones sign in in a window. */
   @property({ attribute: false }) idps: readonly Idp[] = [];
   /** Deadlines and retries of the engine other than the usual ones; read when the first settings are. */
@@ -208,12 +208,12 @@ export class SecureUploader extends LitElement {
   texts: Messages = ENGLISH;
 
   readonly #announcer = new Announcer(this);
-  readonly #engine = new EngineController(this, (change) => this.#announcer.onChange(change));
+  readonly #tokens = new TokenSource();
+  readonly #drop = new DropController(this, (files) => this.#commands.addFiles(files));
+  readonly #engine = new EngineController(this, [this.#tokens, this.#announcer, this.#drop]);
   readonly #login = new LoginController(this, () => this.#engine.settings);
   readonly #commands = createCommands(this, this.#engine);
-  readonly #drop = new DropController(this, (files) => this.#commands.addFiles(files));
   readonly #rows = new WindowController(this);
-  readonly #tokens = createTokenSource();
   readonly #internals = this.attachInternals();
 
   constructor() {
@@ -307,10 +307,10 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.signIn(via);
   }
 
-  /** Signs out, and forgets what was saved of uploads. */
+  /** Signs out, and deletes what was saved of uploads first; rejects with `store-unavailable` where something could not be deleted. */
   async signOut(): Promise<void> {
     this.#tokens.clear();
-    await this.#engine.uploader.signOut();
+    await this.#engine.signOut();
   }
 
   override addEventListener<K extends keyof SecureUploaderEventMap>(
@@ -329,6 +329,22 @@ export class SecureUploader extends LitElement {
     super.addEventListener(...args);
   }
 
+  override removeEventListener<K extends keyof SecureUploaderEventMap>(
+    type: K,
+    listener: (this: SecureUploader, event: SecureUploaderEventMap[K]) => unknown,
+    options?: boolean | EventListenerOptions,
+  ): void;
+  override removeEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: boolean | EventListenerOptions,
+  ): void;
+  override removeEventListener(
+    ...args: [string, EventListenerOrEventListenerObject, (boolean | EventListenerOptions)?]
+  ): void {
+    super.removeEventListener(...args);
+  }
+
   override connectedCallback(): void {
     super.connectedCallback();
     warnOfAttributes(this);
@@ -340,8 +356,12 @@ export class SecureUploader extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues): void {
-    if (changed.size > 0 || !this.hasUpdated) this.#engine.configure();
-    if (changed.get('owner')) this.#announcer.clear();
+    this.#tokens.assign(this.owner);
+    if (changed.size > 0 || !this.hasUpdated) this.#engine.configure(changed.has('getToken'));
+    if (changed.get('owner')) {
+      this.#announcer.clear();
+      this.#drop.leave();
+    }
     if (changed.has('messages')) this.texts = { ...ENGLISH, ...this.messages };
   }
 
@@ -355,7 +375,7 @@ export class SecureUploader extends LitElement {
       signInPauseInS: this.#login.pauseInS,
       messages: this.texts,
       format: this.format,
-      rules: rulesOf(this),
+      rules: { ...this.#engine.fileRules, directory: this.directory, disabled: this.disabled },
       intake: this.#drop.intake,
       spoken: this.#announcer.spoken,
       rows: this.#rows.rangeOf(snapshot.files.map((file) => file.id)),

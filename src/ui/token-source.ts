@@ -1,45 +1,52 @@
-// The write-only `token` property as a `getToken`: a token is handed out, and when it is refused or runs out the next one
-// that the page sets is waited for. The token lives in this closure and nowhere else.
+// The write-only `token` property, on top of `getToken`: a token is handed out until it is refused or runs out; then the next one
+// that the page sets is waited for. The token is in a private field of this object.
 
-import type { TokenInput } from '../core/changes.ts';
+import type { Change, TokenInput } from '../core/changes.ts';
 import type { GetToken } from '../core/config.ts';
 import { abortable } from '../core/wait.ts';
 
-/** Where tokens are put, and the function that takes them out. */
-export interface TokenSource {
-  /** Sets the token; whoever waits gets it. */
-  set(token: TokenInput): void;
-  /** Forgets the token: somebody signed out. */
-  clear(): void;
-  readonly getToken: GetToken;
-}
-
-/** An empty source: `getToken` waits until the first `set`. */
-export function createTokenSource(): TokenSource {
-  let token: TokenInput | undefined;
-  let isUsed = false;
-  let onSet: () => void = () => undefined;
-  let next = new Promise<void>((resolve) => {
-    onSet = resolve;
+export class TokenSource {
+  #token: TokenInput | undefined;
+  #isUsed = false;
+  /** Whose the token is, once that is known. */
+  #owner = '';
+  #onSet = (): void => undefined;
+  #next = new Promise<void>((resolve) => {
+    this.#onSet = resolve;
   });
-  return {
-    set(value) {
-      token = value;
-      isUsed = false;
-      onSet();
-      next = new Promise((resolve) => {
-        onSet = resolve;
-      });
-    },
-    clear() {
-      token = undefined;
-    },
-    async getToken(reason, signal) {
-      if (reason !== 'first' && isUsed) token = undefined;
-      while (token === undefined) await abortable(next, signal);
-      isUsed = true;
-      return token;
-    },
+
+  /** Sets the token; calls of `getToken` that wait get it. */
+  set(token: TokenInput): void {
+    this.#token = token;
+    this.#isUsed = false;
+    this.#owner = '';
+    this.#onSet();
+    this.#next = new Promise((resolve) => {
+      this.#onSet = resolve;
+    });
+  }
+
+  clear(): void {
+    this.#token = undefined;
+  }
+
+  /** Somebody signed out, in this tab or in another. */
+  onChange(change: Change): void {
+    if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.clear();
+  }
+
+  /** A new token is that owner's from now on; the token of another owner is forgotten. */
+  assign(owner = ''): void {
+    if (this.#owner !== '' && this.#owner !== owner) this.clear();
+    this.#owner = owner;
+  }
+
+  /** Always the same function, which waits until there is a token. */
+  readonly getToken: GetToken = async (reason, signal) => {
+    if (reason !== 'first' && this.#isUsed) this.clear();
+    while (this.#token === undefined) await abortable(this.#next, signal);
+    this.#isUsed = true;
+    return this.#token;
   };
 }
 

@@ -19,7 +19,7 @@ export class WindowController implements ReactiveController {
   readonly #heights = new Map<string, number>();
   #average = GUESS;
   #ids: readonly string[] = [];
-  #range: RowRange = { first: 0, last: 0, before: 0, after: 0 };
+  #range: RowRange | undefined;
   #frame = 0;
   #connection = new AbortController();
 
@@ -30,7 +30,7 @@ export class WindowController implements ReactiveController {
 
   hostConnected(): void {
     this.#connection = new AbortController();
-    const options = { capture: true, passive: true, signal: this.#connection.signal };
+    const options = { capture: true, signal: this.#connection.signal };
     const onMove = (): void => {
       if (this.#ids.length > SHORT) this.#askAgain();
     };
@@ -60,7 +60,7 @@ export class WindowController implements ReactiveController {
       sum += height;
       this.#heights.set(row.dataset.id ?? '', height);
     }
-    if (sum > 0) this.#average = sum / rows.length;
+    if (sum) this.#average = sum / rows.length;
     if (this.#heights.size > this.#ids.length * 2) this.#heights.clear();
     this.#askAgain();
   }
@@ -70,7 +70,7 @@ export class WindowController implements ReactiveController {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
       const next = this.#compute();
-      if (next.first !== this.#range.first || next.last !== this.#range.last) this.#host.requestUpdate();
+      if (next.first !== this.#range?.first || next.last !== this.#range.last) this.#host.requestUpdate();
     });
   }
 
@@ -78,26 +78,17 @@ export class WindowController implements ReactiveController {
     const [top, bottom] = this.#visible();
     const count = this.#ids.length;
     let offset = 0;
-    let first = -1;
-    let before = 0;
-    let last = count;
-    let end = 0;
+    let start: Pick<RowRange, 'first' | 'before'> | undefined;
+    let end: { readonly last: number; readonly offset: number } | undefined;
     for (let index = 0; index < count; index++) {
       const next = offset + (this.#heights.get(this.#ids[index] as string) ?? this.#average);
-      if (first < 0 && next > top - MARGIN) {
-        first = index;
-        before = offset;
-      }
-      if (last === count && offset > bottom + MARGIN) {
-        last = index;
-        end = offset;
-      }
+      if (!start && next > top - MARGIN) start = { first: index, before: offset };
+      if (!end && offset > bottom + MARGIN) end = { last: index, offset };
       offset = next;
     }
     // A list that has just become shorter may be scrolled beyond its end for one frame.
-    if (first < 0)
-      return { first: Math.max(0, count - 10), last: count, before: offset - 10 * this.#average, after: 0 };
-    return { first, last, before, after: last === count ? 0 : offset - end };
+    start ??= { first: count - 10, before: offset - 10 * this.#average };
+    return { ...start, last: end?.last ?? count, after: end ? offset - end.offset : 0 };
   }
 
   /** The visible part of the list, in pixels from its start. */

@@ -3,10 +3,11 @@
 import { expect } from '@open-wc/testing';
 import {
   createSettings,
-  isLoopback,
   parseBytes,
   type Settings,
   type SettingsInput,
+  serviceKeyOf,
+  signInKeyOf,
 } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 
@@ -18,14 +19,54 @@ function read(input: SettingsInput): { settings: Settings; warnings: string[] } 
   return { settings, warnings };
 }
 
-function refusedBaseUrl(value: string | undefined): UploaderError {
-  try {
-    createSettings({ baseUrl: value });
-  } catch (error) {
-    if (error instanceof UploaderError) return error;
-  }
-  throw new Error(`${value} was expected to be refused`);
-}
+/** Settings of a page that sets a base URL and nothing else. */
+const DEFAULTS: Settings = {
+  baseUrl,
+  parentId: '',
+  auth: 'auto',
+  clientId: 'secure-uploader',
+  redirectUri: undefined,
+  responseMode: undefined,
+  silent: 'auto',
+  issuer: undefined,
+  idpId: undefined,
+  scope: undefined,
+  authHeader: 'Authorization',
+  authScheme: 'Bearer',
+  allowFramedLogin: false,
+  uploadOrigins: [],
+  owner: '',
+  accept: '',
+  multiple: false,
+  maxFiles: Number.POSITIVE_INFINITY,
+  maxFileSizeBytes: Number.POSITIVE_INFINITY,
+  chunkSizeBytes: 'auto',
+  concurrency: 'auto',
+  batchSize: 64,
+  throttleBytesPerSecond: Number.POSITIVE_INFINITY,
+  hash: 'sha-256',
+  manual: false,
+  noResume: false,
+  keepFiles: false,
+  keepMs: 7 * 24 * 3_600_000,
+  onConflict: 'fail',
+  workerUrl: undefined,
+  sessionPath: '/files/uploadsession',
+  chunksPath: '/files/uploadsession/chunks',
+  commitPath: undefined,
+  cancelPath: undefined,
+  authorizePath: '/authorize',
+  tokenPath: '/auth/token',
+  loginPath: '/auth/login',
+  challengePath: '/auth/challenge',
+  logoutPath: undefined,
+  getToken: undefined,
+  parentFor: undefined,
+  profile: {},
+  authOptions: {},
+};
+
+const PATHS = Object.keys(DEFAULTS).filter((name) => name.endsWith('Path'));
 
 describe('parseBytes', () => {
   const sizes: readonly [string | number, number][] = [
@@ -37,12 +78,18 @@ describe('parseBytes', () => {
     ['500', 500],
     ['500B', 500],
     [8_388_608, 8_388_608],
+    ['1.9', 1],
+    ['2b', 2],
+    ['1kb', 1000],
+    ['1g', 2 ** 30],
+    ['1tb', 1e12],
+    ['8191TiB', 8191 * 2 ** 40],
   ];
   for (const [text, bytes] of sizes) {
     it(`reads ${JSON.stringify(text)} as ${bytes} bytes`, () => expect(parseBytes(text)).to.equal(bytes));
   }
 
-  for (const text of ['', '0', '-5', '0.4', '8 MiBs', 'eight', '1e3', '5constructor', 'NaN', '99999999TiB']) {
+  for (const text of ['', '0', '-5', '0.4', '8 MiBs', 'eight', '1e3', '5constructor', 'NaN', '8192TiB']) {
     it(`does not take ${JSON.stringify(text)} for a size`, () =>
       expect(parseBytes(text)).to.equal(undefined));
   }
@@ -56,37 +103,69 @@ describe('settings', () => {
   it('need no more than a base URL, and have a default for all else', () => {
     const { settings, warnings } = read({});
     expect(warnings).to.deep.equal([]);
-    expect(settings).to.include({
-      baseUrl,
-      auth: 'auto',
-      authHeader: 'Authorization',
-      authScheme: 'Bearer',
-      chunkSizeBytes: 'auto',
-      concurrency: 'auto',
-      batchSize: 64,
-      hash: 'sha-256',
-      multiple: false,
-      manual: false,
-      maxFiles: Number.POSITIVE_INFINITY,
-      maxFileSizeBytes: Number.POSITIVE_INFINITY,
-    });
-    expect(settings.paths).to.deep.equal({
-      session: '/files/uploadsession',
-      chunks: '/files/uploadsession/chunks',
-      commit: undefined,
-      cancel: undefined,
-      authorize: '/authorize',
-      token: '/auth/token',
-      login: '/auth/login',
-      challenge: '/auth/challenge',
-      logout: undefined,
-    });
+    expect(settings).to.deep.equal(DEFAULTS);
+  });
+
+  it('are what the page sets, each in its place', () => {
+    const getToken = (): string => 'token';
+    const parentFor = (): string => 'folder';
+    const profile = { sendSizes: true };
+    const authOptions = { silentAfterPopup: true };
+    const given: readonly (readonly [SettingsInput, Partial<Settings>])[] = [
+      [{ parentId: 'folder' }, { parentId: 'folder' }],
+      ...(['token', 'popup', 'redirect', 'local', 'none'] as const).map(
+        (auth): [SettingsInput, Partial<Settings>] => [{ auth }, { auth }],
+      ),
+      [{ clientId: 'app' }, { clientId: 'app' }],
+      [{ redirectUri: '/back' }, { redirectUri: '/back' }],
+      [{ responseMode: 'query' }, { responseMode: 'query' }],
+      [{ responseMode: 'fragment' }, { responseMode: 'fragment' }],
+      [{ silent: 'off' }, { silent: 'off' }],
+      [{ issuer: 'https://issuer.example' }, { issuer: 'https://issuer.example' }],
+      [{ idpId: 'idp' }, { idpId: 'idp' }],
+      [{ scope: 'files' }, { scope: 'files' }],
+      [{ authHeader: 'X-Token' }, { authHeader: 'X-Token' }],
+      [{ authScheme: '' }, { authScheme: '' }],
+      [{ allowFramedLogin: true }, { allowFramedLogin: true }],
+      [{ uploadOrigins: ['https://a.example'] }, { uploadOrigins: ['https://a.example'] }],
+      [{ owner: 'ann' }, { owner: 'ann' }],
+      [{ accept: '.pdf' }, { accept: '.pdf' }],
+      [{ multiple: true }, { multiple: true }],
+      [{ maxFiles: 1 }, { maxFiles: 1 }],
+      [{ maxFileSize: '1k' }, { maxFileSizeBytes: 1024 }],
+      [{ chunkSize: '1k' }, { chunkSizeBytes: 1024 }],
+      [{ concurrency: 1 }, { concurrency: 1 }],
+      [{ concurrency: 64 }, { concurrency: 64 }],
+      [{ batchSize: 10_000 }, { batchSize: 10_000 }],
+      [{ throttle: '2MB' }, { throttleBytesPerSecond: 2_000_000 }],
+      [{ hash: 'blake3' }, { hash: 'blake3' }],
+      [{ manual: true }, { manual: true }],
+      [{ noResume: true }, { noResume: true }],
+      [{ keepFiles: true }, { keepFiles: true }],
+      [{ keepDays: '2' }, { keepMs: 172_800_000 }],
+      [{ keepDays: 3650 }, { keepMs: 315_360_000_000 }],
+      [{ onConflict: 'rename' }, { onConflict: 'rename' }],
+      [{ onConflict: 'fail' }, { onConflict: 'fail' }],
+      [{ workerUrl: '/worker.js' }, { workerUrl: '/worker.js' }],
+      ...PATHS.map((name): [SettingsInput, Partial<Settings>] => [
+        { [name]: '/there' },
+        { [name]: '/there' },
+      ]),
+      [{ getToken }, { getToken }],
+      [{ parentFor }, { parentFor }],
+      [{ profile }, { profile }],
+      [{ authOptions }, { authOptions }],
+    ];
+    for (const [input, changed] of given) {
+      const { settings, warnings } = read(input);
+      expect(settings, JSON.stringify(input)).to.deep.equal({ ...DEFAULTS, ...changed });
+      expect(warnings, JSON.stringify(input)).to.deep.equal([]);
+    }
   });
 
   it('are frozen, all the way down to what is read often', () => {
     const { settings } = read({ uploadOrigins: 'https://files.example' });
     expect(Object.isFrozen(settings)).to.equal(true);
-    expect(Object.isFrozen(settings.paths)).to.equal(true);
     expect(Object.isFrozen(settings.uploadOrigins)).to.equal(true);
   });
 
@@ -110,18 +189,23 @@ describe('settings', () => {
   });
 
   it('take an empty attribute and `auto` for unset, without a word', () => {
-    const input = {
-      auth: '',
-      maxFiles: '',
-      chunkSize: 'auto',
-      concurrency: 'auto',
-      batchSize: '',
-      hash: '',
-      silent: '',
-    };
-    const { settings, warnings } = read(input as SettingsInput);
-    expect(settings).to.deep.equal(read({}).settings);
-    expect(warnings).to.deep.equal([]);
+    const lists = ['auth', 'responseMode', 'silent', 'hash', 'onConflict'];
+    const texts = ['redirectUri', 'issuer', 'idpId', 'scope', 'authHeader', 'workerUrl', 'uploadOrigins'];
+    const numbers = [
+      'maxFiles',
+      'concurrency',
+      'batchSize',
+      'keepDays',
+      'maxFileSize',
+      'chunkSize',
+      'throttle',
+    ];
+    for (const name of [...lists, ...texts, ...numbers, ...PATHS])
+      for (const value of numbers.includes(name) ? ['', 'auto'] : [''])
+        expect(read({ [name]: value }), `${name}="${value}"`).to.deep.equal({
+          settings: DEFAULTS,
+          warnings: [],
+        });
   });
 
   const bad: readonly (readonly [keyof SettingsInput, unknown, keyof Settings, unknown])[] = [
@@ -140,13 +224,31 @@ describe('settings', () => {
     ['concurrency', 0, 'concurrency', 'auto'],
     ['batchSize', 'all', 'batchSize', 64],
     ['batchSize', 10_001, 'batchSize', 64],
+    ['throttle', 'slow', 'throttleBytesPerSecond', Number.POSITIVE_INFINITY],
+    ['keepDays', 3651, 'keepMs', DEFAULTS.keepMs],
+    ['onConflict', 'replace', 'onConflict', 'fail'],
   ];
+  /** How the texts go on that tell what may be set instead. */
+  const HINTS: Readonly<Record<string, string>> = {
+    auth: 'is not one of auto, token, popup, redirect, local, none; auto is used.',
+    'response-mode': 'is not one of query, fragment; query is used.',
+    silent: 'is not one of auto, off; auto is used.',
+    hash: 'is not one of sha-256, blake3; sha-256 is used.',
+    'on-conflict': 'is not one of fail, rename; fail is used.',
+    'max-files': 'is not a whole number from 1 to 9007199254740991; it is ignored.',
+    concurrency: 'is not a whole number from 1 to 64; it is ignored.',
+    'batch-size': 'is not a whole number from 1 to 10000; it is ignored.',
+    'keep-days': 'is not a whole number from 1 to 3650; it is ignored.',
+    'max-file-size': 'is no size such as 8MiB or 500MB; it is ignored.',
+    'chunk-size': 'is no size such as 8MiB or 500MB; it is ignored.',
+    throttle: 'is no size such as 8MiB or 500MB; it is ignored.',
+  };
   for (const [name, value, key, fallback] of bad) {
     it(`tell once that ${name} cannot be ${JSON.stringify(value)}, and fall back to ${fallback}`, () => {
       const { settings, warnings } = read({ [name]: value });
       expect(settings[key]).to.equal(fallback);
-      expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.contain(String(value));
+      const attribute = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+      expect(warnings).to.deep.equal([`${attribute}="${value}" ${HINTS[attribute]}`]);
     });
   }
 
@@ -154,63 +256,92 @@ describe('settings', () => {
     for (const wrong of ['pdf', '*.txt', 'image']) {
       const { settings, warnings } = read({ accept: `.doc, ${wrong}` });
       expect(settings.accept).to.equal(`.doc, ${wrong}`);
-      expect(warnings).to.have.length(1);
-      expect(warnings[0]).to.contain(`${wrong}" is no extension`);
+      expect(warnings).to.deep.equal([
+        `accept=".doc, ${wrong}" has the entry " ${wrong}", which is no extension such as .pdf or type such as image/*.`,
+      ]);
     }
     expect(read({ accept: '.pdf, image/*,application/pdf, */*, *,' }).warnings).to.deep.equal([]);
   });
 
   it('take the origins of a list of addresses, and refuse a list with one that has none', () => {
-    const { settings } = read({ uploadOrigins: 'https://a.example/path, https://b.example:8443' });
-    expect(settings.uploadOrigins).to.deep.equal(['https://a.example', 'https://b.example:8443']);
+    for (const uploadOrigins of [
+      'https://a.example/path, https://b.example:8443',
+      ' https://a.example\nhttps://b.example:8443,',
+      ['https://a.example/path', '', 'https://b.example:8443'],
+    ])
+      expect(read({ uploadOrigins }).settings.uploadOrigins).to.deep.equal([
+        'https://a.example',
+        'https://b.example:8443',
+      ]);
     for (const bad of ['files.example', 'data:x'])
-      expect(() => read({ uploadOrigins: `https://a.example ${bad}` })).to.throw(UploaderError, bad);
-  });
-});
-
-describe('base-url', () => {
-  const good: readonly [string, string][] = [
-    ['https://api.example', 'https://api.example'],
-    ['https://api.example/v1//', 'https://api.example/v1'],
-    ['http://localhost:8080/', 'http://localhost:8080'],
-    ['http://127.0.0.1:1', 'http://127.0.0.1:1'],
-    ['http://[::1]:1', 'http://[::1]:1'],
-    ['http://app.localhost', 'http://app.localhost'],
-  ];
-  for (const [value, expected] of good) {
-    it(`may be ${value}`, () => expect(createSettings({ baseUrl: value }).baseUrl).to.equal(expected));
-  }
-
-  it('may be a path of the page’s own origin', () => {
-    expect(createSettings({ baseUrl: '/api/' }).baseUrl).to.equal(`${location.origin}/api`);
+      expect(() => read({ uploadOrigins: `https://a.example ${bad}` }))
+        .to.throw(UploaderError, `"${bad}" is no origin such as https://files.example`)
+        .with.property('code', 'bad-config');
   });
 
-  const refused = [
-    undefined,
-    '',
-    'http://api.example',
-    'http://127.0.0.1.evil.example',
-    'http://localhost.evil.example',
-    'ftp://api.example',
-    'javascript:alert(1)',
-    'blob:https://api.example/1',
-    'https://',
-    'https://user@api.example',
-    'https://user:secret@api.example',
-    'https://api.example/?key=1',
-    'https://api.example/#top',
-  ];
-  for (const value of refused) {
-    it(`may not be ${JSON.stringify(value)}`, () => {
-      expect(refusedBaseUrl(value).code).to.equal('bad-config');
-    });
-  }
+  /** Every setting, by what its value decides, with a value that is not the default. */
+  const SCOPES: Readonly<Record<'sign-in' | 'service' | 'upload', SettingsInput>> = {
+    'sign-in': {
+      baseUrl: 'https://other.example',
+      auth: 'popup',
+      clientId: 'app',
+      redirectUri: '/back',
+      responseMode: 'fragment',
+      silent: 'off',
+      issuer: 'https://issuer.example',
+      idpId: 'idp',
+      scope: 'files',
+      owner: 'ann',
+      authorizePath: '/a',
+      tokenPath: '/b',
+      loginPath: '/c',
+      challengePath: '/d',
+      logoutPath: '/e',
+      getToken: () => 'token',
+      authOptions: { silentAfterPopup: true },
+    },
+    service: {
+      authHeader: 'X-Token',
+      authScheme: 'Token',
+      allowFramedLogin: true,
+      uploadOrigins: 'https://a.example',
+      hash: 'blake3',
+      workerUrl: '/worker.js',
+      sessionPath: '/f',
+      chunksPath: '/g',
+      commitPath: '/h',
+      cancelPath: '/i',
+      profile: { sendSizes: true },
+    },
+    upload: {
+      parentId: 'folder',
+      accept: '.pdf',
+      multiple: true,
+      maxFiles: 2,
+      maxFileSize: 9,
+      chunkSize: 8,
+      concurrency: 3,
+      batchSize: 2,
+      throttle: 7,
+      manual: true,
+      noResume: true,
+      keepFiles: true,
+      keepDays: 1,
+      onConflict: 'rename',
+      parentFor: () => 'folder',
+    },
+  };
+  for (const [scope, values] of Object.entries(SCOPES))
+    for (const [name, value] of Object.entries(values))
+      it(`have ${name} in the scope ${scope}`, () => {
+        const [before, after] = [read({}).settings, read({ [name]: value }).settings];
+        expect(after).not.to.deep.equal(before);
+        expect(signInKeyOf(after) === signInKeyOf(before)).to.equal(scope !== 'sign-in');
+        expect(serviceKeyOf(after) === serviceKeyOf(before)).to.equal(scope === 'upload');
+      });
 
-  it('is on loopback only where its host really is', () => {
-    const hosts = ['localhost', 'a.localhost', '127.0.0.1', '127.9.9.9', '[::1]'];
-    expect(hosts.filter(isLoopback)).to.deep.equal(hosts);
-    expect(
-      ['localhost.example', '128.0.0.1', '127.0.0.1.example', 'notlocalhost', ''].filter(isLoopback),
-    ).to.deep.equal([]);
+  it('have one scope each', () => {
+    const names = Object.values(SCOPES).flatMap((values) => Object.keys(values));
+    expect(names).to.have.length(Object.keys(DEFAULTS).length);
   });
 });

@@ -3,12 +3,80 @@
 import { expect } from '@open-wc/testing';
 import {
   canRetry,
+  codeFacts,
   ERROR_CODES,
-  isAbort,
+  type ErrorCode,
+  isCallRetryable,
   isRetryable,
   toUploaderError,
   UploaderError,
 } from '../../src/core/errors.ts';
+
+/** Every code, written down a second time, with who may try again. */
+const WHO_RETRIES: Readonly<Record<ErrorCode, '' | 'person' | 'put person' | 'put call person'>> = {
+  'bad-config': '',
+  'insecure-context': '',
+  'file-too-large': '',
+  'file-type-refused': '',
+  'too-many-files': '',
+  'file-empty': '',
+  'file-unreadable': '',
+  'file-changed': 'person',
+  'wrong-file': '',
+  'hash-failed': 'person',
+  offline: 'put call person',
+  network: 'put call person',
+  timeout: 'put call person',
+  'rate-limited': 'put call person',
+  forbidden: 'person',
+  'name-taken': 'person',
+  'session-expired': 'person',
+  'service-failed': 'put call person',
+  'bad-response': 'put call person',
+  'ticket-expired': 'put call person',
+  'upload-refused': 'put person',
+  'upload-stalled': 'put call person',
+  'hash-mismatch': 'put call person',
+  'store-full': 'person',
+  'store-unavailable': 'person',
+  'sign-in-required': 'person',
+  'access-denied': 'person',
+  'authorize-failed': 'person',
+  'popup-blocked': 'person',
+  'popup-closed': 'person',
+  'popup-timeout': 'person',
+  'silent-timeout': 'person',
+  'state-mismatch': 'person',
+  'issuer-mismatch': 'person',
+  'code-rejected': 'person',
+  'token-malformed': 'person',
+  'token-rejected': 'person',
+  'host-token-failed': 'person',
+  'credentials-rejected': 'person',
+  'account-locked': 'person',
+  'challenge-failed': 'person',
+  'challenge-denied': 'person',
+  'challenge-expired': 'person',
+  'method-unsupported': 'person',
+  'step-unsupported': 'person',
+  'passkey-canceled': 'person',
+  'passkey-unavailable': 'person',
+  canceled: '',
+};
+
+const RETRY = {
+  '': 'never',
+  person: 'user',
+  'put person': 'put-only',
+  'put call person': 'automatic',
+} as const;
+
+describe('the row of a code', () => {
+  for (const code of ERROR_CODES)
+    it(`${code} has the word for who retries it`, () => {
+      expect(codeFacts(code).retry).to.equal(RETRY[WHO_RETRIES[code]]);
+    });
+});
 
 describe('an UploaderError', () => {
   it('carries its code, its cause and what is known, and nothing that is not', () => {
@@ -32,28 +100,19 @@ describe('an UploaderError', () => {
     expect(wrapped).to.include({ code: 'network', cause: 'text' });
   });
 
-  it('knows for every code who may try again: the engine by itself, or a person', () => {
-    const byItself = ERROR_CODES.filter((code) => isRetryable(new UploaderError(code, '')));
-    expect(byItself.filter((code) => !canRetry(code))).to.deep.equal([]);
-    expect(ERROR_CODES.filter((code) => !canRetry(code))).to.deep.equal([
-      'bad-config',
-      'insecure-context',
-      'file-too-large',
-      'file-type-refused',
-      'too-many-files',
-      'file-empty',
-      'file-unreadable',
-      'wrong-file',
-      'canceled',
-    ]);
+  it('knows for every code what may be retried: a PUT or a call by the engine, the upload by a person', () => {
+    const found = ERROR_CODES.map((code): [ErrorCode, string] => {
+      const error = new UploaderError(code, '');
+      const [put, call, person] = [isRetryable(error), isCallRetryable(error), canRetry(code)];
+      return [code, [put && 'put', call && 'call', person && 'person'].filter(Boolean).join(' ')];
+    });
+    expect(Object.fromEntries(found)).to.deep.equal(WHO_RETRIES);
   });
 
-  it('is told from the rejection of an aborted signal', () => {
-    const controller = new AbortController();
-    expect(isAbort(new DOMException('', 'AbortError'), controller.signal)).to.equal(false);
-    controller.abort('reason');
-    expect(isAbort('reason', controller.signal)).to.equal(true);
-    expect(isAbort(new DOMException('', 'AbortError'), controller.signal)).to.equal(true);
-    expect(isAbort(new UploaderError('network', ''), controller.signal)).to.equal(false);
+  it('knows which codes mean congestion, and which the end of a session', () => {
+    const having = (fact: 'isCongestion' | 'endsSession'): readonly ErrorCode[] =>
+      ERROR_CODES.filter((code) => codeFacts(code)[fact]);
+    expect(having('isCongestion')).to.deep.equal(['rate-limited', 'upload-stalled']);
+    expect(having('endsSession')).to.deep.equal(['session-expired', 'token-rejected']);
   });
 });

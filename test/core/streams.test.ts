@@ -1,39 +1,10 @@
-// The three ways of running over a stream: in order, ahead, and unordered with a door.
+// Ways of running over a stream: in order, with lulls, and ahead.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
-import { mapAhead, mapUnordered, readAhead } from '../../src/core/streams.ts';
-import { collect, type Deferred, deferred, rejection, settled, streamOf, until } from '../support/collect.ts';
-
-/** A function over items whose results the test gives, and what it was called with. */
-function scripted<T, R>() {
-  const calls = new Map<T, Deferred<R>>();
-  const fn = (item: T): Promise<R> => {
-    const result = deferred<R>();
-    calls.set(item, result);
-    return result.promise;
-  };
-  return { calls, fn, begun: () => [...calls.keys()] };
-}
-
-/** A stream that tells how far it was read and whether it was ended. */
-function watched<T>(items: readonly T[], error?: Error) {
-  const state = { readCount: 0, isEnded: false };
-  async function* source(): AsyncGenerator<T, void, undefined> {
-    try {
-      for (const item of items) {
-        state.readCount += 1;
-        yield item;
-      }
-      if (error) throw error;
-    } finally {
-      state.isEnded = true;
-    }
-  }
-  return { state, source: source() };
-}
-
-const openDoor = async (): Promise<void> => undefined;
+import { Bell, mapAhead, readAhead, withLulls } from '../../src/core/streams.ts';
+import { collect, deferred, rejection, settled } from '../support/collect.ts';
+import { scripted, watched } from './scripted-streams.ts';
 
 describe('mapAhead', () => {
   it('yields in the order of the items, whichever is ready first', async () => {
@@ -128,6 +99,73 @@ describe('mapAhead', () => {
   });
 });
 
+describe('a bell', () => {
+  it('wakes all who wait, and whoever waits after that waits for the next time', async () => {
+    const bell = new Bell();
+    bell.ring();
+    const woken: string[] = [];
+    const wait = (name: string): Promise<unknown> => bell.wait().then(() => woken.push(name));
+    void wait('one');
+    void wait('two');
+    await settled();
+    expect(woken).to.deep.equal([]);
+    bell.ring();
+    void wait('three');
+    await settled();
+    expect(woken).to.deep.equal(['one', 'two']);
+    bell.ring();
+    await settled();
+    expect(woken).to.deep.equal(['one', 'two', 'three']);
+  });
+});
+
+describe('withLulls', () => {
+  it('yields undefined once before each item that is not there yet, and nothing before one that is', async () => {
+    const gates = [deferred(), deferred()];
+    async function* source(): AsyncGenerator<number, void, undefined> {
+      yield 1;
+      await gates[0]?.promise;
+      yield 2;
+      yield 3;
+      await gates[1]?.promise;
+    }
+    const seen: (number | undefined)[] = [];
+    const all = (async () => {
+      for await (const item of withLulls(source())) seen.push(item);
+    })();
+    await settled();
+    expect(seen).to.deep.equal([1, undefined]);
+    gates[0]?.resolve();
+    await settled();
+    expect(seen).to.deep.equal([1, undefined, 2, 3, undefined]);
+    gates[1]?.resolve();
+    await all;
+    expect(seen).to.deep.equal([1, undefined, 2, 3, undefined]);
+  });
+
+  it('throws an error of its source when its turn comes, though it came in a lull', async () => {
+    const { source } = watched([], new Error('source'));
+    expect((await rejection(collect(withLulls(source)))).message).to.equal('source');
+    const gate = deferred();
+    const items = withLulls(
+      (async function* () {
+        await gate.promise;
+        yield 1;
+      })(),
+    );
+    expect((await items.next()).value).to.equal(undefined);
+    gate.reject(new Error('in the lull'));
+    await settled();
+    expect((await rejection(items.next())).message).to.equal('in the lull');
+  });
+
+  it('ends its source when the consumer stops', async () => {
+    const { source, state } = watched([1, 2, 3]);
+    for await (const item of withLulls(source)) if (item === 2) break;
+    expect(state).to.deep.equal({ readCount: 2, isEnded: true });
+  });
+});
+
 describe('readAhead', () => {
   it('reads at most so many items before anybody wants them', async () => {
     const { source, state } = watched([1, 2, 3, 4, 5, 6]);
@@ -149,12 +187,13 @@ describe('readAhead', () => {
     }
     const items = readAhead(source(), 1, (isHungry) => told.push(isHungry));
     await items.next();
+    expect(told).to.deep.equal([true, false]);
     const second = items.next();
     await settled();
-    expect(told.at(-1)).to.equal(true);
+    expect(told).to.deep.equal([true, false, true]);
     gate.resolve();
     await second;
-    expect(told.at(-1)).to.equal(false);
+    expect(told).to.deep.equal([true, false, true, false]);
     await items.return();
   });
 
@@ -171,93 +210,5 @@ describe('readAhead', () => {
     const { source, state } = watched([1, 2, 3, 4, 5]);
     for await (const item of readAhead(source, 1)) if (item === 2) break;
     expect(state.isEnded).to.equal(true);
-  });
-});
-
-describe('mapUnordered', () => {
-  it('yields whatever is ready, and all of it', async () => {
-    const { calls, fn } = scripted<number, number>();
-    const results = mapUnordered(streamOf([1, 2, 3]), openDoor, fn);
-    const first = results.next();
-    await until(() => calls.has(3));
-    calls.get(3)?.resolve(3);
-    expect((await first).value).to.equal(3);
-    calls.get(1)?.resolve(1);
-    calls.get(2)?.resolve(2);
-    expect(await collect(results)).to.have.members([1, 2]);
-  });
-
-  it('reads no further than the one item that waits at the door', async () => {
-    const { source, state } = watched([1, 2, 3, 4, 5]);
-    const doors = scripted<number, number>();
-    const { begun, fn } = scripted<number, number>();
-    const results = mapUnordered(source, doors.fn, fn);
-    const first = results.next();
-    await settled();
-    expect(state.readCount).to.equal(1);
-    doors.calls.get(1)?.resolve(1);
-    await settled();
-    expect(begun()).to.deep.equal([1]);
-    expect(state.readCount).to.equal(2);
-    doors.calls.get(2)?.reject(new Error('the door fell'));
-    await settled();
-    expect(begun()).to.deep.equal([1]);
-    expect(state.readCount).to.equal(2);
-    first.catch(() => undefined);
-  });
-
-  it('finishes and yields what is under way when the source fails, then throws', async () => {
-    const { source } = watched([1, 2], new Error('source'));
-    const { calls, fn } = scripted<number, number>();
-    const seen: number[] = [];
-    const all = (async () => {
-      for await (const result of mapUnordered(source, openDoor, fn)) seen.push(result);
-    })();
-    await settled();
-    calls.get(2)?.resolve(2);
-    await settled();
-    calls.get(1)?.resolve(1);
-    expect((await rejection(all)).message).to.equal('source');
-    expect(seen).to.deep.equal([2, 1]);
-  });
-
-  it('throws the error of an item, though others are still under way', async () => {
-    const { source } = watched([1, 2, 3]);
-    const { calls, fn } = scripted<number, number>();
-    const all = collect(mapUnordered(source, openDoor, fn));
-    await settled();
-    calls.get(2)?.reject(new Error('item 2'));
-    expect((await rejection(all)).message).to.equal('item 2');
-  });
-
-  it('begins nothing more once an item has failed', async () => {
-    const { source, state } = watched([1, 2, 3, 4]);
-    const doors = scripted<number, number>();
-    const { begun, calls, fn } = scripted<number, number>();
-    const all = collect(mapUnordered(source, doors.fn, fn));
-    all.catch(() => undefined);
-    await settled();
-    doors.calls.get(1)?.resolve(1);
-    await settled();
-    calls.get(1)?.reject(new Error('item 1'));
-    doors.calls.get(2)?.reject('aborted');
-    expect((await rejection(all)).message).to.equal('item 1');
-    expect(begun()).to.deep.equal([1]);
-    expect(state.isEnded).to.equal(true);
-  });
-
-  it('gives every item to the function exactly once, for any order of results', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.nat(4), { maxLength: 40 }), async (waits) => {
-        const { source } = watched([...waits.entries()]);
-        const results = await collect(
-          mapUnordered(source, openDoor, async ([at, wait]) => {
-            for (let round = 0; round < wait; round += 1) await Promise.resolve();
-            return at;
-          }),
-        );
-        expect(results.sort((one, other) => one - other)).to.deep.equal([...waits.keys()]);
-      }),
-    );
   });
 });

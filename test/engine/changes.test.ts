@@ -222,6 +222,14 @@ describe('what is handed out', () => {
     }
   });
 
+  it('is no end of all uploads where none had begun', async () => {
+    const engine = new TestEngine({ manual: true });
+    await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await engine.uploader.cancel();
+    for (let round = 0; round < 10; round += 1) await settled();
+    expect(engine.told()).to.deep.equal(['file-added', 'upload-canceled']);
+  });
+
   it('is not told any more to a listener that has left', async () => {
     const engine = new TestEngine({ manual: true });
     const heard: string[] = [];

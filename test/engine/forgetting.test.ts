@@ -1,11 +1,14 @@
 // What is kept of an upload is forgotten with it, and nothing is kept where the page wants that.
 
 import { expect } from '@open-wc/testing';
+import { openAuthSession } from '../../src/auth/session.ts';
+import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
+import { rejection } from '../service/reference.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until, untilAsync } from '../support/collect.ts';
-import { closeEngines, halfWay, leftBehind, TestEngine } from '../support/engine.ts';
+import { closeEngines, halfWay, leftBehind, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -96,6 +99,66 @@ describe('what is kept of an upload', () => {
     const engine = new TestEngine({ owner: 'bob' }, { store });
     await engine.uploader.signOut();
     expect(await store.list()).to.deep.equal([]);
+  });
+
+  for (const [what, settings] of Object.entries({
+    'the service answers no call': {},
+    'the service cannot be signed out': { logoutPath: '/auth/logout', auth: 'popup', silent: 'off' },
+  } as const))
+    it(`goes before any call, with the row and with what another owner left, though ${what}`, async () => {
+      const store = await leftBehind(fileOf(2, 2500, 'salary.pdf'), { owner: 'ann' });
+      const engine = await halfWay({ owner: 'bob' }, { store });
+      engine.uploader.configure({ ...engine.input, ...settings, owner: 'bob' });
+      const left = engine.uploader.signOut();
+      await untilAsync(async () => (await store.list()).length === 0);
+      expect(engine.uploader.snapshot.files).to.deep.equal([]);
+      const canceled = await engine.service.nextRequest('cancel');
+      expect(canceled.session.sessionId).to.equal('session-1');
+      canceled.answer();
+      await left;
+      expect(await store.list()).to.deep.equal([]);
+      expect(
+        engine.told().filter((name) => name.startsWith('upload-c') || name === 'file-removed'),
+      ).to.deep.equal(['upload-canceled', 'file-removed']);
+    });
+
+  it('leaves no token behind when another person takes over, though a run of before is still ending', async () => {
+    const input = { auth: 'token', owner: 'ann', getToken: () => 'token-of-ann' } as const;
+    const engine = new TestEngine(input);
+    const settings = createSettings({ ...engine.input, ...input });
+    const deps = { post: () => Promise.reject(new Error('no call')), report: () => undefined };
+    const stateOfAnn = (): string => {
+      const session = openAuthSession(settings, deps);
+      const { state } = session.snapshot;
+      session.close();
+      return state;
+    };
+    const shared = openAuthSession(settings, deps);
+    await shared.withToken(async () => undefined, AbortSignal.timeout(10_000));
+    shared.close();
+    expect(stateOfAnn()).to.equal('signed-in');
+    engine.uploader.configure({ ...engine.input, owner: 'bob' });
+    await until(() => stateOfAnn() === 'signed-out');
+  });
+
+  it('is said not to be deleted where the database refuses, after everything else went', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const no = new UploaderError('store-unavailable', 'no');
+    const engine = await halfWay({}, { store: { ...store, clear: () => Promise.reject(no) } });
+    engine.service.answerAll('cancel');
+    expect(await rejection(engine.uploader.signOut())).to.equal(no);
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+  });
+
+  it('goes from every other uploader and tab too, where somebody signs out in one of them', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = await halfWay({ clientId: 'two-tabs' }, { store });
+    engine.service.answerAll('cancel');
+    new BroadcastChannel(`secure-uploader:sign-out:${SERVICE_URL} two-tabs`).postMessage('signed-out');
+    await engine.hears('signed-out');
+    expect(engine.details('signed-out')).to.deep.equal([{ reason: 'other-tab' }]);
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+    await untilAsync(async () => (await store.list()).length === 0);
   });
 
   it('is nothing with `no-resume`, however many chunks there are', async () => {

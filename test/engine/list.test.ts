@@ -3,8 +3,8 @@
 import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled } from '../support/collect.ts';
-import { closeEngines, SERVICE_URL, TestEngine } from '../support/engine.ts';
+import { settled, until } from '../support/collect.ts';
+import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -85,6 +85,15 @@ describe('files that are added', () => {
     expect(engine.row('three.bin')).not.to.equal(undefined);
   });
 
+  it('are not refused without `multiple` because an upload of an earlier visit still needs its file', async () => {
+    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    const engine = new TestEngine({ multiple: false }, { store });
+    await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+    await engine.uploader.addFiles(named('one.bin', 'two.bin'));
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['a.bin', 'one.bin']);
+    expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['too-many-files']);
+  });
+
   it('may be refused by the page without a word', async () => {
     const engine = new TestEngine({ manual: true });
     const asked: string[] = [];
@@ -119,7 +128,7 @@ describe('settings', () => {
     let connectCount = 0;
     const sizeOf = (): undefined => undefined;
     const settings = () => ({
-      authOptions: { flow: { poll: [1, 2] } },
+      authOptions: { credentialFields: [{ name: 'pin' }] },
       profile: { sendSizes: true, urlLifetime: sizeOf },
       uploadOrigins: ['https://store.test'],
     });

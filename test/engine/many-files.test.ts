@@ -65,8 +65,8 @@ describe('ten thousand files', () => {
     const engine = await listOf(2000);
     await slowly(async () => {
       const paused = engine.uploader.pause();
-      await engine.uploader.rest();
-      engine.uploader.wake();
+      await engine.uploader.suspend();
+      engine.uploader.restore();
       await paused;
     });
     await settled();
@@ -76,8 +76,8 @@ describe('ten thousand files', () => {
   it('go on where they were only put aside', async () => {
     const engine = await listOf(2000);
     await slowly(async () => {
-      const rested = engine.uploader.rest();
-      engine.uploader.wake();
+      const rested = engine.uploader.suspend();
+      engine.uploader.restore();
       await rested;
     });
     await until(() => !engine.phases().includes('paused'));

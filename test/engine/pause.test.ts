@@ -170,14 +170,14 @@ describe('a list that is put aside', () => {
     await aside.uploader.addFiles([file]);
     (await aside.service.nextRequest('put')).answer();
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
-    await aside.uploader.rest();
+    await aside.uploader.suspend();
     expect(aside.row('a.bin')?.phase).to.equal('paused');
     const other = new TestEngine({}, { store });
     other.service.answerAll();
     await other.uploader.addFiles([file]);
     await other.hears('upload-completed');
     aside.service.answerAll();
-    aside.uploader.wake();
+    aside.uploader.restore();
     await aside.hears('upload-completed');
   });
 
@@ -185,10 +185,10 @@ describe('a list that is put aside', () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
-    await engine.uploader.rest();
+    await engine.uploader.suspend();
     expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([1]);
     engine.service.answerAll();
-    engine.uploader.wake();
+    engine.uploader.restore();
     await engine.hears('upload-completed');
     expect(engine.details('upload-started').map(({ resumedBytes }) => resumedBytes)).to.deep.equal([0, 1000]);
     expect(engine.service.count('open')).to.equal(1);
@@ -198,10 +198,20 @@ describe('a list that is put aside', () => {
     const engine = new TestEngine({ manual: true });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin'), fileOf(2, 2500, 'b.bin')]);
     await engine.uploader.pause(engine.id('b.bin'));
-    await engine.uploader.rest();
-    engine.uploader.wake();
+    await engine.uploader.suspend();
+    engine.uploader.restore();
     await settled();
     expect(engine.phases()).to.deep.equal(['queued', 'paused']);
     expect(engine.service.log).to.deep.equal([]);
+  });
+
+  it('stays paused after it is back on the page, where it was paused meanwhile', async () => {
+    const engine = await halfWay();
+    await engine.uploader.suspend();
+    await engine.uploader.pause();
+    engine.uploader.restore();
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'user' });
+    expect(engine.details('upload-started')).to.have.length(1);
   });
 });

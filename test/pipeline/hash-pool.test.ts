@@ -2,13 +2,13 @@
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
-import type { HashAlgorithm, HashSlice } from '../../src/core/types.ts';
-import { HashPool, type HashPoolOptions, poolSize } from '../../src/pipeline/hash-pool.ts';
+import type { HashAlgorithm } from '../../src/core/types.ts';
+import { type HashPool, poolSize } from '../../src/pipeline/hash-pool.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
+import { skipTime, stopClock } from '../support/clock.ts';
 import { rejection, settled } from '../support/collect.ts';
+import { ascii, createPool, forever, hashOf, oneGood, poolOf } from './pools.ts';
 
-const forever = new AbortController().signal;
-const ascii = (text: string): Blob => new Blob([text]);
 /** The input of BLAKE3's published vectors: 0, 1, 2 … 250, 0, 1 … */
 const counting = (sizeBytes: number): Blob =>
   new Blob([Uint8Array.from({ length: sizeBytes }, (_, at) => at % 251)]);
@@ -49,40 +49,6 @@ const VECTORS: readonly [HashAlgorithm, string, Blob, string][] = [
     'bc3e3d41a1146b069abffad3c0d44860cf664390afce4d9661f7902e7943e085',
   ],
 ];
-
-const pools: HashPool[] = [];
-const urls: string[] = [];
-
-function createPool(options: Partial<HashPoolOptions> = {}): HashPool {
-  const pool = new HashPool({ algorithm: 'sha-256', size: 1, ...options });
-  pools.push(pool);
-  return pool;
-}
-
-/** A pool whose workers run this script. */
-function poolOf(script: string, options: Partial<HashPoolOptions> = {}): HashPool {
-  const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
-  urls.push(url);
-  return createPool({ workerUrl: url, ...options });
-}
-
-/** Answers with the slice's size in place of a hash, the first time in its life; then does what `then` says. */
-const oneGood = (then: string): string => `
-  let count = 0;
-  onmessage = ({ data }) => {
-    count += 1;
-    if (count === 1) postMessage({ id: data.id, hash: 'size ' + data.slice.size });
-    else { ${then} }
-  };
-  postMessage('ready');`;
-
-afterEach(() => {
-  for (const pool of pools.splice(0)) pool.close();
-  for (const url of urls.splice(0)) URL.revokeObjectURL(url);
-});
-
-const hashOf = async (hashSlice: HashSlice, slice: Blob): Promise<string> =>
-  (await hashSlice(slice, { keepBytes: false, signal: forever })).hash;
 
 describe('the hash of bytes', () => {
   for (const [algorithm, name, bytes, expected] of VECTORS) {
@@ -191,18 +157,48 @@ describe('hash workers', () => {
     expect(await good).to.equal('size 1');
   });
 
-  for (const [name, options] of [
-    ['whose file is not there', { workerUrl: '/no-such-worker.js' }],
-    ['whose file is no address', { workerUrl: 'http://[' }],
-    ['that never say that they are ready', { workerUrl: 'data:text/javascript,0', startMs: 50 }],
-  ] as const) {
+  const unfit: readonly (readonly [string, () => HashPool])[] = [
+    ['whose file is not there', () => createPool({ size: 2, workerUrl: '/no-such-worker.js' })],
+    ['whose file is no address', () => createPool({ size: 2, workerUrl: 'http://[' })],
+    [
+      'of another origin',
+      () => createPool({ size: 2, workerUrl: 'data:text/javascript,postMessage("ready")' }),
+    ],
+    ['that never say that they are ready', () => poolOf('0', { size: 2, startMs: 50 })],
+  ];
+  for (const [name, create] of unfit) {
     it(`${name} leave the work to the page`, async () => {
-      const pool = createPool({ size: 2, ...options });
+      const pool = create();
       const slices = [1, 2, 3].map((seed) => new Blob([bytesOf(seed, 1000)]));
       const found = await Promise.all(slices.map((slice) => hashOf(pool.hashSlice, slice)));
       expect(found).to.deep.equal(await Promise.all(slices.map(sha256)));
     });
   }
+
+  it('that could not start are tried again a minute later', async () => {
+    const pool = poolOf('close()', { size: 1, startMs: 10 });
+    const slice = new Blob([bytesOf(1, 1000)]);
+    let startCount = 0;
+    const { Worker: RealWorker } = globalThis;
+    globalThis.Worker = class extends RealWorker {
+      constructor(...given: ConstructorParameters<typeof RealWorker>) {
+        super(...given);
+        startCount += 1;
+      }
+    };
+    let undo: () => void = () => undefined;
+    try {
+      while (startCount < 2) await hashOf(pool.hashSlice, slice);
+      for (let count = 0; count < 3; count += 1) await hashOf(pool.hashSlice, slice);
+      expect(startCount).to.equal(2);
+      undo = skipTime(60_001);
+      await hashOf(pool.hashSlice, slice);
+      expect(startCount).to.equal(3);
+    } finally {
+      undo();
+      globalThis.Worker = RealWorker;
+    }
+  });
 
   it('end when they have nothing to do for a while, and start again when they have', async () => {
     const pool = createPool({ idleMs: 1 });
@@ -303,3 +299,34 @@ if ('storage' in navigator && 'getDirectory' in navigator.storage) {
     }
   });
 }
+
+describe('a slice that is read slowly', () => {
+  it('has the more time the larger it is', async () => {
+    const clock = stopClock();
+    try {
+      const pool = createPool({ readAgainMs: 0 });
+      const large = new Blob(['x']);
+      Object.defineProperties(large, {
+        size: { value: 512 * 2 ** 20 },
+        stream: { value: undefined },
+        arrayBuffer: { value: () => new Promise(() => undefined) },
+      });
+      let isOver = false;
+      const hashing = pool
+        .hashSmall(large, { keepBytes: false, signal: AbortSignal.any([]) })
+        .catch(() => undefined)
+        .finally(() => {
+          isOver = true;
+        });
+      for (let round = 0; round < 3; round += 1) await clock.pass(150_000);
+      expect(isOver).to.equal(false);
+      // Twice, since a slice that cannot be read is read once more.
+      for (let round = 0; round < 3; round += 1) await clock.pass(600_000);
+      await hashing;
+      expect(isOver).to.equal(true);
+      pool.close();
+    } finally {
+      clock.restore();
+    }
+  });
+});

@@ -1,4 +1,4 @@
-// The hash stage with real workers: names, claims of an earlier visit, and memory that is always given back.
+// The hash stage with real workers: names, inFlight of an earlier visit, and memory that is always given back.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
@@ -53,9 +53,9 @@ describe('the hash stage', () => {
       2500,
     );
     expect(pagePool.freeBytes).to.equal(0);
-    parts.budget.close();
+    parts.budget.releaseAll();
     expect(pagePool.freeBytes).to.equal(POOL_BYTES);
-    parts.budget.close();
+    parts.budget.releaseAll();
     expect(pagePool.freeBytes).to.equal(POOL_BYTES);
   });
 
@@ -84,11 +84,11 @@ describe('the hash stage', () => {
   it('never gives one file more than all files of the page may take', async () => {
     const { pagePool, parts } = setUp(new Blob([bytesOf(10, 2000)]));
     const other = new ByteBudget(pagePool);
-    expect(other.take(2000)).to.equal(true);
+    expect(other.reserve(2000)).to.equal(true);
     const chunks = await collect(hash(plan(2000, 1000), parts));
     expect(chunks.some(({ body }) => body)).to.equal(false);
-    other.close();
-    parts.budget.close();
+    other.releaseAll();
+    parts.budget.releaseAll();
     expect(pagePool.freeBytes).to.equal(POOL_BYTES);
   });
 
@@ -103,9 +103,9 @@ describe('the hash stage', () => {
     const { parts } = setUp(file);
     const [first, second] = await collect(hash(plan(2000, 1000, recorded), parts));
     expect(first).to.include({ hash: same.hash, receipt: 'of before', skipped: true });
-    expect(first).not.to.have.any.keys('claim', 'body');
+    expect(first).not.to.have.any.keys('recorded', 'body');
     expect(second).to.include({ hash: await sha256(file.slice(1000)) });
-    expect(second).not.to.have.any.keys('claim', 'receipt', 'skipped');
+    expect(second).not.to.have.any.keys('recorded', 'receipt', 'skipped');
   });
 
   it('does not read a chunk again that this run has hashed', async () => {

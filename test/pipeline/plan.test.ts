@@ -37,7 +37,7 @@ describe('the size of chunks', () => {
     });
   }
 
-  it('is 5 to 10 MiB from 5 MiB up to 480 MiB, in whole pages, with no idle lane in the last round', () => {
+  it('is 5 to 10 MiB from 5 MiB up to 480 MiB, in whole pages, with no idle slot in the last round', () => {
     fc.assert(
       fc.property(fc.integer({ min: 5 * MIB, max: 480 * MIB }), (sizeBytes) => {
         const chunkBytes = chunkSizeFor(sizeBytes, 'auto');
@@ -48,7 +48,7 @@ describe('the size of chunks', () => {
     );
   });
 
-  it('is the same for a file however many lanes there are, and whatever came before', () => {
+  it('is the same for a file however many slots there are, and whatever came before', () => {
     expect(chunkSizeFor(123_456_789, 'auto')).to.equal(chunkSizeFor(123_456_789, 'auto'));
   });
 
@@ -113,16 +113,16 @@ describe('a plan', () => {
   });
 
   it('puts what has to be sent first, and what is recorded as stored after it', () => {
-    const claim = (hash: string) => ({ hash, receipt: `receipt of ${hash}` });
+    const recorded = (hash: string) => ({ hash, receipt: `receipt of ${hash}` });
     const stored = new Map([
-      [0, claim('a')],
-      [2, claim('c')],
+      [0, recorded('a')],
+      [2, recorded('c')],
     ]);
     expect(plan(4000, 1000, stored)).to.deep.equal([
       { index: 1, start: 1000, sizeBytes: 1000 },
       { index: 3, start: 3000, sizeBytes: 1000 },
-      { index: 0, start: 0, sizeBytes: 1000, claim: claim('a') },
-      { index: 2, start: 2000, sizeBytes: 1000, claim: claim('c') },
+      { index: 0, start: 0, sizeBytes: 1000, recorded: recorded('a') },
+      { index: 2, start: 2000, sizeBytes: 1000, recorded: recorded('c') },
     ]);
   });
 

@@ -20,7 +20,7 @@ describe('tickets', () => {
     for (const isFast of [false, true]) {
       const { asked, parts } = setUpPresigning({
         bytesPerSecond: () => (isFast ? 1e9 : 1e6),
-        hasIdleLane: () => isFast,
+        hasIdleSlot: () => isFast,
       });
       expect(await collect(presign(stream(chunks(1000)), parts))).to.have.length(1000);
       expect(asked.length).to.be.at.most(25);
@@ -79,7 +79,7 @@ describe('tickets', () => {
     await result.return();
   });
 
-  it('are asked for with what is hashed by now where a lane has nothing to send', async () => {
+  it('are asked for with what is hashed by now where a slot has nothing to send', async () => {
     async function* source(late: Promise<void>): AsyncGenerator<HashedChunk, void, undefined> {
       const [first, second, third] = chunks(3) as [HashedChunk, HashedChunk, HashedChunk];
       yield first;
@@ -89,7 +89,7 @@ describe('tickets', () => {
     }
     for (const isIdle of [true, false]) {
       const late = deferred();
-      const { parts, sizes } = setUpPresigning({ batch: { limit: 64, max: 64 }, hasIdleLane: () => isIdle });
+      const { parts, sizes } = setUpPresigning({ batch: { limit: 64, max: 64 }, hasIdleSlot: () => isIdle });
       const result = presign(source(late.promise), parts);
       const first = result.next();
       if (isIdle) {
@@ -106,7 +106,7 @@ describe('tickets', () => {
     }
   });
 
-  it('are asked for a little at a time where a lane is idle and many bytes wait', async () => {
+  it('are asked for a little at a time where a slot is idle and many bytes wait', async () => {
     const { parts, sizes } = setUpPresigning({
       batch: { limit: 64, max: 64 },
       eagerBytes: 2 * KIB64,

@@ -101,7 +101,7 @@ describe('an upload', () => {
 
   it('that is paused rejects with the reason, keeps what is stored, and gives back its memory', async () => {
     const file = fileOf(26, 6500);
-    const { controller, keeper, lanes, pagePool, service, start } = setUpRun(file);
+    const { controller, keeper, slots, pagePool, service, start } = setUpRun(file);
     service.answerAll('open', 'presign');
     const running = rejection(start());
     (await service.nextRequest('put')).answer();
@@ -111,8 +111,19 @@ describe('an upload', () => {
     expect(await running).to.equal('paused');
     await settled();
     expect(keeper.records.get(file.name)?.stored.size).to.equal(1);
-    expect(lanes.taken).to.equal(0);
+    expect(slots.taken).to.equal(0);
     expect(pagePool.freeBytes).to.equal(PAGE_BYTES);
+  });
+
+  it('that is canceled before its session is known tells of no chunk', async () => {
+    const { controller, parts, start, told } = setUpRun(fileOf(28, 6500));
+    const identify = async () => {
+      controller.abort('canceled');
+      return { key: 'a', firstSliceHash: 'first' };
+    };
+    Object.assign(parts, { identify });
+    expect(await rejection(start())).to.equal('canceled');
+    expect(told).to.deep.equal([]);
   });
 
   it('that fails gives back its memory', async () => {
@@ -166,6 +177,8 @@ describe('an upload that goes on from an earlier visit', () => {
     service.answerAll();
     await start();
     expect(service.log).to.deep.equal(['commit 3']);
+    // What is recorded already is not recorded again.
+    expect(keeper.log.filter((name) => name.startsWith('save'))).to.deep.equal([]);
   });
 
   it('opens a new session where the old one is refused (403), in which nothing stored is sent again', async () => {
@@ -201,11 +214,12 @@ describe('a session that is lost', () => {
       service.answerAll('presign');
       const commit = await service.nextRequest('commit');
       expect(commit.session.header).to.equal('header-2');
-      expect(keeper.records.get(file.name)?.session.header).to.equal('header-2');
+      expect(keeper.records.get(file.name)?.session?.header).to.equal('header-2');
       commit.answer();
       await running;
       expect(service.puts).to.have.length(5);
       expect(service.count('open')).to.equal(2);
+      expect(told.filter((line) => line.startsWith('session'))).to.deep.equal(['session-1', 'session-2']);
       expect(told.filter((line) => line.startsWith('hashed'))).to.have.length(5);
     });
   }

@@ -11,12 +11,13 @@ describe('an upload', () => {
     const first = setUpRun(file);
     first.service.answerAll();
     await first.start();
-    const second = setUpRun(file, { claims: first.parts.claims });
+    const second = setUpRun(file, { inFlight: first.parts.inFlight });
     second.service.isForgetful = true;
     second.service.answerAll();
     await second.start();
     expect(second.service.count('presign')).to.equal(first.service.count('presign'));
-    expect(second.reads.length).to.equal(first.reads.length);
+    // Which bodies stay in memory until their PUT depends on timing; asking again for each chunk would read all 40 twice.
+    expect(second.reads.length).to.be.at.most(first.reads.length + 4);
     expect(second.service.mostPuts).to.be.at.most(2);
   });
 });

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Put, TicketedChunk } from '../../src/core/types.ts';
-import { Gate } from '../../src/core/wait.ts';
+import { HostBackoff } from '../../src/core/wait.ts';
 import { type UploadParts, upload } from '../../src/pipeline/upload.ts';
 import { collect, rejection, settled, streamOf, until } from '../support/collect.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
@@ -34,19 +34,19 @@ describe('a PUT that fails', () => {
   });
 
   it('is tried as often as the policy says, then fails the file with its error', async () => {
-    const { lanes, pagePool, parts, service, ticketed } = await setUpSending([1]);
+    const { slots, pagePool, parts, service, ticketed } = await setUpSending([1]);
     const sending = rejection<UploaderError>(collect(upload(streamOf(await ticketed()), parts)));
     for (let attempt = 0; attempt < 4; attempt += 1)
       (await service.nextRequest('put')).refuse(networkError());
     expect((await sending).code).to.equal('network');
     expect(service.puts).to.have.length(4);
-    expect(lanes.taken).to.equal(0);
-    parts.budget.close();
+    expect(slots.taken).to.equal(0);
+    parts.budget.releaseAll();
     expect(pagePool.freeBytes).to.equal(1e6);
   });
 
-  it('leaves its lane to others while it waits', async () => {
-    const { lanes, parts, service, ticketed } = await setUpSending([1, 2, 3], {
+  it('leaves its slot to others while it waits', async () => {
+    const { slots, parts, service, ticketed } = await setUpSending([1, 2, 3], {
       policy: { attempts: 4, baseMs: 1e9, capMs: 1e9 },
     });
     const sending = collect(upload(streamOf(await ticketed()), parts));
@@ -54,7 +54,7 @@ describe('a PUT that fails', () => {
     (await service.nextRequest('put')).refuse(networkError());
     await service.nextRequest('put');
     await service.nextRequest('put');
-    expect(lanes.taken).to.equal(2);
+    expect(slots.taken).to.equal(2);
     expect(service.putCount).to.equal(2);
   });
 
@@ -78,12 +78,29 @@ describe('a PUT that fails', () => {
     };
     const sending = collect(upload(streamOf(await ticketed()), { ...parts, put }));
     sending.catch(() => undefined);
+    await until(() => service.puts.length >= 6);
     for (let round = 0; round < 100; round += 1) await settled();
-    expect(service.puts.length).to.be.at.most(10);
+    expect(service.puts.length).to.equal(6);
+  });
+
+  it('gives back what it did not move of what it was allowed to, once', async () => {
+    const given: number[] = [];
+    const { controller, parts, service, ticketed } = await setUpSending([1], {
+      policy: { attempts: 4, baseMs: 1e9, capMs: 1e9 },
+      waitForBandwidth: async () => (unsentBytes) => given.push(unsentBytes),
+    });
+    const sending = rejection(collect(upload(streamOf(await ticketed()), parts)));
+    const first = await service.nextRequest('put');
+    first.tell(400);
+    first.refuse(networkError());
+    await until(() => given.length > 0);
+    controller.abort('paused');
+    await sending;
+    expect(given).to.deep.equal([600, 0]);
   });
 
   it('for a reason that no try can mend fails the file, and ends what is under way', async () => {
-    const { controller, lanes, parts, service, ticketed } = await setUpSending([1, 2, 3, 4]);
+    const { controller, slots, parts, service, ticketed } = await setUpSending([1, 2, 3, 4]);
     const sending = rejection<UploaderError>(collect(upload(streamOf(await ticketed()), parts)));
     const first = await service.nextRequest('put');
     const second = await service.nextRequest('put');
@@ -92,7 +109,7 @@ describe('a PUT that fails', () => {
     expect(controller.signal.aborted).to.equal(true);
     expect(second.signal.aborted).to.equal(true);
     expect(service.puts).to.have.length(2);
-    expect(lanes.taken).to.equal(0);
+    expect(slots.taken).to.equal(0);
   });
 
   it('fails the file at once, though tickets for later chunks are still being waited for', async () => {
@@ -110,27 +127,28 @@ describe('a PUT that fails', () => {
   });
 
   it('makes everybody wait who goes to that storage, where it says Retry-After', async () => {
-    const gate = new Gate();
+    const backoff = new HostBackoff();
     const service = new ScriptedService();
     const begunMs: number[] = [];
     const put: Put = (...given) => {
-      begunMs.push(Date.now());
+      begunMs.push(performance.now());
       return service.put(...given);
     };
-    const { parts, ticketed } = await setUpSending([1, 2, 3], { gateOf: () => gate, put, service });
+    const { parts, ticketed } = await setUpSending([1, 2, 3], { backoffOf: () => backoff, put, service });
     const sending = collect(upload(streamOf(await ticketed()), parts));
     const first = await service.nextRequest('put');
     const second = await service.nextRequest('put');
     first.refuse(new UploaderError('rate-limited', 'slow down', { status: 503, retryAfterMs: 50 }));
-    await until(() => gate.opensAtMs > 0);
+    await until(() => backoff.remainingMs > 0);
+    const opensAtMs = performance.now() + backoff.remainingMs;
     service.answerAll();
     second.answer();
     expect(await sending).to.have.length(3);
     expect(begunMs).to.have.length(4);
-    for (const ms of begunMs.slice(2)) expect(ms).to.be.at.least(gate.opensAtMs);
+    for (const ms of begunMs.slice(2)) expect(ms).to.be.at.least(opensAtMs - 1);
   });
 
-  it('keeps no chunk from another storage, and no lane from those, while the one asks for patience', async () => {
+  it('keeps no chunk from another storage, and no slot from those, while the one asks for patience', async () => {
     const { parts, service, ticketed } = await setUpSending([1, 2, 3, 4, 5, 6, 7, 8]);
     const chunks = (await ticketed()).map((chunk) => {
       const upload = chunk.ticket?.upload;
@@ -174,7 +192,7 @@ describe('a PUT that fails', () => {
     let change = new AbortController();
     const { parts, renewed, service, told, ticketed } = await setUpSending([1], {
       policy: { attempts: 1, baseMs: 1e9, capMs: 1e9 },
-      lineChange: () => change.signal,
+      connectionChange: () => change.signal,
     });
     const sending = collect(upload(streamOf(await ticketed()), parts));
     const first = await service.nextRequest('put');

@@ -1,13 +1,13 @@
-// Sending: lanes, equal chunks, tickets and memory. The service's answers are given by the test.
+// Sending: slots, equal chunks, tickets and memory. The service's answers are given by the test.
 
 import { expect } from '@open-wc/testing';
-import type { UploaderError } from '../../src/core/errors.ts';
-import type { StoredChunk } from '../../src/core/types.ts';
-import { Line } from '../../src/engine/line.ts';
-import { Claims, upload } from '../../src/pipeline/upload.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { StoredChunk, Ticket } from '../../src/core/types.ts';
+import { ConnectionMonitor } from '../../src/engine/transfer/connection-monitor.ts';
+import { InFlightChunks, upload } from '../../src/pipeline/upload.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
-import { collect, rejection, settled, streamOf } from '../support/collect.ts';
+import { collect, deferred, rejection, settled, streamOf } from '../support/collect.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 import { CHUNK, networkError, setUpSending } from '../support/sending.ts';
 
@@ -28,8 +28,8 @@ describe('chunks', () => {
     expect(service.puts).to.have.members(chunks.map(({ hash }) => hash));
   });
 
-  it('are never on more lanes than there are', async () => {
-    const { lanes, parts, service, ticketed } = await setUpSending([1, 2, 3, 4, 5, 6, 7]);
+  it('are never on more slots than there are', async () => {
+    const { slots, parts, service, ticketed } = await setUpSending([1, 2, 3, 4, 5, 6, 7]);
     const sending = collect(upload(streamOf(await ticketed()), parts));
     for (let sent = 0; sent < 7; sent += 1) {
       const request = await service.nextRequest('put');
@@ -38,17 +38,17 @@ describe('chunks', () => {
       request.answer();
     }
     expect(await sending).to.have.length(7);
-    expect(lanes.mostTaken).to.equal(2);
-    expect(lanes.taken).to.equal(0);
+    expect(slots.mostTaken).to.equal(2);
+    expect(slots.taken).to.equal(0);
   });
 
-  it('that the service has already take neither lane nor PUT (U4)', async () => {
-    const { lanes, parts, service, ticketed } = await setUpSending([1, 2]);
+  it('that the service has already take neither slot nor PUT (U4)', async () => {
+    const { slots, parts, service, ticketed } = await setUpSending([1, 2]);
     for (const { hash } of await ticketed()) service.stored.add(hash);
     const stored = await collect(upload(streamOf(await ticketed()), parts));
     expect(stored.every(({ skipped }) => skipped)).to.equal(true);
     expect(service.puts).to.deep.equal([]);
-    expect(lanes.mostTaken).to.equal(0);
+    expect(slots.mostTaken).to.equal(0);
   });
 
   it('that are equal within a file are sent once, and the receipt stands in both places (U14)', async () => {
@@ -76,14 +76,14 @@ describe('a ticket that runs out while its chunk waits', () => {
     it(`${name} is replaced before anything is sent`, async () => {
       const clock = stopClock();
       const { parts, renewed, service, ticketed } = await setUpSending([1]);
-      const line = new Line(name.startsWith('for its share') ? 1 : Number.POSITIVE_INFINITY);
+      const line = new ConnectionMonitor(name.startsWith('for its share') ? 1 : Number.POSITIVE_INFINITY);
       try {
         service.ticketLifeMs = 60_000;
         service.answerAll();
-        await line.mayMove(61, parts.signal);
-        if (name.startsWith('for a storage')) parts.gateOf('https://store.test').shut(61_000);
-        const mayMove = line.mayMove.bind(line);
-        const sending = collect(upload(streamOf(await ticketed()), { ...parts, mayMove }));
+        await line.waitForBandwidth(61, parts.signal);
+        if (name.startsWith('for a storage')) parts.backoffOf('https://store.test').backOff(61_000);
+        const waitForBandwidth = line.waitForBandwidth.bind(line);
+        const sending = collect(upload(streamOf(await ticketed()), { ...parts, waitForBandwidth }));
         await later(clock, 61_000);
         expect(await sending).to.have.length(1);
         expect(renewed).to.deep.equal([0]);
@@ -95,18 +95,56 @@ describe('a ticket that runs out while its chunk waits', () => {
     });
 });
 
+describe('a slot', () => {
+  it('is free for others while a new ticket is waited for', async () => {
+    const clock = stopClock();
+    const waiting = deferred<Ticket>();
+    const { parts, service, slots, ticketed } = await setUpSending([1], { renew: () => waiting.promise });
+    try {
+      service.ticketLifeMs = 60_000;
+      service.answerAll();
+      const [chunk] = await ticketed();
+      if (!chunk) throw new Error('a chunk');
+      parts.backoffOf('https://store.test').backOff(61_000);
+      const sending = collect(upload(streamOf([chunk]), parts));
+      for (let round = 0; round < 10; round += 1) await clock.pass(0);
+      await clock.pass(61_000);
+      expect([slots.mostTaken, slots.taken]).to.deep.equal([1, 0]);
+      waiting.resolve({ receipt: 'r' });
+      expect(await sending).to.have.length(1);
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
+describe('a PUT that stalled', () => {
+  it('may stand still for twice as long the next time', async () => {
+    const patience: number[] = [];
+    const { parts, ticketed } = await setUpSending([1], {
+      put: async (_upload, _body, { stallMs = Number.NaN }) => {
+        patience.push(stallMs);
+        if (patience.length === 4) return;
+        throw patience.length === 2 ? networkError() : new UploaderError('upload-stalled', 'no byte moved');
+      },
+    });
+    await collect(upload(streamOf(await ticketed()), parts));
+    expect(patience).to.deep.equal([30_000, 60_000, 60_000, 120_000]);
+  });
+});
+
 describe('a chunk that another file is sending', () => {
   it('is waited for, then presigned under its own session, and not sent again (U4)', async () => {
     const service = new ScriptedService();
-    const claims = new Claims();
-    const one = await setUpSending([7], { service, claims });
-    const other = await setUpSending([7], { service, claims });
+    const inFlight = new InFlightChunks();
+    const one = await setUpSending([7], { service, inFlight });
+    const other = await setUpSending([7], { service, inFlight });
     const first = collect(upload(streamOf(await one.ticketed()), one.parts));
     const put = await service.nextRequest('put');
     const second = collect(upload(streamOf(await other.ticketed()), other.parts));
     await settled();
     await settled();
-    expect(other.lanes.taken).to.equal(0);
+    expect(other.slots.taken).to.equal(0);
     expect(other.renewed).to.deep.equal([]);
     put.answer();
     expect((await first)[0]?.skipped).to.equal(undefined);
@@ -117,9 +155,9 @@ describe('a chunk that another file is sending', () => {
 
   it('is asked for once, however many equal chunks wait for it', async () => {
     const service = new ScriptedService();
-    const claims = new Claims();
-    const one = await setUpSending([7], { service, claims });
-    const other = await setUpSending([7, 7, 7, 7, 7], { service, claims });
+    const inFlight = new InFlightChunks();
+    const one = await setUpSending([7], { service, inFlight });
+    const other = await setUpSending([7, 7, 7, 7, 7], { service, inFlight });
     const first = collect(upload(streamOf(await one.ticketed()), one.parts));
     const put = await service.nextRequest('put');
     const second = collect(upload(streamOf(await other.ticketed()), other.parts));
@@ -133,9 +171,9 @@ describe('a chunk that another file is sending', () => {
 
   it('or has sent since this one got its ticket, is presigned anew, and not sent again (U4)', async () => {
     const service = new ScriptedService();
-    const claims = new Claims();
-    const one = await setUpSending([7], { service, claims });
-    const other = await setUpSending([7], { service, claims });
+    const inFlight = new InFlightChunks();
+    const one = await setUpSending([7], { service, inFlight });
+    const other = await setUpSending([7], { service, inFlight });
     const early = await other.ticketed();
     service.answerAll();
     await collect(upload(streamOf(await one.ticketed()), one.parts));
@@ -143,15 +181,15 @@ describe('a chunk that another file is sending', () => {
     expect(second).to.include({ skipped: true });
     expect(other.renewed).to.deep.equal([0]);
     expect(service.puts).to.have.length(1);
-    expect(other.lanes.taken).to.equal(0);
+    expect(other.slots.taken).to.equal(0);
     expect(other.pagePool.freeBytes).to.equal(1e6);
   });
 
   it('is simply sent when the other file stops', async () => {
     const service = new ScriptedService();
-    const claims = new Claims();
-    const one = await setUpSending([7], { service, claims });
-    const other = await setUpSending([7], { service, claims });
+    const inFlight = new InFlightChunks();
+    const one = await setUpSending([7], { service, inFlight });
+    const other = await setUpSending([7], { service, inFlight });
     const first = collect(upload(streamOf(await one.ticketed()), one.parts));
     await service.nextRequest('put');
     const second = collect(upload(streamOf(await other.ticketed()), other.parts));
@@ -161,7 +199,7 @@ describe('a chunk that another file is sending', () => {
     (await service.nextRequest('put')).answer();
     expect((await second)[0]?.skipped).to.equal(undefined);
     expect(service.puts).to.have.length(2);
-    expect(one.lanes.taken + other.lanes.taken).to.equal(0);
+    expect(one.slots.taken + other.slots.taken).to.equal(0);
   });
 });
 
@@ -180,7 +218,7 @@ describe('the ticket of a chunk', () => {
   it('may turn out not to be needed: the bytes are there by now', async () => {
     const { budget, pagePool, parts, service, ticketed } = await setUpSending([1, 2]);
     const chunks = await ticketed();
-    expect(budget.take(5000)).to.equal(true);
+    expect(budget.reserve(5000)).to.equal(true);
     const sending = collect(upload(streamOf(chunks), parts));
     const first = await service.nextRequest('put');
     const second = await service.nextRequest('put');
@@ -196,7 +234,7 @@ describe('the ticket of a chunk', () => {
 });
 
 describe('memory', () => {
-  it('of a chunk belongs to its lane from the first byte on, and to the budget before', async () => {
+  it('of a chunk belongs to its slot from the first byte on, and to the budget before', async () => {
     const { pagePool, parts, service, ticketed } = await setUpSending([1, 2, 3, 4]);
     const sending = collect(upload(streamOf(await ticketed()), parts));
     await service.nextRequest('put');
@@ -206,14 +244,14 @@ describe('memory', () => {
     second.answer();
     await service.nextRequest('put');
     expect(pagePool.freeBytes).to.equal(1e6 - CHUNK);
-    parts.budget.close();
+    parts.budget.releaseAll();
     sending.catch(() => undefined);
   });
 
   it('is given back once, also for chunks that had not to be sent', async () => {
     const { budget, pagePool, parts, service, ticketed } = await setUpSending([1, 1, 2]);
     const chunks = await ticketed();
-    expect(budget.take(5000)).to.equal(true);
+    expect(budget.reserve(5000)).to.equal(true);
     service.answerAll();
     await collect(upload(streamOf(chunks), parts));
     expect(pagePool.freeBytes).to.equal(1e6 - 5000);
@@ -232,18 +270,21 @@ describe('memory', () => {
 });
 
 describe('an abort', () => {
-  it('ends every PUT, frees every lane and every claim, and rejects with its reason', async () => {
-    const { controller, lanes, parts, service, ticketed } = await setUpSending([1, 2, 3]);
+  it('ends every PUT, frees every slot and every claim, and rejects with its reason', async () => {
+    const { controller, slots, parts, service, ticketed } = await setUpSending([1, 2, 3]);
     const sending = rejection(collect(upload(streamOf(await ticketed()), parts)));
     const requests = [await service.nextRequest('put'), await service.nextRequest('put')];
     controller.abort('paused');
     expect(await sending).to.equal('paused');
     expect(requests.every(({ signal }) => signal.aborted)).to.equal(true);
-    expect(lanes.taken).to.equal(0);
-    expect(requests.map(({ hash }) => parts.claims.held(hash))).to.deep.equal([undefined, undefined]);
+    expect(slots.taken).to.equal(0);
+    expect(requests.map(({ hash }) => parts.inFlight.whenSettled(hash))).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
   });
 
-  it('that comes when a lane was just given begins no PUT any more', async () => {
+  it('that comes when a slot was just given begins no PUT any more', async () => {
     const { controller, parts, service, ticketed, told } = await setUpSending([1, 2, 3]);
     const sending = (async () => {
       for await (const _ of upload(streamOf(await ticketed()), parts)) controller.abort('paused');

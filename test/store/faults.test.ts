@@ -178,6 +178,17 @@ describe('a database that is gone', () => {
     expect([...((await store.find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
   });
 
+  it('is not told of to who has removed the record since, or forgotten all', async () => {
+    for (const forget of [() => store.remove('key'), () => store.clear()]) {
+      await store.save(recordOf());
+      await store.saveChunks('key', statesOf(0, 1));
+      await rawDatabase(`${name}-uploads`).remove();
+      await forget();
+      await store.saveChunks('key', statesOf(1, 2));
+    }
+    expect(await store.find('key')).to.equal(undefined);
+  });
+
   it('is a warning and no hang where the browser has none for the page, or does not answer', async () => {
     const { open } = IDBFactory.prototype;
     try {

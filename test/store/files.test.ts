@@ -1,9 +1,8 @@
-// Small files in the browser's own database: what comes back, how much there is room for, when it goes.
+// Records that have their file (`keep-files`): what is saved, what comes back, and when it is deleted.
 
 import { expect } from '@open-wc/testing';
-import type { KeptFile } from '../../src/store/files.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { rawDatabase } from './saved.ts';
+import { rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
 let store: UploadStore;
@@ -12,73 +11,134 @@ beforeEach(() => {
   store = createUploadStore({ name });
 });
 
-const place = {
-  baseUrl: 'https://api.test',
-  clientId: 'app',
-  owner: 'ann',
-  parentId: 'folder-a',
-  relativePath: 'deep/a.txt',
-};
+const session = { sessionId: 's', header: 'h' };
 
-async function keep(id: string, sizeBytes: number, session?: KeptFile['session'], page = 'page') {
-  const { buffer: bytes } = crypto.getRandomValues(new Uint8Array(sizeBytes));
-  const file = new File([bytes], 'a.txt', { type: 'text/plain', lastModified: 1_700_000_000_000 });
-  await store.files.keep(page, { ...place, id, file }, bytes);
-  if (session) await store.files.saveState(page, id, { session });
-  return bytes;
+function fileOf(sizeBytes: number): File {
+  const bytes = crypto.getRandomValues(new Uint8Array(sizeBytes));
+  return new File([bytes], 'a.txt', { type: 'text/plain', lastModified: 1_700_000_000_000 });
 }
 
-describe('a kept file', () => {
-  it('comes back byte for byte, as it was called and where it was to go, with its session', async () => {
-    const bytes = await keep('one', 1000, { sessionId: 's1', header: 'h1' });
-    await keep('two', 0);
-    const { files } = createUploadStore({ name });
-    expect(await files.pages()).to.deep.equal(['page']);
-    expect(await files.list('another')).to.deep.equal([]);
-    const [one, two] = await files.list('page');
-    expect(one).to.deep.include({ ...place, id: 'one', session: { sessionId: 's1', header: 'h1' } });
-    expect(one?.file).to.include({ name: 'a.txt', type: 'text/plain', lastModified: 1_700_000_000_000 });
-    expect(await one?.file.arrayBuffer()).to.deep.equal(bytes);
-    expect(two?.session).to.equal(undefined);
-    await keep('three', 10, undefined, 'another');
-    expect(await files.sumBytes()).to.equal(1010);
+const saved = (key: string, file: File | undefined, more = {}) =>
+  recordOf({ key, sizeBytes: file?.size ?? 10, session: undefined, ...(file && { file }), ...more });
+
+const databases = async (): Promise<(string | undefined)[]> =>
+  (await indexedDB.databases()).map((database) => database.name);
+
+describe('a record with its file', () => {
+  it('has the same bytes, name, type and time on the next visit, before a session is open and after', async () => {
+    const file = fileOf(1000);
+    await store.save(saved('one', file));
+    await store.save(saved('none', undefined, { session }));
+    for (const isOpen of [false, true]) {
+      if (isOpen) await store.save(saved('one', file, { session }));
+      const found = await createUploadStore({ name }).find('one');
+      expect(found?.session).to.deep.equal(isOpen ? session : undefined);
+      expect(found?.file).to.include({ name: 'a.txt', type: 'text/plain', lastModified: 1_700_000_000_000 });
+      expect(await found?.file?.arrayBuffer()).to.deep.equal(await file.arrayBuffer());
+    }
+    expect((await store.find('none'))?.file).to.equal(undefined);
+    await store.save(saved('two', fileOf(7)));
+    expect(await store.fileBytes()).to.equal(1007);
   });
 
-  it('comes back with the name that it was given, and paused where the person had paused it', async () => {
-    await keep('one', 10);
-    const session = { sessionId: 's1', header: 'h1' };
-    await store.files.saveState('page', 'one', { session, newName: 'b.txt', isPaused: true });
-    const [paused] = await createUploadStore({ name }).files.list('page');
-    expect(paused).to.deep.include({ session, newName: 'b.txt', isPaused: true });
-    await store.files.saveState('page', 'one', { newName: 'c.txt' });
-    const [resumed] = await createUploadStore({ name }).files.list('page');
-    expect(resumed).to.include({ session: undefined, newName: 'c.txt', isPaused: undefined });
+  it('keeps its chunks under the same session only', async () => {
+    const file = fileOf(10_000);
+    await store.save(saved('one', file, { session }));
+    await store.saveChunks('one', statesOf(0, 2));
+    await store.save(saved('one', file, { session }));
+    expect((await store.find('one'))?.stored.size).to.equal(2);
+    await store.save(saved('one', file, { session: { sessionId: 't', header: 'i' } }));
+    const found = await store.find('one');
+    expect([found?.stored.size, found?.file?.size]).to.deep.equal([0, 10_000]);
   });
 
-  it('is gone with its session when it is removed, when it is old, and when everything is forgotten', async () => {
-    const raw = rawDatabase(`${name}-files`);
-    const session = { sessionId: 's', header: 'h' };
-    await keep('one', 10, session);
-    await keep('two', 10, session);
-    await store.files.remove('page', 'one');
-    expect((await raw.keys()).length).to.equal(2);
-    const [, key] = (await raw.keys()) as [unknown, [string, string, number, number]];
-    await raw.put([key[0], 'old', 10, key[3] - 1000], {});
-    await store.prune(500);
-    expect((await store.files.list('page')).map(({ id }) => id)).to.deep.equal(['two']);
+  it('can be renamed and paused without its bytes being written again', async () => {
+    await store.save(saved('one', fileOf(10), { session }));
+    await store.update('one', { newName: 'b.txt', session: undefined });
+    await store.update('one', { isPaused: true });
+    const renamed = await createUploadStore({ name }).find('one');
+    expect(renamed).to.include({ newName: 'b.txt', session: undefined, isPaused: true });
+    expect(renamed?.file?.size).to.equal(10);
+    await store.update('one', { isPaused: undefined });
+    expect((await store.find('one'))?.isPaused).to.equal(undefined);
+    await store.update('another', { isPaused: true });
+    expect((await store.list()).map(({ key }) => key)).to.deep.equal(['one']);
+  });
+
+  it('is paused only where exactly that was saved', async () => {
+    await store.save(saved('key', fileOf(10)));
+    const raw = rawDatabase(`${name}-uploads`);
+    const [record] = (await raw.values()) as Record<string, unknown>[];
+    for (const isPaused of ['yes', 1, null, false]) {
+      await raw.put('key', { ...record, isPaused });
+      expect((await store.find('key'))?.isPaused, `${isPaused}`).to.equal(undefined);
+    }
+  });
+
+  it('that has neither file nor session any more is not listed', async () => {
+    await store.save(saved('one', fileOf(10)));
+    await store.save(saved('two', fileOf(10), { session }));
+    const raw = rawDatabase(`${name}-chunks`);
+    for (const key of await raw.keys()) await raw.put(key, 'damaged');
+    const found = await store.list();
+    expect(found.map(({ key, file }) => [key, file])).to.deep.equal([['two', undefined]]);
+  });
+
+  it('leaves no bytes when it is removed, when it is old, and when everything is deleted', async () => {
+    const raw = rawDatabase(`${name}-chunks`);
+    for (const key of ['one', 'two', 'three']) await store.save(saved(key, fileOf(10)));
+    expect(await raw.keys()).to.have.length(3);
+    await store.remove('one');
+    expect(await raw.keys()).to.have.length(2);
+    await store.save(saved('two', fileOf(10), { createdAtMs: 0 }));
+    await store.prune(3_600_000);
+    expect((await store.list()).map(({ key, file }) => [key, file?.size])).to.deep.equal([['three', 10]]);
+    expect(await raw.keys()).to.have.length(1);
     await store.clear();
     expect(await raw.keys()).to.deep.equal([]);
   });
 
-  it('that is damaged, or of a newer version, counts as none', async () => {
-    await keep('one', 10);
-    const raw = rawDatabase(`${name}-files`);
-    const [key] = (await raw.keys()) as [IDBValidKey];
-    const [saved] = (await raw.values()) as Record<string, unknown>[];
-    const damages = [7, null, {}, { ...saved, version: 2 }, { ...saved, bytes: 'text' }];
-    for (const damaged of damages) {
-      await raw.put(key, damaged);
-      expect(await store.files.list('page'), JSON.stringify(damaged)).to.deep.equal([]);
-    }
+  it('has no bytes left behind when everything is deleted while it is being saved', async () => {
+    let read = (): void => undefined;
+    const isReading = new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    let answer = (_: ArrayBuffer): void => undefined;
+    const file = Object.assign(fileOf(10), {
+      arrayBuffer: () => {
+        read();
+        return new Promise<ArrayBuffer>((resolve) => {
+          answer = resolve;
+        });
+      },
+    });
+    const saving = store.save(saved('one', file));
+    await isReading;
+    await store.clear();
+    answer(new ArrayBuffer(10));
+    await saving;
+    expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
   });
+});
+
+describe('files that an earlier version saved in a database of their own', () => {
+  for (const [what, act] of [
+    ['old uploads are removed', () => store.prune(1e9)],
+    ['everything is deleted', () => store.clear()],
+  ] as const) {
+    it(`are deleted when ${what}`, async () => {
+      await new Promise<void>((resolve, reject) => {
+        const request = indexedDB.open(`${name}-files`);
+        request.onupgradeneeded = () => request.result.createObjectStore('entries');
+        request.onerror = reject;
+        request.onsuccess = () => {
+          request.result.close();
+          resolve();
+        };
+      });
+      expect(await databases()).to.include(`${name}-files`);
+      await act();
+      expect(await databases()).not.to.include(`${name}-files`);
+    });
+  }
 });

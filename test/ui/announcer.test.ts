@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import { type Change, ENGLISH, type Snapshot } from '../../src/index.ts';
 import { Announcer } from '../../src/ui/announcer.ts';
 import { createFormat } from '../../src/ui/format.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
 import { file, snapshot } from './fixtures/snapshots.ts';
 
 /** An announcer with small brakes, whose texts are kept in order. */
@@ -116,5 +117,173 @@ describe('announcements', () => {
       change('uploads-finished', { doneCount: 1, failedCount: 2, canceledCount: 1, waitingCount: 0 }),
     );
     expect(said).to.deep.equal(['Finished: 1 file uploaded. 2 files not uploaded. 1 file canceled.']);
+  });
+
+  it('tells nothing where nothing came to an end', () => {
+    const { announcer, said } = listen(snapshot([]));
+    announcer.onChange(
+      change('uploads-finished', { doneCount: 0, failedCount: 0, canceledCount: 0, waitingCount: 1 }),
+    );
+    expect(said).to.deep.equal([]);
+  });
+
+  for (const [title, counts, text] of [
+    ['of one that failed', [0, 1, 0], 'Finished. 1 file not uploaded.'],
+    ['of one that was canceled', [0, 0, 1], 'Finished. 1 file canceled.'],
+    ['of one that is done', [1, 0, 0], 'Finished: 1 file uploaded.'],
+  ] as const)
+    it(`tells the end ${title}`, () => {
+      const { announcer, said } = listen(snapshot([]));
+      const [doneCount, failedCount, canceledCount] = counts;
+      announcer.onChange(
+        change('uploads-finished', { doneCount, failedCount, canceledCount, waitingCount: 0 }),
+      );
+      expect(said).to.deep.equal([text]);
+    });
+
+  for (const [title, auth, state, text] of [
+    ['that signing in failed', { mode: 'popup' }, 'auth-failed', ENGLISH['popup-closed']],
+    ['nothing of a failure that the form tells itself', { mode: 'local' }, 'auth-failed', undefined],
+    [
+      'nothing of signing in that nobody needs',
+      { state: 'prompt', required: false },
+      'auth-changed',
+      undefined,
+    ],
+    ['nothing of a state that asks nothing', { state: 'popup', required: true }, 'auth-changed', undefined],
+  ] as const)
+    it(`tells ${title}`, () => {
+      const host = snapshot([], { auth });
+      const { announcer, said } = listen(host);
+      announcer.onChange(change(state, { code: 'popup-closed', state: host.auth.state, previous: 'silent' }));
+      expect(said).to.deep.equal(text ? [text] : []);
+    });
+
+  it('tells of a file that was lost on its way, and of no other pause', async () => {
+    const lost = file('lost.txt', 'paused', 100, 0.5, {
+      pauseReason: 'needs-file',
+      warning: 'file-unreadable',
+    });
+    const earlier = file('earlier.txt', 'paused', 100, 0.5, { pauseReason: 'needs-file' });
+    const { announcer, said, until } = listen(snapshot([earlier, lost]));
+    const paused = (id: string, reason: string): void =>
+      announcer.onChange(change('upload-paused', { id, reason }));
+    paused(lost.id, 'user');
+    paused(earlier.id, 'needs-file');
+    paused('gone', 'needs-file');
+    paused(lost.id, 'needs-file');
+    await until(1);
+    expect(said).to.deep.equal([`lost.txt: ${ENGLISH['file-unreadable']}`]);
+  });
+
+  it('tells of refused files before failed ones, and of later ones by themselves', async () => {
+    const { announcer, said, until } = listen(snapshot([]));
+    const rejected = (name: string): void =>
+      announcer.onChange(change('file-rejected', { name, code: 'file-empty' }));
+    announcer.onChange(failed('in\u202evoice.txt'));
+    rejected('a.txt');
+    rejected('b.txt');
+    await until(1);
+    const empty = ENGLISH['file-empty'];
+    expect(said[0]).to.equal(`2 files were not added. a.txt: ${empty} invoice.txt: ${ENGLISH.network}`);
+    rejected('c.txt');
+    await until(2);
+    expect(said[1]).to.equal(`c.txt was not added. ${empty}`);
+  });
+
+  describe('as time goes by', () => {
+    let clock: Clock;
+    beforeEach(() => {
+      clock = stopClock();
+    });
+    afterEach(() => clock.restore());
+
+    it('tells sums with the time left, and none while nothing moves', async () => {
+      const { announcer, host, said } = listen(snapshot([file('a', 'paused', 100)]));
+      announcer.onChange(started('a'));
+      await clock.pass(4);
+      expect(said).to.deep.equal([]);
+      await clock.pass(1);
+      for (const [files, expected] of [
+        [[file('a', 'paused', 100)], 'Uploading 1 file.'],
+        [
+          [file('a', 'uploading', 100, 0.5, { bytesPerSecond: 1 })],
+          '50% uploaded, 0 of 1 file done, 3 min left.',
+        ],
+        [[file('empty', 'uploading', 0)], '0% uploaded, 0 of 1 file done.'],
+      ] as const) {
+        host.snapshot = snapshot(files);
+        await clock.pass(20);
+        expect(said.at(-1)).to.equal(expected);
+      }
+    });
+
+    it('tells no start of files that are all done by then', async () => {
+      const { announcer, said } = listen(snapshot([file('a', 'done', 100)]));
+      announcer.onChange(started('a'));
+      await clock.pass(5);
+      expect(said).to.deep.equal([]);
+    });
+
+    it('tells neither start nor sums once it was stopped', async () => {
+      const { announcer, said } = listen(snapshot([file('a', 'uploading', 100)]));
+      announcer.onChange(started('a'));
+      announcer.stop();
+      await clock.pass(5);
+      announcer.onChange(started('a'));
+      await clock.pass(5);
+      announcer.stop();
+      await clock.pass(20);
+      expect(said).to.deep.equal(['Uploading 1 file.']);
+    });
+
+    it('waits ten seconds between sums, and gathers troubles for three tenths of one', async () => {
+      const said: string[] = [];
+      const host = {
+        snapshot: snapshot([file('a', 'uploading', 100)]),
+        texts: ENGLISH,
+        format: createFormat('en'),
+        requestUpdate: () => said.push(announcer.spoken.polite),
+      };
+      const announcer = new Announcer(host);
+      announcer.onChange(started('a'));
+      for (const [ms, count] of [
+        [299, 0],
+        [1, 1],
+        [9999, 1],
+        [1, 2],
+      ] as const) {
+        await clock.pass(ms);
+        expect(said).to.have.length(count);
+      }
+      announcer.stop();
+    });
+  });
+
+  it('tells a start once for files that start together, and again after an end', async () => {
+    const { announcer, host, said, until } = listen(snapshot([file('a', 'uploading', 100)]));
+    announcer.onChange(started('a'));
+    announcer.onChange(started('b'));
+    await until(1);
+    announcer.onChange(
+      change('uploads-finished', { doneCount: 1, failedCount: 0, canceledCount: 0, waitingCount: 0 }),
+    );
+    host.snapshot = snapshot([file('a', 'queued', 100), file('b', 'queued', 100)]);
+    announcer.onChange(started('b'));
+    await until(3);
+    expect(said).to.deep.equal(['Uploading 1 file.', 'Finished: 1 file uploaded.', 'Uploading 2 files.']);
+    announcer.stop();
+  });
+
+  it('forgets what was for somebody else', async () => {
+    const { announcer, said, until } = listen(snapshot([]));
+    announcer.onChange(failed('secret.txt'));
+    announcer.onChange(change('file-rejected', { name: 'secret.exe', code: 'file-empty' }));
+    announcer.clear();
+    announcer.onChange(failed('mine.txt'));
+    await until(1);
+    expect(said).to.deep.equal([`mine.txt: ${ENGLISH.network}`]);
+    announcer.clear();
+    expect(announcer.spoken).to.deep.equal({ polite: '', alert: '' });
   });
 });

@@ -45,15 +45,15 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
   'keep-days': ['2', ({ keepMs }) => keepMs, 2 * DAY_MS],
   'on-conflict': ['rename', ({ onConflict }) => onConflict, 'rename'],
   'worker-url': ['/worker.js', ({ workerUrl }) => workerUrl, '/worker.js'],
-  'session-path': ['/a', ({ paths }) => paths.session, '/a'],
-  'chunks-path': ['/b', ({ paths }) => paths.chunks, '/b'],
-  'commit-path': ['/c', ({ paths }) => paths.commit, '/c'],
-  'cancel-path': ['/d', ({ paths }) => paths.cancel, '/d'],
-  'authorize-path': ['/e', ({ paths }) => paths.authorize, '/e'],
-  'token-path': ['/f', ({ paths }) => paths.token, '/f'],
-  'login-path': ['/g', ({ paths }) => paths.login, '/g'],
-  'challenge-path': ['/h', ({ paths }) => paths.challenge, '/h'],
-  'logout-path': ['/i', ({ paths }) => paths.logout, '/i'],
+  'session-path': ['/a', ({ sessionPath }) => sessionPath, '/a'],
+  'chunks-path': ['/b', ({ chunksPath }) => chunksPath, '/b'],
+  'commit-path': ['/c', ({ commitPath }) => commitPath, '/c'],
+  'cancel-path': ['/d', ({ cancelPath }) => cancelPath, '/d'],
+  'authorize-path': ['/e', ({ authorizePath }) => authorizePath, '/e'],
+  'token-path': ['/f', ({ tokenPath }) => tokenPath, '/f'],
+  'login-path': ['/g', ({ loginPath }) => loginPath, '/g'],
+  'challenge-path': ['/h', ({ challengePath }) => challengePath, '/h'],
+  'logout-path': ['/i', ({ logoutPath }) => logoutPath, '/i'],
 };
 
 /** Those that are the element's own. */
@@ -102,4 +102,33 @@ describe('an attribute', () => {
       connect(...Object.keys(TABLE), ...OWN, 'id', 'class', 'data-parent-id', 'title');
       expect(told).to.deep.equal([]);
     }));
+
+  /** What the drop zone says of the rules. */
+  const hintOf = async (attributes: Readonly<Record<string, string>>): Promise<string> => {
+    const element = document.createElement('secure-uploader') as SecureUploader;
+    for (const [name, text] of Object.entries({ multiple: '', ...attributes }))
+      element.setAttribute(name, text);
+    document.body.append(element);
+    await element.updateComplete;
+    const hint = element.renderRoot.querySelector('.hint')?.textContent ?? '';
+    element.remove();
+    return hint;
+  };
+
+  for (const base of [{}, { 'base-url': 'https://files.test' }] as Readonly<Record<string, string>>[]) {
+    const when = base['base-url'] ? 'with an engine' : 'before there is a base URL';
+    for (const [maxFiles, hint] of [
+      ['3', 'at most 3 files'],
+      ...['-3', '2.5', '0', 'auto', 'many'].map((text) => [text, '']),
+    ] as const)
+      it(`max-files="${maxFiles}" is shown as the engine reads it, ${when}`, () =>
+        hearing(async () => expect(await hintOf({ ...base, 'max-files': maxFiles })).to.equal(hint)));
+
+    it(`all rules are shown, ${when}`, async () => {
+      const rules = { accept: 'image/*,.pdf', 'max-file-size': '500MB', 'max-files': '20' };
+      expect(await hintOf({ ...base, ...rules })).to.equal(
+        'image, PDF · up to 500 MB each · at most 20 files',
+      );
+    });
+  }
 });

@@ -3,50 +3,102 @@
 import { expect } from '@open-wc/testing';
 import { createFormat, shownName, splitName } from '../../src/ui/format.ts';
 
+const english = createFormat('en');
+
+const SIZES: readonly (readonly [bytes: number, shown: string])[] = [
+  [Number.NaN, '0 kB'],
+  [-1, '0 kB'],
+  [0, '0 kB'],
+  [0.5, '0 kB'],
+  [1, '1 byte'],
+  [2, '2 bytes'],
+  [830, '830 bytes'],
+  [999, '999 bytes'],
+  [1000, '1 kB'],
+  [1250, '1.3 kB'],
+  [12_400, '12.4 kB'],
+  [99_940, '99.9 kB'],
+  [100_000, '100 kB'],
+  [100_400, '100 kB'],
+  [1_250_000, '1.3 MB'],
+  [640_400_000, '640 MB'],
+  [4.7e9, '4.7 GB'],
+  [1e12, '1 TB'],
+  [5e15, '5,000 TB'],
+];
+
+const DURATIONS: readonly (readonly [seconds: number, shown: string | undefined])[] = [
+  [0, undefined],
+  [9.999, undefined],
+  [10, '10 sec'],
+  [10.001, '15 sec'],
+  [12, '15 sec'],
+  [55, '55 sec'],
+  [55.001, '1 min'],
+  [61, '1 min'],
+  [600, '10 min'],
+  [3569, '59 min'],
+  [3570, '1 hr'],
+  [5400, '1.5 hr'],
+  [35_900, '10 hr'],
+  [36_000, '10 hr'],
+  [41_400, '12 hr'],
+];
+
+const SHARES: readonly (readonly [share: number, shown: string])[] = [
+  [0, '0%'],
+  [0.009, '0%'],
+  [0.01, '1%'],
+  [0.29, '29%'],
+  [0.58, '58%'],
+  [0.999, '99%'],
+  [1, '100%'],
+  [1.5, '100%'],
+];
+
 describe('formats', () => {
-  const english = createFormat('en');
+  for (const [bytes, shown] of SIZES)
+    it(`write ${bytes} bytes as ${shown}`, () => expect(english.size(bytes)).to.equal(shown));
 
-  it('writes sizes as operating systems do', () => {
-    expect([0, 1, 830, 1000, 12_400, 1_250_000, 640_000_000, 4.7e9].map(english.size)).to.deep.equal([
-      '0 kB',
-      '1 byte',
-      '830 bytes',
-      '1 kB',
-      '12.4 kB',
-      '1.3 MB',
-      '640 MB',
-      '4.7 GB',
+  for (const [seconds, shown] of DURATIONS)
+    it(`write ${seconds} seconds as ${shown ?? 'nothing'}`, () =>
+      expect(english.duration(seconds * 1000)).to.equal(shown));
+
+  for (const [share, shown] of SHARES)
+    it(`write a share of ${share} as ${shown}`, () => expect(english.percent(share)).to.equal(shown));
+
+  it('write speed', () => {
+    expect([0, 1, 830, 8_240_000].map(english.speed)).to.deep.equal([
+      '0 kB/s',
+      '1 byte/s',
+      '830 byte/s',
+      '8.2 MB/s',
     ]);
   });
 
-  it('writes speed, and time left without flicker', () => {
-    expect(english.speed(8_240_000)).to.equal('8.2 MB/s');
-    expect([3000, 12_000, 61_000, 600_000, 5_400_000].map(english.duration)).to.deep.equal([
-      undefined,
-      '15 sec',
-      '1 min',
-      '10 min',
-      '1.5 hr',
-    ]);
-  });
-
-  it('rounds percentages down, so that 100 is only said when it is so', () => {
-    expect(english.percent(0.999)).to.equal('99%');
-    expect(english.percent(1)).to.equal('100%');
-  });
-
-  it('writes numbers as the locale does, and falls back for one that is none', () => {
+  it('write numbers as the locale does, and as English does for one that is none', () => {
     expect(createFormat('de').size(12_400_000)).to.equal('12,4 MB');
     expect(createFormat('not a locale').size(12_400_000)).to.equal('12.4 MB');
   });
 
-  it('splits a name before its ending', () => {
-    expect(splitName('report.final.pdf')).to.deep.equal(['report.final', '.pdf']);
-    expect(splitName('.gitignore')).to.deep.equal(['.gitignore', '']);
-    expect(splitName('v1.a name that is no ending')).to.deep.equal(['v1.a name that is no ending', '']);
+  it('are made once for a locale', () => {
+    expect(createFormat('fr')).to.equal(createFormat('fr'));
+    expect(createFormat('fr')).not.to.equal(english);
   });
 
-  it('takes out what turns the direction of text', () => {
+  for (const [name, stem, ending] of [
+    ['report.final.pdf', 'report.final', '.pdf'],
+    ['a.b', 'a', '.b'],
+    ['.gitignore', '.gitignore', ''],
+    ['no-ending', 'no-ending', ''],
+    ['a.elevenchars', 'a', '.elevenchars'],
+    ['a.twelve-chars', 'a.twelve-chars', ''],
+    ['v1.a name that is no ending', 'v1.a name that is no ending', ''],
+  ] as const)
+    it(`split ${name} before its ending`, () => expect(splitName(name)).to.deep.equal([stem, ending]));
+
+  it('take out what turns the direction of text', () => {
     expect(shownName('invoice\u202efdp.exe')).to.equal('invoicefdp.exe');
+    expect(shownName('\u200ea\u200fb\u202ac\u2066d\u2069')).to.equal('abcd');
   });
 });

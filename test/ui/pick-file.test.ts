@@ -2,9 +2,13 @@
 // picker, so what it would give is put in its place.
 
 import { expect } from '@open-wc/testing';
+import type { PickedFile } from '../../src/core/types.ts';
+import type { Uploader } from '../../src/engine/uploader.ts';
+import { pickFile, pickHandles } from '../../src/ui/pick-file.ts';
+import { resume } from '../../src/ui/resume.ts';
 import { bytesOf } from '../support/bytes.ts';
-import { rejection } from '../support/collect.ts';
-import { button, createElement, nextEvent, one } from './support.ts';
+import { rejection, until } from '../support/collect.ts';
+import { button, createElement, one, textFile, transferOf } from './support.ts';
 
 type Picker = (options: object) => Promise<readonly object[]>;
 const globals = globalThis as { showOpenFilePicker?: Picker | undefined };
@@ -44,9 +48,8 @@ describe('choosing files by the button', () => {
     );
     const offered: unknown[] = [];
     element.addEventListener('file-add', ({ detail }) => offered.push(detail.name));
-    const added = nextEvent(element, 'file-added');
     button(element, 'Choose files').click();
-    await added;
+    await until(() => offered.length === 2);
     expect(offered).to.deep.equal(['a.pdf', 'b.pdf']);
     expect(options).to.deep.equal({
       multiple: true,
@@ -62,6 +65,17 @@ describe('choosing files by the button', () => {
     await element.browse();
     expect(element.snapshot.files).to.deep.equal([]);
     expect(asked.inputs).to.equal(0);
+  });
+
+  it('rejects with what keeps the files from being added', async () => {
+    const { error } = console;
+    console.error = () => undefined;
+    try {
+      const { element } = await elementWith(async () => [handleOf('a.pdf')], { baseUrl: undefined });
+      expect(await rejection(element.browse())).to.include({ code: 'bad-config' });
+    } finally {
+      console.error = error;
+    }
   });
 
   it('asks with an input where the page may not show that picker', async () => {
@@ -108,4 +122,117 @@ describe('choosing files by the button', () => {
       (await rejection<Error>(real.call(globalThis, { types: [{ accept: { wrong: [] } }] }))).name,
     ).to.equal('TypeError');
   });
+});
+
+describe('picking with handles', () => {
+  const picked = async (pick: Picker | undefined, options = {}): Promise<unknown> => {
+    globals.showOpenFilePicker = pick;
+    return pickHandles(options);
+  };
+
+  it('gives each file with its name and its handle', async () => {
+    const handle = handleOf('a.pdf');
+    const [first] = (await picked(async () => [handle])) as PickedFile[];
+    expect([first?.file.name, first?.relativePath, first?.handle]).to.deep.equal(['a.pdf', 'a.pdf', handle]);
+  });
+
+  it('gives nothing where the browser has no such picker, or a file can no longer be read', async () => {
+    const broken = {
+      name: 'a',
+      getFile: async () => Promise.reject(new DOMException('gone', 'NotFoundError')),
+    };
+    expect(await picked(undefined)).to.equal(undefined);
+    expect(await picked(async () => [broken])).to.equal(undefined);
+    expect(await picked(async () => Promise.reject(new Error('AbortError')))).to.equal(undefined);
+  });
+
+  for (const [accept, types] of [
+    [undefined, []],
+    ['', []],
+    ['pdf', []],
+    ['image/*', [{ accept: { 'image/*': [] } }]],
+    ['.pdf, .txt', [{ accept: { 'application/octet-stream': ['.pdf', '.txt'] } }]],
+    ['text/plain , .pdf', [{ accept: { 'text/plain': [], 'application/octet-stream': ['.pdf'] } }]],
+  ] as const)
+    it(`asks for ${accept || 'any file'}`, async () => {
+      let asked: unknown;
+      await picked(
+        async (options) => {
+          asked = options;
+          return [];
+        },
+        { accept },
+      );
+      expect(asked).to.deep.equal({ multiple: false, types });
+    });
+});
+
+describe('picking one file', () => {
+  const { click } = HTMLInputElement.prototype;
+  afterEach(() => {
+    HTMLInputElement.prototype.click = click;
+  });
+
+  it('gives the first of those that come with handles, or none', async () => {
+    globals.showOpenFilePicker = async () => [handleOf('a.pdf')];
+    expect(((await pickFile()) as PickedFile).relativePath).to.equal('a.pdf');
+    globals.showOpenFilePicker = async () => [];
+    expect(await pickFile()).to.equal(undefined);
+  });
+
+  for (const [title, files, event, name] of [
+    ['gives what an input gives elsewhere', [textFile('b.txt')], 'change', 'b.txt'],
+    ['gives nothing where the person closes that', [], 'cancel', undefined],
+  ] as const)
+    it(title, async () => {
+      globals.showOpenFilePicker = undefined;
+      HTMLInputElement.prototype.click = function answer(this: HTMLInputElement) {
+        expect(this.type).to.equal('file');
+        this.files = transferOf(...files).files;
+        this.dispatchEvent(new Event(event));
+      };
+      expect(((await pickFile()) as File | undefined)?.name).to.equal(name);
+    });
+});
+
+describe('resuming a file of an earlier visit', () => {
+  const uploaderThat = (isKnown: boolean): { given: unknown[]; uploader: Uploader } => {
+    const given: unknown[] = [];
+    const files = [
+      { id: 'a', pauseReason: 'needs-file' },
+      { id: 'b', pauseReason: 'user' },
+    ];
+    const uploader = {
+      snapshot: { files },
+      resume: async (id?: string) => given.push(['resume', id]),
+      provide: async (id: string, file?: PickedFile) => {
+        given.push(['provide', id, file?.relativePath]);
+        return isKnown;
+      },
+    };
+    return { given, uploader: uploader as unknown as Uploader };
+  };
+
+  for (const [title, id, isKnown, handles, expected] of [
+    ['asks the browser first, which has it', 'a', true, ['a.pdf'], [['provide', 'a', undefined]]],
+    [
+      'asks the person then',
+      'a',
+      false,
+      ['a.pdf'],
+      [
+        ['provide', 'a', undefined],
+        ['provide', 'a', 'a.pdf'],
+      ],
+    ],
+    ['gives up where the person chose none', 'a', false, [], [['provide', 'a', undefined]]],
+    ['asks for nothing where the file is there', 'b', false, ['a.pdf'], [['resume', 'b']]],
+    ['asks for nothing where all are to go on', undefined, false, ['a.pdf'], [['resume', undefined]]],
+  ] as const)
+    it(title, async () => {
+      globals.showOpenFilePicker = async () => handles.map(handleOf);
+      const { given, uploader } = uploaderThat(isKnown);
+      await resume(uploader, id);
+      expect(given).to.deep.equal(expected);
+    });
 });

@@ -43,8 +43,8 @@ export async function shown<T>(look: () => T | null | undefined | false): Promis
 
 type Rooted = { readonly renderRoot: HTMLElement | DocumentFragment };
 
-export const all = ({ renderRoot }: Rooted, selector: string): HTMLElement[] => [
-  ...renderRoot.querySelectorAll<HTMLElement>(selector),
+export const all = <T extends HTMLElement = HTMLElement>({ renderRoot }: Rooted, selector: string): T[] => [
+  ...renderRoot.querySelectorAll<T>(selector),
 ];
 
 export function one<T extends HTMLElement = HTMLElement>({ renderRoot }: Rooted, selector: string): T {

@@ -1,18 +1,10 @@
 // What a person sees of signing in by a form, step by step. It knows where the form stands, and nothing of how it works.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import type { CredentialField } from '../../core/auth-options.ts';
 import type { AuthSnapshot } from '../../core/types.ts';
 import type { Challenge, Method, SignIn } from '../../engine/sign-in.ts';
 import type { LoginMessages } from '../login-messages.ts';
-
-/** A field of the credentials, beside the address that names the account. */
-export interface CredentialField {
-  readonly name: string;
-  readonly label?: string;
-  readonly type?: string;
-  readonly autocomplete?: string;
-  readonly required?: boolean;
-}
 
 /** An identity provider to choose; `federated` ones have a page of their own. */
 export interface Idp {

@@ -1,6 +1,6 @@
 // What every view is given: the state to show and the commands to call. Views are functions of these and nothing else.
 
-import { parseBytes } from '../../core/config.ts';
+import type { FileRules } from '../../core/config.ts';
 import type { FileId, PickedFile, Snapshot } from '../../core/types.ts';
 import type { Format } from '../format.ts';
 import type { Messages } from '../messages.ts';
@@ -34,38 +34,11 @@ export interface Intake {
   readonly unreadableCount: number;
 }
 
-/** What may be picked, as the drop zone tells it. */
-export interface Rules {
-  readonly accept: string;
-  readonly maxFileSizeBytes: number;
-  readonly maxFiles: number;
-  readonly multiple: boolean;
+/** What may be picked, as the drop zone shows it: the parsed settings, and what only the element has. */
+export interface Rules extends FileRules {
   readonly directory: boolean;
   readonly disabled: boolean;
-  readonly manual: boolean;
 }
-
-/** The element's properties that rules come from, as HTML gives them. */
-export interface RuleSource {
-  readonly accept?: string | undefined;
-  readonly maxFileSize?: number | string | undefined;
-  readonly maxFiles?: number | string | undefined;
-  readonly multiple: boolean;
-  readonly directory: boolean;
-  readonly disabled: boolean;
-  readonly manual: boolean;
-}
-
-/** The rules as views show them. What cannot be understood is no rule, as for the engine. */
-export const rulesOf = ({ multiple, directory, disabled, manual, ...source }: RuleSource): Rules => ({
-  accept: source.accept ?? '',
-  maxFileSizeBytes: parseBytes(source.maxFileSize ?? '') ?? Number.POSITIVE_INFINITY,
-  maxFiles: Number(source.maxFiles ?? Number.NaN) || Number.POSITIVE_INFINITY,
-  multiple,
-  directory,
-  disabled,
-  manual,
-});
 
 /** `first` is included, `last` is not. */
 export interface RowRange {

@@ -1,0 +1,82 @@
+// The driver of a state machine. A pure `reduce` decides what an event means; the driver applies the result, aborts what the
+// state before had started, and runs the effects. Sign-in and each upload have one.
+
+/** What an event leads to: the next model, and what has to be done for it, in order. */
+export interface Transition<M, F> {
+  readonly model: M;
+  readonly effects: readonly F[];
+}
+
+/** An event that an effect caused. It carries the generation of its effect, so that `reduce` can drop it when it comes too late. */
+export type Late<L> = L & { readonly generation: number };
+
+export interface MachineHooks<M, E, L, F> {
+  readonly reduce: (model: M, event: E | Late<L>) => Transition<M, F>;
+  /** Values that the model cannot know by itself; merged into it before each event. */
+  readonly facts?: () => Partial<M>;
+  /** Called after each step, before its effects run. */
+  readonly onStep?: (before: M, after: M, event: E | Late<L>, effects: readonly F[]) => void;
+  /** Runs one effect. `signal` aborts when the generation ends; `send` reports what came of the effect. */
+  readonly run: (effect: F, signal: AbortSignal, send: (outcome: L) => void) => void;
+  /** Called when no event is left to process. */
+  readonly onIdle?: () => void;
+  /** Called when `onStep` or `run` threw; the effects that are left are dropped. The event that it returns is processed next. */
+  readonly onFault: (error: unknown, event: E | Late<L>) => E | undefined;
+}
+
+/** Holds a model and is the only way to change it. A new `generation` in the model ends everything the old one had started. */
+export class Machine<M extends { readonly generation: number }, E, L, F> {
+  readonly #hooks: MachineHooks<M, E, L, F>;
+  readonly #queue: (E | Late<L>)[] = [];
+  #model: M;
+  #abort = new AbortController();
+  #isRunning = false;
+
+  constructor(model: M, hooks: MachineHooks<M, E, L, F>) {
+    this.#model = model;
+    this.#hooks = hooks;
+  }
+
+  get model(): M {
+    return this.#model;
+  }
+
+  /** Aborts when the current generation ends. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Processes an event. An event dispatched by an effect, or by a listener that an effect calls, waits until the step is complete. */
+  dispatch(event: E | Late<L>): void {
+    this.#queue.push(event);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      for (let next = this.#queue.shift(); next; next = this.#queue.shift()) this.#step(next);
+    } finally {
+      this.#isRunning = false;
+    }
+    this.#hooks.onIdle?.();
+  }
+
+  #step(event: E | Late<L>): void {
+    const { reduce, facts, onStep, run, onFault } = this.#hooks;
+    const before = facts ? { ...this.#model, ...facts() } : this.#model;
+    const { model, effects } = reduce(before, event);
+    const { generation } = model;
+    this.#model = model;
+    if (generation !== before.generation) {
+      this.#abort.abort();
+      this.#abort = new AbortController();
+    }
+    const { signal } = this.#abort;
+    const send = (outcome: L): void => this.dispatch({ ...outcome, generation });
+    try {
+      onStep?.(before, model, event, effects);
+      for (const effect of effects) run(effect, signal, send);
+    } catch (error) {
+      const next = onFault(error, event);
+      if (next !== undefined) this.#queue.push(next);
+    }
+  }
+}

@@ -1,0 +1,54 @@
+// Saves small files in the browser's database (`keep-files`), so that their uploads continue after a reload without the user.
+
+import type { Settings, Warn } from '../../core/config.ts';
+import { toUploaderError } from '../../core/errors.ts';
+import type { UploadStore } from '../../store/uploads.ts';
+
+/** The user chooses larger files again after a reload, as all files without `keep-files`. */
+const MAX_FILE_BYTES = 4 * 2 ** 20;
+/** Limit for all saved files together. */
+const MAX_BYTES = 64 * 2 ** 20;
+
+interface Job {
+  readonly sizeBytes: number;
+  /** Resolves with false where nothing was saved. */
+  readonly save: () => Promise<boolean>;
+}
+
+/** True where the settings say that the file itself is saved. */
+export const isCacheable = (sizeBytes: number, { keepFiles, noResume }: Settings): boolean =>
+  keepFiles && !noResume && sizeBytes <= MAX_FILE_BYTES;
+
+/** Saves one file after the other, so that only one is in memory. Best effort: an upload does not depend on it. */
+export class FileCache {
+  readonly #store: UploadStore;
+  readonly #warn: Warn;
+  #jobs: Job[] = [];
+  #isSaving = false;
+
+  constructor(store: UploadStore, warn: Warn) {
+    this.#store = store;
+    this.#warn = warn;
+  }
+
+  add(job: Job): void {
+    this.#jobs.push(job);
+    if (!this.#isSaving) void this.#saveAll();
+  }
+
+  async #saveAll(): Promise<void> {
+    this.#isSaving = true;
+    try {
+      let bytes = await this.#store.fileBytes();
+      for (let job = this.#jobs.shift(); job; job = this.#jobs.shift()) {
+        if (bytes + job.sizeBytes <= MAX_BYTES && (await job.save())) bytes += job.sizeBytes;
+      }
+    } catch (error) {
+      this.#jobs = [];
+      const { code } = toUploaderError(error, 'store-unavailable', 'A file could not be saved');
+      this.#warn(`keep-files: files are not kept any more (${code}).`);
+    } finally {
+      this.#isSaving = false;
+    }
+  }
+}

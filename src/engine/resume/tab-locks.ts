@@ -1,0 +1,240 @@
+// One Web Lock for each upload: the tab that holds it runs the upload, the others wait for it and show the progress that the
+// holder announces. The browser releases the locks of a tab that is closed or crashes.
+
+import type { CompletedDetail } from '../../core/changes.ts';
+import { openChannel } from '../../core/channel.ts';
+
+/** Progress of an upload that another tab runs. */
+export interface RemoteProgress {
+  readonly sentBytes: number;
+  readonly storedBytes: number;
+  readonly skippedBytes: number;
+}
+
+/** The result of an upload that another tab completed. */
+export type DoneElsewhere = Omit<CompletedDetail, 'id'>;
+
+/** Messages between tabs. They contain nothing secret. */
+type TabMessage =
+  | { readonly type: 'asked'; readonly key: string }
+  | { readonly type: 'progress'; readonly key: string; readonly numbers: RemoteProgress }
+  | { readonly type: 'done'; readonly key: string; readonly detail: DoneElsewhere };
+
+/** Called with what other tabs report about an upload. */
+export interface TabObserver {
+  readonly onProgress: (numbers: RemoteProgress) => void;
+  readonly onDone: (detail: DoneElsewhere) => void;
+}
+
+/** Releases a lock; resolves when the browser has released it. */
+export type Release = () => Promise<void>;
+
+const NOTHING_TO_RELEASE: Release = () => Promise.resolve();
+
+const LOCK = 'secure-uploader:upload:';
+const CHANNEL = 'secure-uploader:uploads';
+
+export class TabLocks {
+  #opened: BroadcastChannel | undefined;
+  #isClosed = false;
+  readonly #observers = new Map<string, Set<TabObserver>>();
+  /** Progress of the uploads that this tab runs, for tabs that ask for it. */
+  readonly #announced = new Map<string, RemoteProgress>();
+  /** One promise for each lock of this tab; it resolves when the browser has released the lock. */
+  readonly #held = new Set<Promise<void>>();
+
+  /** Opened on first use; `undefined` after `close()`. */
+  get #channel(): BroadcastChannel | undefined {
+    if (this.#opened || this.#isClosed) return this.#opened;
+    this.#opened = openChannel(CHANNEL);
+    if (!this.#opened) return undefined;
+    this.#opened.onmessage = ({ data }: MessageEvent<unknown>) => {
+      const message = readMessage(data);
+      const numbers = message?.type === 'asked' ? this.#announced.get(message.key) : undefined;
+      if (message && numbers) this.#post({ type: 'progress', key: message.key, numbers });
+      for (const observer of this.#observers.get(message?.key ?? '') ?? []) {
+        if (message?.type === 'progress') observer.onProgress(message.numbers);
+        else if (message?.type === 'done') observer.onDone(message.detail);
+      }
+    };
+    return this.#opened;
+  }
+
+  /** Waits for the tab that runs the upload; resolves with the function that releases the lock. Rejects with the signal's reason. */
+  async waitForLock(key: string, signal: AbortSignal): Promise<Release> {
+    this.#post({ type: 'asked', key });
+    const release = await requestLock(key, { signal });
+    return this.#trackLock(key, release ?? NOTHING_TO_RELEASE);
+  }
+
+  /** As `take`, but without waiting: `undefined` where another tab has the lock. Without Web Locks it is free at once. */
+  async tryLock(key: string): Promise<Release | undefined> {
+    if (!globalThis.navigator?.locks) return this.#trackLock(key, NOTHING_TO_RELEASE);
+    // A page without an origin may have none either.
+    const release = await requestLock(key, { ifAvailable: true }).catch(() => NOTHING_TO_RELEASE);
+    return release && this.#trackLock(key, release);
+  }
+
+  /** Reports what other tabs announce about an upload. Returns a function that stops it. */
+  observe(key: string, observer: TabObserver): () => void {
+    const all = this.#observers.get(key) ?? new Set();
+    // Opened here, or nothing would be received.
+    void this.#channel;
+    this.#observers.set(key, all.add(observer));
+    return () => {
+      all.delete(observer);
+      if (all.size === 0) this.#observers.delete(key);
+    };
+  }
+
+  /** Resolves with a function that returns true for the key of an upload that any tab runs now. */
+  async listLocked(): Promise<(key: string) => boolean> {
+    const found = await globalThis.navigator?.locks?.query().catch(() => undefined);
+    const names = new Set(found?.held?.map(({ name }) => name));
+    return (key) => names.has(LOCK + key);
+  }
+
+  /** Undoes `close()`. */
+  open(): void {
+    this.#isClosed = false;
+    if (this.#observers.size > 0) void this.#channel;
+  }
+
+  announceProgress(key: string, { sentBytes, storedBytes, skippedBytes }: RemoteProgress): void {
+    const numbers = { sentBytes, storedBytes, skippedBytes };
+    this.#announced.set(key, numbers);
+    this.#post({ type: 'progress', key, numbers });
+  }
+
+  announceDone(key: string, { id: _id, commit: _commit, ...detail }: CompletedDetail): void {
+    this.#post({ type: 'done', key, detail });
+  }
+
+  /** Resolves when the browser has released every lock that this tab holds now. It releases none itself. */
+  async allReleased(): Promise<void> {
+    await Promise.all(this.#held);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#opened?.close();
+    this.#opened = undefined;
+  }
+
+  #post(message: TabMessage): void {
+    this.#channel?.postMessage(message);
+  }
+
+  #trackLock(key: string, release: Release): Release {
+    let onReleased: () => void = () => undefined;
+    const released = new Promise<void>((resolve) => {
+      onReleased = resolve;
+    });
+    this.#held.add(released);
+    return async () => {
+      this.#announced.delete(key);
+      await release();
+      this.#held.delete(released);
+      onReleased();
+    };
+  }
+}
+
+/** Resolves with the function that releases the lock; `undefined` if it is not available. Rejects with the signal's reason. */
+export function requestLock(key: string, options: LockOptions): Promise<Release | undefined> {
+  return new Promise((resolve, reject) => {
+    const released = navigator.locks.request(LOCK + key, options, (lock) => {
+      if (!lock) {
+        resolve(undefined);
+        return undefined;
+      }
+      return new Promise<void>((release) =>
+        resolve(() => {
+          release();
+          return released;
+        }),
+      );
+    });
+    released.catch(reject);
+  });
+}
+
+/** Validates a message: the other tab may run another version of this package. */
+function readMessage(data: unknown): TabMessage | undefined {
+  const { type, key, numbers, detail } = (data ?? {}) as Readonly<Record<string, unknown>>;
+  if (typeof key !== 'string') return undefined;
+  if (type === 'asked') return { type, key };
+  if (type === 'done') return isCompleted(detail) ? { type, key, detail } : undefined;
+  if (type !== 'progress') return undefined;
+  const { sentBytes, storedBytes, skippedBytes } = (numbers ?? {}) as RemoteProgress;
+  const isSound = [sentBytes, storedBytes, skippedBytes].every(
+    (bytes) => Number.isFinite(bytes) && bytes >= 0,
+  );
+  return isSound ? { type, key, numbers: { sentBytes, storedBytes, skippedBytes } } : undefined;
+}
+
+function isCompleted(detail: unknown): detail is DoneElsewhere {
+  const { name, chunks } = (detail ?? {}) as Readonly<Record<string, unknown>>;
+  const isStored = (chunk: Readonly<Record<string, unknown>> | null): boolean =>
+    typeof chunk?.hash === 'string' && typeof chunk.receipt === 'string';
+  return typeof name === 'string' && Array.isArray(chunks) && chunks.every(isStored);
+}
+
+export type LockState = 'none' | 'waiting' | 'ours' | 'releasing';
+export type LockEvent = 'requested' | 'granted' | 'refused' | 'release-asked' | 'released';
+
+/** The next state; a pair that is missing changes nothing. */
+export const LOCK_TABLE: Readonly<Record<LockState, Readonly<Partial<Record<LockEvent, LockState>>>>> = {
+  none: { requested: 'waiting' },
+  waiting: { granted: 'ours', refused: 'none' },
+  ours: { 'release-asked': 'releasing' },
+  releasing: { released: 'none' },
+};
+
+export class UploadLock {
+  #state: LockState = 'none';
+  #release: Release | undefined;
+  #steps: Promise<unknown> = Promise.resolve();
+
+  get state(): LockState {
+    return this.#state;
+  }
+
+  /** Resolves with true once the lock is ours, with false if `take` does not get it. Rejects as `take` does. */
+  acquire(take: () => Promise<Release | undefined>): Promise<boolean> {
+    return this.#next(async () => {
+      if (!this.#move('requested')) return true;
+      try {
+        this.#release = await take();
+        return this.#release !== undefined;
+      } finally {
+        this.#move(this.#release ? 'granted' : 'refused');
+      }
+    });
+  }
+
+  /** Resolves when others can have the lock. `before` is awaited first. */
+  release(before: () => Promise<void>): Promise<void> {
+    return this.#next(async () => {
+      if (this.#state !== 'ours') return;
+      await before().catch(() => undefined);
+      this.#move('release-asked');
+      await this.#release?.();
+      this.#release = undefined;
+      this.#move('released');
+    });
+  }
+
+  /** True where the table has the move. */
+  #move(event: LockEvent): boolean {
+    const next = LOCK_TABLE[this.#state][event];
+    if (next) this.#state = next;
+    return next !== undefined;
+  }
+
+  #next<T>(step: () => Promise<T>): Promise<T> {
+    const done = this.#steps.then(step);
+    this.#steps = done.catch(() => undefined);
+    return done;
+  }
+}

@@ -1,0 +1,211 @@
+// Turns changes into the next snapshot. The only place where a file snapshot changes; all snapshots are frozen.
+
+import type { Change, ProgressDetail } from '../core/changes.ts';
+import { isSettled } from '../core/phases.ts';
+import type {
+  AuthSnapshot,
+  FileFacts,
+  FileId,
+  FileSnapshot,
+  Rejection,
+  Snapshot,
+  Totals,
+} from '../core/types.ts';
+import { Rate } from './transfer/progress.ts';
+
+/** The file after a change; `undefined` where it is gone. */
+export function reduceFile(file: FileSnapshot | undefined, change: Change): FileSnapshot | undefined {
+  if (change.name === 'file-added')
+    return {
+      ...change.detail,
+      phase: 'queued',
+      hashedBytes: 0,
+      sentBytes: 0,
+      storedBytes: 0,
+      skippedBytes: 0,
+    };
+  if (!file) return undefined;
+  switch (change.name) {
+    case 'file-removed':
+      return undefined;
+    case 'file-renamed':
+      return { ...file, name: change.detail.name };
+    case 'upload-started':
+      return { ...factsOf(file), phase: 'hashing' };
+    case 'upload-progress':
+      return progressed(file, change.detail);
+    case 'upload-paused':
+      return { ...factsOf(file), phase: 'paused', pauseReason: change.detail.reason };
+    case 'upload-resumed':
+      return resumed(file, change.detail.phase);
+    case 'upload-completed': {
+      const { warning: _warning, sizeBytes, ...facts } = factsOf(file);
+      return { ...facts, sizeBytes, phase: 'done', sentBytes: sizeBytes, storedBytes: sizeBytes };
+    }
+    case 'upload-failed': {
+      const { id: _id, name: _name, ...error } = change.detail;
+      return { ...factsOf(file), phase: 'failed', error };
+    }
+    case 'upload-canceled':
+      return { ...factsOf(file), phase: 'canceled' };
+    default:
+      return file;
+  }
+}
+
+/** What stays true of a file whatever its phase is. */
+function factsOf(file: FileSnapshot): FileFacts {
+  const { id, name, relativePath, sizeBytes, type, parentId } = file;
+  const { hashedBytes, sentBytes, storedBytes, skippedBytes, warning } = file;
+  return {
+    id,
+    name,
+    relativePath,
+    sizeBytes,
+    type,
+    parentId,
+    hashedBytes,
+    sentBytes,
+    storedBytes,
+    skippedBytes,
+    ...(warning && { warning }),
+  };
+}
+
+function resumed(file: FileSnapshot, phase: ProgressDetail['phase']): FileSnapshot {
+  const { warning: _warning, ...facts } = factsOf(file);
+  return phase === 'hashing' || phase === 'uploading' || phase === 'committing'
+    ? { ...facts, phase }
+    : { ...facts, phase: 'queued' };
+}
+
+function progressed(file: FileSnapshot, { phase, retryAt, ...numbers }: ProgressDetail): FileSnapshot {
+  const { warning: _warning, ...before } = factsOf(file);
+  const facts = { ...before, ...numbers };
+  if (phase === 'paused') return { ...facts, phase, pauseReason: file.pauseReason ?? 'user' };
+  if (phase === 'failed' || phase === 'done' || phase === 'canceled') return { ...file, ...numbers };
+  return { ...facts, phase, ...(retryAt !== undefined && { retryAt }) };
+}
+
+/** Puts an entry before another one, or at the end. */
+export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: FileId | undefined): void {
+  const moved = entries.get(id);
+  if (moved === undefined || id === beforeId) return;
+  const others = [...entries].filter(([other]) => other !== id);
+  entries.clear();
+  for (const [other, entry] of others) {
+    if (other === beforeId) entries.set(id, moved);
+    entries.set(other, entry);
+  }
+  entries.set(id, moved);
+}
+
+/** Holds the file snapshots. The list is built when it is read: ten thousand changes cost one list. */
+export class SnapshotStore {
+  readonly #files = new Map<FileId, FileSnapshot>();
+  readonly #rate = new Rate();
+  #movedBytes = 0;
+  #rejections: Rejection[] = [];
+  #auth: AuthSnapshot;
+  #made: Snapshot | undefined;
+
+  constructor(auth: AuthSnapshot) {
+    this.#auth = auth;
+  }
+
+  file(id: FileId): FileSnapshot | undefined {
+    return this.#files.get(id);
+  }
+
+  get files(): Iterable<FileSnapshot> {
+    return this.#files.values();
+  }
+
+  apply(change: Change): void {
+    if (change.name === 'file-rejected') {
+      this.#rejections.push(change.detail);
+    } else if (change.name === 'rejections-dismissed') {
+      const gone = new Set(change.detail.ids);
+      this.#rejections = this.#rejections.filter(({ id }) => !gone.has(id));
+    } else if (change.name === 'file-moved') {
+      moveEntry(this.#files, change.detail.id, change.detail.beforeId);
+    } else if ('id' in change.detail) {
+      const { id } = change.detail;
+      const before = this.#files.get(id);
+      const after = reduceFile(before, change);
+      if (after === before) return;
+      if (!after) this.#files.delete(id);
+      else this.#files.set(id, Object.freeze(after));
+    } else return;
+    this.#made = undefined;
+  }
+
+  setAuth(auth: AuthSnapshot): void {
+    if (auth === this.#auth) return;
+    this.#auth = auth;
+    this.#made = undefined;
+  }
+
+  /** Of all uploads together, smoothed; `undefined` until known. */
+  get bytesPerSecond(): number | undefined {
+    return this.#rate.perSecond;
+  }
+
+  /** Bytes were handed to the network. */
+  onBytesSent(bytes: number): void {
+    this.#movedBytes += bytes;
+    this.#rate.add(this.#movedBytes, performance.now());
+  }
+
+  /** Nothing is running: the time until the next bytes says nothing about the network. */
+  onIdle(): void {
+    this.#rate.skip();
+  }
+
+  get snapshot(): Snapshot {
+    this.#made ??= Object.freeze({
+      files: Object.freeze([...this.#files.values()]),
+      rejections: Object.freeze([...this.#rejections]),
+      totals: Object.freeze(this.totals()),
+      auth: this.#auth,
+    });
+    return this.#made;
+  }
+
+  totals(): Totals {
+    let doneCount = 0;
+    let failedCount = 0;
+    let openCount = 0;
+    let sizeBytes = 0;
+    let sentBytes = 0;
+    let storedBytes = 0;
+    let leftBytes = 0;
+    let isMoving = false;
+    for (const file of this.#files.values()) {
+      if (file.phase === 'canceled') continue;
+      sizeBytes += file.sizeBytes;
+      sentBytes += file.sentBytes;
+      storedBytes += file.storedBytes;
+      if (file.phase === 'done') doneCount += 1;
+      if (file.phase === 'failed') failedCount += 1;
+      if (isSettled(file.phase)) continue;
+      openCount += 1;
+      // What waits for the user takes no time.
+      const needsUser = file.pauseReason === 'user' || file.pauseReason === 'needs-file';
+      if (!needsUser) leftBytes += file.sizeBytes - file.sentBytes;
+      isMoving ||= file.phase === 'uploading';
+    }
+    const bytesPerSecond = isMoving ? this.#rate.perSecond : undefined;
+    return {
+      fileCount: this.#files.size,
+      doneCount,
+      failedCount,
+      openCount,
+      sizeBytes,
+      sentBytes,
+      storedBytes,
+      ...(bytesPerSecond !== undefined && { bytesPerSecond }),
+      ...(bytesPerSecond && { remainingMs: (leftBytes / bytesPerSecond) * 1000 }),
+    };
+  }
+}

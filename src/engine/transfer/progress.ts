@@ -1,0 +1,210 @@
+// Honest numbers of one file: what is hashed, stored and on its way. The bar never goes back, and is never full before the
+// service said so. It knows chunks, not phases.
+
+import type { Chunk, StoredChunk } from '../../core/types.ts';
+
+/** Bytes a second, smoothed over the last few seconds so that it can be read. */
+export class Rate {
+  readonly #windowMs: number;
+  #lastMs: number | undefined;
+  #lastBytes = 0;
+  #perSecond: number | undefined;
+
+  constructor(windowMs = 3000) {
+    this.#windowMs = windowMs;
+  }
+
+  /** Tells how many bytes have gone in all. A total that shrank begins anew. */
+  add(totalBytes: number, nowMs: number): void {
+    if (this.#lastMs === undefined || totalBytes < this.#lastBytes) {
+      this.#lastMs = nowMs;
+      this.#lastBytes = totalBytes;
+      return;
+    }
+    const elapsedMs = nowMs - this.#lastMs;
+    if (elapsedMs < 50) return;
+    const now = ((totalBytes - this.#lastBytes) / elapsedMs) * 1000;
+    const weight = 1 - Math.exp(-elapsedMs / this.#windowMs);
+    this.#perSecond =
+      this.#perSecond === undefined ? now : this.#perSecond + (now - this.#perSecond) * weight;
+    this.#lastMs = nowMs;
+    this.#lastBytes = totalBytes;
+  }
+
+  get perSecond(): number | undefined {
+    return this.#perSecond;
+  }
+
+  /** What happens between now and the next total is not measured. */
+  skip(): void {
+    this.#lastMs = undefined;
+  }
+
+  stop(): void {
+    this.#lastMs = undefined;
+    this.#perSecond = undefined;
+  }
+}
+
+export interface ProgressNumbers {
+  readonly hashedBytes: number;
+  readonly sentBytes: number;
+  readonly storedBytes: number;
+  readonly skippedBytes: number;
+  readonly bytesPerSecond?: number;
+  readonly remainingMs?: number;
+}
+
+export class Progress {
+  readonly #sizeBytes: number;
+  readonly #rate = new Rate();
+  readonly #stored = new Map<number, number>();
+  readonly #inFlight = new Map<number, number>();
+  /** Chunks of this run that are stored, and whether without being sent. */
+  readonly #ended = new Map<number, boolean>();
+  #storedBytes = 0;
+  #skippedBytes = 0;
+  /** Stored bytes that did not move: they say nothing of the line. */
+  #stillBytes = 0;
+  #hashedBytes = 0;
+  #shownBytes = 0;
+  /** Bytes that really went over the wire and were stored, since the file was added. */
+  putBytes = 0;
+
+  constructor(sizeBytes: number) {
+    this.#sizeBytes = sizeBytes;
+  }
+
+  /** A run begins: what its plan inFlight as stored counts until the bytes say otherwise. */
+  beginRun(chunks: readonly Chunk[]): number {
+    this.#stored.clear();
+    this.#inFlight.clear();
+    this.#ended.clear();
+    this.#storedBytes = 0;
+    this.#skippedBytes = 0;
+    this.#stillBytes = 0;
+    this.#hashedBytes = 0;
+    this.#rate.stop();
+    for (const chunk of chunks) if (chunk.recorded) this.#add(chunk);
+    return this.#storedBytes;
+  }
+
+  onHashed(chunk: Chunk): void {
+    this.#hashedBytes += chunk.sizeBytes;
+    const recordedBytes = this.#stored.get(chunk.index);
+    if (recordedBytes !== undefined && chunk.receipt === undefined) {
+      this.#stored.delete(chunk.index);
+      this.#storedBytes -= recordedBytes;
+    }
+  }
+
+  /** Answers how many bytes of the chunk are new since it was told last. */
+  onSent(chunk: Chunk, sentBytes: number): number {
+    const before = this.#inFlight.get(chunk.index) ?? 0;
+    if (sentBytes > 0) this.#inFlight.set(chunk.index, Math.min(sentBytes, chunk.sizeBytes));
+    else this.#inFlight.delete(chunk.index);
+    return Math.max(0, sentBytes - before);
+  }
+
+  onStored(chunk: StoredChunk): void {
+    const { index, sizeBytes, skipped = false } = chunk;
+    this.#inFlight.delete(index);
+    if (this.#add(chunk) && skipped) this.#stillBytes += sizeBytes;
+    if (!skipped) this.putBytes += sizeBytes;
+    // One that is stored a second time, under another session, is still only one.
+    const wasSkipped = this.#ended.get(index);
+    if (skipped && wasSkipped === undefined) this.#skippedBytes += sizeBytes;
+    if (!skipped && wasSkipped) this.#skippedBytes -= sizeBytes;
+    this.#ended.set(index, skipped && wasSkipped !== false);
+  }
+
+  /** The upload was canceled: if it is retried, everything is sent again. */
+  restart(): void {
+    this.beginRun([]);
+    this.#shownBytes = 0;
+    this.putBytes = 0;
+  }
+
+  /** A run ended early: nothing is on its way any more. */
+  endRun(): void {
+    this.#inFlight.clear();
+    this.#rate.stop();
+  }
+
+  /** Another tab sends it: answers what is shown of that, here too when that tab is gone. */
+  showRemote<T extends { readonly sentBytes: number }>(numbers: T): T {
+    return { ...numbers, sentBytes: this.#show(numbers.sentBytes) };
+  }
+
+  /** The file is done, and only now the bar may be full. */
+  finish(): void {
+    this.#shownBytes = this.#sizeBytes;
+  }
+
+  numbers(nowMs: number = performance.now()): ProgressNumbers {
+    let movedBytes = this.#storedBytes;
+    for (const bytes of this.#inFlight.values()) movedBytes += bytes;
+    this.#rate.add(movedBytes - this.#stillBytes, nowMs);
+    const bytesPerSecond = this.#rate.perSecond;
+    return {
+      hashedBytes: Math.min(this.#hashedBytes, this.#sizeBytes),
+      sentBytes: this.#show(movedBytes),
+      storedBytes: this.#storedBytes,
+      skippedBytes: this.#skippedBytes,
+      ...(bytesPerSecond !== undefined && { bytesPerSecond }),
+      ...(bytesPerSecond && {
+        remainingMs: Math.max(0, ((this.#sizeBytes - movedBytes) / bytesPerSecond) * 1000),
+      }),
+    };
+  }
+
+  /** The bar never goes back. */
+  #show(bytes: number): number {
+    this.#shownBytes = Math.max(this.#shownBytes, Math.min(bytes, this.#sizeBytes - 1));
+    return this.#shownBytes;
+  }
+
+  /** True where it was not counted yet. */
+  #add({ index, sizeBytes }: Chunk): boolean {
+    if (this.#stored.has(index)) return false;
+    this.#stored.set(index, sizeBytes);
+    this.#storedBytes += sizeBytes;
+    return true;
+  }
+}
+
+const PROGRESS_MS = 100;
+
+interface Reporter {
+  readonly isRunning: boolean;
+  reportProgress(): void;
+}
+
+/** Limits progress events to a few a second: uploads whose numbers changed are reported together. */
+export class ProgressThrottle {
+  readonly #uploads = new Set<Reporter>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** Called when numbers of the upload changed. */
+  reportSoon(upload: Reporter): void {
+    this.#uploads.add(upload);
+    this.#timer ??= setTimeout(() => this.#flush(), PROGRESS_MS);
+  }
+
+  /** Returns true if a report was waiting. */
+  cancelReport(upload: Reporter): boolean {
+    return this.#uploads.delete(upload);
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #flush(): void {
+    this.#timer = undefined;
+    const uploads = [...this.#uploads];
+    this.#uploads.clear();
+    for (const upload of uploads) if (upload.isRunning) upload.reportProgress();
+  }
+}

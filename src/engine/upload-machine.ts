@@ -1,0 +1,289 @@
+// One upload as a table: what each event means in each state. Pure: it starts no run, holds no lock and dispatches nothing.
+// A pair of state and event that is missing from the table changes nothing.
+
+import { canRetry } from '../core/errors.ts';
+import type { Transition } from '../core/machine.ts';
+import type { PauseReason, Phase } from '../core/phases.ts';
+import {
+  type Blockers,
+  publicPhase,
+  type RunPhase,
+  type StateName,
+  stateNameOf,
+  type UploadEffect,
+  type UploadEvent,
+  type UploadEventType,
+  type UploadModel,
+  type UploadState,
+  type WaitReason,
+} from './upload-state.ts';
+
+type Move = Transition<UploadModel, UploadEffect>;
+type EventOf<T extends UploadEventType> = Extract<UploadEvent, { readonly type: T }>;
+type Cell<T extends UploadEventType, S> = (
+  model: UploadModel & { readonly state: S },
+  event: EventOf<T>,
+) => Move;
+type Cells<S> = { readonly [T in UploadEventType]?: Cell<T, S> };
+
+type Running = Extract<UploadState, { readonly phase: RunPhase }>;
+type Blocked = Extract<UploadState, { readonly blockers: Blockers }>;
+type Canceling = Extract<UploadState, { readonly phase: 'canceling' }>;
+type Failed = Extract<UploadState, { readonly phase: 'failed' }>;
+
+const CANCELED = { phase: 'canceled' } as const;
+const REMOVED = { phase: 'removed' } as const;
+const QUEUED = { phase: 'queued' } as const;
+const PAUSED = { phase: 'paused', reason: 'user', resumesTo: 'queued' } as const;
+const SUSPENDED = { phase: 'paused', reason: 'suspended', resumesTo: 'queued' } as const;
+const NEEDS_FILE = { phase: 'paused', reason: 'needs-file', resumesTo: 'queued' } as const;
+
+/** Moves on within the same generation: a live run stays alive. */
+const to = (model: UploadModel, state: UploadState, ...effects: UploadEffect[]): Move => ({
+  model: { ...model, state },
+  effects,
+});
+
+/** Nothing changes. */
+const inert = (model: UploadModel): Move => ({ model, effects: [] });
+
+/** Starts a generation: the live run, if there is one, is aborted. */
+const enter = (model: UploadModel, state: UploadState, ...effects: UploadEffect[]): Move =>
+  to({ ...model, generation: model.generation + 1 }, state, ...effects);
+
+const flush = ({ state }: UploadModel): UploadEffect => ({
+  type: 'flush-progress',
+  phase: publicPhase(state),
+});
+const reportPaused = (reason: PauseReason): UploadEffect => ({ type: 'report-paused', reason });
+const reportResumed = (phase: Phase): UploadEffect => ({ type: 'report-resumed', phase });
+const notePaused = (isPaused: boolean): UploadEffect => ({ type: 'note-paused', isPaused });
+
+/** What takes its turn again; without its file it asks for that. */
+const requeue = (model: UploadModel, ...effects: UploadEffect[]): Move =>
+  model.hasFile
+    ? enter(model, QUEUED, ...effects, notePaused(false), reportResumed('queued'))
+    : enter(model, NEEDS_FILE, ...effects, reportPaused('needs-file'));
+
+const pauseIdle = (model: UploadModel): Move =>
+  enter(model, PAUSED, notePaused(true), reportPaused('user'), { type: 'release' });
+const pauseRun = (model: UploadModel): Move =>
+  enter(model, PAUSED, flush(model), notePaused(true), reportPaused('user'), { type: 'release' });
+const suspendIdle = (model: UploadModel): Move =>
+  enter(model, SUSPENDED, reportPaused('user'), { type: 'release' });
+const suspendRun = (model: UploadModel): Move =>
+  enter(model, SUSPENDED, flush(model), reportPaused('user'), { type: 'release' });
+
+/** Gives up the upload, then goes to `next`. */
+const giveUp = (model: UploadModel, next: UploadState, ...effects: UploadEffect[]): Move =>
+  enter(model, { phase: 'canceling', next }, ...effects, { type: 'forget' });
+const cancel = (model: UploadModel): Move =>
+  giveUp(model, CANCELED, flush(model), { type: 'report-canceled' });
+const cancelAndRemove = (model: UploadModel): Move =>
+  giveUp(model, REMOVED, flush(model), { type: 'report-canceled' }, { type: 'report-removed' });
+const remove = (model: UploadModel): Move =>
+  enter(model, REMOVED, { type: 'report-removed' }, { type: 'leave' });
+/** The record is deleted with all others; the service is told apart from that. */
+const abandon = (model: UploadModel): Move =>
+  enter(model, REMOVED, { type: 'report-canceled' }, { type: 'report-removed' }, { type: 'leave' });
+const abandonEnded = (model: UploadModel): Move =>
+  enter(model, REMOVED, { type: 'report-removed' }, { type: 'leave' });
+const close = (model: UploadModel): Move => enter(model, REMOVED, { type: 'leave' });
+
+const retry = (model: UploadModel, { newName }: EventOf<'retry'>): Move => {
+  const rename: UploadEffect[] = newName ? [{ type: 'rename', name: newName }] : [];
+  return requeue(model, ...rename);
+};
+
+const doneElsewhere = (model: UploadModel, { detail }: EventOf<'done-elsewhere'>): Move =>
+  enter(model, { phase: 'done' }, { type: 'report-completed-elsewhere', detail });
+
+const reasonOf = ({ tab, network, signIn }: Blockers): WaitReason | undefined => tab ?? network ?? signIn;
+
+/** Adds or removes what a run waits for. The upload is paused while anything is left. */
+function block(
+  model: UploadModel & { readonly state: Running | Blocked },
+  cause: keyof Blockers,
+  why: WaitReason | undefined,
+): Move {
+  const { state } = model;
+  const before: Blockers = state.phase === 'paused' ? state.blockers : {};
+  const resumesTo = state.phase === 'paused' ? state.resumesTo : state.phase;
+  const { [cause]: _ended, ...others } = before;
+  const blockers: Blockers = why ? { ...before, [cause]: why } : others;
+  const reason = reasonOf(blockers);
+  if (!reason)
+    return state.phase === 'paused'
+      ? to(model, { phase: resumesTo }, reportResumed(publicPhase({ phase: resumesTo })))
+      : inert(model);
+  const isNews = state.phase !== 'paused' || state.reason !== reason;
+  const waiting = { phase: 'paused', reason, resumesTo, blockers } as const;
+  return to(model, waiting, ...(isNews ? [reportPaused(reason)] : []));
+}
+
+const succeed = (model: UploadModel, { result }: EventOf<'succeeded'>): Move => {
+  const phase = publicPhase(model.state);
+  return enter(
+    model,
+    { phase: 'done' },
+    { type: 'report-progress', phase },
+    { type: 'report-completed', result },
+  );
+};
+const fail = (model: UploadModel, { error }: EventOf<'run-failed'>): Move =>
+  enter(model, { phase: 'failed', error }, flush(model), { type: 'yield' }, { type: 'report-failed', error });
+const loseFile = (model: UploadModel, { error }: EventOf<'file-lost'>): Move => {
+  const phase = publicPhase(model.state);
+  return enter(
+    model,
+    NEEDS_FILE,
+    { type: 'drop-file', error },
+    { type: 'report-progress', phase },
+    reportPaused('needs-file'),
+    { type: 'release' },
+  );
+};
+
+const ended = { succeeded: succeed, 'run-failed': fail, 'file-lost': loseFile } as const;
+const leaving = { leave: remove, close, 'done-elsewhere': doneElsewhere } as const;
+const unfinished = { ...leaving, abandon, cancel, remove: cancelAndRemove } as const;
+
+const idle: Cells<UploadState> = {
+  ...unfinished,
+  pause: pauseIdle,
+  'file-missing': (model) => enter(model, NEEDS_FILE, reportPaused('needs-file')),
+};
+
+const running: Cells<Running> = {
+  ...unfinished,
+  ...ended,
+  pause: pauseRun,
+  suspend: suspendRun,
+  'put-started': (model) => reach(model, 'uploading'),
+  'commit-started': (model) => reach(model, 'committing'),
+  'retry-scheduled': (model, { atMs }) => {
+    const { phase } = model.state;
+    const report = { type: 'report-progress', phase: publicPhase(model.state) } as const;
+    return to(model, { phase, ...(atMs !== undefined && { retryAtMs: atMs }) }, report);
+  },
+  offline: (model) => block(model, 'network', 'offline'),
+  'sign-in': (model, { reason }) => block(model, 'signIn', reason),
+};
+
+function reach(model: UploadModel & { readonly state: Running }, phase: 'uploading' | 'committing'): Move {
+  if (model.state.phase === phase) return inert(model);
+  return to(model, { phase }, { type: 'report-progress', phase });
+}
+
+function open(
+  model: UploadModel & { readonly state: Running | Blocked },
+  { chunkCount, resumedBytes, signIn }: EventOf<'opened'>,
+): Move {
+  const before = model.state.phase === 'paused' ? model.state.blockers : {};
+  const blockers: Blockers = { ...before, ...(signIn && { signIn }) };
+  const reason = reasonOf(blockers);
+  const state: UploadState = reason
+    ? { phase: 'paused', reason, resumesTo: 'hashing', blockers }
+    : { phase: 'hashing' };
+  return to(
+    model,
+    state,
+    { type: 'report-started', chunkCount, resumedBytes },
+    { type: 'report-progress', phase: 'hashing' },
+    ...(reason ? [reportPaused(reason)] : []),
+  );
+}
+
+type Table = {
+  readonly [R in StateName]: Cells<
+    R extends RunPhase ? Running : R extends 'blocked' ? Blocked : R extends 'failed' ? Failed : UploadState
+  >;
+};
+
+const TABLE: Table = {
+  held: {
+    ...idle,
+    start: (model) => enter(model, QUEUED),
+    suspend: (model) => to(model, model.state, { type: 'release' }),
+  },
+  queued: {
+    ...idle,
+    suspend: suspendIdle,
+    begin: (model) => enter(model, { phase: 'opening' }, { type: 'run' }),
+  },
+  opening: {
+    ...running,
+    opened: open,
+    'lock-taken': (model) => block(model, 'tab', 'other-tab'),
+  },
+  hashing: running,
+  uploading: running,
+  committing: running,
+  blocked: {
+    ...unfinished,
+    ...ended,
+    pause: pauseRun,
+    suspend: suspendRun,
+    opened: open,
+    'put-started': (model) => to(model, { ...model.state, resumesTo: 'uploading' }),
+    'commit-started': (model) => to(model, { ...model.state, resumesTo: 'committing' }),
+    offline: (model) => block(model, 'network', 'offline'),
+    online: (model) => block(model, 'network', undefined),
+    'lock-taken': (model) => block(model, 'tab', 'other-tab'),
+    'lock-acquired': (model) => block(model, 'tab', undefined),
+    'sign-in': (model, { reason }) => block(model, 'signIn', reason),
+  },
+  user: { ...unfinished, resume: (model) => requeue(model) },
+  suspended: {
+    ...unfinished,
+    // Already shown as paused; now it stays so when the element is back on the page.
+    pause: (model) => to(model, PAUSED, notePaused(true)),
+    resume: (model) => requeue(model),
+    restore: (model) => requeue(model),
+  },
+  'needs-file': {
+    ...unfinished,
+    replace: (model) => giveUp(model, REMOVED, { type: 'report-removed' }),
+    'file-provided': (model) => requeue(model),
+  },
+  failed: {
+    ...unfinished,
+    clear: cancelAndRemove,
+    retry: (model, event) => (canRetry(model.state.error.code) ? retry(model, event) : inert(model)),
+  },
+  canceling: {},
+  canceled: {
+    leave: remove,
+    abandon: abandonEnded,
+    close,
+    remove,
+    clear: remove,
+    retry: (model, event) => (event.isNamed ? retry(model, event) : inert(model)),
+  },
+  done: { leave: remove, abandon: abandonEnded, close, remove, clear: remove },
+  removed: {},
+};
+
+const isCanceling = (model: UploadModel): model is UploadModel & { readonly state: Canceling } =>
+  model.state.phase === 'canceling';
+
+/** While the old upload is being forgotten, a command applies to what comes after; nothing is forgotten twice. */
+function whileCanceling(model: UploadModel & { readonly state: Canceling }, event: UploadEvent): Move {
+  if (event.type === 'forgotten') return enter(model, model.state.next);
+  if (event.type === 'begin') return inert(model);
+  const { model: after, effects } = reduce({ ...model, state: model.state.next }, event);
+  if (after.state === model.state.next && effects.length === 0) return inert(model);
+  const next = after.state.phase === 'canceling' ? after.state.next : after.state;
+  const told = effects.filter(({ type }) => type !== 'forget' && type !== 'leave' && type !== 'release');
+  return { model: { ...model, state: { phase: 'canceling', next } }, effects: told };
+}
+
+/** The next model and the effects of an event; the same model and no effects where the event means nothing in this state. */
+export function reduce(model: UploadModel, event: UploadEvent): Move {
+  const isLate = 'generation' in event && event.generation !== model.generation;
+  if (isLate) return inert(model);
+  const { state } = model;
+  if (isCanceling(model)) return whileCanceling(model, event);
+  const cell = TABLE[stateNameOf(state)][event.type] as Cell<typeof event.type, UploadState> | undefined;
+  return cell ? cell(model, event as never) : inert(model);
+}

@@ -1,0 +1,268 @@
+// One run of an upload: puts together what the pipeline needs, and turns what the pipeline reports into events of the upload's
+// machine and into its numbers. A run that was aborted reports nothing.
+
+import type { Change } from '../core/changes.ts';
+import {
+  canRetry,
+  codeFacts,
+  type ErrorCode,
+  isCallRetryable,
+  toUploaderError,
+  UploaderError,
+} from '../core/errors.ts';
+import type { ErrorSnapshot, FileId, PickedFile, Session } from '../core/types.ts';
+import { type HostBackoff, RETRY_POLICY, type RetryPolicy, retrying } from '../core/wait.ts';
+import { warnOnceHere } from '../core/warn.ts';
+import { createBodies } from '../pipeline/bodies.ts';
+import { type OpenFile, recordOf } from '../pipeline/open.ts';
+import { chunkSizeFor } from '../pipeline/plan.ts';
+import { type RunParts, run } from '../pipeline/run.ts';
+import { identify, recordKey } from '../store/identity.ts';
+import { type Connection, waitsFor } from './connection.ts';
+import { pathUnder, renaming } from './names.ts';
+import type { ResumeState } from './resume/resume-state.ts';
+import { type ConnectionMonitor, stallMs } from './transfer/connection-monitor.ts';
+import type { Progress, ProgressThrottle } from './transfer/progress.ts';
+import type { UploadSlots } from './transfer/upload-slots.ts';
+import type { UploadOutcome } from './upload-state.ts';
+
+/** What the runs of all uploads share. */
+export interface RunContext {
+  readonly slots: UploadSlots;
+  /** The `Retry-After` backoff of a URL's origin. */
+  readonly backoffOf: (url: string) => HostBackoff;
+  /** Returns the current monitor; `Uploader.restore()` creates a new one. */
+  readonly monitor: () => ConnectionMonitor;
+  readonly policy?: RetryPolicy;
+  readonly report: (change: Change) => void;
+  readonly throttle: ProgressThrottle;
+  readonly warn: (message: string) => void;
+  /** Rate of all uploads together; `undefined` until measured. */
+  readonly bytesPerSecond: () => number | undefined;
+  readonly onBytesSent: (bytes: number) => void;
+}
+
+/** The part of an upload that a run reads and changes. */
+export interface RunTarget {
+  readonly id: FileId;
+  readonly name: string;
+  readonly ownName: string;
+  readonly relativePath: string;
+  readonly parentId: string;
+  readonly picked: PickedFile | undefined;
+  readonly order: number;
+  readonly connection: Connection;
+  readonly resumeState: ResumeState;
+  readonly progress: Progress;
+  readonly isRunning: boolean;
+  session: Session | undefined;
+  warning: ErrorCode | undefined;
+  unsentCount: number;
+  rename(name: string): void;
+  reportProgress(): void;
+}
+
+type Send = (outcome: UploadOutcome) => void;
+type Reports =
+  | 'onOpened'
+  | 'onHashed'
+  | 'onPut'
+  | 'onMultiplexed'
+  | 'onSent'
+  | 'onStored'
+  | 'onCommit'
+  | 'onSession'
+  | 'onWait'
+  | 'onOffline';
+
+/** Runs the pipeline over the upload's file. Resolves when the run has ended in any way. */
+export async function startRun(
+  upload: RunTarget,
+  context: RunContext,
+  signal: AbortSignal,
+  send: Send,
+): Promise<void> {
+  const { picked } = upload;
+  if (!picked) throw new TypeError('An upload without its file cannot run');
+  try {
+    const result = await run(openFileOf(upload, picked), partsOf(upload, picked, context, signal, send));
+    if (signal.aborted) return;
+    upload.progress.finish();
+    send({ type: 'succeeded', result });
+  } catch (error) {
+    if (signal.aborted) return;
+    const isLost = error instanceof UploaderError && error.code === 'file-unreadable';
+    send({ type: isLost ? 'file-lost' : 'run-failed', error: describeError(error) });
+  }
+}
+
+const openFileOf = ({ parentId, relativePath }: RunTarget, picked: PickedFile): OpenFile => ({
+  ...picked,
+  name: picked.file.name,
+  relativePath,
+  parentId,
+});
+
+/** Reads the first bytes of the file. Rejects with `file-unreadable` or `hash-failed`. */
+async function identifyUpload(
+  { connection, parentId, relativePath }: RunTarget,
+  { file }: PickedFile,
+  signal: AbortSignal,
+): Promise<{ readonly key: string; readonly firstSliceHash: string }> {
+  const { service, settings } = connection;
+  const identity = await identify(file, service.client.pool.hashSmall, signal);
+  const key = recordKey({ ...settings, ...identity, parentId, relativePath });
+  return { key, firstSliceHash: identity.firstSliceHash };
+}
+
+/** Saves the file itself. Resolves with false where that is not possible. Rejects as the store does. */
+export async function saveFile(upload: RunTarget): Promise<boolean> {
+  const { connection, picked, resumeState } = upload;
+  const { chunkSizeBytes, hash: hashAlgorithm } = connection.settings;
+  if (!picked) return false;
+  const { signal } = new AbortController();
+  // The run reports a file that cannot be read.
+  const identity = await identifyUpload(upload, picked, signal).catch(() => undefined);
+  if (!identity) return false;
+  const plan = { hashAlgorithm, chunkSizeBytes: chunkSizeFor(picked.file.size, chunkSizeBytes) };
+  return resumeState.saveFile({ ...recordOf(openFileOf(upload, picked), plan, identity), file: picked.file });
+}
+
+function partsOf(
+  upload: RunTarget,
+  picked: PickedFile,
+  context: RunContext,
+  signal: AbortSignal,
+  send: Send,
+): RunParts {
+  const { connection, relativePath } = upload;
+  const { service, settings } = connection;
+  const { calls, pool, put, stallMs: ownStallMs } = service.client;
+  const { backoffOf, monitor, policy = RETRY_POLICY, slots } = context;
+  const rename = (name: string): void => upload.rename(name);
+  const reports = reportsOf(upload, context, signal, send);
+  return {
+    ...reports,
+    calls: settings.onConflict === 'rename' ? renaming(calls, rename) : calls,
+    put,
+    inFlight: service.inFlight,
+    policy,
+    signal,
+    store: upload.resumeState.recordKeeper(signal, {
+      onWarning: ({ code }) => {
+        if (signal.aborted) return;
+        upload.warning = code;
+        upload.reportProgress();
+      },
+      onNewName: rename,
+      onLockTaken: () => send({ type: 'lock-taken' }),
+      onLockAcquired: () => send({ type: 'lock-acquired' }),
+    }),
+    file: picked.file,
+    ...createBodies(pool.hashFirst),
+    hashAlgorithm: settings.hash,
+    width: pool.size + 1,
+    hasRecord: upload.resumeState.keepsFile || upload.resumeState.record !== undefined,
+    chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, context.warn),
+    fileName: () =>
+      settings.profile.fileName === 'path'
+        ? pathUnder(upload.name, upload.ownName, relativePath)
+        : upload.name,
+    session: upload.session,
+    batch: { limit: 1, max: settings.batchSize },
+    bytesPerSecond: context.bytesPerSecond,
+    hasIdleSlot: () => slots.hasIdleSlot,
+    connectionChange: () => monitor().change,
+    waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
+    stallMs: (sizeBytes) => ownStallMs ?? stallMs(sizeBytes, (context.bytesPerSecond() ?? 0) / slots.limit),
+    backoffOf,
+    acquireSlot: (slotSignal) => slots.acquireSlot(() => upload.order, slotSignal),
+    identify: () => identifyUpload(upload, picked, signal),
+    retrying: (call, callSignal) =>
+      retrying(call, {
+        policy,
+        backoff: backoffOf(settings.baseUrl),
+        signal: callSignal,
+        connectionChange: () => monitor().change,
+        onOffline: reports.onOffline,
+        onWait: (atMs) => send({ type: 'retry-scheduled', atMs }),
+        isWorthRetrying: isCallRetryable,
+      }),
+  };
+}
+
+/** What the pipeline reports on its way, turned into numbers, changes and outcomes. */
+export function reportsOf(
+  upload: RunTarget,
+  { slots, onBytesSent, report, throttle }: RunContext,
+  signal: AbortSignal,
+  send: Send,
+): Pick<RunParts, Reports> {
+  const { connection, id, progress } = upload;
+  const startedMs = new Map<number, number>();
+  /** Chunks that are recorded as stored are only checked: they need no slot. */
+  let recorded: ReadonlySet<number> = new Set();
+  return {
+    onOpened: (chunks) => {
+      if (signal.aborted) return;
+      const resumedBytes = progress.beginRun(chunks);
+      recorded = new Set(chunks.flatMap(({ recorded: known, index }) => (known ? [index] : [])));
+      upload.unsentCount = chunks.length - recorded.size;
+      const signIn = waitsFor(connection.service.client.auth.snapshot);
+      send({ type: 'opened', chunkCount: chunks.length, resumedBytes, signIn });
+    },
+    onSession: (session) => {
+      if (signal.aborted) return;
+      upload.session = session;
+    },
+    onHashed: (chunk) => {
+      if (signal.aborted) return;
+      const { hash, index, sizeBytes } = chunk;
+      progress.onHashed(chunk);
+      report({ name: 'chunk-hashed', detail: { id, index, hash, sizeBytes } });
+      throttle.reportSoon(upload);
+    },
+    onPut: ({ index }) => {
+      startedMs.set(index, performance.now());
+      send({ type: 'put-started' });
+    },
+    onMultiplexed: () => slots.allowMultiplexed(),
+    onSent: (chunk, sentBytes) => {
+      if (signal.aborted) return;
+      const movedBytes = progress.onSent(chunk, sentBytes);
+      slots.onBytesSent(movedBytes);
+      onBytesSent(movedBytes);
+      throttle.reportSoon(upload);
+    },
+    onStored: (chunk) => {
+      if (signal.aborted) return;
+      const { hash, index, receipt, sizeBytes, skipped = false } = chunk;
+      progress.onStored(chunk);
+      if (!recorded.has(index)) upload.unsentCount -= 1;
+      slots.onChunkStored(performance.now() - (startedMs.get(index) ?? Number.NEGATIVE_INFINITY));
+      startedMs.delete(index);
+      report({ name: 'chunk-uploaded', detail: { id, index, hash, receipt, sizeBytes, skipped } });
+      throttle.reportSoon(upload);
+    },
+    onCommit: () => {
+      if (!signal.aborted && connection.service.client.calls.commit) send({ type: 'commit-started' });
+    },
+    onOffline: (isOffline) => send({ type: isOffline ? 'offline' : 'online' }),
+    onWait: (atMs, error) => {
+      if (error && codeFacts(error.code).isCongestion) slots.slowDown();
+      send({ type: 'retry-scheduled', atMs });
+    },
+  };
+}
+
+/** An error as the page may see it. On the console is put what is none of ours, as the defect that it is, and what the page has set wrong. */
+export function describeError(error: unknown): ErrorSnapshot {
+  const known = toUploaderError(error, 'service-failed', 'The upload ended by a defect');
+  if (known !== error) globalThis.reportError?.(error);
+  if (known.code === 'bad-config') warnOnceHere(known.message);
+  return {
+    code: known.code,
+    retryable: canRetry(known.code),
+    ...(known.status !== undefined && { status: known.status }),
+  };
+}

@@ -1,0 +1,140 @@
+// The words of the upload table: the states of an upload, what can happen to it, and what is to be done.
+
+import type { CompletedDetail } from '../core/changes.ts';
+import type { Late } from '../core/machine.ts';
+import type { PauseReason, Phase } from '../core/phases.ts';
+import type { ErrorSnapshot } from '../core/types.ts';
+import type { RunResult } from '../pipeline/run.ts';
+
+/** Steps of a live run. In `opening` the file is identified and its record looked up; the public phase is still `queued`. */
+export type RunPhase = 'opening' | 'hashing' | 'uploading' | 'committing';
+
+/** Why a live run waits. Each ends by itself. */
+export type WaitReason = Exclude<PauseReason, 'user' | 'needs-file'>;
+
+/** What a run waits for: another tab, the network, sign-in. */
+export type Blockers = Readonly<Partial<Record<'tab' | 'network' | 'signIn', WaitReason>>>;
+
+export type UploadState =
+  /** `held` waits for `start()`, `queued` for a free slot. */
+  | { readonly phase: 'held' | 'queued' }
+  | { readonly phase: RunPhase; readonly retryAtMs?: number | undefined }
+  /** The run is alive and waits. */
+  | {
+      readonly phase: 'paused';
+      readonly reason: WaitReason;
+      readonly resumesTo: RunPhase;
+      readonly blockers: Blockers;
+    }
+  /** No run. `suspended`: the element is off the page; shown as paused by the user. */
+  | {
+      readonly phase: 'paused';
+      readonly reason: 'user' | 'suspended' | 'needs-file';
+      readonly resumesTo: 'queued';
+    }
+  | { readonly phase: 'failed'; readonly error: ErrorSnapshot }
+  /** The record is being deleted and the service told; commands given meanwhile apply to `next`. */
+  | { readonly phase: 'canceling'; readonly next: UploadState }
+  | { readonly phase: 'canceled' | 'done' | 'removed' };
+
+export interface UploadModel {
+  readonly state: UploadState;
+  /** Grows when a run starts or ends, so that late results of an ended run are dropped. */
+  readonly generation: number;
+  /** The file is there. Set before each event. */
+  readonly hasFile: boolean;
+}
+
+/** Results of a run, or of `forget`; dropped when the upload has moved on since. */
+export type UploadOutcome = Readonly<
+  /** The session or record is known. `signIn`: why the first call has to wait, if it has to. */
+  | {
+      type: 'opened';
+      chunkCount: number;
+      resumedBytes: number;
+      signIn: WaitReason | undefined;
+    }
+  | { type: 'put-started' | 'commit-started' | 'forgotten' }
+  | { type: 'retry-scheduled'; atMs: number | undefined }
+  | { type: 'offline' | 'online' | 'lock-taken' | 'lock-acquired' }
+  | { type: 'succeeded'; result: RunResult }
+  | { type: 'run-failed'; error: ErrorSnapshot }
+  | { type: 'file-lost'; error: ErrorSnapshot }
+>;
+
+/** What the user, the page, the scheduler, sign-in or another tab does. */
+export type UploadCommand = Readonly<
+  | { type: 'start' | 'pause' | 'resume' | 'suspend' | 'restore' | 'cancel' | 'remove' | 'clear' }
+  /** A canceled upload is retried only when it was named. */
+  | { type: 'retry'; isNamed: boolean; newName?: string | undefined }
+  /** `leave`: another owner signed in. `abandon`: the user signed out. `replace`: another upload took its place. */
+  | { type: 'begin' | 'leave' | 'abandon' | 'replace' | 'close' }
+  | { type: 'file-missing' | 'file-provided' }
+  | { type: 'sign-in'; reason: WaitReason | undefined }
+  | { type: 'done-elsewhere'; detail: CompletedDetail }
+>;
+
+export type UploadEvent = UploadCommand | Late<UploadOutcome>;
+export type UploadEventType = UploadEvent['type'];
+
+export type UploadEffect = Readonly<
+  | { type: 'run' }
+  /** Deletes the record and cancels the session on the service; answers `forgotten`. */
+  | { type: 'forget' }
+  /** Releases the lock when the run has stopped. `yield`: another upload of this page may take the record too. */
+  | { type: 'release' | 'yield' }
+  /** As `release`, and another upload may use the record. */
+  | { type: 'leave' }
+  /** Notes in a record with the file that the user paused the upload, or resumed it. */
+  | { type: 'note-paused'; isPaused: boolean }
+  | { type: 'rename'; name: string }
+  | { type: 'drop-file'; error: ErrorSnapshot }
+  /** The rest are reported to listeners. `flush-progress` only where numbers moved since the last one. */
+  | { type: 'flush-progress' | 'report-progress'; phase: Phase }
+  | { type: 'report-started'; chunkCount: number; resumedBytes: number }
+  | { type: 'report-paused'; reason: PauseReason }
+  | { type: 'report-resumed'; phase: Phase }
+  | { type: 'report-completed'; result: RunResult }
+  | { type: 'report-completed-elsewhere'; detail: CompletedDetail }
+  | { type: 'report-failed'; error: ErrorSnapshot }
+  | { type: 'report-canceled' | 'report-removed' }
+>;
+
+type Running = Extract<UploadState, { readonly phase: RunPhase }>;
+type Blocked = Extract<UploadState, { readonly blockers: Blockers }>;
+
+const RUN_PHASES: ReadonlySet<string> = new Set<RunPhase>(['opening', 'hashing', 'uploading', 'committing']);
+
+/** States of the table: the phases, with `paused` split by who ends the pause. */
+export type StateName =
+  | Exclude<UploadState['phase'], 'paused'>
+  | 'blocked'
+  | 'user'
+  | 'suspended'
+  | 'needs-file';
+
+export const stateNameOf = (state: UploadState): StateName =>
+  state.phase !== 'paused' ? state.phase : 'blockers' in state ? 'blocked' : state.reason;
+
+/** A run is alive. */
+export const isRunning = (state: UploadState): state is Running | Blocked =>
+  state.phase === 'paused' ? 'blockers' in state : RUN_PHASES.has(state.phase);
+
+/** Nothing happens any more unless the user asks for it. */
+export const isOver = ({ phase }: UploadState): boolean =>
+  phase === 'done' || phase === 'failed' || phase === 'canceled' || phase === 'canceling';
+
+/** The phase that pages and views see. */
+export function publicPhase(state: UploadState): Phase {
+  switch (state.phase) {
+    case 'held':
+    case 'opening':
+      return 'queued';
+    case 'canceling':
+      return publicPhase(state.next);
+    case 'removed':
+      return 'canceled';
+    default:
+      return state.phase;
+  }
+}

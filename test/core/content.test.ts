@@ -1,0 +1,127 @@
+// Small helpers of the core: what counts as the same content, what is told on the console, and the way to other tabs.
+
+import { expect } from '@open-wc/testing';
+import { openChannel } from '../../src/core/channel.ts';
+import { contentOf } from '../../src/core/content.ts';
+import { Listeners } from '../../src/core/listeners.ts';
+import { warnOnConsole, warnOnce, warnOnceHere } from '../../src/core/warn.ts';
+import { settled } from '../support/collect.ts';
+import { hearing } from '../support/console.ts';
+
+describe('contentOf', () => {
+  const one = (): number => 1;
+  const other = (): number => 1;
+
+  it('is the same for objects of the same content, and for the same functions in them', () => {
+    expect(contentOf({ a: [1, { b: 'x' }], one })).to.equal(contentOf({ a: [1, { b: 'x' }], one }));
+    expect(contentOf(one)).to.equal(contentOf(one));
+  });
+
+  it('differs with a value, a name, or a function that is another one', () => {
+    const different = [{ a: 1 }, { a: 2 }, { b: 1 }, { a: '1' }, { a: one }, { a: other }, { a: undefined }];
+    expect(new Set(different.map(contentOf)).size).to.equal(different.length);
+  });
+});
+
+describe('warnings', () => {
+  it('are told once each, for as long as what they were made with is kept', () => {
+    const told: string[] = [];
+    const warn = warnOnce((message) => told.push(message));
+    for (const message of ['one', 'two', 'one']) warn(message);
+    expect(told).to.deep.equal(['one', 'two']);
+    warnOnce((message) => told.push(message))('one');
+    expect(told).to.deep.equal(['one', 'two', 'one']);
+  });
+
+  it('go to the console, with the name of the package and what was thrown', () =>
+    hearing(async (told) => {
+      warnOnConsole('message', 'thrown');
+      warnOnConsole('message');
+      const text = `only here ${crypto.randomUUID()}`;
+      warnOnceHere(text);
+      warnOnceHere(text);
+      expect(told).to.deep.equal([
+        'secure-uploader: message thrown',
+        'secure-uploader: message',
+        `secure-uploader: ${text}`,
+      ]);
+    }));
+});
+
+describe('openChannel', () => {
+  it('opens a channel of that name, and gives none where the browser refuses it', async () => {
+    const name = crypto.randomUUID();
+    const [one, other] = [openChannel(name), new BroadcastChannel(name)];
+    const heard = new Promise((resolve) => {
+      other.onmessage = ({ data }) => resolve(data);
+    });
+    one?.postMessage('hello');
+    expect(await heard).to.equal('hello');
+    one?.close();
+    other.close();
+    const { BroadcastChannel: real } = globalThis;
+    globalThis.BroadcastChannel = class {
+      constructor() {
+        throw new DOMException('no', 'SecurityError');
+      }
+    } as unknown as typeof BroadcastChannel;
+    try {
+      expect(openChannel(name)).to.equal(undefined);
+    } finally {
+      globalThis.BroadcastChannel = real;
+    }
+  });
+});
+
+describe('listeners', () => {
+  it('are called with each value until they are removed, each as often as it was added', () => {
+    const listeners = new Listeners<number>();
+    const told: string[] = [];
+    const one = (value: number): unknown => told.push(`one ${value}`);
+    const removals = [
+      listeners.add(one),
+      listeners.add(one),
+      listeners.add((value) => told.push(`two ${value}`)),
+    ];
+    expect(listeners.size).to.equal(3);
+    listeners.tell(1);
+    expect(told.splice(0)).to.deep.equal(['one 1', 'one 1', 'two 1']);
+    expect(removals[0]?.()).to.equal(true);
+    expect(removals[0]?.()).to.equal(false);
+    listeners.tell(2);
+    expect(told).to.deep.equal(['one 2', 'two 2']);
+  });
+
+  it('are called once for all calls of a task, and again for the next', async () => {
+    const listeners = new Listeners<number>();
+    const told: number[] = [];
+    listeners.add((value) => told.push(value));
+    for (let round = 1; round <= 2; round += 1) {
+      listeners.tellSoon(round);
+      listeners.tellSoon(0);
+      expect(told).to.have.length(round - 1);
+      await settled();
+      expect(told).to.have.length(round);
+    }
+    expect(told).to.deep.equal([1, 2]);
+  });
+
+  it('that throw are reported, and the others are called all the same', () => {
+    const { reportError } = globalThis;
+    const reported: unknown[] = [];
+    globalThis.reportError = (error) => reported.push(error);
+    try {
+      const listeners = new Listeners<number>();
+      const told: number[] = [];
+      listeners.add(() => {
+        throw new Error('a defect of the page');
+      });
+      listeners.add((value) => told.push(value));
+      listeners.tell(1);
+      expect(told).to.deep.equal([1]);
+      expect(reported.map(String)).to.deep.equal(['Error: a defect of the page']);
+    } finally {
+      globalThis.reportError = reportError;
+    }
+  });
+});

@@ -1,0 +1,116 @@
+// Running over a stream in any order, with back-pressure.
+
+import { expect } from '@open-wc/testing';
+import fc from 'fast-check';
+import { mapUnordered } from '../../src/core/streams.ts';
+import { collect, rejection, settled, streamOf, until } from '../support/collect.ts';
+import { scripted, watched } from './scripted-streams.ts';
+
+const openDoor = async (): Promise<void> => undefined;
+
+describe('mapUnordered', () => {
+  it('yields whatever is ready, and all of it', async () => {
+    const { calls, fn } = scripted<number, number>();
+    const results = mapUnordered(streamOf([1, 2, 3]), openDoor, fn);
+    const first = results.next();
+    await until(() => calls.has(3));
+    calls.get(3)?.resolve(3);
+    expect((await first).value).to.equal(3);
+    calls.get(1)?.resolve(1);
+    calls.get(2)?.resolve(2);
+    expect(await collect(results)).to.have.members([1, 2]);
+  });
+
+  it('reads no further than the one item that waits at the door', async () => {
+    const { source, state } = watched([1, 2, 3, 4, 5]);
+    const doors = scripted<number, number>();
+    const { begun, fn } = scripted<number, number>();
+    const results = mapUnordered(source, doors.fn, fn);
+    const first = results.next();
+    await settled();
+    expect(state.readCount).to.equal(1);
+    doors.calls.get(1)?.resolve(1);
+    await settled();
+    expect(begun()).to.deep.equal([1]);
+    expect(state.readCount).to.equal(2);
+    doors.calls.get(2)?.reject(new Error('the door fell'));
+    await settled();
+    expect(begun()).to.deep.equal([1]);
+    expect(state.readCount).to.equal(2);
+    first.catch(() => undefined);
+  });
+
+  it('finishes and yields what is under way when the source fails, then throws', async () => {
+    const { source } = watched([1, 2], new Error('source'));
+    const { calls, fn } = scripted<number, number>();
+    const seen: number[] = [];
+    const all = (async () => {
+      for await (const result of mapUnordered(source, openDoor, fn)) seen.push(result);
+    })();
+    await settled();
+    calls.get(2)?.resolve(2);
+    await settled();
+    calls.get(1)?.resolve(1);
+    expect((await rejection(all)).message).to.equal('source');
+    expect(seen).to.deep.equal([2, 1]);
+  });
+
+  it('throws the error of an item, though others are still under way', async () => {
+    const { source } = watched([1, 2, 3]);
+    const { calls, fn } = scripted<number, number>();
+    const all = collect(mapUnordered(source, openDoor, fn));
+    await settled();
+    calls.get(2)?.reject(new Error('item 2'));
+    expect((await rejection(all)).message).to.equal('item 2');
+  });
+
+  it('begins nothing more once an item has failed', async () => {
+    const { source, state } = watched([1, 2, 3, 4]);
+    const doors = scripted<number, number>();
+    const { begun, calls, fn } = scripted<number, number>();
+    const all = collect(mapUnordered(source, doors.fn, fn));
+    all.catch(() => undefined);
+    await settled();
+    doors.calls.get(1)?.resolve(1);
+    await settled();
+    calls.get(1)?.reject(new Error('item 1'));
+    doors.calls.get(2)?.reject('aborted');
+    expect((await rejection(all)).message).to.equal('item 1');
+    expect(begun()).to.deep.equal([1]);
+    expect(state.isEnded).to.equal(true);
+  });
+
+  it('ends only when what waits at the door has been turned away', async () => {
+    const { source, state } = watched([1, 2, 3]);
+    const doors = scripted<number, number>();
+    const results = mapUnordered(source, doors.fn, async (item) => item);
+    const first = results.next();
+    await settled();
+    doors.calls.get(1)?.resolve(1);
+    await first;
+    await settled();
+    let isOver = false;
+    const over = results.return().then(() => {
+      isOver = true;
+    });
+    await settled();
+    expect([isOver, state.isEnded]).to.deep.equal([false, true]);
+    doors.calls.get(2)?.reject('aborted');
+    await over;
+  });
+
+  it('gives every item to the function exactly once, for any order of results', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(4), { maxLength: 40 }), async (waits) => {
+        const { source } = watched([...waits.entries()]);
+        const results = await collect(
+          mapUnordered(source, openDoor, async ([at, wait]) => {
+            for (let round = 0; round < wait; round += 1) await Promise.resolve();
+            return at;
+          }),
+        );
+        expect(results.sort((one, other) => one - other)).to.deep.equal([...waits.keys()]);
+      }),
+    );
+  });
+});

@@ -1,0 +1,75 @@
+// What each setting decides: whether uploads with another value share a sign-in session and a service client, and whether it is
+// among the rules for files.
+
+import { expect } from '@open-wc/testing';
+import {
+  createSettings,
+  readFileRules,
+  type SettingsInput,
+  serviceKeyOf,
+  signInKeyOf,
+} from '../../src/core/config.ts';
+
+type Scope = 'upload' | 'service' | 'sign-in';
+
+/** Each setting with its scope, and a value that is not the default. */
+const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, SettingsInput[K], as?: string] } = {
+  baseUrl: ['sign-in', 'https://other.test'],
+  parentId: ['upload', 'folder'],
+  auth: ['sign-in', 'popup'],
+  clientId: ['sign-in', 'other'],
+  redirectUri: ['sign-in', 'https://a.test/back'],
+  responseMode: ['sign-in', 'fragment'],
+  silent: ['sign-in', 'off'],
+  issuer: ['sign-in', 'https://id.test'],
+  idpId: ['sign-in', 'staff'],
+  scope: ['sign-in', 'upload'],
+  authHeader: ['service', 'x-token'],
+  authScheme: ['service', 'Token'],
+  allowFramedLogin: ['service', true],
+  uploadOrigins: ['service', 'https://storage.test'],
+  owner: ['sign-in', 'ann'],
+  accept: ['upload', '.pdf'],
+  multiple: ['upload', true],
+  maxFiles: ['upload', 3],
+  maxFileSize: ['upload', 1000, 'maxFileSizeBytes'],
+  chunkSize: ['upload', 1000, 'chunkSizeBytes'],
+  concurrency: ['upload', 3],
+  batchSize: ['upload', 3],
+  throttle: ['upload', 1000, 'throttleBytesPerSecond'],
+  hash: ['service', 'blake3'],
+  manual: ['upload', true],
+  noResume: ['upload', true],
+  keepFiles: ['upload', true],
+  keepDays: ['upload', 2, 'keepMs'],
+  onConflict: ['upload', 'rename'],
+  workerUrl: ['service', '/worker.js'],
+  sessionPath: ['service', '/a'],
+  chunksPath: ['service', '/b'],
+  commitPath: ['service', '/c'],
+  cancelPath: ['service', '/d'],
+  authorizePath: ['sign-in', '/e'],
+  tokenPath: ['sign-in', '/f'],
+  loginPath: ['sign-in', '/g'],
+  challengePath: ['sign-in', '/h'],
+  logoutPath: ['sign-in', '/i'],
+  getToken: ['sign-in', () => 'token'],
+  parentFor: ['upload', () => 'folder'],
+  profile: ['service', { sendSizes: true }],
+  authOptions: ['sign-in', { silentAfterPopup: true }],
+};
+
+const usual = createSettings({ baseUrl: 'https://a.test' });
+
+describe('another value of a setting', () => {
+  for (const [name, [scope, value, as = name]] of Object.entries(SCOPES))
+    it(`${name} counts for ${scope}`, () => {
+      const other = createSettings({ baseUrl: 'https://a.test', [name]: value });
+      expect(other[as as keyof typeof other], 'it is not the default').not.to.deep.equal(
+        usual[as as keyof typeof usual],
+      );
+      expect(signInKeyOf(other) === signInKeyOf(usual), 'the same sign-in').to.equal(scope !== 'sign-in');
+      expect(serviceKeyOf(other) === serviceKeyOf(usual), 'the same service').to.equal(scope === 'upload');
+      expect(as in readFileRules({ [name]: value }), 'a rule for files').to.equal(scope === 'upload');
+    });
+});

@@ -1,0 +1,164 @@
+// A system clock that is set two hours ahead or back in the middle of an upload: by a person, a time server or another system.
+
+import { expect } from '@open-wc/testing';
+import { Brakes, Keeper } from '../../src/auth/bearer.ts';
+import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { UploaderError } from '../../src/core/errors.ts';
+import { HostBackoff } from '../../src/core/wait.ts';
+import { connect } from '../../src/engine/connection.ts';
+import { Progress } from '../../src/engine/transfer/progress.ts';
+import { isStale } from '../../src/pipeline/presign.ts';
+import { fileOf } from '../support/bytes.ts';
+import { type Clock, jumpClock, stopClock } from '../support/clock.ts';
+import { until } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+import { ScriptedService } from '../support/scripted-service.ts';
+
+const HOUR_MS = 3_600_000;
+const CHUNK_COUNT = 5;
+
+const presignedCount = ({ log }: ScriptedService): number =>
+  log.reduce((sum, line) => sum + (line.startsWith('presign ') ? Number(line.slice(8)) : 0), 0);
+
+const JUMPS = { ahead: 2 * HOUR_MS, back: -2 * HOUR_MS };
+
+for (const [direction, jumpMs] of Object.entries(JUMPS)) {
+  describe(`an upload whose system clock is set two hours ${direction}`, () => {
+    let undo: () => void = () => undefined;
+    afterEach(async () => {
+      undo();
+      await closeEngines();
+    });
+
+    /** Uploads a file of five chunks. The clock jumps while the first PUT is under way. */
+    async function uploadOver(
+      engine: TestEngine,
+      afterJump: () => unknown = () => undefined,
+      service = engine.service,
+    ): Promise<void> {
+      service.answerAll('open', 'presign');
+      await engine.uploader.addFiles([fileOf(1, 4500, 'a.bin')]);
+      await until(() => service.waiting('put').length === 1 && presignedCount(service) === CHUNK_COUNT);
+      undo = jumpClock(jumpMs);
+      await afterJump();
+      service.answerAll();
+      await until(() => engine.phase('a.bin') === 'done');
+    }
+
+    it('renews no ticket', async () => {
+      const engine = new TestEngine({ concurrency: 1 });
+      engine.service.ticketLifeMs = HOUR_MS;
+      await uploadOver(engine);
+      expect(engine.service.puts).to.have.length(CHUNK_COUNT);
+      expect(presignedCount(engine.service)).to.equal(CHUNK_COUNT);
+    });
+
+    it('asks the page for no other token', async () => {
+      const reasons: string[] = [];
+      const getToken = (reason: string): { token: string; expires_in: number } => {
+        reasons.push(reason);
+        return { token: `token ${reasons.length}`.replace(' ', '-'), expires_in: 3600 };
+      };
+      const service = new ScriptedService();
+      const { presign, commit } = service.calls;
+      const engine = new TestEngine(
+        { concurrency: 1, auth: 'token', getToken },
+        {
+          connect: (...given) => {
+            const client = connect(...given);
+            const { withToken } = client.auth;
+            const calls: typeof service.calls = {
+              ...service.calls,
+              presign: (session, chunks, signal) => withToken(() => presign(session, chunks, signal), signal),
+              commit: (session, proof, signal) => withToken(() => commit(session, proof, signal), signal),
+            };
+            return { ...client, calls, put: service.put };
+          },
+        },
+      );
+      await uploadOver(engine, undefined, service);
+      expect(reasons).to.deep.equal(['first']);
+    });
+
+    it('waits for as long as `Retry-After` says', async () => {
+      const engine = new TestEngine({ concurrency: 1 });
+      const retryAfterMs = 40;
+      await uploadOver(engine, async () => {
+        const beganMs = performance.now();
+        (await engine.service.nextRequest('put')).refuse(
+          new UploaderError('rate-limited', 'slow down', { status: 429, retryAfterMs }),
+        );
+        await until(() => engine.service.waiting('put').length === 1);
+        expect(performance.now() - beganMs).to.be.at.least(retryAfterMs);
+      });
+    });
+  });
+
+  describe(`set two hours ${direction}, a system clock does not change`, () => {
+    let clock: Clock;
+    beforeEach(() => {
+      clock = stopClock();
+    });
+    afterEach(() => clock.restore());
+
+    it('when a ticket is too old', async () => {
+      const upload = { url: 'https://store.test/', method: 'PUT', headers: {} } as const;
+      const receivedAtMs = performance.now();
+      const ticket = {
+        receipt: 'r',
+        upload: { ...upload, receivedAtMs, expiresAtMs: receivedAtMs + 60_000 },
+      };
+      clock.jump(jumpMs);
+      await clock.pass(47_000);
+      expect(isStale(ticket)).to.equal(false);
+      await clock.pass(2000);
+      expect(isStale(ticket)).to.equal(true);
+    });
+
+    it('when a token is renewed, and when it is too old', async () => {
+      const keeper = new Keeper(AUTH_TIMES);
+      keeper.keep({ value: 't', lifetimeMs: 100_000, isAssumed: false });
+      clock.jump(jumpMs);
+      await clock.pass(75_000);
+      expect([keeper.isDue, keeper.value]).to.deep.equal([false, 't']);
+      await clock.pass(8000);
+      expect([keeper.isDue, keeper.value]).to.deep.equal([true, 't']);
+      await clock.pass(19_000);
+      expect(keeper.value).to.equal(undefined);
+    });
+
+    it('how long a failed renewal holds back the next one', () => {
+      const brakes = new Brakes(AUTH_TIMES);
+      brakes.hold(30_000);
+      clock.jump(jumpMs);
+      expect(brakes.waitMs(300_000)).to.equal(30_000);
+    });
+
+    it('how long a host is left alone', async () => {
+      const backoff = new HostBackoff();
+      backoff.backOff(5000);
+      clock.jump(jumpMs);
+      expect(backoff.remainingMs).to.equal(5000);
+      await clock.pass(5000);
+      expect(backoff.remainingMs).to.equal(0);
+    });
+
+    it('the transfer rate and the time left', async () => {
+      const chunk = { index: 0, start: 0, sizeBytes: 10_000, hash: 'a' };
+      const measure = async (ms: number): Promise<unknown> => {
+        const progress = new Progress(chunk.sizeBytes);
+        progress.numbers();
+        const numbers: unknown[] = [];
+        for (const sentBytes of [1000, 2000, 5000]) {
+          if (sentBytes === 2000) clock.jump(ms);
+          await clock.pass(1000);
+          progress.onSent(chunk, sentBytes);
+          numbers.push(progress.numbers());
+        }
+        return numbers;
+      };
+      const undisturbed = await measure(0);
+      expect(await measure(jumpMs)).to.deep.equal(undisturbed);
+    });
+  });
+}

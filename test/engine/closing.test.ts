@@ -1,0 +1,126 @@
+// What closing, or putting aside, an uploader promises: once it resolves, another one can take its uploads at once.
+
+import { expect } from '@open-wc/testing';
+import { fileOf } from '../support/bytes.ts';
+import { deferred, settled, until, untilAsync } from '../support/collect.ts';
+import { closeEngines, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+/** Uploads that hold their lock: `SERVICE_URL` is part of its name. */
+const UPLOADS = {
+  'an upload that runs': () => halfWay(),
+  'an upload that waits, and has its file saved': async () => {
+    const engine = new TestEngine({ keepFiles: true, manual: true });
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    return engine;
+  },
+};
+
+/** The browser releases locks with this in their name only once `gate` resolves. Returns how to undo that. */
+function releaseAfter(part: string, gate: Promise<void>): () => void {
+  const { locks } = navigator;
+  const request = locks.request.bind(locks);
+  const slow = (name: string, options: LockOptions, onGranted: LockGrantedCallback<unknown>) =>
+    request(name, options, async (lock) => {
+      const result = await onGranted(lock);
+      if (lock && name.includes(part)) await gate;
+      return result;
+    });
+  locks.request = slow as typeof locks.request;
+  return () => {
+    locks.request = request;
+  };
+}
+
+/** Locks with this in their name that the browser says are held. */
+async function heldLocks(part: string): Promise<string[]> {
+  const { held } = await navigator.locks.query();
+  return (held ?? []).map(({ name }) => String(name)).filter((name) => name.includes(part));
+}
+
+type End = (engine: TestEngine) => Promise<unknown>;
+const ends: readonly (readonly [string, End])[] = [
+  ['close()', ({ uploader }) => uploader.close()],
+  ['suspend()', ({ uploader }) => uploader.suspend()],
+  [
+    'close() right after cancel()',
+    ({ uploader }) => {
+      void uploader.cancel();
+      return uploader.close();
+    },
+  ],
+  [
+    'close() right after remove()',
+    (engine) => {
+      void engine.uploader.remove(engine.id('a.bin'));
+      return engine.uploader.close();
+    },
+  ],
+];
+
+for (const [what, end] of ends) {
+  for (const [whose, begin] of Object.entries(UPLOADS)) {
+    it(`${what} resolves only after the lock of ${whose} is released`, async () => {
+      const part = SERVICE_URL;
+      const gate = deferred();
+      const undo = releaseAfter(part, gate.promise);
+      try {
+        const engine = await begin();
+        engine.service.answerAll('cancel');
+        await untilAsync(async () => (await heldLocks(part)).length === 1);
+        let isOver = false;
+        const over = end(engine).then(() => {
+          isOver = true;
+        });
+        for (let round = 0; round < 20; round += 1) await settled();
+        expect(isOver).to.equal(false);
+        gate.resolve();
+        await over;
+        expect(await heldLocks(part)).to.deep.equal([]);
+      } finally {
+        gate.resolve();
+        undo();
+      }
+    });
+  }
+}
+
+it('close() right before another uploader has the same file never shows that another tab has it', async () => {
+  const file = fileOf(1, 2500, 'a.bin');
+  for (let round = 0; round < 10; round += 1) {
+    const engine = new TestEngine();
+    engine.service.answerAll('open', 'presign');
+    await engine.uploader.addFiles([file]);
+    await engine.service.nextRequest('put');
+    await engine.uploader.close();
+    expect(engine.details('upload-paused')).to.deep.equal([]);
+  }
+});
+
+it('close() stops the timer that looks for idle slots', async () => {
+  const { setTimeout, clearTimeout } = globalThis;
+  const timers = new Set<unknown>();
+  globalThis.setTimeout = ((run: () => void, ms?: number) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      run();
+    }, ms);
+    if (ms === 500) timers.add(timer);
+    return timer;
+  }) as typeof setTimeout;
+  globalThis.clearTimeout = ((timer: number) => {
+    timers.delete(timer);
+    clearTimeout(timer);
+  }) as typeof clearTimeout;
+  try {
+    const { service, uploader } = new TestEngine({ concurrency: 1 });
+    service.answerAll('open', 'presign');
+    await uploader.addFiles(['a', 'b', 'c'].map((name, seed) => fileOf(seed, 4500, name)));
+    await until(() => timers.size > 0);
+    await uploader.close();
+    expect(timers.size).to.equal(0);
+  } finally {
+    Object.assign(globalThis, { setTimeout, clearTimeout });
+  }
+});

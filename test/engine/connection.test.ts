@@ -1,0 +1,27 @@
+// What uploads wait for while somebody signs in.
+
+import { expect } from '@open-wc/testing';
+import { waitsFor } from '../../src/engine/connection.ts';
+
+const CASES = [
+  [{ required: false, state: 'signed-in' }, undefined],
+  [{ required: true, state: 'prompt' }, 'signed-out'],
+  [{ required: true, state: 'popup' }, 'signed-out'],
+  [{ required: true, state: 'popup-lost' }, 'signed-out'],
+  [{ required: true, state: 'answer' }, 'challenge'],
+  [{ required: true, state: 'choose' }, 'challenge'],
+  [{ required: false, state: 'cooling', code: 'offline' }, 'offline'],
+  [{ required: false, state: 'cooling', code: 'rate-limited' }, 'rate-limited'],
+  [{ required: false, state: 'cooling', code: 'network' }, undefined],
+  [{ required: false, state: 'silent', code: 'rate-limited' }, undefined],
+] as const;
+
+describe('uploads while somebody has to sign in', () => {
+  for (const [{ required, state, ...rest }, reason] of CASES) {
+    const code = 'code' in rest ? rest.code : undefined;
+    it(`wait for ${reason ?? 'nothing'} where sign-in is ${[state, code].filter(Boolean).join(', ')}`, () => {
+      const error = code && { error: { code, retryable: true } };
+      expect(waitsFor({ required, state, ...error })).to.equal(reason);
+    });
+  }
+});

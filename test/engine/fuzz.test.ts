@@ -1,0 +1,37 @@
+// Two tabs and 150 random happenings for each seed, with faults in between: every upload ends well. `MODEL_SEED=7` repeats one seed.
+
+import fc from 'fast-check';
+import { createModelStore, readScope, World } from '../support/model.ts';
+import { happening } from '../support/model-commands.ts';
+
+const { seed: only } = await readScope();
+const STEPS = 150;
+/** Worlds that run side by side in this page. */
+const LANES = 4;
+const SEEDS = only !== undefined ? [only] : [1, 2, 3, 4];
+
+async function fuzz(seed: number): Promise<void> {
+  const world = new World(seed, createModelStore());
+  world.open();
+  const texts: string[] = [];
+  try {
+    for (const { text, step } of fc.sample(happening, { seed, numRuns: STEPS })) {
+      texts.push(text);
+      await step(world);
+      if (world.random() < 0.5) await new Promise((resolve) => setTimeout(resolve, world.random() * 3));
+    }
+  } finally {
+    await world.finish().catch((cause) => {
+      throw new Error(`seed ${seed}: ${cause}\n${texts.join('\n')}`, { cause });
+    });
+  }
+}
+
+describe('two tabs', () => {
+  for (let at = 0; at < SEEDS.length; at += LANES) {
+    const seeds = SEEDS.slice(at, at + LANES);
+    it(`end well with the seeds ${seeds.join(', ')}`, async () => {
+      await Promise.all(seeds.map(fuzz));
+    });
+  }
+});

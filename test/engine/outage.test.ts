@@ -1,0 +1,66 @@
+// An outage that answers as if the session were gone, and then refuses a new one: what was stored must survive it.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
+import { fileOf, sha256 } from '../support/bytes.ts';
+import { until, untilAsync } from '../support/collect.ts';
+import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+const REFUSALS = [
+  ['session-expired', 404],
+  ['session-expired', 410],
+  ['token-rejected', 401],
+  ['forbidden', 403],
+] as const;
+
+describe('an outage', () => {
+  for (const [code, status] of REFUSALS) {
+    it(`that answers ${status} once, and then opens no session, keeps the saved upload`, async () => {
+      const file = fileOf(1, 5500, 'a.bin');
+      const store = await leftBehind(file);
+      const engine = new TestEngine({}, { store });
+      engine.service.isForgetful = true;
+      engine.service.stored.add(await sha256(file.slice(0, 1000)));
+      await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+      await engine.uploader.addFiles([file]);
+      (await engine.service.nextRequest('presign')).refuse(new UploaderError(code, 'outage', { status }));
+      (await engine.service.nextRequest('open')).refuse(
+        new UploaderError('forbidden', 'outage', { status: 403 }),
+      );
+      await engine.hears('upload-failed');
+      expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([1]);
+      engine.service.answerAll();
+      await engine.uploader.retry();
+      await engine.hears('upload-completed');
+      expect(engine.details('upload-started').at(-1)?.resumedBytes).to.equal(1000);
+      expect(engine.service.puts).to.have.length(5);
+    });
+  }
+
+  it('in the middle of an upload costs no stored chunk', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = new TestEngine({ batchSize: 2 }, { store });
+    engine.service.isForgetful = true;
+    engine.service.answerAll('open', 'put');
+    await engine.uploader.addFiles([fileOf(1, 20_000, 'a.bin')]);
+    for (let count = 0; count < 3; count += 1) (await engine.service.nextRequest('presign')).answer();
+    await untilAsync(async () => ((await store.list())[0]?.stored.size ?? 0) >= 3);
+    engine.service.hold('open');
+    (await engine.service.nextRequest('presign')).refuse(
+      new UploaderError('session-expired', 'outage', { status: 404 }),
+    );
+    for (let count = 0; count < 3; count += 1) {
+      const open = await engine.service.nextRequest('open');
+      open.refuse(new UploaderError('service-failed', 'outage', { status: 502 }));
+    }
+    await engine.hears('upload-failed');
+    expect((await store.list()).map(({ stored }) => stored.size >= 3)).to.deep.equal([true]);
+    engine.service.answerAll();
+    await engine.uploader.retry();
+    await engine.hears('upload-completed');
+    expect(engine.service.puts).to.have.length(20);
+  });
+});

@@ -1,0 +1,240 @@
+// Rows of an earlier visit, which have no file yet: what a person can do to them, and which file they take.
+
+import { expect } from '@open-wc/testing';
+import type { PickedFile } from '../../../src/core/types.ts';
+import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
+import { fileOf, sha256 } from '../../support/bytes.ts';
+import { deferred, settled, until, untilAsync } from '../../support/collect.ts';
+import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../../support/engine.ts';
+
+afterEach(closeEngines);
+
+const file = fileOf(1, 2500, 'a.bin');
+
+/** An engine whose list has a row that an earlier one left behind with one chunk stored. */
+async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: UploadStore }> {
+  const store = await leftBehind(file);
+  const engine = new TestEngine(settings, { store });
+  await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+  engine.service.answerAll();
+  return { engine, store };
+}
+
+describe('a row of an earlier visit', () => {
+  it('still waits for its file after everything was paused and resumed, and others go on', async () => {
+    const { engine } = await nextVisit();
+    await engine.uploader.pause();
+    await engine.uploader.resume();
+    expect(engine.row('a.bin')?.pauseReason).to.equal('needs-file');
+    await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
+    await engine.hears('upload-completed');
+    await engine.uploader.provide(engine.id('a.bin'), file);
+    await engine.hears('upload-completed', 2);
+  });
+
+  it('that is completed with a larger chunk size sends only what is missing, and does not come back', async () => {
+    const { engine, store } = await nextVisit({ chunkSize: 10_000 });
+    engine.service.stored.add(await sha256(file.slice(0, 1000)));
+    await engine.uploader.addFiles([file]);
+    await engine.hears('upload-completed');
+    expect(engine.service.puts).to.have.length(2);
+    await untilAsync(async () => (await store.list()).length === 0);
+  });
+
+  it('that was canceled asks for its file again when it is wanted after all', async () => {
+    const { engine, store } = await nextVisit();
+    await engine.uploader.cancel(engine.id('a.bin'));
+    expect(await store.list()).to.deep.equal([]);
+    await engine.uploader.retry(engine.id('a.bin'));
+    expect(engine.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'needs-file' });
+    await engine.uploader.provide(engine.id('a.bin'), fileOf(2, 2400, 'a.bin'));
+    expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['wrong-file']);
+    await engine.uploader.provide(engine.id('a.bin'), file);
+    await engine.hears('upload-completed');
+    expect(engine.service.count('open')).to.equal(1);
+  });
+
+  it('refuses a file of another time, and one of other bytes that has its name, size and time', async () => {
+    const { engine } = await nextVisit();
+    const id = engine.id('a.bin');
+    await engine.uploader.provide(id, new File([file], 'a.bin', { lastModified: file.lastModified + 1000 }));
+    await engine.uploader.provide(id, fileOf(2, file.size, 'a.bin'));
+    expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal([
+      'wrong-file',
+      'wrong-file',
+    ]);
+    expect(engine.row('a.bin')?.pauseReason).to.equal('needs-file');
+    await engine.uploader.provide(id, file);
+    await engine.hears('upload-completed');
+  });
+
+  it('does not come back once it is older than the page keeps uploads', async () => {
+    const store = await leftBehind(file);
+    const [old] = await store.list();
+    if (!old) throw new Error('there is a record');
+    await store.save({ ...old, createdAtMs: Date.now() - 25 * 3_600_000 });
+    await leftBehind(fileOf(2, 2500, 'young.bin'), {}, store);
+    const engine = new TestEngine({ keepDays: 1 }, { store });
+    await until(() => engine.row('young.bin')?.pauseReason === 'needs-file');
+    expect(engine.phases()).to.deep.equal(['paused']);
+    expect((await store.list()).map(({ name }) => name)).to.deep.equal(['young.bin']);
+  });
+
+  it('takes the same file when it is added for the same place', async () => {
+    const { engine } = await nextVisit();
+    await engine.uploader.addFiles([file]);
+    await engine.hears('upload-completed');
+    expect(engine.phases()).to.deep.equal(['done']);
+    expect(engine.service.count('open')).to.equal(0);
+  });
+
+  it('leaves a file alone that is added for another folder, or from another one', async () => {
+    const { engine } = await nextVisit({ parentId: 'folder-b' });
+    await engine.uploader.addFiles([file]);
+    await engine.hears('upload-completed');
+    expect(engine.uploader.snapshot.files.map(({ phase, parentId }) => [phase, parentId])).to.deep.equal([
+      ['paused', 'folder-a'],
+      ['done', 'folder-b'],
+    ]);
+    await engine.uploader.addFiles([{ file, relativePath: 'other/a.bin' }]);
+    await engine.hears('upload-completed', 2);
+    expect(engine.uploader.snapshot.files[0]?.phase).to.equal('paused');
+  });
+
+  it('takes its file once: the same again is an upload of its own, and what the person paused meanwhile stays so', async () => {
+    const { engine } = await nextVisit();
+    const waiting = engine.id('a.bin');
+    const { uploader } = engine;
+    const unheed = uploader.on('upload-resumed', ({ id }) => void uploader.pause(id));
+    await uploader.addFiles([file, file]);
+    unheed();
+    await engine.hears('upload-completed');
+    const [first, second] = uploader.snapshot.files;
+    expect(first).to.include({ id: waiting, pauseReason: 'user' });
+    expect(second?.phase).to.equal('done');
+  });
+
+  it('is found though the list of files that was handed over is emptied at once', async () => {
+    const { engine } = await nextVisit();
+    const list = [file];
+    const adding = engine.uploader.addFiles(list);
+    list.length = 0;
+    await adding;
+    await settled();
+    expect(engine.uploader.snapshot.files[0]?.pauseReason).to.equal(undefined);
+  });
+});
+
+describe('a file whose handle was kept', () => {
+  it('goes on from there when it is asked for, without being picked', async () => {
+    const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
+    const handle = await folder?.getFileHandle(`${crypto.randomUUID()}.bin`, { create: true });
+    const canKeep = typeof handle?.createWritable === 'function';
+    let picked: PickedFile | File = file;
+    if (handle && canKeep) {
+      const writable = await handle.createWritable();
+      await writable.write(file);
+      await writable.close();
+      picked = { file: await handle.getFile(), relativePath: 'a.bin', handle };
+    }
+    const engine = new TestEngine({}, { store: await leftBehind(picked) });
+    engine.service.answerAll();
+    await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
+    const id = engine.uploader.snapshot.files[0]?.id ?? '';
+    expect(await engine.uploader.provide(id)).to.equal(canKeep);
+    // Where no handle can be kept, nothing gives the file, and the row goes on asking for it.
+    if (!canKeep) await engine.uploader.provide(id, file);
+    await engine.hears('upload-completed');
+    expect(engine.service.count('open')).to.equal(0);
+    expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
+  });
+});
+
+describe('a file that is added before the uploads of an earlier visit are known', () => {
+  it('is taken at once, though the database does not answer', async () => {
+    const never = new Promise<never>(() => undefined);
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = new TestEngine({}, { store: { ...store, prune: () => never, list: () => never } });
+    engine.service.answerAll();
+    await engine.uploader.addFiles([file]);
+    await engine.hears('upload-completed');
+  });
+
+  it('goes on with its upload, of which there is no second row', async () => {
+    const store = await leftBehind(file);
+    const listing = deferred();
+    const list: typeof store.list = async () => {
+      await listing.promise;
+      return store.list();
+    };
+    const engine = new TestEngine({}, { store: { ...store, list } });
+    engine.service.answerAll();
+    await engine.uploader.addFiles([file, fileOf(2, 2500, 'b.bin')]);
+    listing.resolve();
+    await engine.hears('upload-completed', 2);
+    expect(engine.phases()).to.deep.equal(['done', 'done']);
+    expect(engine.details('upload-started').map(({ resumedBytes }) => resumedBytes)).to.have.members([
+      1000, 0,
+    ]);
+  });
+});
+
+describe('uploads of another owner', () => {
+  it('leave the list with their owner, whatever their phase, stay saved, and come back with their owner', async () => {
+    const store = await leftBehind(file, { owner: 'ann' });
+    const engine = new TestEngine({ owner: 'ann', accept: '.bin' }, { store });
+    const settings = {
+      baseUrl: SERVICE_URL,
+      parentId: 'folder-a',
+      auth: 'none',
+      multiple: true,
+    } as const;
+    await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+    engine.service.answerAll('open', 'presign');
+    await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin'), fileOf(3, 10, 'refused.exe')]);
+    const put = await engine.service.nextRequest('put');
+    put.answer();
+    await untilAsync(async () =>
+      (await store.list()).some(({ name, stored }) => name === 'b.bin' && stored.size),
+    );
+    engine.uploader.configure({ ...settings, owner: 'bob' });
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+    expect(engine.uploader.snapshot.rejections).to.deep.equal([]);
+    await settled();
+    expect(engine.service.waiting('put')).to.deep.equal([]);
+    engine.uploader.configure({ ...settings, owner: 'ann' });
+    await until(() => engine.uploader.snapshot.files.length === 2);
+    expect(engine.uploader.snapshot.files.map(({ name, pauseReason }) => [name, pauseReason])).to.deep.equal([
+      ['a.bin', 'needs-file'],
+      ['b.bin', 'needs-file'],
+    ]);
+  });
+
+  it('are not shown when their owner leaves while they are looked up', async () => {
+    const store = await leftBehind(file, { owner: 'ann' });
+    const asked = deferred();
+    const listing = deferred();
+    const list: typeof store.list = async () => {
+      asked.resolve();
+      await listing.promise;
+      return store.list();
+    };
+    const engine = new TestEngine({ owner: 'ann' }, { store: { ...store, list } });
+    await asked.promise;
+    engine.uploader.configure({ ...engine.input, owner: 'bob' });
+    listing.resolve();
+    await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
+    await engine.service.nextRequest('open');
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.bin']);
+  });
+
+  it('are not those that were picked before an owner was named', async () => {
+    const store = await leftBehind(file);
+    const engine = new TestEngine({}, { store });
+    await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+    await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
+    engine.uploader.configure({ baseUrl: SERVICE_URL, auth: 'none', owner: 'ann' });
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.bin']);
+  });
+});

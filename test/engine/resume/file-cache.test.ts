@@ -1,0 +1,295 @@
+// `keep-files`: small files go on by themselves after a reload, and are kept no longer than that needs.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../../src/core/errors.ts';
+import type { UploadRecord } from '../../../src/core/types.ts';
+import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
+import { fileOf } from '../../support/bytes.ts';
+import { deferred, settled, until, untilAsync } from '../../support/collect.ts';
+import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../../support/engine.ts';
+
+afterEach(closeEngines);
+
+let name = '';
+let store: UploadStore;
+beforeEach(() => {
+  name = `test-${crypto.randomUUID()}`;
+  store = createUploadStore({ name });
+});
+
+/** The records that have their file. */
+const savedFiles = async (): Promise<UploadRecord[]> => (await store.list()).filter(({ file }) => file);
+const keeps = (count: number): Promise<void> => untilAsync(async () => (await savedFiles()).length === count);
+/** The session of every saved file is saved too. */
+const keepsSessions = (): Promise<void> =>
+  untilAsync(async () => (await savedFiles()).every(({ session }) => session));
+/** The page is gone, and with it its locks. */
+const leave = ({ uploader }: TestEngine): Promise<void> => uploader.close();
+const kept = { keepFiles: true, chunkSize: 'auto' };
+
+describe('with `keep-files`', () => {
+  it('files that were under way or only waiting go on by themselves after a reload, in the same session', async () => {
+    const before = new TestEngine(kept, { store });
+    before.service.answerAll('open');
+    await before.uploader.addFiles([
+      { file: fileOf(1, 2500, 'a.bin'), relativePath: 'deep/a.bin' },
+      fileOf(2, 10, 'b.bin'),
+    ]);
+    await before.service.nextRequest('presign');
+    await keeps(2);
+    await keepsSessions();
+    await leave(before);
+    const engine = new TestEngine({ ...kept, parentId: 'folder-b' }, { store });
+    engine.service.answerAll();
+    await engine.hears('upload-completed', 2);
+    expect(engine.service.count('open')).to.equal(0);
+    expect(engine.service.stored.size).to.equal(2);
+    expect(engine.row('a.bin')).to.include({ relativePath: 'deep/a.bin', parentId: 'folder-a' });
+    await keeps(0);
+  });
+
+  it('a file of several chunks sends only what is missing', async () => {
+    const before = new TestEngine({ ...kept, chunkSize: 1000 }, { store });
+    before.service.answerAll('open', 'presign');
+    await before.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    (await before.service.nextRequest('put')).answer();
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    await keeps(1);
+    await leave(before);
+    const engine = new TestEngine({ ...kept, chunkSize: 1000 }, { store });
+    for (const hash of before.service.stored) engine.service.stored.add(hash);
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    expect(engine.uploader.snapshot.files).to.have.length(1);
+    expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
+    expect(engine.service.puts).to.have.length(2);
+  });
+
+  it('a file that an earlier visit began without them resumes that upload, and is saved with it', async () => {
+    const file = fileOf(1, 2500, 'a.bin');
+    const store = await leftBehind(file);
+    const engine = new TestEngine({ keepFiles: true }, { store });
+    engine.service.answerAll('open', 'presign');
+    await engine.uploader.addFiles([file]);
+    await untilAsync(async () => (await store.list())[0]?.file !== undefined);
+    const [saved] = await store.list();
+    expect([saved?.stored.size, saved?.session !== undefined]).to.deep.equal([1, true]);
+    expect(engine.service.count('open')).to.equal(0);
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    await untilAsync(async () => (await store.list()).length === 0);
+  });
+
+  it('a file has the name that the person chose, and its session, on the next visit', async () => {
+    const before = new TestEngine(kept, { store });
+    await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    (await before.service.nextRequest('open')).refuse(new UploaderError('name-taken', 'there is one'));
+    await before.hears('upload-failed');
+    await keeps(1);
+    await before.uploader.retry(before.id('a.bin'), 'b.bin');
+    (await before.service.nextRequest('open')).answer();
+    await before.service.nextRequest('presign');
+    await keepsSessions();
+    await leave(before);
+    const engine = new TestEngine(kept, { store });
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+    expect(engine.details('upload-completed')[0]?.name).to.equal('b.bin');
+    expect(engine.service.count('open')).to.equal(0);
+  });
+
+  for (const [what, chunkSize] of [
+    ['one chunk', 'auto'],
+    ['several chunks', 1000],
+  ] as const) {
+    it(`a file of ${what} that the person paused waits for the person, and others go on`, async () => {
+      const settings = { ...kept, chunkSize };
+      const before = new TestEngine(settings, { store });
+      before.service.answerAll('open');
+      await before.uploader.addFiles(['a.bin', 'b.bin', 'c.bin'].map((each, at) => fileOf(at, 2500, each)));
+      await before.service.nextRequest('presign');
+      await keeps(3);
+      await before.uploader.pause(before.id('a.bin'));
+      await before.uploader.pause(before.id('b.bin'));
+      await before.uploader.resume(before.id('b.bin'));
+      await leave(before);
+      const engine = new TestEngine(settings, { store });
+      engine.service.answerAll();
+      await engine.hears('upload-completed', 2);
+      expect(engine.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'user' });
+      expect(engine.told('a.bin')).not.to.include('upload-started');
+      await engine.uploader.resume(engine.id('a.bin'));
+      await engine.hears('upload-completed', 3);
+      await keeps(0);
+    });
+  }
+
+  it('a file that only rested with its list goes on by itself on another page', async () => {
+    const before = new TestEngine(kept, { store });
+    await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await keeps(1);
+    await before.uploader.suspend();
+    const engine = new TestEngine(kept, { store: createUploadStore({ name }) });
+    engine.service.answerAll();
+    await engine.hears('upload-completed');
+  });
+
+  it('no other page takes what is still in the hands of one', async () => {
+    const one = new TestEngine(kept, { store });
+    await one.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await keeps(1);
+    const listed = (engine: TestEngine): string[] => engine.uploader.snapshot.files.map(({ name }) => name);
+    const other = new TestEngine(kept, { store: createUploadStore({ name }) });
+    await untilAsync(async () => (await savedFiles()).length === 1);
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(listed(other)).to.deep.equal([]);
+    await one.uploader.suspend();
+    other.uploader.configure({ baseUrl: SERVICE_URL, auth: 'none', keepFiles: true, multiple: true });
+    await until(() => listed(other).length === 1);
+  });
+
+  it('no other page takes anything where the browser has no locks', async () => {
+    Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true });
+    try {
+      const engine = new TestEngine(kept, { store });
+      engine.service.answerAll('open', 'presign');
+      await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
+      await engine.service.nextRequest('put');
+      await keeps(1);
+      const other = new TestEngine(kept, { store });
+      other.service.answerAll();
+      // What is added later is uploaded after the files that were kept have been looked up.
+      await other.uploader.addFiles([fileOf(2, 500, 'b.bin')]);
+      await other.hears('upload-completed');
+      for (let round = 0; round < 20; round += 1) await settled();
+      expect(other.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.bin']);
+      await closeEngines();
+    } finally {
+      Reflect.deleteProperty(navigator, 'locks');
+    }
+  });
+
+  it('a file that was picked again has one row, and is uploaded once', async () => {
+    const before = new TestEngine(kept, { store });
+    const file = fileOf(1, 10, 'a.bin');
+    await before.uploader.addFiles([file]);
+    await keeps(1);
+    await leave(before);
+    const engine = new TestEngine({ ...kept, manual: true }, { store });
+    await engine.uploader.addFiles([file]);
+    await untilAsync(async () => (await savedFiles()).length === 1);
+    engine.service.answerAll();
+    await engine.uploader.start();
+    await engine.hears('upload-completed');
+    await keeps(0);
+    expect(engine.phases()).to.deep.equal(['done']);
+  });
+
+  it('what is canceled, removed or forgotten with everything is not kept any longer', async () => {
+    const engine = new TestEngine({ ...kept, manual: true, cancelPath: '' }, { store });
+    await engine.uploader.addFiles(['a', 'b', 'c'].map((each, at) => fileOf(at, 10, each)));
+    await keeps(3);
+    await engine.uploader.cancel(engine.id('a'));
+    await keeps(2);
+    await engine.uploader.remove(engine.id('b'));
+    await keeps(1);
+    await engine.uploader.signOut();
+    await keeps(0);
+    await leave(engine);
+    const next = new TestEngine(kept, { store });
+    await next.uploader.addFiles([fileOf(4, 10, 'd')]);
+    expect(next.uploader.snapshot.files.map((file) => file.name)).to.deep.equal(['d']);
+  });
+
+  it('files of another owner stay where they are, and come when their owner does', async () => {
+    const before = new TestEngine({ ...kept, owner: 'ann' }, { store });
+    await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await keeps(1);
+    await leave(before);
+    const engine = new TestEngine({ ...kept, owner: 'bob' }, { store });
+    const settings = { baseUrl: SERVICE_URL, auth: 'none', keepFiles: true } as const;
+    engine.uploader.configure({ ...settings, owner: 'ann' });
+    await until(() => engine.phase('a.bin') !== undefined);
+    engine.uploader.configure({ ...settings, owner: 'bob' });
+    expect(engine.phases()).to.deep.equal([]);
+    engine.uploader.configure({ ...settings, owner: 'ann' });
+    await until(() => engine.phase('a.bin') !== undefined);
+    expect(await savedFiles()).to.have.length(1);
+  });
+
+  it('files of an owner who left while they were looked up are not shown', async () => {
+    const before = new TestEngine({ ...kept, owner: 'ann' }, { store });
+    await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await keeps(1);
+    await leave(before);
+    const [asked, listing, never] = [deferred(), deferred(), deferred()];
+    let pruneCount = 0;
+    const prune = async (): Promise<void> => {
+      pruneCount += 1;
+      if (pruneCount > 1) await never.promise;
+    };
+    const list: typeof store.list = async () => {
+      asked.resolve();
+      await listing.promise;
+      return store.list();
+    };
+    const engine = new TestEngine({ ...kept, owner: 'ann' }, { store: { ...store, list, prune } });
+    await asked.promise;
+    engine.uploader.configure({ baseUrl: SERVICE_URL, auth: 'none', keepFiles: true, owner: 'bob' });
+    listing.resolve();
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.phases()).to.deep.equal([]);
+  });
+
+  it('files of more than 4 MiB, and all of a page that keeps nothing, are not kept', async () => {
+    const sized = (name: string, value: number): File =>
+      Object.defineProperty(fileOf(1, 10, name), 'size', { value });
+    const large = sized('large.bin', 4 * 2 ** 20 + 1);
+    const engine = new TestEngine({ ...kept, manual: true }, { store });
+    const nothing = new TestEngine({ ...kept, manual: true, noResume: true }, { store });
+    await nothing.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
+    await engine.uploader.addFiles([large, sized('exact.bin', 4 * 2 ** 20), fileOf(3, 10, 'small.bin')]);
+    await keeps(2);
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(await savedFiles()).to.have.length(2);
+  });
+
+  it('no more than 64 MiB are kept in all, and the upload of what has no room goes on without', async () => {
+    const fileBytes = async (): Promise<number> => 64 * 2 ** 20 - 15;
+    const engine = new TestEngine(kept, { store: { ...store, fileBytes } });
+    await engine.uploader.addFiles([
+      fileOf(1, 10, 'fits'),
+      fileOf(2, 10, 'does not'),
+      fileOf(3, 5, 'fits too'),
+    ]);
+    await keeps(2);
+    engine.service.answerAll();
+    await engine.hears('upload-completed', 3);
+    await keeps(0);
+  });
+
+  it('a disk that is full stops no upload, and is told once', async () => {
+    const warnings: string[] = [];
+    const { put } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.put = function full(this: IDBObjectStore) {
+      try {
+        this.transaction.abort();
+      } catch {
+        // It was aborted by the file before.
+      }
+      return Object.create(IDBRequest.prototype) as IDBRequest<IDBValidKey>;
+    };
+    try {
+      const engine = new TestEngine(kept, { store, warn: (text) => warnings.push(text) });
+      await engine.uploader.addFiles([fileOf(1, 10, 'a')]);
+      await until(() => warnings.length > 0);
+      engine.service.answerAll();
+      await engine.uploader.addFiles([fileOf(2, 10, 'b')]);
+      await engine.hears('upload-completed', 2);
+    } finally {
+      IDBObjectStore.prototype.put = put;
+    }
+    expect(warnings).to.have.length(1);
+    expect(warnings[0]).to.contain('keep-files');
+  });
+});

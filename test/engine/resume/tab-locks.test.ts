@@ -1,0 +1,262 @@
+// Two tabs over one store, as two engines: one upload, which one of them runs and both of them show.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../../src/core/errors.ts';
+import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
+import { fileOf } from '../../support/bytes.ts';
+import { settled, until, untilAsync } from '../../support/collect.ts';
+import { onDrive } from '../../support/drive.ts';
+import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../../support/engine.ts';
+import { ScriptedService } from '../../support/scripted-service.ts';
+import { ScriptedSignIn } from '../../support/scripted-sign-in.ts';
+
+afterEach(closeEngines);
+
+const file = fileOf(1, 2500, 'a.bin');
+
+/** Two tabs; one chunk of the file, of three, was stored on an earlier visit, and both ask for the file. */
+async function twoVisits(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
+  const store = await leftBehind(file);
+  const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
+  for (const tab of [one, other]) await until(() => tab.row('a.bin')?.pauseReason === 'needs-file');
+  return { store, one, other };
+}
+
+/** The file is on its way in one tab: two of its chunks are stored. */
+async function runsIn(tab: TestEngine, store: UploadStore): Promise<void> {
+  tab.service.answerAll('presign', 'commit');
+  await tab.uploader.addFiles([file]);
+  (await tab.service.nextRequest('put')).answer();
+  await untilAsync(async () => (await store.list())[0]?.stored.size === 2);
+}
+
+describe('an upload that both tabs remember', () => {
+  it('is not forgotten by the tab that runs it when its row is removed in the other one', async () => {
+    const { store, one, other } = await twoVisits();
+    await runsIn(one, store);
+    await other.uploader.remove(other.id('a.bin'));
+    expect(other.uploader.snapshot.files).to.deep.equal([]);
+    expect(other.service.count('cancel')).to.equal(0);
+    expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([2]);
+    await one.uploader.pause();
+    one.service.answerAll();
+    await one.uploader.resume();
+    await one.hears('upload-completed');
+    expect(one.service.count('open')).to.equal(0);
+  });
+
+  it('is kept while one tab runs it, however long ago it began', async () => {
+    const { store, one } = await twoVisits();
+    await runsIn(one, store);
+    await leftBehind(fileOf(2, 2500, 'z.bin'), {}, store);
+    const { now } = Date;
+    try {
+      Date.now = () => now() + 26 * 3_600_000;
+      new TestEngine({ keepDays: 1 }, { store });
+      // The record that no tab runs is removed: the pruning has been here.
+      await untilAsync(async () => (await store.list()).every(({ name }) => name !== 'z.bin'));
+      await settled();
+    } finally {
+      Date.now = now;
+    }
+    expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([2]);
+  });
+
+  it('is forgotten by a tab that never ran it while no other one does', async () => {
+    const { store, other } = await twoVisits();
+    other.service.answerAll('cancel');
+    await other.uploader.remove(other.id('a.bin'));
+    expect(await store.list()).to.deep.equal([]);
+  });
+
+  it('shows how far it is in both, and is done in both, with nothing sent twice', async () => {
+    const { store, one, other } = await twoVisits();
+    await runsIn(one, store);
+    await until(() => (other.row('a.bin')?.storedBytes ?? 0) >= 1500);
+    expect(other.row('a.bin')?.pauseReason).to.equal('needs-file');
+    one.service.answerAll();
+    await other.hears('upload-completed');
+    expect(other.phase('a.bin')).to.equal('done');
+    expect(other.details('upload-completed')[0]).to.include({ sentBytes: 0, skippedBytes: 2500 });
+    expect(other.details('upload-completed')[0]?.chunks).to.have.length(3);
+    expect(other.service.log).to.deep.equal([]);
+  });
+
+  it('that another tab has finished takes no file any more: the same file is a new upload', async () => {
+    const { store, one, other } = await twoVisits();
+    await runsIn(one, store);
+    one.service.answerAll();
+    await other.hears('upload-completed');
+    other.service.answerAll();
+    await other.uploader.addFiles([file]);
+    await other.hears('upload-completed', 2);
+    expect(other.phases()).to.deep.equal(['done', 'done']);
+  });
+});
+
+describe('a row that waits for another tab', () => {
+  it('hears of its end also when a row of the same file, done before, has left the list', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
+    other.service.answerAll();
+    await other.uploader.addFiles([file]);
+    await other.hears('upload-completed');
+    one.service.answerAll('open', 'presign', 'commit');
+    await one.uploader.addFiles([file]);
+    const put = await one.service.nextRequest('put');
+    await other.uploader.addFiles([file]);
+    await until(() => other.uploader.snapshot.files[1]?.pauseReason === 'other-tab');
+    await other.uploader.clear();
+    put.answer();
+    one.service.answerAll();
+    await other.hears('upload-completed', 2);
+    expect(other.service.count('open')).to.equal(1);
+  });
+
+  it('hears of it after its element was taken off the page and put back', async () => {
+    const { store, one, other } = await twoVisits();
+    await other.uploader.suspend();
+    other.uploader.restore();
+    await runsIn(one, store);
+    one.service.answerAll();
+    await other.hears('upload-completed');
+    expect(other.service.log).to.deep.equal([]);
+  });
+});
+
+/** Two tabs: one has begun a file that is read by `picked`, of which one chunk is stored; the other one waits for it. */
+async function leaderAndWaiter(
+  picked = file,
+): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
+  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  const settings = { workerUrl: '/no-such-worker.js', concurrency: 1 };
+  const [one, other] = [new TestEngine(settings, { store }), new TestEngine(settings, { store })];
+  one.service.answerAll('open', 'presign', 'cancel');
+  await one.uploader.addFiles([picked]);
+  (await one.service.nextRequest('put')).answer();
+  await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+  await other.uploader.addFiles([fileOf(1, picked.size, 'a.bin')]);
+  await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
+  for (const hash of one.service.stored) other.service.stored.add(hash);
+  return { store, one, other };
+}
+
+describe('an upload that stands still in the tab that has it', () => {
+  const ends: readonly (readonly [string, (one: TestEngine) => Promise<void>])[] = [
+    [
+      'has failed',
+      async (one) =>
+        (await one.service.nextRequest('put')).refuse(new UploaderError('forbidden', 'no', { status: 403 })),
+    ],
+    ['was paused', (one) => one.uploader.pause()],
+  ];
+  for (const [what, end] of ends) {
+    it(`because it ${what} goes on in the one that waits, with what was stored, and is done in both`, async () => {
+      const { one, other } = await leaderAndWaiter();
+      other.service.answerAll();
+      await end(one);
+      await other.hears('upload-completed');
+      expect(other.service.count('open')).to.equal(0);
+      expect(other.details('upload-started')[0]?.resumedBytes).to.equal(1000);
+      expect(other.service.puts).not.to.include(one.service.puts[0]);
+      await one.hears('upload-completed');
+      expect(one.phase('a.bin')).to.equal('done');
+    });
+  }
+
+  it('because its file cannot be read goes on in the one that waits', async () => {
+    const drive = { isAway: false };
+    const { one, other } = await leaderAndWaiter(onDrive(fileOf(1, 25_000, 'a.bin'), drive));
+    drive.isAway = true;
+    one.service.answerAll('put');
+    await until(() => one.row('a.bin')?.pauseReason === 'needs-file');
+    other.service.answerAll();
+    await other.hears('upload-completed');
+    expect(other.service.count('open')).to.equal(0);
+  });
+
+  it('because it was paused is waited for when it is resumed after the other tab took it', async () => {
+    const { one, other } = await leaderAndWaiter();
+    other.service.answerAll('presign', 'commit');
+    await one.uploader.pause();
+    const put = await other.service.nextRequest('put');
+    await one.uploader.resume();
+    await until(() => one.row('a.bin')?.pauseReason === 'other-tab');
+    put.answer();
+    other.service.answerAll('put');
+    await one.hears('upload-completed');
+    expect(one.service.count('open')).to.equal(1);
+  });
+
+  it('is not given up on the service by a tab that no longer has it', async () => {
+    const { store, one, other } = await leaderAndWaiter();
+    await one.uploader.pause();
+    await other.service.nextRequest('presign');
+    await one.uploader.remove(one.id('a.bin'));
+    expect(one.service.count('cancel')).to.equal(0);
+    expect(await store.list()).to.have.length(1);
+  });
+});
+
+describe('a file that waits for another tab', () => {
+  it('leaves its place to the others of its list', async () => {
+    const { other } = await leaderAndWaiter(fileOf(1, 50_000, 'a.bin'));
+    other.service.answerAll();
+    await other.uploader.addFiles([fileOf(2, 500, 'b.bin')]);
+    await until(() => other.phase('b.bin') === 'done' && other.row('a.bin')?.pauseReason === 'other-tab');
+  });
+
+  it('leaves it also to those that were in the list before it came to wait', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const one = new TestEngine({}, { store });
+    one.service.answerAll('open', 'presign');
+    await one.uploader.addFiles([fileOf(1, 50_000, 'a.bin')]);
+    await one.service.nextRequest('put');
+    const other = new TestEngine({ concurrency: 1 }, { store });
+    other.service.answerAll();
+    await other.uploader.addFiles([fileOf(1, 50_000, 'a.bin'), fileOf(2, 500, 'b.bin')]);
+    await until(() => other.phase('b.bin') === 'done' && other.row('a.bin')?.pauseReason === 'other-tab');
+  });
+
+  it('goes on waiting for it though the person had to sign in, shows how far it is, and is done with it', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const one = new TestEngine({}, { store });
+    one.service.answerAll('open', 'presign', 'commit');
+    await one.uploader.addFiles([file]);
+    const put = await one.service.nextRequest('put');
+    const signIn = new ScriptedSignIn();
+    const connect = signIn.connectTo(SERVICE_URL, new ScriptedService());
+    const other = new TestEngine({}, { store, connect });
+    await other.uploader.addFiles([file]);
+    signIn.say({ required: true, state: 'prompt' });
+    expect(other.row('a.bin')?.pauseReason).to.equal('signed-out');
+    await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
+    signIn.say({});
+    expect(other.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'other-tab' });
+    put.answer();
+    await until(() => (other.row('a.bin')?.storedBytes ?? 0) >= 1000);
+    expect(other.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'other-tab' });
+    one.service.answerAll();
+    await other.hears('upload-completed');
+    expect(other.phase('a.bin')).to.equal('done');
+  });
+});
+
+describe('files that wait for sign-in', () => {
+  it('leave their places to files of another service, and to no others of theirs', async () => {
+    const signIn = new ScriptedSignIn();
+    const service = new ScriptedService();
+    const connect = signIn.connectTo(SERVICE_URL, service);
+    const engine = new TestEngine({ concurrency: 1, noResume: true }, { connect });
+    await engine.uploader.addFiles([fileOf(1, 50_000, 'a.bin'), fileOf(2, 500, 'b.bin')]);
+    engine.uploader.configure({ ...engine.input, baseUrl: 'https://other.test' });
+    await engine.uploader.addFiles([fileOf(3, 500, 'c.bin')]);
+    const first = await service.nextRequest('open');
+    expect(first.fileName).to.equal('a.bin');
+    signIn.say({ required: true, state: 'prompt' });
+    expect((await service.nextRequest('open')).fileName).to.equal('c.bin');
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.phase('b.bin')).to.equal('queued');
+    expect(service.waiting('open')).to.deep.equal([]);
+  });
+});

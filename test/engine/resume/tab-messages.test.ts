@@ -1,0 +1,290 @@
+// What tabs say to each other about an upload, and who holds its lock.
+
+import { expect } from '@open-wc/testing';
+import type { CompletedDetail } from '../../../src/core/changes.ts';
+import {
+  type DoneElsewhere,
+  LOCK_TABLE,
+  type RemoteProgress,
+  requestLock,
+  TabLocks,
+  UploadLock,
+} from '../../../src/engine/resume/tab-locks.ts';
+import { deferred, rejection, settled, until } from '../../support/collect.ts';
+
+const CHANNEL = 'secure-uploader:uploads';
+const numbers: RemoteProgress = { sentBytes: 3, storedBytes: 2, skippedBytes: 1 };
+const detail = { name: 'a.txt', chunks: [{ index: 0, hash: 'h', receipt: 'r' }] };
+
+let key = '';
+let tab: TabLocks;
+let other: BroadcastChannel;
+let heard: unknown[] = [];
+let told: unknown[] = [];
+
+beforeEach(() => {
+  key = crypto.randomUUID();
+  tab = new TabLocks();
+  heard = [];
+  told = [];
+  other = new BroadcastChannel(CHANNEL);
+  other.onmessage = ({ data }) => {
+    if (data?.key === key) heard.push(data);
+  };
+});
+afterEach(() => {
+  other.close();
+  tab.close();
+});
+
+const observe = (): (() => void) =>
+  tab.observe(key, {
+    onProgress: (seen) => told.push(['progress', seen]),
+    onDone: (seen: DoneElsewhere) => told.push(['done', seen]),
+  });
+
+/** Sends messages, and then one that is sound, and says what came before that. */
+async function hears(...messages: unknown[]): Promise<unknown[]> {
+  told = [];
+  const end = { ...numbers, sentBytes: 99 };
+  for (const message of [...messages, { type: 'progress', key, numbers: end }]) other.postMessage(message);
+  await until(() => told.some((entry) => JSON.stringify(entry).includes('99')));
+  return told.slice(0, -1);
+}
+
+describe('a message of another tab', () => {
+  it('is told to who observes that upload', async () => {
+    observe();
+    expect(await hears({ type: 'progress', key, numbers: { ...numbers, token: 'secret' } })).to.deep.equal([
+      ['progress', numbers],
+    ]);
+    expect(await hears({ type: 'done', key, detail })).to.deep.equal([['done', detail]]);
+    expect(await hears({ type: 'progress', key: 'another', numbers })).to.deep.equal([]);
+    expect(await hears({ type: 'asked', key })).to.deep.equal([]);
+  });
+
+  it('counts as none where it makes no sense', async () => {
+    observe();
+    const progress = (more: object): unknown => ({ type: 'progress', key, numbers: { ...numbers, ...more } });
+    const done = (more: object): unknown => ({ type: 'done', key, detail: { ...detail, ...more } });
+    expect(
+      await hears(
+        null,
+        'text',
+        {},
+        { key },
+        { type: 'other', key, numbers, detail },
+        { type: 'progress', numbers },
+        { type: 'progress', key },
+        progress({ sentBytes: -1 }),
+        progress({ storedBytes: Number.NaN }),
+        progress({ skippedBytes: '1' }),
+        progress({ sentBytes: undefined }),
+        { type: 'done', key },
+        done({ name: 7 }),
+        done({ chunks: undefined }),
+        done({ chunks: [null] }),
+        done({ chunks: [{ hash: 'h' }] }),
+        done({ chunks: [{ receipt: 'r' }] }),
+        done({ chunks: [{ hash: 1, receipt: 'r' }] }),
+        done({ chunks: [...detail.chunks, { hash: 'h', receipt: 1 }] }),
+      ),
+    ).to.deep.equal([]);
+    const zero = { sentBytes: 0, storedBytes: 0, skippedBytes: 0 };
+    expect(await hears(progress(zero), done({ chunks: [] }))).to.deep.equal([
+      ['progress', zero],
+      ['done', { ...detail, chunks: [] }],
+    ]);
+  });
+
+  it('is told to all observers, until each stops', async () => {
+    const stop = observe();
+    observe();
+    expect(await hears()).to.have.length(1);
+    stop();
+    stop();
+    expect(await hears()).to.have.length(0);
+  });
+
+  it('is not heard while the tab is closed, and is again once it is open', async () => {
+    observe();
+    tab.close();
+    other.postMessage({ type: 'progress', key, numbers });
+    await settled();
+    tab.open();
+    expect(await hears()).to.deep.equal([]);
+  });
+});
+
+describe('what a tab tells the others', () => {
+  it('is how far an upload is, and its end without what only this tab needs', async () => {
+    tab.announceProgress(key, { ...numbers, token: 'secret' } as RemoteProgress);
+    tab.announceDone(key, { id: 'row', commit: 'answer', ...detail } as unknown as CompletedDetail);
+    await until(() => heard.length === 2);
+    expect(heard).to.deep.equal([
+      { type: 'progress', key, numbers },
+      { type: 'done', key, detail },
+    ]);
+  });
+
+  it('is told again to who asks, as long as it runs the upload', async () => {
+    const release = await tab.tryLock(key);
+    tab.announceProgress(key, numbers);
+    other.postMessage({ type: 'asked', key });
+    await until(() => heard.length === 2);
+    await release?.();
+    other.postMessage({ type: 'asked', key });
+    observe();
+    await hears();
+    expect(heard).to.deep.equal([
+      { type: 'progress', key, numbers },
+      { type: 'progress', key, numbers },
+    ]);
+  });
+
+  it('is nothing once it is closed', async () => {
+    tab.close();
+    tab.announceProgress(key, numbers);
+    tab.open();
+    tab.announceProgress(key, { ...numbers, sentBytes: 7 });
+    await until(() => heard.length > 0);
+    expect(heard).to.deep.equal([{ type: 'progress', key, numbers: { ...numbers, sentBytes: 7 } }]);
+  });
+});
+
+describe('the lock of an upload', () => {
+  const { signal } = new AbortController();
+
+  it('is had by one tab, which others see, until it is released', async () => {
+    const second = new TabLocks();
+    const release = await tab.tryLock(key);
+    expect(release).to.be.a('function');
+    expect(await second.tryLock(key)).to.equal(undefined);
+    const isLocked = await second.listLocked();
+    expect([isLocked(key), isLocked(`${key} `)]).to.deep.equal([true, false]);
+    let isReleased = false;
+    const all = tab.allReleased().then(() => {
+      isReleased = true;
+    });
+    await settled();
+    expect(isReleased).to.equal(false);
+    await release?.();
+    await all;
+    await tab.allReleased();
+    expect((await second.listLocked())(key)).to.equal(false);
+    await (await second.tryLock(key))?.();
+    second.close();
+  });
+
+  it('is asked for where another tab has it, and comes when that lets go', async () => {
+    const second = new TabLocks();
+    const release = await second.tryLock(key);
+    const waiting = tab.waitForLock(key, signal);
+    await until(() => heard.length === 1);
+    expect(heard).to.deep.equal([{ type: 'asked', key }]);
+    await release?.();
+    await (await waiting)();
+    second.close();
+  });
+
+  it('is not waited for any more by who gave up', async () => {
+    const release = await tab.tryLock(key);
+    const stop = new AbortController();
+    const waiting = rejection(tab.waitForLock(key, stop.signal));
+    stop.abort('canceled');
+    expect(await waiting).to.equal('canceled');
+    await release?.();
+    const free = await requestLock(key, { ifAvailable: true });
+    expect(free).to.be.a('function');
+    await free?.();
+  });
+
+  it('is free to everybody where the browser has no locks', async () => {
+    Object.defineProperty(navigator, 'locks', { configurable: true, value: undefined });
+    try {
+      const releases = [await tab.tryLock(key), await tab.tryLock(key)];
+      for (const release of releases) await release?.();
+      expect((await tab.listLocked())(key)).to.equal(false);
+    } finally {
+      Reflect.deleteProperty(navigator, 'locks');
+    }
+  });
+
+  it('is free to everybody where the browser refuses them', async () => {
+    const request = (): Promise<never> => Promise.reject(new DOMException('no origin', 'SecurityError'));
+    const query = request;
+    Object.defineProperty(navigator, 'locks', { configurable: true, value: { request, query } });
+    try {
+      expect(await tab.tryLock(key)).to.be.a('function');
+      expect((await tab.listLocked())(key)).to.equal(false);
+    } finally {
+      Reflect.deleteProperty(navigator, 'locks');
+    }
+  });
+});
+
+describe('the states of a lock', () => {
+  it('are these, and nothing else changes them', () => {
+    expect(LOCK_TABLE).to.deep.equal({
+      none: { requested: 'waiting' },
+      waiting: { granted: 'ours', refused: 'none' },
+      ours: { 'release-asked': 'releasing' },
+      releasing: { released: 'none' },
+    });
+  });
+
+  it('follow what is asked for, one after the other', async () => {
+    const lock = new UploadLock();
+    const log: string[] = [];
+    const taken = deferred<(() => Promise<void>) | undefined>();
+    const written = deferred();
+    const gone = deferred();
+    expect(lock.state).to.equal('none');
+    const acquired = lock.acquire(() => {
+      log.push('take');
+      return taken.promise;
+    });
+    await settled();
+    expect(lock.state).to.equal('waiting');
+    const again = lock.acquire(async () => {
+      log.push('take again');
+      return undefined;
+    });
+    const released = lock.release(() => {
+      log.push(`write ${lock.state}`);
+      return written.promise;
+    });
+    taken.resolve(() => {
+      log.push(`release ${lock.state}`);
+      return gone.promise;
+    });
+    expect([await acquired, await again]).to.deep.equal([true, true]);
+    await settled();
+    expect(lock.state).to.equal('ours');
+    written.reject(new Error('the disk is full'));
+    await settled();
+    expect(lock.state).to.equal('releasing');
+    gone.resolve();
+    await released;
+    expect([lock.state, log]).to.deep.equal(['none', ['take', 'write ours', 'release releasing']]);
+  });
+
+  it('go back to none where it is refused, or taking it fails', async () => {
+    const lock = new UploadLock();
+    expect(await lock.acquire(async () => undefined)).to.equal(false);
+    expect(lock.state).to.equal('none');
+    expect(await rejection(lock.acquire(() => Promise.reject(new Error('no'))))).to.include({
+      message: 'no',
+    });
+    expect(lock.state).to.equal('none');
+    let count = 0;
+    await lock.release(async () => {
+      count += 1;
+    });
+    expect(count).to.equal(0);
+    expect(await lock.acquire(async () => async () => undefined)).to.equal(true);
+    await lock.release(async () => undefined);
+    expect(lock.state).to.equal('none');
+    expect(await lock.acquire(async () => undefined), 'it is not ours any more').to.equal(false);
+  });
+});

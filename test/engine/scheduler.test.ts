@@ -1,0 +1,48 @@
+// Which uploads run: files that are slow to read, and files that are put first.
+
+import { expect } from '@open-wc/testing';
+import { fileOf } from '../support/bytes.ts';
+import { settled, until } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+/** A file whose bytes never come, as from a share that is asleep. */
+function unreadable(sizeBytes: number, name: string): File {
+  const file = fileOf(1, sizeBytes, name);
+  const { slice } = file;
+  const hang = (): Promise<never> => new Promise(() => undefined);
+  file.slice = (...range) => {
+    const part = slice.apply(file, range);
+    const reader = { read: hang, cancel: async () => undefined };
+    return Object.assign(part, { arrayBuffer: hang, stream: () => ({ getReader: () => reader }) });
+  };
+  return file;
+}
+
+describe('a large file whose bytes do not come', () => {
+  it('does not keep the files behind it from being uploaded', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
+    await engine.uploader.addFiles([unreadable(40_000, 'slow.bin'), ...small]);
+    await engine.hears('upload-completed', small.length);
+    expect(engine.phase('slow.bin')).not.to.equal('done');
+  });
+});
+
+describe('files that are put first', () => {
+  it('begin one at a time, however many they are', async () => {
+    const engine = new TestEngine();
+    const files = Array.from({ length: 60 }, (_, index) => fileOf(index + 1, 10, `${index}.bin`));
+    await engine.uploader.addFiles(files);
+    const opening = async (): Promise<number> => {
+      for (let round = 0; round < 60; round += 1) await settled();
+      return engine.service.waiting('open').length;
+    };
+    await until(() => engine.service.waiting('open').length > 0);
+    const before = await opening();
+    for (const { id } of engine.uploader.snapshot.files) await engine.uploader.prioritize(id);
+    expect(await opening()).to.be.at.most(before + 1);
+  });
+});

@@ -1,0 +1,179 @@
+// Services that an engine talks to: shared by uploads with other settings, closed when nothing needs them, each with its own
+// chunks under way. And what is being added while the settings, the owner or the page change.
+
+import { expect } from '@open-wc/testing';
+import { connect } from '../../src/engine/connection.ts';
+import { fileOf } from '../support/bytes.ts';
+import { settled, until } from '../support/collect.ts';
+import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
+import { ScriptedService } from '../support/scripted-service.ts';
+
+afterEach(closeEngines);
+
+const small = (count: number, name: string): File[] =>
+  Array.from({ length: count }, (_, at) => new File([`${name} ${at}`], `${name}-${at}.bin`));
+
+/** Work that the page does in many turns: a clock that makes each item take a while. */
+async function slowly(work: () => Promise<unknown>): Promise<void> {
+  let nowMs = 0;
+  Object.assign(performance, { now: () => (nowMs += 0.1) });
+  await work().finally(() => Reflect.deleteProperty(performance, 'now'));
+}
+
+describe('a service', () => {
+  it('is one for uploads into different folders, and is closed when settings and uploads have left it', async () => {
+    const service = new ScriptedService().answerAll();
+    let openCount = 0;
+    let madeCount = 0;
+    const engine = new TestEngine(
+      {},
+      {
+        connect: (...given) => {
+          const client = connect(...given);
+          openCount += 1;
+          madeCount += 1;
+          const close = (): void => {
+            openCount -= 1;
+            client.close();
+          };
+          return { ...client, calls: service.calls, put: service.put, close };
+        },
+      },
+    );
+    for (let at = 0; at < 5; at += 1) {
+      engine.uploader.configure({ ...engine.input, parentId: `folder-${at}`, chunkSize: 1000 + at });
+      await engine.uploader.addFiles([fileOf(at + 1, 10, `${at}.bin`)]);
+      await engine.hears('upload-completed', at + 1);
+    }
+    expect(madeCount).to.equal(1);
+    engine.uploader.configure({ ...engine.input, baseUrl: 'https://two.test' });
+    await engine.uploader.clear();
+    expect([madeCount, openCount]).to.deep.equal([2, 1]);
+    await engine.uploader.close();
+    expect(openCount).to.equal(0);
+  });
+
+  it('that does not take a chunk holds up no equal chunk for another one', async () => {
+    const one = new ScriptedService().answerAll('open', 'presign', 'commit');
+    const two = new ScriptedService().answerAll();
+    const engine = new TestEngine(
+      {},
+      {
+        connect: (...given) => {
+          const { calls, put } = given[0].baseUrl.includes('two') ? two : one;
+          return { ...connect(...given), calls, put };
+        },
+      },
+    );
+    await engine.uploader.addFiles([fileOf(1, 900, 'a.bin')]);
+    await until(() => one.waiting('put').length === 1);
+    engine.uploader.configure({ ...engine.input, baseUrl: 'https://two.test' });
+    await engine.uploader.addFiles([fileOf(1, 900, 'b.bin')]);
+    await engine.hears('upload-completed');
+    expect(engine.phase('b.bin')).to.equal('done');
+  });
+});
+
+describe('files that are being added', () => {
+  it('are not shown to the next owner', async () => {
+    const engine = new TestEngine({ owner: 'ann', manual: true });
+    await slowly(async () => {
+      const adding = engine.uploader.addFiles(small(2000, 'ann'));
+      await settled();
+      engine.uploader.configure({ ...engine.input, owner: 'bob' });
+      await adding;
+    });
+    await settled();
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+  });
+
+  it('are not uploaded after a sign-out', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll('cancel');
+    await slowly(async () => {
+      const adding = engine.uploader.addFiles(small(2000, 'ann'));
+      await settled();
+      await engine.uploader.signOut();
+      await adding;
+    });
+    await settled();
+    expect(engine.phases().filter((phase) => phase !== 'canceled')).to.deep.equal([]);
+  });
+
+  it('go up when the element was off the page meanwhile', async () => {
+    const service = new ScriptedService().answerAll();
+    let closedCalls = 0;
+    const engine = new TestEngine(
+      { chunkSize: 'auto', concurrency: 'auto' },
+      {
+        connect: (...given) => {
+          const client = connect(...given);
+          let isClosed = false;
+          const openSession: typeof service.calls.openSession = (...asked) => {
+            if (isClosed) closedCalls += 1;
+            return service.calls.openSession(...asked);
+          };
+          const close = (): void => {
+            isClosed = true;
+            client.close();
+          };
+          return { ...client, calls: { ...service.calls, openSession }, put: service.put, close };
+        },
+      },
+    );
+    const files = small(300, 'a');
+    await slowly(async () => {
+      const adding = engine.uploader.addFiles(files);
+      await settled();
+      await engine.uploader.suspend();
+      engine.uploader.restore();
+      await adding;
+    });
+    await engine.hears('upload-completed', files.length);
+    expect(closedCalls).to.equal(0);
+  });
+});
+
+describe('an upload of an earlier visit', () => {
+  it('is removed without asking anybody to sign in', async () => {
+    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    let askedCount = 0;
+    const getToken = (): Promise<string> => {
+      askedCount += 1;
+      return new Promise(() => undefined);
+    };
+    const engine = new TestEngine({ auth: 'token', getToken }, { store, connect });
+    await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+    await engine.uploader.remove(engine.id('a.bin'));
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
+    expect(askedCount).to.equal(0);
+  });
+
+  it('does not come into a list that was put aside or closed at once', async () => {
+    const { BroadcastChannel: Real } = globalThis;
+    let openCount = 0;
+    class Counted extends Real {
+      constructor(name: string) {
+        super(name);
+        openCount += 1;
+      }
+      override close(): void {
+        openCount -= 1;
+        super.close();
+      }
+    }
+    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    globalThis.BroadcastChannel = Counted;
+    try {
+      for (const end of ['suspend', 'close'] as const) {
+        const engine = new TestEngine({}, { store });
+        await engine.uploader[end]();
+        for (let round = 0; round < 50; round += 1) await settled();
+        expect(engine.uploader.snapshot.files, end).to.deep.equal([]);
+        expect(openCount, `channels after ${end}`).to.equal(0);
+      }
+    } finally {
+      globalThis.BroadcastChannel = Real;
+    }
+  });
+});

@@ -1,0 +1,282 @@
+// How many slots are used, on lines made of arithmetic: each says how fast it moves with so many slots.
+import { expect } from '@open-wc/testing';
+import { AdaptiveConcurrency } from '../../../src/engine/transfer/adaptive-concurrency.ts';
+
+type Throughput = (slots: number) => number;
+const KB = 1000;
+const MB = 1_000_000;
+/** A long way: each connection is limited, all together are not. */
+const longWay: Throughput = (slots) => slots * 4 * MB;
+/** A thin line that all share; more connections only add overhead. */
+const thinLine: Throughput = (slots) => 120 * KB * (1 - 0.01 * slots);
+/** A thin connection each, as behind a proxy that limits. */
+const proxy: Throughput = (slots) => slots * 60 * KB;
+
+/** Lets `seconds` pass on a line with every slot busy, in readings of a tenth of a second; answers the limit after each second. */
+function drive(concurrency: AdaptiveConcurrency, line: Throughput, seconds: number, startMs = 0): number[] {
+  const limits: number[] = [];
+  for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
+    const busy = concurrency.limit;
+    concurrency.measure({ nowMs: startMs + tenth * 100, bytes: line(busy) / 10, busy });
+    if (tenth % 10 === 9) limits.push(concurrency.limit);
+  }
+  return limits;
+}
+
+describe('concurrency', () => {
+  it('starts with two slots', () => {
+    expect(new AdaptiveConcurrency(6).limit).to.equal(2);
+  });
+
+  it('gives a line that is not slow all slots within the first second', () => {
+    expect(drive(new AdaptiveConcurrency(6), longWay, 1)).to.deep.equal([6]);
+  });
+
+  it('gives all slots at once to a line that swallows more than buffers hold', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    concurrency.measure({ nowMs: 10, bytes: 2 * MB, busy: 2 });
+    expect(concurrency.limit).to.equal(2);
+    const fast = new AdaptiveConcurrency(6);
+    fast.measure({ nowMs: 10, bytes: 3 * MB, busy: 2 });
+    expect(fast.limit).to.equal(6);
+  });
+
+  it('gives all slots to a line that moves exactly as much in a slot as makes it no slow one, and no less', () => {
+    const afterLook = (bytes: number): number => {
+      const concurrency = new AdaptiveConcurrency(6);
+      concurrency.measure({ nowMs: 0, bytes: 0, busy: 2 });
+      concurrency.measure({ nowMs: 1000, bytes, busy: 2 });
+      return concurrency.limit;
+    };
+    expect(afterLook(2 * 256 * 1024)).to.equal(6);
+    expect(afterLook(2 * 256 * 1024 - 1)).to.equal(2);
+  });
+
+  it('never uses more than two slots on a thin line, and mostly one', () => {
+    const limits = drive(new AdaptiveConcurrency(6), thinLine, 120);
+    expect(Math.max(...limits)).to.be.at.most(2);
+    expect(limits.filter((limit) => limit === 1).length).to.be.greaterThan(60);
+  });
+
+  it('climbs to all slots where each connection is slow by itself', () => {
+    const limits = drive(new AdaptiveConcurrency(6), proxy, 300);
+    expect(Math.max(...limits)).to.equal(6);
+  });
+
+  it('follows a line whose best number of slots changes on the way', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    expect(drive(concurrency, longWay, 30).at(-1)).to.equal(6);
+    const thin = drive(concurrency, thinLine, 200, 30_000);
+    expect(thin.at(-1)).to.be.at.most(2);
+    // As soon as the next two looks are over, however long it was slow.
+    expect(drive(concurrency, longWay, 7, 230_000).at(-1)).to.equal(6);
+  });
+
+  it('halves when it is asked for less, and climbs again later', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    drive(concurrency, longWay, 2);
+    concurrency.halve();
+    expect(concurrency.limit).to.equal(3);
+    expect(drive(concurrency, longWay, 5, 2000).at(-1)).to.equal(3);
+    expect(drive(concurrency, longWay, 60, 7000).at(-1)).to.equal(6);
+  });
+
+  it('has more to give where the line turns out to carry more: at once where all were in use', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    drive(concurrency, longWay, 2);
+    concurrency.setMaximum(12);
+    expect(concurrency.limit).to.equal(12);
+    const slow = new AdaptiveConcurrency(6);
+    drive(slow, thinLine, 30);
+    slow.setMaximum(12);
+    expect(slow.limit).to.be.at.most(2);
+  });
+
+  it('stays with less for a while after it was asked to, however quickly chunks are stored and whatever a pause did', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    drive(concurrency, longWay, 2);
+    concurrency.halve();
+    for (let count = 0; count < 10; count += 1) concurrency.onChunkStored(90);
+    expect(concurrency.limit).to.equal(3);
+    // Everybody waits, then it moves as before.
+    expect(drive(concurrency, () => 10 * KB, 4, 2000).at(-1)).to.equal(3);
+    expect(drive(concurrency, longWay, 4, 6000).at(-1)).to.equal(3);
+    drive(concurrency, longWay, 30, 10_000);
+    for (let count = 0; count < 10; count += 1) concurrency.onChunkStored(90);
+    expect(concurrency.limit).to.equal(6);
+  });
+
+  it('takes more again when two looks have passed since it was asked for less', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    drive(concurrency, longWay, 2);
+    concurrency.halve();
+    drive(concurrency, longWay, 6, 2000);
+    concurrency.onChunkStored(90);
+    expect(concurrency.limit).to.equal(3);
+    drive(concurrency, longWay, 1, 8000);
+    concurrency.onChunkStored(90);
+    expect(concurrency.limit).to.equal(4);
+  });
+
+  it('opens a slot with each small chunk that is stored in no time, however little a slot moves', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    drive(concurrency, (slots) => slots * 100 * KB, 1);
+    expect(concurrency.limit).to.equal(2);
+    for (let count = 0; count < 10; count += 1) concurrency.onChunkStored(90);
+    expect(concurrency.limit).to.equal(6);
+    const slow = new AdaptiveConcurrency(6);
+    for (let count = 0; count < 10; count += 1) slow.onChunkStored(900);
+    expect(slow.limit).to.equal(2);
+  });
+
+  // A look is 50 ms long, a window 3000 ms. Each number below is the limit after one more window.
+  const lookMs = 50;
+  const windowMs = 3000;
+
+  /** A concurrency that has looked at a slow line for the first time, and tries one slot more or less in its next window. */
+  function slowPace(most = 6): AdaptiveConcurrency {
+    const concurrency = new AdaptiveConcurrency(most);
+    concurrency.measure({ nowMs: 0, bytes: 0, busy: 2 });
+    concurrency.measure({ nowMs: lookMs, bytes: KB, busy: 2 });
+    return concurrency;
+  }
+
+  function windows(
+    concurrency: AdaptiveConcurrency,
+    line: Throughput,
+    count: number,
+    startMs = lookMs,
+  ): number[] {
+    return Array.from({ length: count }, (_, index) => {
+      const busy = concurrency.limit;
+      concurrency.measure({
+        nowMs: startMs + (index + 1) * windowMs,
+        bytes: (line(busy) * windowMs) / 1000,
+        busy,
+      });
+      return concurrency.limit;
+    });
+  }
+
+  for (const [title, line, limits] of [
+    [
+      'goes down to one slot where all share a thin line, and tries a second one every now and then',
+      thinLine,
+      [1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1],
+    ],
+    [
+      'goes up slot by slot where each connection is slow by itself',
+      proxy,
+      [1, 2, 2, 2, 2, 2, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6, 6, 5, 6],
+    ],
+    [
+      'stays at the best number of slots where both more and less move less',
+      (slots: number) => 100 * KB * (slots <= 3 ? slots : 6 - slots),
+      [1, 2, 2, 2, 2, 2, 2, 3, 4, 3, 3, 3, 3, 3, 3, 2, 3, 3, 3, 3, 3, 3, 4, 3],
+    ],
+    [
+      'comes down from all slots to the best number',
+      (slots: number) => 500 * KB * (slots <= 3 ? slots : 6 - slots),
+      [6, 5, 4, 3, 2, 3, 3, 3, 3, 3, 3, 4, 3, 3, 3, 3, 3, 3, 2, 3],
+    ],
+  ] as const)
+    it(title, () => {
+      expect(windows(slowPace(), line, limits.length)).to.deep.equal(limits);
+    });
+
+  it('judges nothing before a look or a window is over', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    concurrency.measure({ nowMs: 0, bytes: 0, busy: 2 });
+    concurrency.measure({ nowMs: lookMs - 1, bytes: MB, busy: 2 });
+    expect(concurrency.limit).to.equal(2);
+    concurrency.measure({ nowMs: lookMs, bytes: 0, busy: 2 });
+    expect(concurrency.limit).to.equal(6);
+    const slow = slowPace();
+    slow.measure({ nowMs: lookMs + windowMs - 1, bytes: 300 * KB, busy: 2 });
+    expect(slow.limit).to.equal(2);
+    slow.measure({ nowMs: lookMs + windowMs, bytes: 0, busy: 2 });
+    expect(slow.limit).to.equal(1);
+  });
+
+  it('learns nothing from a window in which slots stood empty, even for a moment', () => {
+    const concurrency = slowPace();
+    for (const [ms, busy] of [
+      [1000, 2],
+      [2000, 1],
+      [3000, 2],
+    ] as const)
+      concurrency.measure({ nowMs: lookMs + ms, bytes: 100 * KB, busy });
+    expect(concurrency.limit).to.equal(2);
+    expect(windows(concurrency, thinLine, 1, lookMs + windowMs)).to.deep.equal([1]);
+  });
+
+  it('starts its window again while no slot is busy', () => {
+    const concurrency = slowPace();
+    concurrency.measure({ nowMs: 2000, bytes: 0, busy: 0 });
+    concurrency.measure({ nowMs: 2000 + windowMs - 1, bytes: 300 * KB, busy: 2 });
+    expect(concurrency.limit).to.equal(2);
+    concurrency.measure({ nowMs: 2000 + windowMs, bytes: 0, busy: 2 });
+    expect(concurrency.limit).to.equal(1);
+  });
+
+  it('has at least one slot, and never more than it may', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    for (const limit of [1, 1, 1]) {
+      concurrency.halve();
+      expect(concurrency.limit).to.equal(limit);
+    }
+    expect(new AdaptiveConcurrency(1).limit).to.equal(1);
+    expect(Math.max(...windows(slowPace(2), proxy, 30))).to.equal(2);
+  });
+
+  it('takes a chunk for quick below half a second, not at it', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    concurrency.onChunkStored(500);
+    expect(concurrency.limit).to.equal(2);
+    concurrency.onChunkStored(499);
+    expect(concurrency.limit).to.equal(3);
+  });
+
+  it('opens all slots at once for more bytes than buffers hold, not for as many', () => {
+    const [full, more] = [new AdaptiveConcurrency(6), new AdaptiveConcurrency(6)];
+    full.measure({ nowMs: 0, bytes: 2 * 2 ** 20, busy: 2 });
+    more.measure({ nowMs: 0, bytes: 2 * 2 ** 20 + 1, busy: 2 });
+    expect([full.limit, more.limit]).to.deep.equal([2, 6]);
+  });
+
+  it('opens all slots where a line moves more than twice as much as before and no slot is slow', () => {
+    const slowLane = 256 * 1024;
+    const after = (factor: number, perLane: number): number => {
+      const concurrency = slowPace();
+      // Nobody is busy enough to change slots, so that only the rate is known.
+      windows(concurrency, () => (perLane * 2) / factor, 1);
+      const { limit } = concurrency;
+      return windows(concurrency, () => perLane * limit, 1, lookMs + windowMs)[0] ?? 0;
+    };
+    expect(after(4.1, slowLane)).to.equal(6);
+    expect(after(4.1, slowLane - 1)).to.be.at.most(2);
+    expect(after(4, slowLane)).to.be.at.most(2);
+  });
+
+  it('takes one slot more in each window on a fast line that asked for less, after five windows of rest', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    concurrency.halve();
+    concurrency.measure({ nowMs: lookMs, bytes: 0, busy: 1 });
+    expect(windows(concurrency, longWay, 10)).to.deep.equal([1, 1, 1, 1, 1, 2, 3, 4, 5, 6]);
+    const wide = new AdaptiveConcurrency(12);
+    wide.measure({ nowMs: 0, bytes: 0, busy: 2 });
+    wide.measure({ nowMs: lookMs, bytes: 4 * MB, busy: 2 });
+    wide.halve();
+    wide.measure({ nowMs: lookMs, bytes: 0, busy: 6 });
+    const eight: Throughput = (slots) => 4 * MB * Math.min(slots, 8);
+    const limits = [6, 6, 6, 6, 6, 7, 8, 9, 8, 8, 8, 8, 8, 8, 7, 8, 8, 8, 8, 8, 8, 9, 8];
+    expect(windows(wide, eight, limits.length)).to.deep.equal(limits);
+  });
+
+  it('does not take the end of a standstill for a line that became fast', () => {
+    const concurrency = slowPace();
+    windows(concurrency, proxy, 3);
+    windows(concurrency, () => 0, 2, lookMs + 3 * windowMs);
+    expect(windows(concurrency, longWay, 3, lookMs + 5 * windowMs)).to.deep.equal([2, 2, 3]);
+  });
+});

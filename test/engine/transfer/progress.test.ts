@@ -1,0 +1,316 @@
+// The numbers of one file, whatever its chunks do.
+
+import { expect } from '@open-wc/testing';
+import fc from 'fast-check';
+import { UploaderError } from '../../../src/core/errors.ts';
+import type { StoredChunk } from '../../../src/core/types.ts';
+import { Progress, Rate } from '../../../src/engine/transfer/progress.ts';
+import { plan } from '../../../src/pipeline/plan.ts';
+import { fileOf } from '../../support/bytes.ts';
+import { settled } from '../../support/collect.ts';
+import { closeEngines, TestEngine } from '../../support/engine.ts';
+
+afterEach(closeEngines);
+
+const CHUNK = 100;
+type Step = readonly ['sent' | 'stored' | 'skipped' | 'failed' | 'again', number, number];
+
+const steps = fc.array(
+  fc.tuple(
+    fc.constantFrom<Step[0]>('sent', 'stored', 'skipped', 'failed', 'again'),
+    fc.nat(9),
+    fc.integer({ min: 1, max: 200 }),
+  ),
+  { maxLength: 60 },
+);
+
+describe('the bar of a file', () => {
+  it('never goes back and is never full before the file is done, in any order of events', () => {
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 1000 }), (script, sizeBytes) => {
+        const progress = new Progress(sizeBytes);
+        const chunks = plan(sizeBytes, CHUNK);
+        progress.beginRun(chunks);
+        let shown = 0;
+        for (const [nowMs, [what, at, bytes]] of script.entries()) {
+          const chunk = chunks[at % chunks.length] as StoredChunk;
+          if (what === 'sent') progress.onSent(chunk, bytes);
+          if (what === 'failed') progress.onSent(chunk, 0);
+          if (what === 'stored') progress.onStored(chunk);
+          if (what === 'skipped') progress.onStored({ ...chunk, skipped: true });
+          if (what === 'again') progress.beginRun(chunks);
+          const { sentBytes, storedBytes, skippedBytes } = progress.numbers(nowMs * 100);
+          expect(skippedBytes).to.be.within(0, sizeBytes);
+          expect(sentBytes).to.be.at.least(shown);
+          expect(sentBytes).to.be.lessThan(sizeBytes);
+          expect(storedBytes).to.be.within(0, sizeBytes);
+          shown = sentBytes;
+        }
+        progress.finish();
+        expect(progress.numbers(1e6).sentBytes).to.equal(sizeBytes);
+      }),
+    );
+  });
+
+  it('counts what an earlier visit stored from the start, until the bytes turn out to be others', () => {
+    const progress = new Progress(200);
+    const chunks = plan(200, CHUNK, new Map([[0, { hash: 'h', receipt: 'r' }]]));
+    expect(progress.beginRun(chunks)).to.equal(100);
+    expect(progress.numbers(0)).to.include({ storedBytes: 100, sentBytes: 100 });
+    const [, recorded] = chunks;
+    progress.onHashed({ ...(recorded as StoredChunk), hash: 'other' });
+    expect(progress.numbers(0)).to.include({ storedBytes: 0, sentBytes: 100, hashedBytes: 100 });
+  });
+
+  it('shows nothing before its first run, and nothing of a run that began again', () => {
+    const nothing = { hashedBytes: 0, sentBytes: 0, storedBytes: 0, skippedBytes: 0 };
+    const progress = new Progress(200);
+    expect(progress.putBytes).to.equal(0);
+    expect(progress.numbers(0)).to.deep.equal(nothing);
+    const [first, second] = plan(200, CHUNK) as [StoredChunk, StoredChunk];
+    expect(progress.beginRun([first, second])).to.equal(0);
+    expect(progress.numbers(1000)).to.deep.equal(nothing);
+    progress.onHashed(first);
+    progress.onStored({ ...first, skipped: true });
+    progress.onSent(second, 1);
+    expect(progress.numbers(1500)).to.include({ sentBytes: 101, skippedBytes: 100, hashedBytes: 100 });
+    expect(progress.beginRun([first, second])).to.equal(0);
+    // Only the bar stays where it was.
+    expect(progress.numbers(2000)).to.deep.equal({ ...nothing, sentBytes: 101 });
+    expect(progress.onSent(second, 1)).to.equal(1);
+    progress.onStored(first);
+    expect(progress.numbers(3000)).to.include({ storedBytes: 100, skippedBytes: 0 });
+  });
+
+  it('counts a chunk once more when its bytes turned out to be others than an earlier visit stored', () => {
+    const progress = new Progress(200);
+    const recorded = plan(200, CHUNK, new Map([[0, { hash: 'h', receipt: 'r' }]])) as StoredChunk[];
+    progress.beginRun(recorded);
+    const [first] = plan(200, CHUNK) as [StoredChunk];
+    progress.onHashed(first);
+    expect(progress.numbers(0).storedBytes).to.equal(0);
+    progress.onStored(first);
+    expect(progress.numbers(1000)).to.include({ storedBytes: 100 });
+  });
+
+  it('counts as sent only what went over the line, and nothing twice for its rate', () => {
+    const progress = new Progress(300);
+    const [first, second, third] = plan(300, CHUNK) as [StoredChunk, StoredChunk, StoredChunk];
+    progress.beginRun([first, second, third]);
+    progress.numbers(0);
+    progress.onStored(first);
+    progress.onStored(second);
+    // The session was lost: under the next one the service has both.
+    progress.onStored({ ...first, skipped: true });
+    progress.onStored({ ...second, skipped: true });
+    progress.onStored({ ...third, skipped: true });
+    expect(progress.putBytes).to.equal(200);
+    expect(progress.numbers(1000)).to.include({ bytesPerSecond: 200, storedBytes: 300, remainingMs: 0 });
+  });
+
+  it('shows what another tab sends, and keeps it when that tab is gone', () => {
+    const progress = new Progress(200);
+    progress.beginRun(plan(200, CHUNK));
+    const told = { sentBytes: 120, storedBytes: 100 };
+    expect(progress.showRemote(told)).to.deep.equal(told);
+    expect(progress.showRemote({ sentBytes: 50 })).to.deep.equal({ sentBytes: 120 });
+    expect(progress.numbers(0)).to.include({ sentBytes: 120, storedBytes: 0 });
+    expect(progress.showRemote({ sentBytes: 200 })).to.deep.equal({ sentBytes: 199 });
+  });
+
+  it('forgets what was on its way, and the rate, when a run ends early', () => {
+    const progress = new Progress(1000);
+    const [first, second] = plan(1000, CHUNK) as [StoredChunk, StoredChunk];
+    progress.beginRun([first, second]);
+    progress.numbers(0);
+    progress.onStored(first);
+    progress.onSent(second, 60);
+    expect(progress.numbers(1000)).to.include({ sentBytes: 160, bytesPerSecond: 160 });
+    progress.endRun();
+    expect(progress.numbers(2000)).to.deep.equal({
+      ...{ hashedBytes: 0, sentBytes: 160, storedBytes: 100, skippedBytes: 0 },
+    });
+    expect(progress.onSent(second, 60)).to.equal(60);
+  });
+
+  it('counts what is hashed, what is on its way and what is stored, to the byte', () => {
+    const progress = new Progress(200);
+    const chunks = plan(200, CHUNK) as StoredChunk[];
+    progress.beginRun(chunks);
+    const [first, second] = chunks as [StoredChunk, StoredChunk];
+    progress.onHashed(first);
+    progress.onSent(first, 40);
+    expect(progress.numbers(0)).to.include({ hashedBytes: 100, sentBytes: 40, storedBytes: 0 });
+    progress.onStored(first);
+    progress.onHashed(second);
+    progress.onSent(second, 30);
+    expect(progress.numbers(1000)).to.include({ hashedBytes: 200, sentBytes: 130, storedBytes: 100 });
+  });
+
+  it('tells how long the rest takes at the rate of before', () => {
+    const progress = new Progress(1000);
+    const chunks = plan(1000, CHUNK) as StoredChunk[];
+    progress.beginRun(chunks);
+    expect(progress.numbers(0).remainingMs).to.equal(undefined);
+    for (const [at, chunk] of chunks.slice(0, 4).entries()) {
+      progress.onStored(chunk);
+      const { bytesPerSecond, remainingMs } = progress.numbers((at + 1) * 1000);
+      expect(bytesPerSecond).to.be.closeTo(CHUNK, 0.001);
+      expect(remainingMs).to.be.closeTo((9 - at) * 1000, 0.001);
+    }
+  });
+
+  it('counts a chunk as skipped or sent, not both, however often it is stored', () => {
+    const progress = new Progress(200);
+    const [first, second] = plan(200, CHUNK) as [StoredChunk, StoredChunk];
+    progress.beginRun([first, second]);
+    progress.onStored(first);
+    progress.onStored({ ...second, skipped: true });
+    // The session was lost: under the next one the service has the first, and lacks the second.
+    progress.onStored({ ...first, skipped: true });
+    expect(progress.numbers(0).skippedBytes).to.equal(CHUNK);
+    progress.onStored(second);
+    expect(progress.numbers(0).skippedBytes).to.equal(0);
+    expect(progress.putBytes).to.equal(200);
+  });
+
+  it('takes its rate from what moves, not from what the service has already', () => {
+    const progress = new Progress(1e6);
+    const chunks = plan(1e6, CHUNK) as StoredChunk[];
+    progress.beginRun(chunks);
+    progress.numbers(0);
+    for (const chunk of chunks.slice(0, 9000)) progress.onStored({ ...chunk, skipped: true });
+    progress.onStored(chunks[9000] as StoredChunk);
+    const { bytesPerSecond, remainingMs } = progress.numbers(1000);
+    expect(bytesPerSecond).to.equal(CHUNK);
+    expect(remainingMs).to.equal(999_000);
+  });
+
+  it('tells how many bytes are new, and never a negative number', () => {
+    const progress = new Progress(CHUNK);
+    const [chunk] = plan(CHUNK, CHUNK);
+    expect([40, 70, 0, 30].map((bytes) => progress.onSent(chunk as StoredChunk, bytes))).to.deep.equal([
+      40, 30, 0, 30,
+    ]);
+  });
+});
+
+describe('the rate', () => {
+  it('is unknown at first, then follows what moved, and is smooth', () => {
+    const rate = new Rate();
+    rate.add(0, 0);
+    expect(rate.perSecond).to.equal(undefined);
+    for (let second = 1; second <= 20; second += 1) rate.add(second * 1000, second * 1000);
+    expect(rate.perSecond).to.be.closeTo(1000, 1);
+    rate.add(30_000, 21_000);
+    expect(rate.perSecond).to.be.within(1001, 9999);
+    rate.stop();
+    expect(rate.perSecond).to.equal(undefined);
+  });
+});
+
+describe('the rate of a line', () => {
+  it('is measured over at least 50 ms, and smoothed over its window', () => {
+    const rate = new Rate(1000);
+    rate.add(0, 0);
+    rate.add(500, 49);
+    expect(rate.perSecond).to.equal(undefined);
+    rate.add(500, 50);
+    expect(rate.perSecond).to.equal(10_000);
+    rate.add(1500, 1050);
+    // A window later a new rate weighs 1 - 1/e.
+    expect(rate.perSecond).to.be.closeTo(10_000 - 9000 * (1 - Math.exp(-1)), 0.001);
+  });
+
+  it('starts again from a total that shrank, and leaves out what happens after a skip', () => {
+    const rate = new Rate();
+    rate.add(1000, 0);
+    rate.add(2000, 1000);
+    expect(rate.perSecond).to.equal(1000);
+    rate.add(500, 2000);
+    expect(rate.perSecond).to.equal(1000);
+    rate.add(1500, 3000);
+    expect(rate.perSecond).to.be.closeTo(1000, 0.001);
+    rate.skip();
+    rate.add(901_500, 4000);
+    expect(rate.perSecond).to.be.closeTo(1000, 0.001);
+    rate.add(902_500, 5000);
+    expect(rate.perSecond).to.be.closeTo(1000, 0.001);
+    rate.stop();
+    rate.add(903_500, 6000);
+    expect(rate.perSecond).to.equal(undefined);
+  });
+
+  it('takes a total that did not change for a line that stands still', () => {
+    const rate = new Rate();
+    rate.add(1000, 0);
+    rate.add(1000, 1000);
+    expect(rate.perSecond).to.equal(0);
+  });
+});
+
+describe('the progress of an upload', () => {
+  type Move = 'tell' | 'answer' | 'refuse' | 'pause' | 'wait';
+  const moves = fc.array(fc.constantFrom<Move>('tell', 'answer', 'refuse', 'pause', 'wait'), {
+    maxLength: 25,
+  });
+
+  it('never goes back, and is full only when the file is completed, whatever happens on the way', async () => {
+    await fc.assert(
+      fc.asyncProperty(moves, fc.integer({ min: 1, max: 5500 }), async (script, sizeBytes) => {
+        const engine = new TestEngine({ noResume: true }, { policy: { attempts: 1e6, baseMs: 0, capMs: 0 } });
+        engine.service.answerAll('open', 'presign', 'cancel');
+        await engine.uploader.addFiles([fileOf(sizeBytes, sizeBytes, 'a.bin')]);
+        for (const step of script) {
+          const [request] = engine.service.waiting();
+          if (step === 'pause') {
+            await engine.uploader.pause();
+            await engine.uploader.resume();
+          } else if (step === 'wait' || !request) await settled();
+          else if (step === 'tell' && 'tell' in request) request.tell(Math.ceil(request.body.size / 2));
+          else if (step === 'answer') (await engine.service.nextRequest(request.kind)).answer();
+          else if (step === 'refuse')
+            (await engine.service.nextRequest(request.kind)).refuse(new UploaderError('network', ''));
+        }
+        engine.service.answerAll();
+        await engine.hears('upload-completed');
+        const shown = engine.changes.filter(
+          ({ name }) => name === 'upload-progress' || name === 'upload-completed',
+        );
+        let sentBytes = 0;
+        for (const [at, change] of shown.entries()) {
+          if (change.name !== 'upload-progress') continue;
+          const { detail } = change;
+          expect(detail.sentBytes).to.be.at.least(sentBytes);
+          expect(detail.sentBytes).to.be.at.most(sizeBytes);
+          expect(detail.storedBytes).to.be.within(0, sizeBytes);
+          expect(detail.hashedBytes).to.be.within(0, sizeBytes);
+          if (detail.sentBytes === sizeBytes) expect(shown[at + 1]?.name).to.equal('upload-completed');
+          sentBytes = detail.sentBytes;
+        }
+        expect(engine.row('a.bin')).to.include({ sentBytes: sizeBytes, storedBytes: sizeBytes });
+        await closeEngines();
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('sums up all rows that are not canceled', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(1, 1000, 'a.bin'), fileOf(2, 2000, 'b.bin')]);
+    await engine.hears('uploads-finished');
+    engine.service.hold('open');
+    await engine.uploader.addFiles([fileOf(3, 5000, 'c.bin'), fileOf(4, 700, 'd.bin')]);
+    await engine.uploader.cancel(engine.id('d.bin'));
+    expect(engine.uploader.snapshot.totals).to.include({
+      fileCount: 4,
+      doneCount: 2,
+      failedCount: 0,
+      openCount: 1,
+      sizeBytes: 8000,
+      sentBytes: 3000,
+      storedBytes: 3000,
+    });
+  });
+});

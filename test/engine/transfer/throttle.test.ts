@@ -1,0 +1,30 @@
+// A limit of bytes a second that is changed while an upload goes on.
+
+import { expect } from '@open-wc/testing';
+import { fileOf } from '../../support/bytes.ts';
+import { settled } from '../../support/collect.ts';
+import { closeEngines, TestEngine } from '../../support/engine.ts';
+
+afterEach(closeEngines);
+
+it('a throttle that is lifted, or set, while a file goes up holds from the next chunk on', async () => {
+  // A thousand bytes at one a second: the second chunk would go after a quarter of an hour.
+  const engine = new TestEngine({ throttle: 1, concurrency: 1 });
+  engine.service.answerAll('open', 'presign', 'commit');
+  await engine.uploader.addFiles([fileOf(1, 5000, 'a.bin')]);
+  (await engine.service.nextRequest('put')).answer();
+  for (let round = 0; round < 20; round += 1) await settled();
+  expect(engine.service.count('put')).to.equal(1);
+
+  engine.uploader.configure({ ...engine.input, throttle: undefined });
+  (await engine.service.nextRequest('put')).answer();
+  const third = await engine.service.nextRequest('put');
+  expect(engine.service.count('put')).to.equal(3);
+
+  engine.uploader.configure({ ...engine.input, throttle: 1 });
+  third.answer();
+  const fourth = await engine.service.nextRequest('put');
+  fourth.answer();
+  for (let round = 0; round < 20; round += 1) await settled();
+  expect(engine.service.count('put')).to.equal(4);
+});

@@ -1,0 +1,106 @@
+// The upload table, pair by pair, and what follows from it.
+
+import { expect } from '@open-wc/testing';
+import * as fc from 'fast-check';
+import { reduce } from '../../src/engine/upload-machine.ts';
+import {
+  isRunning,
+  publicPhase,
+  type StateName,
+  stateNameOf,
+  type UploadEvent,
+  type UploadEventType,
+  type UploadModel,
+  type UploadState,
+} from '../../src/engine/upload-state.ts';
+import { at, EVENTS, generation, TABLE } from './upload-table.ts';
+
+function shown(state: UploadState): string {
+  if (state.phase === 'canceling') return `canceling>${shown(state.next)}`;
+  if (state.phase === 'paused' && 'blockers' in state) return `blocked:${state.reason}>${state.resumesTo}`;
+  return stateNameOf(state);
+}
+
+function cellOf(model: UploadModel, event: UploadEvent): string | undefined {
+  const { model: after, effects } = reduce(model, event);
+  if (after === model) return undefined;
+  const abort = after.generation === model.generation ? [] : ['!'];
+  return [shown(after.state), ...abort, ...effects.map(({ type }) => type)].join(' ');
+}
+
+const ROWS = Object.keys(TABLE) as StateName[];
+const TYPES = Object.keys(EVENTS) as UploadEventType[];
+
+describe('the upload table', () => {
+  for (const row of ROWS)
+    it(`has for ${row} exactly the moves that are expected`, () => {
+      for (const type of TYPES) expect(cellOf(at(row), EVENTS[type]), type).to.equal(TABLE[row][type]);
+    });
+
+  it('drops what a run reports after it ended', () => {
+    for (const row of ROWS)
+      for (const type of TYPES) {
+        const event = EVENTS[type];
+        if (!('generation' in event)) continue;
+        const late = { ...event, generation: generation - 1 };
+        expect(cellOf(at(row), late), `${row} ${type}`).to.equal(undefined);
+      }
+  });
+
+  it('asks for the file again where an upload without one is retried', () => {
+    const model = at('canceled', { hasFile: false });
+    expect(cellOf(model, EVENTS.retry)).to.equal('needs-file ! report-paused');
+  });
+
+  it('retries a canceled upload only by its id, and none that cannot succeed', () => {
+    expect(cellOf(at('canceled'), { type: 'retry', isNamed: false })).to.equal(undefined);
+    const state = { phase: 'failed', error: { code: 'file-too-large', retryable: false } } as const;
+    expect(cellOf(at('failed', { state }), EVENTS.retry)).to.equal(undefined);
+  });
+
+  it('lets a run go on only when everything it waits for has come', () => {
+    const wait = (model: UploadModel, ...events: UploadEvent[]): UploadModel =>
+      events.reduce((before, event) => reduce(before, event).model, model);
+    const offline = wait(at('uploading'), EVENTS.offline, EVENTS['sign-in']);
+    expect(shown(offline.state)).to.equal('blocked:offline>uploading');
+    const online = wait(offline, EVENTS.online);
+    expect(shown(online.state)).to.equal('blocked:signed-out>uploading');
+    expect(shown(wait(online, { type: 'sign-in', reason: undefined }).state)).to.equal('uploading');
+  });
+
+  it('applies what is commanded while an upload is canceled to what comes after', () => {
+    const { model } = reduce(reduce(at('canceling'), EVENTS.retry).model, EVENTS.pause);
+    expect(shown(model.state)).to.equal('canceling>user');
+    expect(shown(reduce(model, EVENTS.forgotten).model.state)).to.equal('user');
+  });
+});
+
+describe('whatever happens to an upload', () => {
+  const event = fc.constantFrom(...TYPES.map((type) => EVENTS[type]));
+  /** Events of the run at hand carry its generation. */
+  const current = (model: UploadModel, next: UploadEvent): UploadEvent =>
+    'generation' in next ? { ...next, generation: model.generation } : next;
+
+  it('a run is started only by `begin`, aborted when it ends, and never forgotten twice at once', () => {
+    void fc.assert(
+      fc.property(fc.array(event, { maxLength: 40 }), fc.boolean(), (events, hasFile) => {
+        let model = at('queued', { hasFile });
+        for (const next of events) {
+          const { model: after, effects } = reduce(model, current(model, next));
+          const begins = effects.some(({ type }) => type === 'run');
+          expect(begins).to.equal(!isRunning(model.state) && isRunning(after.state));
+          if (isRunning(model.state) && !isRunning(after.state))
+            expect(after.generation).to.be.greaterThan(model.generation);
+          if (model.state.phase === 'canceling')
+            expect(effects.some(({ type }) => type === 'forget')).to.equal(false);
+          if (effects.length > 0 && effects.every(({ type }) => !type.startsWith('report')))
+            expect(publicPhase(after.state)).to.satisfy(
+              (phase: string) => phase === publicPhase(model.state) || after.state.phase === 'removed',
+            );
+          model = after;
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});

@@ -1,0 +1,176 @@
+// The upload table as data, written down apart from the code: what is expected in each state on each event.
+
+import type { CompletedDetail } from '../../src/core/changes.ts';
+import type {
+  StateName,
+  UploadEvent,
+  UploadEventType,
+  UploadModel,
+  UploadState,
+} from '../../src/engine/upload-state.ts';
+import type { RunResult } from '../../src/pipeline/run.ts';
+
+export const generation = 7;
+const error = { code: 'network', retryable: true } as const;
+const result: RunResult = { session: { sessionId: 's', header: 'h' }, chunks: [] };
+const detail = {} as CompletedDetail;
+
+/** One event of each kind. */
+export const EVENTS: { readonly [T in UploadEventType]: UploadEvent } = {
+  start: { type: 'start' },
+  pause: { type: 'pause' },
+  resume: { type: 'resume' },
+  suspend: { type: 'suspend' },
+  restore: { type: 'restore' },
+  cancel: { type: 'cancel' },
+  remove: { type: 'remove' },
+  clear: { type: 'clear' },
+  retry: { type: 'retry', isNamed: true },
+  begin: { type: 'begin' },
+  leave: { type: 'leave' },
+  abandon: { type: 'abandon' },
+  replace: { type: 'replace' },
+  close: { type: 'close' },
+  'file-missing': { type: 'file-missing' },
+  'file-provided': { type: 'file-provided' },
+  'sign-in': { type: 'sign-in', reason: 'signed-out' },
+  'done-elsewhere': { type: 'done-elsewhere', detail },
+  opened: { type: 'opened', generation, chunkCount: 3, resumedBytes: 0, signIn: undefined },
+  'put-started': { type: 'put-started', generation },
+  'commit-started': { type: 'commit-started', generation },
+  'retry-scheduled': { type: 'retry-scheduled', generation, atMs: 5 },
+  offline: { type: 'offline', generation },
+  online: { type: 'online', generation },
+  'lock-taken': { type: 'lock-taken', generation },
+  'lock-acquired': { type: 'lock-acquired', generation },
+  succeeded: { type: 'succeeded', generation, result },
+  'run-failed': { type: 'run-failed', generation, error },
+  'file-lost': { type: 'file-lost', generation, error },
+  forgotten: { type: 'forgotten', generation },
+};
+
+const STATES: { readonly [R in StateName]: UploadState } = {
+  held: { phase: 'held' },
+  queued: { phase: 'queued' },
+  opening: { phase: 'opening' },
+  hashing: { phase: 'hashing' },
+  uploading: { phase: 'uploading' },
+  committing: { phase: 'committing' },
+  blocked: { phase: 'paused', reason: 'other-tab', resumesTo: 'opening', blockers: { tab: 'other-tab' } },
+  user: { phase: 'paused', reason: 'user', resumesTo: 'queued' },
+  suspended: { phase: 'paused', reason: 'suspended', resumesTo: 'queued' },
+  'needs-file': { phase: 'paused', reason: 'needs-file', resumesTo: 'queued' },
+  failed: { phase: 'failed', error },
+  canceling: { phase: 'canceling', next: { phase: 'canceled' } },
+  canceled: { phase: 'canceled' },
+  done: { phase: 'done' },
+  removed: { phase: 'removed' },
+};
+
+export const at = (row: StateName, more: Partial<UploadModel> = {}): UploadModel => ({
+  state: STATES[row],
+  generation,
+  hasFile: true,
+  ...more,
+});
+
+const leaves = {
+  leave: 'removed ! report-removed leave',
+  close: 'removed ! leave',
+};
+const unfinished = {
+  ...leaves,
+  abandon: 'removed ! report-canceled report-removed leave',
+  cancel: 'canceling>canceled ! flush-progress report-canceled forget',
+  remove: 'canceling>removed ! flush-progress report-canceled report-removed forget',
+  'done-elsewhere': 'done ! report-completed-elsewhere',
+};
+const idle = {
+  ...unfinished,
+  pause: 'user ! note-paused report-paused release',
+  'file-missing': 'needs-file ! report-paused',
+};
+const running = {
+  ...unfinished,
+  pause: 'user ! flush-progress note-paused report-paused release',
+  suspend: 'suspended ! flush-progress report-paused release',
+  succeeded: 'done ! report-progress report-completed',
+  'run-failed': 'failed ! flush-progress yield report-failed',
+  'file-lost': 'needs-file ! drop-file report-progress report-paused release',
+};
+const transferring = (phase: string) => ({
+  ...running,
+  'put-started': 'uploading report-progress',
+  'commit-started': 'committing report-progress',
+  'retry-scheduled': `${phase} report-progress`,
+  offline: `blocked:offline>${phase} report-paused`,
+  'sign-in': `blocked:signed-out>${phase} report-paused`,
+});
+const { 'put-started': _uploads, ...uploading } = transferring('uploading');
+const { 'commit-started': _commits, ...committing } = transferring('committing');
+
+/** A cell: the next state, `!` where the live run is aborted, and the effects. A pair that is missing changes nothing. */
+export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventType]?: string } } = {
+  held: { ...idle, suspend: 'held release', start: 'queued !' },
+  queued: { ...idle, suspend: 'suspended ! report-paused release', begin: 'opening ! run' },
+  opening: {
+    ...transferring('opening'),
+    opened: 'hashing report-started report-progress',
+    'lock-taken': 'blocked:other-tab>opening report-paused',
+  },
+  hashing: transferring('hashing'),
+  uploading,
+  committing,
+  blocked: {
+    ...running,
+    opened: 'blocked:other-tab>hashing report-started report-progress report-paused',
+    'put-started': 'blocked:other-tab>uploading',
+    'commit-started': 'blocked:other-tab>committing',
+    'lock-acquired': 'opening report-resumed',
+    // Each is noted as one more thing to wait for, or one less; the reason that is shown stays.
+    offline: 'blocked:other-tab>opening',
+    online: 'blocked:other-tab>opening',
+    'lock-taken': 'blocked:other-tab>opening',
+    'sign-in': 'blocked:other-tab>opening',
+  },
+  user: { ...unfinished, resume: 'queued ! note-paused report-resumed' },
+  suspended: {
+    ...unfinished,
+    pause: 'user note-paused',
+    resume: 'queued ! note-paused report-resumed',
+    restore: 'queued ! note-paused report-resumed',
+  },
+  'needs-file': {
+    ...unfinished,
+    replace: 'canceling>removed ! report-removed forget',
+    'file-provided': 'queued ! note-paused report-resumed',
+  },
+  failed: {
+    ...unfinished,
+    clear: 'canceling>removed ! flush-progress report-canceled report-removed forget',
+    retry: 'queued ! note-paused report-resumed',
+  },
+  canceling: {
+    remove: 'canceling>removed report-removed',
+    clear: 'canceling>removed report-removed',
+    leave: 'canceling>removed report-removed',
+    abandon: 'canceling>removed report-removed',
+    close: 'canceling>removed',
+    retry: 'canceling>queued note-paused report-resumed',
+    forgotten: 'canceled !',
+  },
+  canceled: {
+    ...leaves,
+    abandon: 'removed ! report-removed leave',
+    remove: 'removed ! report-removed leave',
+    clear: 'removed ! report-removed leave',
+    retry: 'queued ! note-paused report-resumed',
+  },
+  done: {
+    ...leaves,
+    abandon: 'removed ! report-removed leave',
+    remove: 'removed ! report-removed leave',
+    clear: 'removed ! report-removed leave',
+  },
+  removed: {},
+};

@@ -1,0 +1,75 @@
+// Reading and hashing one slice: what comes of it where the platform has no hash, or the slice cannot be read.
+
+import { expect } from '@open-wc/testing';
+import { hashSlice } from '../../src/pipeline/digest.ts';
+import { bytesOf, sha256 } from '../support/bytes.ts';
+
+const request = { algorithm: 'sha-256', keepBytes: false } as const;
+
+describe('a slice', () => {
+  it('is hashed right whatever was hashed before, in memory that is used again', async () => {
+    for (const sizeBytes of [5000, 0, 100, 5000, 6000, 1]) {
+      const slice = new Blob([bytesOf(sizeBytes, sizeBytes)]);
+      const [one, other] = await Promise.all(
+        [1, 2].map(() => hashSlice({ ...request, slice, keepBytes: true })),
+      );
+      for (const found of [one, other]) {
+        expect(found).to.include({ hash: await sha256(slice) });
+        const body = found && 'body' in found ? found.body : undefined;
+        expect(await sha256(body ?? new Blob(['none']))).to.equal(await sha256(slice));
+      }
+    }
+    expect(await hashSlice({ ...request, slice: new Blob(['abc']) })).to.have.all.keys('hash');
+  });
+
+  it('is hashed without the platform where that has no hash for the page', async () => {
+    const slice = new Blob(['abc']);
+    const expected = await sha256(slice);
+    Object.defineProperty(crypto, 'subtle', { configurable: true, value: undefined });
+    try {
+      expect(await hashSlice({ ...request, slice })).to.deep.equal({ hash: expected });
+    } finally {
+      Reflect.deleteProperty(crypto, 'subtle');
+    }
+  });
+
+  it('that cannot be hashed is told from one that cannot be read', async () => {
+    const slice = new Blob(['abc']);
+    Object.defineProperty(crypto, 'subtle', {
+      configurable: true,
+      value: { digest: () => Promise.reject(new DOMException('no', 'OperationError')) },
+    });
+    try {
+      expect(await hashSlice({ ...request, slice })).to.deep.equal({
+        error: { name: 'OperationError', message: 'no', isRead: false },
+      });
+    } finally {
+      Reflect.deleteProperty(crypto, 'subtle');
+    }
+  });
+
+  for (const [thrown, error] of [
+    [new DOMException('away', 'NotFoundError'), { name: 'NotFoundError', message: 'away', isRead: true }],
+    ['text', { name: 'Error', message: 'text', isRead: true }],
+  ] as const)
+    it(`that cannot be read (${error.name}) says so`, async () => {
+      const slice = Object.assign(new Blob(['abc']), {
+        stream: () => {
+          throw new TypeError('no stream');
+        },
+        arrayBuffer: () => Promise.reject(thrown),
+      });
+      expect(await hashSlice({ ...request, slice })).to.deep.equal({ error });
+    });
+
+  it('of which fewer bytes come than it had cannot be read', async () => {
+    for (const given of [0, 2]) {
+      const slice = Object.assign(new Blob(['abc']), {
+        stream: () => new Blob(['ab'.slice(0, given)]).stream(),
+        arrayBuffer: async () => new ArrayBuffer(given),
+      });
+      const { error } = (await hashSlice({ ...request, slice })) as { error: object };
+      expect(error).to.include({ name: 'NotReadableError', isRead: true });
+    }
+  });
+});

@@ -1,0 +1,170 @@
+// What a pool of hash workers starts, and what it leaves behind.
+
+import { expect } from '@open-wc/testing';
+import { sha256 } from '../support/bytes.ts';
+import { rejection, settled, until } from '../support/collect.ts';
+import { ascii, createPool, hashOf, oneGood, poolOf } from './pools.ts';
+
+interface Counts {
+  /** Timers of this many milliseconds that are under way. */
+  timers: number;
+  /** Workers that were started, those that could not start, and those that were ended. */
+  workers: number;
+  failed: number;
+  ended: number;
+}
+
+/** Counts what `work` starts; `ms` names the timers to count. */
+async function watched(ms: number, work: (counts: Counts) => Promise<unknown>): Promise<Counts> {
+  const { setTimeout, clearTimeout, Worker } = globalThis;
+  const timers = new Set<unknown>();
+  const counts = { timers: 0, workers: 0, failed: 0, ended: 0 };
+  globalThis.setTimeout = ((run: () => void, afterMs?: number) => {
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      run();
+    }, afterMs);
+    if (afterMs === ms) timers.add(timer);
+    return timer;
+  }) as typeof globalThis.setTimeout;
+  globalThis.clearTimeout = ((timer: number) => {
+    timers.delete(timer);
+    clearTimeout(timer);
+  }) as typeof globalThis.clearTimeout;
+  globalThis.Worker = class extends Worker {
+    constructor(url: string | URL, options?: WorkerOptions) {
+      counts.workers += 1;
+      super(url, options);
+      this.addEventListener('error', () => {
+        counts.failed += 1;
+      });
+    }
+    override terminate(): void {
+      counts.ended += 1;
+      super.terminate();
+    }
+  };
+  try {
+    await work(counts);
+    return { ...counts, timers: timers.size };
+  } finally {
+    Object.assign(globalThis, { setTimeout, clearTimeout, Worker });
+  }
+}
+
+describe('a pool', () => {
+  const silenceMs = 543_210;
+  const fewBytes = ascii('abc');
+
+  for (const [where, options] of [
+    ['in a worker', {}],
+    ['on the page', { workerUrl: '/no-such-worker.js' }],
+  ] as const)
+    it(`keeps no timer of a slice that was hashed, ${where}`, async () => {
+      const { timers } = await watched(silenceMs, async () => {
+        const pool = createPool({ silenceMs, ...options });
+        await hashOf(pool.hashSlice, fewBytes);
+        await hashOf(pool.hashSmall, fewBytes);
+        await settled();
+      });
+      expect(timers).to.equal(0);
+    });
+
+  it('keeps no timer of a worker that died, nor of one that was at work when it was closed', async () => {
+    const { timers } = await watched(silenceMs, async () => {
+      const dying = poolOf(oneGood('throw new Error("the worker died");'), { silenceMs });
+      await Promise.all([1, 2].map((bytes) => hashOf(dying.hashSlice, new Blob([new Uint8Array(bytes)]))));
+      const silent = poolOf(oneGood(''), { silenceMs });
+      await hashOf(silent.hashSlice, fewBytes);
+      rejection(hashOf(silent.hashSlice, fewBytes)).catch(() => undefined);
+      silent.close();
+    });
+    expect(timers).to.equal(0);
+  });
+
+  it('starts one worker for the few bytes that it hashes itself, however many they are', async () => {
+    const { workers } = await watched(silenceMs, async () => {
+      const pool = poolOf(oneGood(''), { size: 2 });
+      await Promise.all([1, 2, 3].map(() => hashOf(pool.hashSmall, fewBytes)));
+      await hashOf(pool.hashSlice, fewBytes);
+      await hashOf(pool.hashSmall, fewBytes);
+    });
+    expect(workers).to.equal(1);
+  });
+
+  it('sets one timer for its end each time it has nothing left to do, and none while it works', async () => {
+    const idleMs = silenceMs;
+    let pool = createPool();
+    const { timers } = await watched(idleMs, async () => {
+      pool = createPool({ idleMs });
+      await hashOf(pool.hashSlice, fewBytes);
+      await hashOf(pool.hashSlice, fewBytes);
+    });
+    expect(timers).to.equal(1);
+    pool.close();
+    const busy = await watched(idleMs, async () => {
+      pool = poolOf(oneGood(''), { idleMs });
+      await hashOf(pool.hashSlice, fewBytes);
+      rejection(hashOf(pool.hashSlice, fewBytes)).catch(() => undefined);
+      await settled();
+    });
+    expect(busy.timers).to.equal(0);
+  });
+
+  it('that is closed while its worker starts ends that too, keeps no timer, and can start another one', async () => {
+    const idleMs = silenceMs;
+    const counts = await watched(idleMs, async (now) => {
+      const pool = poolOf('', { idleMs });
+      await hashOf(pool.hashSmall, fewBytes);
+      expect([now.workers, now.ended]).to.deep.equal([1, 0]);
+      pool.close();
+      await settled();
+      expect([now.workers, now.ended]).to.deep.equal([1, 1]);
+      // However often: none of these starts has failed.
+      for (let count = 2; count <= 4; count += 1) {
+        await hashOf(pool.hashSmall, fewBytes);
+        expect(now.workers).to.equal(count);
+        pool.close();
+        await settled();
+      }
+    });
+    expect(counts).to.deep.equal({ timers: 0, workers: 4, failed: 0, ended: 4 });
+  });
+
+  it('hashes each first slice itself as long as no worker is there', async () => {
+    const pool = poolOf('', { startMs: 600_000, idleMs: 600_000 });
+    for (let count = 0; count < 3; count += 1)
+      expect(await hashOf(pool.hashFirst, fewBytes)).to.equal(await sha256(fewBytes));
+  });
+
+  it('hashes once more only what could not be read', async () => {
+    let count = 0;
+    const digest = (): Promise<never> => {
+      count += 1;
+      return Promise.reject(new DOMException('no', 'OperationError'));
+    };
+    Object.defineProperty(crypto, 'subtle', { configurable: true, value: { digest } });
+    try {
+      const pool = createPool({ workerUrl: '/no-such-worker.js', readAgainMs: 1 });
+      for (const hash of [pool.hashSmall, pool.hashSlice])
+        expect(await rejection(hashOf(hash, fewBytes))).to.include({ code: 'hash-failed' });
+    } finally {
+      Reflect.deleteProperty(crypto, 'subtle');
+    }
+    expect(count).to.equal(2);
+  });
+
+  it('tries twice to start a worker, and never again where that failed', async () => {
+    for (const way of ['hashSmall', 'hashSlice'] as const) {
+      const { workers } = await watched(silenceMs, async (counts) => {
+        const pool = createPool({ workerUrl: '/no-such-worker.js' });
+        for (let count = 0; count < 6; count += 1) {
+          await hashOf(pool[way], fewBytes);
+          await until(() => counts.failed === counts.workers);
+          await settled();
+        }
+      });
+      expect(workers, way).to.equal(2);
+    }
+  });
+});

@@ -1,0 +1,42 @@
+// Pools of hash workers for tests, which end with their test.
+
+import type { HashSlice } from '../../src/core/types.ts';
+import { HashPool, type HashPoolOptions } from '../../src/pipeline/hash-pool.ts';
+
+export const forever = new AbortController().signal;
+export const ascii = (text: string): Blob => new Blob([text]);
+
+const pools: HashPool[] = [];
+const urls: string[] = [];
+
+/** A pool of one worker, closed after the test. */
+export function createPool(options: Partial<HashPoolOptions> = {}): HashPool {
+  const pool = new HashPool({ algorithm: 'sha-256', size: 1, ...options });
+  pools.push(pool);
+  return pool;
+}
+
+/** A pool whose workers run this script. */
+export function poolOf(script: string, options: Partial<HashPoolOptions> = {}): HashPool {
+  const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
+  urls.push(url);
+  return createPool({ workerUrl: url, ...options });
+}
+
+/** Answers with the slice's size in place of a hash, the first time in its life; then does what `then` says. */
+export const oneGood = (then: string): string => `
+  let count = 0;
+  onmessage = ({ data }) => {
+    count += 1;
+    if (count === 1) postMessage({ id: data.id, hash: 'size ' + data.slice.size });
+    else { ${then} }
+  };
+  postMessage('ready');`;
+
+afterEach(() => {
+  for (const pool of pools.splice(0)) pool.close();
+  for (const url of urls.splice(0)) URL.revokeObjectURL(url);
+});
+
+export const hashOf = async (hashSlice: HashSlice, slice: Blob): Promise<string> =>
+  (await hashSlice(slice, { keepBytes: false, signal: forever })).hash;

@@ -1,0 +1,45 @@
+// When saved uploads and kept files are old enough to go, and what makes chunks of before count no more.
+
+import { expect } from '@open-wc/testing';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { rawDatabase, recordOf, statesOf } from './saved.ts';
+
+let name = '';
+let store: UploadStore;
+const { now } = Date;
+const NOW_MS = 1_800_000_000_000;
+
+beforeEach(() => {
+  name = `test-${crypto.randomUUID()}`;
+  store = createUploadStore({ name });
+  Date.now = () => NOW_MS;
+});
+afterEach(() => {
+  Date.now = now;
+});
+
+it('an upload goes when it is older than was asked for, or as much ahead of the clock, and not before', async () => {
+  const ages = { exactly: -1000, older: -1001, ahead: 1000, 'far ahead': 1001 };
+  for (const [key, ms] of Object.entries(ages)) await store.save(recordOf({ key, createdAtMs: NOW_MS + ms }));
+  await store.prune(1000);
+  expect((await store.list()).map(({ key }) => key)).to.deep.equal(['exactly', 'ahead']);
+});
+
+it('chunks count no more once the session, the size of chunks or the hash is another one', async () => {
+  const record = recordOf();
+  const changes = [
+    { session: { sessionId: 's', header: 'other' } },
+    { chunkSizeBytes: 50 },
+    { hashAlgorithm: 'blake3' as const },
+  ];
+  for (const [at, change] of changes.entries()) {
+    const key = `${at}`;
+    await store.save({ ...record, key });
+    await store.saveChunks(key, statesOf(0, 2));
+    await store.save({ ...record, key, name: 'b.txt', session: { sessionId: 'other', header: 'h' } });
+    expect((await store.find(key))?.stored.size, 'what does not matter').to.equal(2);
+    await store.save({ ...record, key, ...change });
+    expect((await store.find(key))?.stored.size, JSON.stringify(change)).to.equal(0);
+  }
+  expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
+});

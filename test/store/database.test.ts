@@ -1,0 +1,92 @@
+// What the database under the store does when a transaction fails: which errors are tried again, and who is told.
+
+import { expect } from '@open-wc/testing';
+import type { UploaderError } from '../../src/core/errors.ts';
+import { createDatabase } from '../../src/store/database.ts';
+import { deferred, rejection, settled } from '../support/collect.ts';
+
+/** A database that counts how often its connection was lost. */
+function counted() {
+  const lost = { count: 0 };
+  const database = createDatabase(`test-${crypto.randomUUID()}`, 60_000, () => {
+    lost.count += 1;
+  });
+  return { database, lost };
+}
+
+const LOST = ['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError'];
+
+describe('an error of the database', () => {
+  for (const name of LOST)
+    it(`that may be gone with another connection (${name}) gets one more try with one`, async () => {
+      const { database, lost } = counted();
+      let tries = 0;
+      await database.write((store) => {
+        tries += 1;
+        if (tries === 1) throw new DOMException('', name);
+        store.put('value', 'key');
+      });
+      expect([tries, lost.count]).to.deep.equal([2, 1]);
+      tries = 0;
+      const failing = database.read(async () => {
+        tries += 1;
+        throw new DOMException('', name);
+      });
+      expect(await rejection(failing)).to.include({ code: 'store-unavailable' });
+      expect([tries, lost.count]).to.deep.equal([2, 3]);
+    });
+
+  for (const [error, code] of [
+    [new DOMException('', 'QuotaExceededError'), 'store-full'],
+    [new DOMException('', 'DataCloneError'), 'store-unavailable'],
+    [new TypeError('AbortError'), 'store-unavailable'],
+    [Object.assign(new Error('no'), { name: 'AbortError' }), 'store-unavailable'],
+  ] as const)
+    it(`that another connection would not change (${error.name}) is told at once, as ${code}`, async () => {
+      const { database, lost } = counted();
+      let tries = 0;
+      const failed = await rejection<UploaderError>(
+        database.write(() => {
+          tries += 1;
+          throw error;
+        }),
+      );
+      expect(failed).to.include({ code, cause: error });
+      expect([tries, lost.count]).to.deep.equal([1, 0]);
+    });
+
+  it('that strikes two transactions of one connection loses it once', async () => {
+    const { database, lost } = counted();
+    await database.read(async () => undefined);
+    let tries = 0;
+    const strike = (): Promise<string> =>
+      database.read(async () => {
+        tries += 1;
+        if (tries <= 2) throw new DOMException('', 'InvalidStateError');
+        return 'read';
+      });
+    expect(await Promise.all([strike(), strike()])).to.deep.equal(['read', 'read']);
+    expect([tries, lost.count]).to.deep.equal([4, 1]);
+  });
+});
+
+describe('a database that does not answer', () => {
+  it('is waited for once, and then not until it answers after all', async () => {
+    const database = createDatabase(`test-${crypto.randomUUID()}`, 40);
+    await database.write((store) => store.put('value', 'key'));
+    const { promise, resolve } = deferred();
+    const late = database.read(() => promise);
+    expect(await rejection(late)).to.include({ code: 'store-unavailable' });
+    let tries = 0;
+    const read = (): Promise<unknown> =>
+      database.read(async () => {
+        tries += 1;
+      });
+    expect(await rejection(read())).to.include({ code: 'store-unavailable' });
+    expect(tries).to.equal(0);
+    resolve();
+    await settled();
+    await read();
+    expect(tries).to.equal(1);
+  });
+});

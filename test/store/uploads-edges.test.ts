@@ -1,0 +1,230 @@
+// What the store does where two things happen at once, where a part of a change fails, and where nobody set anything.
+
+import { expect } from '@open-wc/testing';
+import { createDatabase } from '../../src/store/database.ts';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { rejection } from '../support/collect.ts';
+import { rawDatabase, recordOf, statesOf } from './saved.ts';
+
+const HOUR_MS = 3_600_000;
+
+let name = '';
+let store: UploadStore;
+const record = recordOf();
+const { key } = record;
+const nextSession = { ...record, session: { sessionId: 's2', header: 'h2' } };
+
+beforeEach(() => {
+  name = `test-${crypto.randomUUID()}`;
+  store = createUploadStore({ name });
+});
+
+const chunkKeys = (): Promise<IDBValidKey[]> => rawDatabase(`${name}-chunks`).keys();
+
+/** Lets one kind of change fail in one database while `run` runs. */
+async function failing<T>(method: 'put' | 'delete', database: string, run: () => Promise<T>): Promise<T> {
+  const own = IDBObjectStore.prototype[method];
+  IDBObjectStore.prototype[method] = function (this: IDBObjectStore, ...args: never[]) {
+    if (this.transaction.db.name === `${name}-${database}`) throw new DOMException('', 'DataError');
+    return (own as (...args: unknown[]) => never).apply(this, args);
+  };
+  try {
+    return await run();
+  } finally {
+    IDBObjectStore.prototype[method] = own as never;
+  }
+}
+
+describe('a store that nobody gave a name', () => {
+  it('has databases called after the package', async () => {
+    const own = createUploadStore();
+    await own.list();
+    await own.prune(Number.POSITIVE_INFINITY);
+    const names = (await indexedDB.databases()).map((database) => database.name);
+    expect(names).to.include.members(['secure-uploader-uploads', 'secure-uploader-chunks']);
+  });
+});
+
+describe('a database that does not answer', () => {
+  it('is given up after the deadline', async () => {
+    const database = createDatabase(name, 1);
+    await rejection(database.read(() => new Promise(() => undefined))).then((error) =>
+      expect(error).to.include({ code: 'store-unavailable' }),
+    );
+  });
+});
+
+describe('chunks', () => {
+  it('are not saved for a record that another page has removed', async () => {
+    await store.save(record);
+    await createUploadStore({ name }).remove(key);
+    expect(await store.find(key)).to.equal(undefined);
+    await store.saveChunks(key, statesOf(0, 1));
+    expect(await chunkKeys()).to.deep.equal([]);
+  });
+
+  it('are not saved once everything was deleted', async () => {
+    await store.save(record);
+    await store.saveChunks(key, statesOf(0, 1));
+    await store.clear();
+    await store.saveChunks(key, statesOf(1, 2));
+    expect(await chunkKeys()).to.deep.equal([]);
+  });
+
+  it('go to the later one of two sessions that are saved at the same time', async () => {
+    const first = store.save(record);
+    const second = store.save(nextSession);
+    await first;
+    await store.saveChunks(key, statesOf(0, 1));
+    await second;
+    expect((await store.find(key))?.stored.size).to.equal(1);
+  });
+
+  it('of which two writes say something count as the later one says', async () => {
+    await store.save(record);
+    for (const receipt of ['older', 'newer']) await store.saveChunks(key, [{ index: 1, hash: 'h', receipt }]);
+    expect((await store.find(key))?.stored.get(1)?.receipt).to.equal('newer');
+  });
+
+  it('have 128 random bits that name them', async () => {
+    await store.save(record);
+    await store.saveChunks(key, statesOf(0, 1));
+    const [[id]] = (await chunkKeys()) as [[string]];
+    expect(id).to.match(/^\d+(-\d+){3}$/);
+  });
+
+  it('of several uploads are saved by one write, each under its own', async () => {
+    await store.save(record);
+    await store.save({ ...record, key: 'other' });
+    await Promise.all([
+      store.saveChunks(key, statesOf(0, 1)),
+      store.saveChunks('other', statesOf(1, 2)),
+      store.saveChunks('none', statesOf(2, 3)),
+      store.saveChunks(key, statesOf(3, 4)),
+    ]);
+    const storedOf = async (of: string): Promise<number[]> => [
+      ...((await store.find(of))?.stored.keys() ?? []),
+    ];
+    expect([await storedOf(key), await storedOf('other')]).to.deep.equal([[0, 3], [1]]);
+  });
+
+  it('that could not be written are told to who saves them, and the next ones are written', async () => {
+    await store.save(record);
+    const failed = await failing('put', 'chunks', () => rejection(store.saveChunks(key, statesOf(0, 1))));
+    expect(failed).to.include({ code: 'store-unavailable' });
+    await store.saveChunks(key, statesOf(1, 2));
+    expect([...((await store.find(key))?.stored.keys() ?? [])]).to.deep.equal([1]);
+  });
+});
+
+describe('a change of which a part fails', () => {
+  it('rejects where the chunks of a removed upload stay', async () => {
+    await store.save(record);
+    const failed = await failing('delete', 'chunks', () => rejection(store.remove(key)));
+    expect(failed).to.include({ code: 'store-unavailable' });
+  });
+
+  it('rejects where the chunks of an earlier session stay', async () => {
+    await store.save(record);
+    const failed = await failing('delete', 'chunks', () => rejection(store.save(nextSession)));
+    expect(failed).to.include({ code: 'store-unavailable' });
+  });
+
+  it('rejects where a damaged record stays', async () => {
+    await store.save(record);
+    await rawDatabase(`${name}-uploads`).put(key, 'damaged');
+    const failed = await failing('delete', 'uploads', () => rejection(store.find(key)));
+    expect(failed).to.include({ code: 'store-unavailable' });
+  });
+
+  it('rejects where an upload is too old and stays', async () => {
+    await store.save({ ...record, createdAtMs: 1 });
+    const failed = await failing('delete', 'uploads', () => rejection(store.prune(HOUR_MS)));
+    expect(failed).to.include({ code: 'store-unavailable' });
+  });
+
+  it('rejects where chunks that belong to nobody stay', async () => {
+    await store.save(record);
+    await store.saveChunks(key, statesOf(0, 1));
+    await rawDatabase(`${name}-chunks`).put(['nobody', 1, 1], []);
+    const failed = await failing('delete', 'chunks', () => rejection(store.prune(HOUR_MS)));
+    expect(failed).to.include({ code: 'store-unavailable' });
+  });
+});
+
+describe('the date of an upload', () => {
+  const usedAtMs = async (): Promise<unknown> => {
+    const [saved] = (await rawDatabase(`${name}-uploads`).values()) as [{ usedAtMs?: number }];
+    return saved.usedAtMs;
+  };
+  let nowMs = 0;
+
+  beforeEach(() => {
+    nowMs = 1_000_000;
+    performance.now = () => nowMs;
+  });
+  afterEach(() => void Reflect.deleteProperty(performance, 'now'));
+
+  it('is renewed by chunks that are stored, once an hour', async () => {
+    await store.save(record);
+    nowMs += HOUR_MS - 1;
+    await store.saveChunks(key, statesOf(0, 1));
+    expect(await usedAtMs()).to.equal(undefined);
+    nowMs += 1;
+    await store.saveChunks(key, statesOf(1, 2));
+    const first = await usedAtMs();
+    expect(first).to.be.a('number');
+    nowMs += HOUR_MS - 1;
+    const { now } = Date;
+    try {
+      Date.now = () => 1;
+      await store.saveChunks(key, statesOf(2, 3));
+      expect(await usedAtMs()).to.equal(first);
+      nowMs += 1;
+      await store.saveChunks(key, statesOf(3, 4));
+      expect(await usedAtMs()).to.equal(1);
+    } finally {
+      Date.now = now;
+    }
+  });
+
+  it('is renewed at once by a page that did not open the upload itself', async () => {
+    await store.save(record);
+    await createUploadStore({ name }).saveChunks(key, statesOf(0, 1));
+    expect(await usedAtMs()).to.be.a('number');
+  });
+
+  it('that cannot be renewed is told to who saves chunks', async () => {
+    await store.save(record);
+    nowMs += HOUR_MS;
+    const failed = await failing('put', 'uploads', () => rejection(store.saveChunks(key, statesOf(0, 1))));
+    expect(failed).to.include({ code: 'store-unavailable' });
+  });
+});
+
+describe('everything that is deleted', () => {
+  it('is not asked for again by who still saves chunks, though its database went before', async () => {
+    await store.save(record);
+    await store.saveChunks(key, statesOf(0, 1));
+    await rawDatabase(`${name}-uploads`).remove();
+    await store.clear();
+    await store.saveChunks(key, statesOf(1, 2));
+    expect(await chunkKeys()).to.deep.equal([]);
+  });
+
+  it('is a failure with its cause where it stays', async () => {
+    await store.save(record);
+    const { clear } = IDBObjectStore.prototype;
+    const cause = new DOMException('no', 'DataError');
+    IDBObjectStore.prototype.clear = () => {
+      throw cause;
+    };
+    try {
+      const failed = await rejection(store.clear());
+      expect(failed).to.include({ code: 'store-unavailable' });
+      expect(((failed as Error).cause as Error).cause).to.equal(cause);
+    } finally {
+      IDBObjectStore.prototype.clear = clear;
+    }
+  });
+});

@@ -1,0 +1,153 @@
+// Commands of the element and of its buttons: they reach the engine, end when the engine's do, and their errors go where they should.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import { Uploader } from '../../src/engine/uploader.ts';
+import { type CommandHost, createCommands } from '../../src/ui/commands.ts';
+import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
+import type { Commands } from '../../src/ui/views/state.ts';
+import { type Deferred, deferred, rejection, settled } from '../support/collect.ts';
+import { createElement, textFile } from './support.ts';
+
+type Method = Exclude<keyof Commands, 'browse' | 'dismiss' | 'cancelSignIn' | 'signIn'> | 'move' | 'signOut';
+
+const file = textFile('a.txt');
+
+/** Each command of the element, and what the engine is asked for by it. */
+const COMMANDS: Readonly<Record<Method, readonly unknown[]>> = {
+  addFiles: [[file]],
+  start: [],
+  pause: ['id'],
+  resume: ['id'],
+  move: ['id', 'before'],
+  prioritize: ['id'],
+  cancel: ['id'],
+  retry: ['id', 'b.txt'],
+  remove: ['id'],
+  clear: [],
+  signOut: [],
+};
+
+const prototype = Uploader.prototype as unknown as Record<Method, (...args: unknown[]) => Promise<void>>;
+
+/** Puts a command of the engine into the hands of the test while `act` runs. */
+async function holding(
+  name: Method,
+  act: (answer: Deferred<void>, asked: readonly unknown[][]) => Promise<void>,
+): Promise<void> {
+  const own = prototype[name];
+  const answer = deferred();
+  const asked: unknown[][] = [];
+  prototype[name] = (...args) => {
+    asked.push(args);
+    return answer.promise;
+  };
+  try {
+    await act(answer, asked);
+  } finally {
+    prototype[name] = own;
+  }
+}
+
+const call = (element: SecureUploader, name: Method): Promise<void> =>
+  (element[name] as (...args: readonly unknown[]) => Promise<void>)(...COMMANDS[name]);
+
+describe('a command of the element', () => {
+  for (const [name, args] of Object.entries(COMMANDS) as [Method, readonly unknown[]][])
+    it(`${name} resolves when the engine has done it, and rejects with its error`, async () => {
+      const element = await createElement({ manual: true });
+      await holding(name, async (answer, asked) => {
+        let isDone = false;
+        const done = call(element, name).then(() => {
+          isDone = true;
+        });
+        await settled();
+        expect(isDone).to.equal(false);
+        expect(asked).to.deep.equal([args]);
+        answer.resolve();
+        await done;
+      });
+      await holding(name, async (answer) => {
+        const failed = rejection(call(element, name));
+        answer.reject(new Error('refused'));
+        expect((await failed).message).to.equal('refused');
+      });
+    });
+
+  it('rejects where the settings are wrong', async () => {
+    const { error } = console;
+    console.error = () => undefined;
+    try {
+      const element = await createElement({ baseUrl: undefined });
+      for (const name of Object.keys(COMMANDS) as Method[])
+        expect((await rejection<UploaderError>(call(element, name))).code, name).to.equal('bad-config');
+    } finally {
+      console.error = error;
+    }
+  });
+
+  it('remove without an id takes the element off the page', async () => {
+    const element = await createElement();
+    expect(element.remove()).to.equal(undefined);
+    expect(element.isConnected).to.equal(false);
+  });
+});
+
+describe('a command of a button', () => {
+  const calls: unknown[][] = [];
+  const hostThat = (answer: () => Promise<void>): CommandHost =>
+    new Proxy({} as CommandHost, {
+      get:
+        (_target, name) =>
+        (...args: unknown[]) => {
+          calls.push([name, ...args]);
+          return answer();
+        },
+    });
+  const engine = {
+    uploader: {
+      dismissRejections: () => calls.push(['dismissRejections']),
+      cancelSignIn: () => calls.push(['cancelSignIn']),
+    },
+  };
+  const NAMES = {
+    ...COMMANDS,
+    browse: ['folder'],
+    signIn: ['popup'],
+    dismiss: [],
+    cancelSignIn: [],
+  } as Readonly<Record<keyof Commands, readonly unknown[]>>;
+
+  it('calls the method of its name, with what it was given', () => {
+    const commands = createCommands(
+      hostThat(() => Promise.resolve()),
+      engine,
+    );
+    for (const name of Object.keys(commands) as (keyof Commands)[]) {
+      calls.length = 0;
+      (commands[name] as (...args: readonly unknown[]) => void)(...NAMES[name]);
+      const asked = name === 'dismiss' ? 'dismissRejections' : name;
+      expect(calls).to.deep.equal([[asked, ...NAMES[name]]]);
+    }
+  });
+
+  for (const [title, error, reported] of [
+    ['keeps errors of ours to itself, which were shown already', new UploaderError('network', 'no line'), 0],
+    ['reports any other error to the page', new TypeError('a defect'), 1],
+  ] as const)
+    it(title, async () => {
+      const own = globalThis.reportError;
+      const errors: unknown[] = [];
+      globalThis.reportError = (each) => errors.push(each);
+      try {
+        createCommands(
+          hostThat(() => Promise.reject(error)),
+          engine,
+        ).pause();
+        await settled();
+        expect(errors).to.deep.equal(reported === 0 ? [] : [error]);
+      } finally {
+        globalThis.reportError = own;
+      }
+    });
+});

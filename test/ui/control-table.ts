@@ -1,0 +1,281 @@
+// Every situation of the list, the controls that it has, and what each of them does to the engine. A control that is not in the
+// table fails the test, and so does one that is missing.
+
+import { UploaderError } from '../../src/core/errors.ts';
+import type { ErrorCode } from '../../src/index.ts';
+import { fileOf, freshFile } from '../support/bytes.ts';
+import { leftBehind, TestEngine } from '../support/engine.ts';
+import type { Kind } from '../support/scripted-service.ts';
+import { fileReaches, type ScriptedStage, type Stage, type StageSettings, setUp } from './stage.ts';
+
+/** What a control does: the engine's state after it, or another control that takes its place while that stays. */
+type Effect =
+  | readonly string[]
+  | ((before: readonly string[]) => readonly string[])
+  | { readonly shows: string };
+
+export interface Situation {
+  readonly title: string;
+  /** The engine's state. */
+  readonly state: readonly string[];
+  readonly open: () => Promise<Stage>;
+  /** By accessible name, in the order of Tab. */
+  readonly controls: Readonly<Record<string, Effect | typeof DISABLED | typeof FIELD>>;
+}
+
+/** A control that takes neither focus nor clicks, and one that takes text. */
+export const DISABLED = Symbol('disabled');
+export const FIELD = Symbol('field');
+
+export const asks =
+  (what: string) =>
+  (before: readonly string[]): readonly string[] => [...before, what];
+const PICKER = asks('picker: files');
+export const CHOOSE = { 'Choose files': PICKER };
+
+/** Two files that the service knows nothing of. */
+const [A, B] = [fileOf(1, 2500, 'a.txt'), fileOf(2, 2500, 'b.txt')];
+
+/** A list with files in it, whose service answers these kinds of requests. */
+const list =
+  (answers: readonly Kind[], files: readonly File[], settings: StageSettings = {}) =>
+  async (): Promise<ScriptedStage> => {
+    const stage = await setUp(answers, settings);
+    await stage.element.addFiles(files);
+    return stage;
+  };
+
+/** A list after a command, once its first file is in this phase. */
+const after =
+  (opened: () => Promise<Stage>, phase: string, act: (stage: Stage, id: string) => Promise<void>) =>
+  async (): Promise<Stage> => {
+    const stage = await opened();
+    await act(stage, await fileReaches(stage, 'a.txt', phase));
+    return stage;
+  };
+
+/** A file whose session the service refuses. */
+const refused = (code: ErrorCode) => async (): Promise<Stage> => {
+  const stage = await list([], [A])();
+  (await stage.service.nextRequest('open')).refuse(new UploaderError(code, 'refused'));
+  return stage;
+};
+
+/** One file of each kind, and one that is under way. */
+const MIXED = [
+  'done.txt done',
+  'failed.txt failed',
+  'paused.txt paused user',
+  'canceled.txt canceled',
+  'sent.txt uploading',
+];
+
+/** The same list with other lines for some of its files. */
+const mixed = (...lines: string[]): readonly string[] =>
+  MIXED.map((line) => lines.find((each) => each.split(' ')[0] === line.split(' ')[0]) ?? line);
+
+async function openMixed(): Promise<Stage> {
+  const stage = await setUp(['open', 'presign', 'put', 'commit', 'cancel']);
+  const { element, service } = stage;
+  const add = async (name: string, phase: string): Promise<string> => {
+    await element.addFiles(freshFile(1500, name));
+    return fileReaches(stage, name, phase);
+  };
+  await add('done.txt', 'done');
+  service.hold('open', 'put');
+  await add('failed.txt', 'hashing');
+  (await service.nextRequest('open')).refuse(new UploaderError('forbidden', 'refused'));
+  await fileReaches(stage, 'failed.txt', 'failed');
+  await element.pause(await add('paused.txt', 'hashing'));
+  await element.cancel(await add('canceled.txt', 'hashing'));
+  service.answerAll('open');
+  await add('sent.txt', 'uploading');
+  return stage;
+}
+
+/** A file of an earlier visit: one chunk of it is stored. */
+async function openEarlier(): Promise<Stage> {
+  const baseUrl = `https://${crypto.randomUUID()}.test`;
+  const store = await leftBehind(A, { baseUrl });
+  return setUp(['cancel'], { baseUrl }, { store });
+}
+
+/** A file that another tab uploads. */
+async function openElsewhere(): Promise<Stage> {
+  const baseUrl = `https://${crypto.randomUUID()}.test`;
+  const other = new TestEngine({ baseUrl });
+  other.service.answerAll('open', 'presign');
+  await other.uploader.addFiles(A);
+  await other.service.nextRequest('put');
+  return list(['cancel'], [A], { baseUrl })();
+}
+
+const ONE_OPEN = {
+  ...CHOOSE,
+  'Pause: a.txt': ['a.txt paused user'],
+  'Cancel: a.txt': ['a.txt canceled'],
+};
+
+const ONE_ENDED = { 'Remove from list: a.txt': [] };
+
+export const SITUATIONS: readonly Situation[] = [
+  {
+    title: 'an empty list',
+    state: [],
+    open: () => setUp([], { directory: true }),
+    controls: { ...CHOOSE, 'Choose a folder': ['picker: folder'] },
+  },
+  {
+    title: 'an empty list for one file',
+    state: [],
+    open: () => setUp([], { multiple: false }),
+    controls: { 'Choose a file': PICKER },
+  },
+  {
+    title: 'an empty list that is disabled',
+    state: [],
+    open: () => setUp([], { directory: true, disabled: true }),
+    controls: { 'Choose files': DISABLED, 'Choose a folder': DISABLED },
+  },
+  {
+    title: 'one file that waits for the start',
+    state: ['a.txt queued'],
+    open: list(['open'], [A], { manual: true }),
+    controls: {
+      ...ONE_OPEN,
+      'Upload 1 file': ['a.txt hashing'],
+      'Cancel all': ['a.txt canceled'],
+    },
+  },
+  {
+    title: 'two files that wait for the start',
+    state: ['a.txt queued', 'b.txt queued'],
+    open: list(['open'], [A, B], { manual: true }),
+    controls: {
+      ...CHOOSE,
+      'Pause: a.txt': ['a.txt paused user', 'b.txt queued'],
+      'Cancel: a.txt': ['a.txt canceled', 'b.txt queued'],
+      'Upload first: b.txt': ['b.txt queued', 'a.txt queued'],
+      'Pause: b.txt': ['a.txt queued', 'b.txt paused user'],
+      'Cancel: b.txt': ['a.txt queued', 'b.txt canceled'],
+      'Upload 2 files': ['a.txt hashing', 'b.txt hashing'],
+      'Cancel all': ['a.txt canceled', 'b.txt canceled'],
+    },
+  },
+  {
+    title: 'a file that is being checked',
+    state: ['a.txt hashing'],
+    open: list(['open'], [A]),
+    controls: ONE_OPEN,
+  },
+  {
+    title: 'a file that is being sent',
+    state: ['a.txt uploading'],
+    open: list(['open', 'presign'], [A]),
+    controls: ONE_OPEN,
+  },
+  {
+    title: 'a file that is being sent, in a list that is disabled',
+    state: ['a.txt uploading'],
+    open: after(list(['open', 'presign'], [A]), 'uploading', async ({ element }) => {
+      element.disabled = true;
+      await element.updateComplete;
+    }),
+    controls: { ...ONE_OPEN, 'Choose files': DISABLED },
+  },
+  {
+    title: 'a file that is being committed',
+    state: ['a.txt committing'],
+    open: list(['open', 'presign', 'put'], [A]),
+    controls: ONE_OPEN,
+  },
+  {
+    title: 'a file that the person paused',
+    state: ['a.txt paused user'],
+    open: after(list(['open', 'presign'], [A]), 'uploading', ({ element }, id) => element.pause(id)),
+    controls: {
+      ...CHOOSE,
+      'Resume: a.txt': ['a.txt uploading'],
+      'Cancel: a.txt': ['a.txt canceled'],
+    },
+  },
+  {
+    title: 'a file that another tab uploads',
+    state: ['a.txt paused other-tab'],
+    open: openElsewhere,
+    controls: { ...CHOOSE, 'Cancel: a.txt': ['a.txt canceled'] },
+  },
+  {
+    title: 'a file of an earlier visit',
+    state: ['a.txt paused needs-file'],
+    open: openEarlier,
+    controls: {
+      ...CHOOSE,
+      'Choose the file again: a.txt': asks('picker: one file'),
+      'Cancel: a.txt': ['a.txt canceled'],
+    },
+  },
+  {
+    title: 'a file that is done',
+    state: ['a.txt done'],
+    open: list(['open', 'presign', 'put', 'commit'], [A]),
+    controls: { ...CHOOSE, ...ONE_ENDED },
+  },
+  {
+    title: 'a file that failed and may be tried again',
+    state: ['a.txt failed'],
+    open: refused('forbidden'),
+    controls: { ...CHOOSE, 'Retry: a.txt': ['a.txt hashing'], ...ONE_ENDED },
+  },
+  {
+    title: 'a file that failed for good',
+    state: ['a.txt failed'],
+    open: refused('bad-config'),
+    controls: { ...CHOOSE, ...ONE_ENDED },
+  },
+  {
+    title: 'a file whose name is taken',
+    state: ['a.txt failed'],
+    open: refused('name-taken'),
+    controls: {
+      ...CHOOSE,
+      'Upload as a (2).txt': ['a (2).txt hashing'],
+      'Retry: a.txt': ['a.txt hashing'],
+      ...ONE_ENDED,
+    },
+  },
+  {
+    title: 'a file that was canceled',
+    state: ['a.txt canceled'],
+    open: after(list(['cancel'], [A]), 'hashing', ({ element }, id) => element.cancel(id)),
+    controls: { ...CHOOSE, 'Retry: a.txt': ['a.txt hashing'], ...ONE_ENDED },
+  },
+  {
+    title: 'a list of all kinds',
+    state: MIXED,
+    open: openMixed,
+    controls: {
+      ...CHOOSE,
+      'Remove from list: done.txt': MIXED.slice(1),
+      'Retry: failed.txt': mixed('failed.txt uploading'),
+      'Remove from list: failed.txt': MIXED.filter((line) => line !== 'failed.txt failed'),
+      'Resume: paused.txt': mixed('paused.txt uploading'),
+      'Cancel: paused.txt': mixed('paused.txt canceled'),
+      'Retry: canceled.txt': mixed('canceled.txt uploading'),
+      'Remove from list: canceled.txt': MIXED.filter((line) => line !== 'canceled.txt canceled'),
+      'Pause: sent.txt': mixed('sent.txt paused user'),
+      'Cancel: sent.txt': mixed('sent.txt canceled'),
+      'Pause all': mixed('sent.txt paused user'),
+      'Resume all': mixed('paused.txt uploading'),
+      'Retry failed': mixed('failed.txt uploading'),
+      'Cancel all': mixed('paused.txt canceled', 'sent.txt canceled', 'failed.txt canceled'),
+      'Clear finished': [MIXED[2] as string, MIXED[4] as string],
+    },
+  },
+  {
+    title: 'refused files',
+    state: ['1.exe refused', '2.exe refused'],
+    open: list([], [fileOf(1, 10, '1.exe'), fileOf(2, 10, '2.exe')], { accept: '.txt' }),
+    controls: { ...CHOOSE, Dismiss: [] },
+  },
+];

@@ -1,0 +1,78 @@
+// Presses every control of a table: by mouse wherever it stands, and by keyboard where it stands first.
+
+import { expect } from '@open-wc/testing';
+import { closeEngines } from '../support/engine.ts';
+import { click, controlOf, controlsOf, controlsOfTree, press, tabThrough } from './accessible.ts';
+import { DISABLED, FIELD, type Situation } from './control-table.ts';
+import { reaches, restoreBrowser, type Stage } from './stage.ts';
+import { shown } from './support.ts';
+
+async function open({ open, state }: Situation): Promise<Stage> {
+  const stage = await open();
+  await reaches(stage, state);
+  return stage;
+}
+
+/** Presses a control by its name, and waits for what it is to do. */
+async function check(
+  situation: Situation,
+  name: string,
+  act: (control: HTMLElement) => Promise<void>,
+): Promise<Stage> {
+  const stage = await open(situation);
+  const effect = situation.controls[name];
+  await act(controlOf(stage.element, name));
+  if (effect === DISABLED || effect === FIELD || !effect) await reaches(stage, situation.state);
+  else if ('shows' in effect)
+    await shown(() => controlsOf(stage.element).some((control) => control.name === effect.shows));
+  else await reaches(stage, typeof effect === 'function' ? effect(situation.state) : effect);
+  return stage;
+}
+
+/** The tests of a table, one `describe` a situation. */
+export function describeControls(situations: readonly Situation[]): void {
+  const pressed = new Set<string>();
+
+  afterEach(async () => {
+    restoreBrowser();
+    await closeEngines();
+  });
+
+  for (const situation of situations) {
+    const { controls } = situation;
+    const names = Object.keys(controls);
+    describe(situation.title, () => {
+      it('has these controls and no other, in the order of Tab', async () => {
+        const { element: host } = await open(situation);
+        const found = controlsOf(host);
+        expect(found.map(({ name }) => name)).to.deep.equal(names);
+        for (const { role, name, isDisabled } of found) {
+          expect(isDisabled, name).to.equal(controls[name] === DISABLED);
+          expect(role === 'button', name).to.equal(controls[name] !== FIELD);
+        }
+        const tree = await controlsOfTree();
+        const seen = found.map(({ role, name, element }) => ({
+          role,
+          name,
+          // Chromium reports everything in the shadow tree of a `disabled` host as disabled; `aria-disabled="false"` does not change it.
+          isDisabled: host.disabled || element.matches(':disabled'),
+        }));
+        if (tree) expect(tree).to.deep.equal(seen);
+        const reached = names.filter((name) => controls[name] !== DISABLED);
+        expect(await tabThrough(host)).to.deep.equal(reached);
+      });
+
+      for (const [index, name] of names.entries()) {
+        if (controls[name] === FIELD) continue;
+        it(`${name} by mouse`, async () => void (await check(situation, name, click)));
+        if (controls[name] === DISABLED || pressed.has(name)) continue;
+        pressed.add(name);
+        it(`${name} by keyboard, which keeps the focus in the widget`, async () => {
+          const key = index % 2 === 0 ? 'Enter' : ' ';
+          const { element } = await check(situation, name, (control) => press(control, key));
+          expect(element.matches(':focus-within')).to.equal(true);
+        });
+      }
+    });
+  }
+}

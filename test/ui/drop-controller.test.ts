@@ -1,0 +1,309 @@
+// Files that are dragged, dropped and pasted: which of these events are the element's, which are kept from leaving the page, and
+// which belong to somebody else.
+
+import { expect } from '@open-wc/testing';
+import { nextTask } from '../../src/core/wait.ts';
+import { DropController, type DropHost } from '../../src/ui/drop-controller.ts';
+import { until } from '../support/collect.ts';
+import { PlainHost } from './fixtures/plain-host.ts';
+import { textFile, transferOf } from './support.ts';
+
+interface Page {
+  readonly host: PlainHost;
+  readonly drop: DropController;
+  /** Names of all files that came in. */
+  readonly files: string[];
+  readonly places: Readonly<Record<Place, Element>>;
+}
+
+type Place =
+  | 'host'
+  | 'inside'
+  | 'page'
+  | 'file input'
+  | 'text field'
+  | 'text area'
+  | 'editable'
+  | 'drawing'
+  | 'another';
+
+let page: Page;
+
+beforeEach(() => {
+  const host = new PlainHost();
+  const files: string[] = [];
+  const drop = new DropController(host as DropHost, (found) =>
+    files.push(...found.map(({ file }) => file.name)),
+  );
+  const stage = document.createElement('div');
+  stage.innerHTML =
+    '<input type="file"><input><textarea></textarea><p contenteditable></p><svg></svg><plain-host tabindex="0"></plain-host><b></b>';
+  const [fileInput, text, area, editable, drawing, another] = [...stage.children] as [
+    Element,
+    Element,
+    Element,
+    Element,
+    Element,
+    Element,
+  ];
+  host.append(document.createElement('i'));
+  host.tabIndex = 0;
+  stage.append(host);
+  document.body.append(stage);
+  page = {
+    host,
+    drop,
+    files,
+    places: {
+      host,
+      inside: host.firstElementChild as Element,
+      page: stage.querySelector('b') as Element,
+      'file input': fileInput,
+      'text field': text,
+      'text area': area,
+      editable,
+      drawing,
+      another,
+    },
+  };
+});
+
+afterEach(() => page.host.parentElement?.remove());
+
+/** What a drag holds, as an object whose effect can be read back: a browser forgets what is set on data of no real drag. */
+const held = (data: DataTransfer): DataTransfer & { dropEffect: string } => ({
+  ...({ types: data.types, items: data.items, files: data.files } as unknown as DataTransfer),
+  dropEffect: 'none',
+});
+
+const words = (): DataTransfer => {
+  const data = new DataTransfer();
+  data.setData('text/plain', 'words');
+  return data;
+};
+
+/** Sends a drag event, and says whether somebody took it, with which effect, and whether files are held over the element. */
+function drag(type: string, place: Place, data = held(transferOf(textFile('a.txt')))): unknown[] {
+  const event = new DragEvent(type, { bubbles: true, cancelable: true, composed: true });
+  Object.defineProperty(event, 'dataTransfer', { value: data });
+  page.places[place].dispatchEvent(event);
+  return [event.defaultPrevented, data.dropEffect, page.drop.intake.dragging];
+}
+
+describe('a drag', () => {
+  for (const [title, type, place, data, isDisabled, expected] of [
+    ['of files that enters the element', 'dragenter', 'host', 'files', false, [true, 'copy', true]],
+    ['of files over the element', 'dragover', 'host', 'files', false, [true, 'copy', true]],
+    ['of files over something in the element', 'dragover', 'inside', 'files', false, [true, 'copy', true]],
+    ['of text over the element', 'dragover', 'host', 'text', false, [false, 'none', false]],
+    ['of files over an element that is disabled', 'dragover', 'host', 'files', true, [true, 'none', false]],
+    ['of files beside the element', 'dragover', 'page', 'files', false, [true, 'none', false]],
+    ['of text beside the element', 'dragover', 'page', 'text', false, [false, 'none', false]],
+    [
+      'of files over a file input of the page',
+      'dragover',
+      'file input',
+      'files',
+      false,
+      [false, 'none', false],
+    ],
+    ['of files over a text field', 'dragover', 'text field', 'files', false, [true, 'none', false]],
+  ] as const)
+    it(title, () => {
+      page.host.disabled = isDisabled;
+      expect(drag(type, place, data === 'text' ? held(words()) : undefined)).to.deep.equal(expected);
+    });
+
+  it('that the page handles itself is left to the page', () => {
+    const data = held(transferOf(textFile('a.txt')));
+    page.places.page.addEventListener('dragover', (event) => {
+      event.preventDefault();
+      data.dropEffect = 'move';
+    });
+    expect(drag('dragover', 'page', data)).to.deep.equal([true, 'move', false]);
+  });
+
+  it('without data is nobody’s', () => {
+    const event = new DragEvent('dragover', { bubbles: true, cancelable: true });
+    page.host.dispatchEvent(event);
+    expect([event.defaultPrevented, page.drop.intake.dragging]).to.deep.equal([false, false]);
+  });
+
+  for (const [title, to, isHeld] of [
+    ['that moves on to something in the element is still over it', 'inside', true],
+    ['that leaves the element is not over it', 'page', false],
+    ['that leaves the window is not over it', undefined, false],
+  ] as const)
+    it(title, () => {
+      drag('dragenter', 'host');
+      const relatedTarget = to ? page.places[to] : null;
+      page.host.dispatchEvent(new DragEvent('dragleave', { relatedTarget }));
+      expect(page.drop.intake.dragging).to.equal(isHeld);
+    });
+
+  it('renders the element when it comes and when it goes, and not in between', () => {
+    for (const [type, place, updateCount] of [
+      ['dragenter', 'host', 1],
+      ['dragover', 'host', 1],
+      ['dragover', 'inside', 1],
+      ['dragover', 'page', 2],
+      ['dragover', 'page', 2],
+    ] as const) {
+      drag(type, place);
+      expect(page.host.updateCount, `${type} ${place}`).to.equal(updateCount);
+    }
+  });
+
+  it('is forgotten, and no longer followed, once the element is off the page', () => {
+    drag('dragenter', 'host');
+    const { host, drop } = page;
+    const parent = host.parentElement as Element;
+    host.remove();
+    expect(drop.intake.dragging).to.equal(false);
+    expect(drag('dragover', 'page')).to.deep.equal([false, 'none', false]);
+    parent.append(host);
+    expect(drag('dragover', 'host')).to.deep.equal([true, 'copy', true]);
+  });
+});
+
+describe('a drop', () => {
+  for (const [title, place, data, isDisabled, prevented, names] of [
+    ['of a file on the element is read', 'inside', 'files', false, true, ['a.txt']],
+    ['of text on the element is left to the page', 'host', 'text', false, false, []],
+    ['on an element that is disabled does not leave the page', 'host', 'files', true, true, []],
+    ['beside the element does not leave the page', 'page', 'files', false, true, []],
+    ['on a file input of the page is left to it', 'file input', 'files', false, false, []],
+  ] as const)
+    it(title, async () => {
+      drag('dragenter', 'host');
+      page.host.disabled = isDisabled;
+      const [isPrevented, , isHeld] = drag('drop', place, data === 'text' ? held(words()) : undefined);
+      expect(isPrevented).to.equal(prevented);
+      expect(isHeld).to.equal(place === 'host');
+      await until(() => page.files.length === names.length);
+      expect(page.files).to.deep.equal(names);
+    });
+
+  for (const [title, leave] of [
+    ['the user signs out', () => page.drop.onChange({ name: 'signed-out', detail: { reason: 'user' } })],
+    [
+      'another tab signs out',
+      () => page.drop.onChange({ name: 'signed-out', detail: { reason: 'other-tab' } }),
+    ],
+    ['the owner changes', () => page.drop.leave()],
+  ] as const)
+    it(`that is still being read when ${title} adds nothing`, async () => {
+      let found = (_: File): void => undefined;
+      const file = (done: (file: File) => void): void => {
+        found = done;
+      };
+      const entry = { name: 'a.txt', isFile: true, file };
+      const items = [{ kind: 'file', getAsFile: () => null, webkitGetAsEntry: () => entry }];
+      drag('drop', 'host', { types: ['Files'], items } as unknown as ReturnType<typeof held>);
+      await nextTask();
+      leave();
+      found(textFile('a.txt'));
+      await nextTask();
+      expect(page.files).to.deep.equal([]);
+      expect(page.drop.intake.readingCount).to.equal(undefined);
+    });
+
+  it('counts what it finds while it is read, and shows what it left out until the next one', async () => {
+    const { drop, host } = page;
+    const counts: (number | undefined)[] = [];
+    Object.defineProperty(host, 'requestUpdate', { value: () => counts.push(drop.intake.readingCount) });
+    /** A folder that goes on when it is told to. */
+    let goOn = (): void => undefined;
+    const empty = {
+      name: 'empty',
+      isDirectory: true,
+      createReader: () => ({ readEntries: (done: (all: object[]) => void) => done([]) }),
+    };
+    const last = {
+      name: 'b.txt',
+      isFile: true,
+      file: (done: (file: File) => void) => {
+        goOn = () => done(textFile('b.txt'));
+      },
+    };
+    const batches = [
+      [
+        { name: 'a.txt', isFile: true, file: (done: (file: File) => void) => done(textFile('a.txt')) },
+        empty,
+        last,
+      ],
+      [],
+    ];
+    const folder = {
+      isDirectory: true,
+      name: 'folder',
+      createReader: () => ({ readEntries: (done: (all: object[]) => void) => done(batches.shift() ?? []) }),
+    };
+    const data = {
+      types: ['Files'],
+      items: [{ kind: 'file', getAsFile: () => null, webkitGetAsEntry: () => folder }],
+    };
+    const event = new DragEvent('drop', { bubbles: true, cancelable: true });
+    Object.defineProperty(event, 'dataTransfer', { value: data });
+    host.dispatchEvent(event);
+    await until(() => counts.includes(1));
+    goOn();
+    await until(() => page.files.length === 2);
+    await new Promise(requestAnimationFrame);
+    expect(drop.intake).to.deep.equal({
+      dragging: false,
+      readingCount: undefined,
+      emptyFolderCount: 1,
+      unreadableCount: 0,
+    });
+    drag('drop', 'host');
+    await until(() => page.files.length === 3);
+    expect(drop.intake.emptyFolderCount).to.equal(0);
+    expect(counts.at(-1)).to.equal(undefined);
+  });
+});
+
+describe('a paste', () => {
+  function paste(place: Place, data: DataTransfer | null = transferOf(textFile('a.txt'))): boolean {
+    const event = new ClipboardEvent('paste', { bubbles: true, cancelable: true });
+    Object.defineProperty(event, 'clipboardData', { value: data });
+    page.places[place].dispatchEvent(event);
+    return event.defaultPrevented;
+  }
+
+  for (const [title, place, isTaken] of [
+    ['of a file on the page is taken', 'page', true],
+    ['of a file on a drawing is taken', 'drawing', true],
+    ['of a file on the element is taken', 'host', true],
+    ['of a file in a text field is left to it', 'text field', false],
+    ['of a file in a text area is left to it', 'text area', false],
+    ['of a file in editable text is left to it', 'editable', false],
+  ] as const)
+    it(title, async () => {
+      expect(paste(place)).to.equal(isTaken);
+      await until(() => page.files.length === (isTaken ? 1 : 0));
+    });
+
+  it('of text, or of nothing, is left to the page', () => {
+    for (const data of [words(), null, new DataTransfer()]) expect(paste('page', data)).to.equal(false);
+  });
+
+  it('that says it has files, and has none, is left to the page', () => {
+    expect(paste('page', { types: ['Files'], files: [] } as unknown as DataTransfer)).to.equal(false);
+  });
+
+  it('goes to the element that has the focus, and to no other', () => {
+    (page.places.another as HTMLElement).focus();
+    expect(paste('page')).to.equal(false);
+    page.host.focus();
+    expect(paste('page')).to.equal(true);
+  });
+
+  it('that the page handles itself, or that comes while the element is disabled, is left to the page', () => {
+    page.places.page.addEventListener('paste', (event) => event.preventDefault(), { once: true });
+    paste('page');
+    page.host.disabled = true;
+    expect(paste('page')).to.equal(false);
+    expect(page.files).to.deep.equal([]);
+  });
+});

@@ -1,0 +1,144 @@
+// What the element does with its own properties: texts, state for styles, defaults, and what each of them leaves alone.
+
+import { expect } from '@open-wc/testing';
+import type { SecureUploader } from '../../src/define.ts';
+import { createFormat } from '../../src/ui/format.ts';
+import { freshFile } from '../support/bytes.ts';
+import { restoreBrowser, setUp } from './stage.ts';
+import { all, one } from './support.ts';
+
+afterEach(restoreBrowser);
+
+const PROPERTIES = {
+  allowFramedLogin: false,
+  multiple: false,
+  directory: false,
+  manual: false,
+  noResume: false,
+  keepFiles: false,
+  disabled: false,
+  chunkEvents: false,
+  idps: [],
+  messages: {},
+};
+
+describe('the element', () => {
+  it('has defaults that ask for nothing', () => {
+    const element = document.createElement('secure-uploader') as SecureUploader;
+    for (const [name, value] of Object.entries(PROPERTIES))
+      expect(element[name as keyof SecureUploader], name).to.deep.equal(value);
+  });
+
+  it('shows in an attribute that it is disabled, and nothing else', async () => {
+    const { element } = await setUp([], { disabled: true, manual: true, noResume: true });
+    expect(element.getAttributeNames()).to.deep.equal(['disabled']);
+    element.disabled = false;
+    await element.updateComplete;
+    expect(element.getAttributeNames()).to.deep.equal([]);
+  });
+
+  it('takes other texts whenever they are set, and keeps them when something else is', async () => {
+    const { element } = await setUp([]);
+    const label = (): string | null => one(element, '[part=base]').ariaLabel;
+    expect(label()).to.equal('File upload');
+    element.messages = { label: 'Dateien' };
+    await element.updateComplete;
+    expect([label(), element.texts.chooseFile]).to.deep.equal(['Dateien', 'Choose a file']);
+    const { texts } = element;
+    element.accept = '.pdf';
+    await element.updateComplete;
+    expect(element.texts).to.equal(texts);
+    element.messages = {};
+    await element.updateComplete;
+    expect(label()).to.equal('File upload');
+  });
+
+  it('formats numbers for the locale of its texts', async () => {
+    const { element } = await setUp([], { messages: { locale: 'de' } } as object);
+    expect(element.format).to.equal(createFormat('de'));
+    expect(element.format.size(1_500_000)).to.match(/^1,5\sMB$/);
+  });
+
+  it('is in the state uploading while a file is under way, and only then', async () => {
+    const { element } = await setUp([]);
+    const isUploading = async (): Promise<boolean> => {
+      element.requestUpdate();
+      await element.updateComplete;
+      return element.matches(':state(uploading)');
+    };
+    expect(await isUploading()).to.equal(false);
+    await element.addFiles(freshFile(10));
+    while (!(await isUploading())) await new Promise(requestAnimationFrame);
+    await element.cancel();
+    while (await isUploading()) await new Promise(requestAnimationFrame);
+  });
+
+  it('forgets what was said for one owner when another one is set', async () => {
+    const { element } = await setUp([], { owner: 'ann', accept: '.pdf' });
+    await element.addFiles(freshFile(10, 'a.txt'));
+    const alert = (): string => one(element, '[role=alert][aria-live]').textContent ?? '';
+    while (!alert()) await new Promise(requestAnimationFrame);
+    element.accept = '.txt';
+    await element.updateComplete;
+    expect(alert()).to.contain('a.txt');
+    element.owner = 'bob';
+    await element.updateComplete;
+    expect(alert()).to.equal('');
+  });
+
+  it('removes itself from the page where no file is named', async () => {
+    const { element } = await setUp([]);
+    expect(element.remove()).to.equal(undefined);
+    expect(element.isConnected).to.equal(false);
+  });
+
+  it('opens no picker while it is disabled', async () => {
+    const { element, asked } = await setUp([], { disabled: true, noResume: true });
+    await element.browse();
+    await element.browse('folder');
+    expect(asked).to.deep.equal([]);
+    element.disabled = false;
+    await element.browse();
+    await element.browse('folder');
+    expect(asked).to.deep.equal(['picker: files', 'picker: folder']);
+  });
+
+  it('opens the picker also before it was rendered for the first time', async () => {
+    const { asked } = await setUp([]);
+    const element = document.createElement('secure-uploader') as SecureUploader;
+    element.noResume = true;
+    document.body.append(element);
+    await element.browse();
+    expect(asked).to.deep.equal(['picker: files']);
+    element.remove();
+  });
+
+  it('has no form of its own before somebody has to sign in', async () => {
+    const { element } = await setUp([], { auth: 'local' });
+    expect(all(element, 'slot[name=login]')).to.have.length(0);
+    expect(element.children).to.have.length(0);
+  });
+});
+
+describe('formats', () => {
+  it('are made once for a locale, and for each unit', () => {
+    const { NumberFormat } = Intl;
+    let count = 0;
+    Intl.NumberFormat = class extends NumberFormat {
+      constructor(...args: ConstructorParameters<typeof NumberFormat>) {
+        super(...args);
+        count += 1;
+      }
+    } as typeof NumberFormat;
+    try {
+      const format = createFormat('sv-FI');
+      expect(createFormat('sv-FI')).to.equal(format);
+      count = 0;
+      for (const bytes of [1, 2, 3]) format.size(bytes);
+      for (const ms of [10_000, 20_000]) format.duration(ms);
+      expect(count).to.equal(2);
+    } finally {
+      Intl.NumberFormat = NumberFormat;
+    }
+  });
+});

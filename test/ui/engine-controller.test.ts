@@ -1,0 +1,119 @@
+// Between element and engine: what the page is told and asked, what it can refuse, and how often the element renders.
+
+import { expect } from '@open-wc/testing';
+import { freshFile } from '../support/bytes.ts';
+import { rejection, settled } from '../support/collect.ts';
+import { restoreBrowser, setUp } from './stage.ts';
+import { createElement } from './support.ts';
+
+afterEach(restoreBrowser);
+
+describe('an event of the element', () => {
+  it('has a frozen detail, bubbles, is composed, and can be prevented only where it asks', async () => {
+    const { element } = await setUp([], { manual: true });
+    const events: CustomEvent[] = [];
+    for (const name of ['file-add', 'file-added'] as const)
+      element.addEventListener(name, (event) => events.push(event));
+    await element.addFiles(freshFile(10, 'a.txt'));
+    expect(
+      events.map(({ type, bubbles, composed, cancelable, detail }) => [
+        type,
+        bubbles,
+        composed,
+        cancelable,
+        Object.isFrozen(detail),
+        detail.name,
+      ]),
+    ).to.deep.equal([
+      ['file-add', true, true, true, true, 'a.txt'],
+      ['file-added', true, true, false, true, 'a.txt'],
+    ]);
+  });
+
+  it('asks before sign-in leaves the page, with the number of files that would be lost', async () => {
+    const redirectUri = new URL('/secure-uploader-callback.html', location.href).href;
+    const element = await createElement({
+      auth: 'redirect',
+      silent: 'off',
+      getToken: undefined,
+      redirectUri,
+      manual: true,
+    });
+    await element.addFiles([freshFile(10), freshFile(10)]);
+    const details: unknown[] = [];
+    element.addEventListener('auth-redirect', (event) => {
+      event.preventDefault();
+      details.push([event.cancelable, event.detail]);
+    });
+    await element.signIn();
+    expect(details).to.deep.equal([[true, { openCount: 2 }]]);
+  });
+});
+
+describe('the element before its first settings', () => {
+  it('has an empty snapshot, and is not said to be misconfigured', async () => {
+    const element = await createElement({ baseUrl: undefined });
+    expect(element.snapshot).to.deep.equal({
+      files: [],
+      rejections: [],
+      totals: {
+        fileCount: 0,
+        doneCount: 0,
+        failedCount: 0,
+        openCount: 0,
+        sizeBytes: 0,
+        sentBytes: 0,
+        storedBytes: 0,
+      },
+      auth: { state: 'signed-out', mode: 'auto', required: false },
+    });
+    expect(element.renderRoot.querySelector('[part=error]')).to.equal(null);
+  });
+
+  it('tells on the console what is wrong, once for each fault, and shows it until it is right', async () => {
+    const told: string[] = [];
+    const { error } = console;
+    console.error = (...args: unknown[]) => told.push(args.join(' '));
+    try {
+      const element = await createElement({ baseUrl: 'ftp://a.test' });
+      const isShown = (): boolean => element.renderRoot.querySelector('[part=error]') !== null;
+      expect([told.length, isShown()]).to.deep.equal([1, true]);
+      expect(told[0]).to.match(/^<secure-uploader>: .+/);
+      expect((await rejection<Error & { code: string }>(element.start())).code).to.equal('bad-config');
+      expect(told).to.have.length(1);
+      element.baseUrl = 'mailto:a@b.test';
+      await element.updateComplete;
+      expect([told.length, isShown()]).to.deep.equal([2, true]);
+      element.baseUrl = 'https://a.test';
+      await element.updateComplete;
+      expect([told.length, isShown()]).to.deep.equal([2, false]);
+      element.baseUrl = 'ftp://a.test';
+      await element.updateComplete;
+      expect(isShown()).to.equal(true);
+    } finally {
+      console.error = error;
+    }
+  });
+});
+
+describe('rendering', () => {
+  it('comes after changes, and not more often than ten times a second', async () => {
+    const { element } = await setUp([], { manual: true });
+    const timesMs: number[] = [];
+    const own = element.requestUpdate.bind(element);
+    Object.assign(element, {
+      requestUpdate: (...args: []) => {
+        timesMs.push(performance.now());
+        own(...args);
+      },
+    });
+    for (let round = 0; round < 3; round += 1) {
+      const before = timesMs.length;
+      await element.addFiles([freshFile(10), freshFile(10), freshFile(10)]);
+      await settled();
+      while (timesMs.length === before) await new Promise(requestAnimationFrame);
+    }
+    const gaps = timesMs.slice(1).map((ms, index) => ms - (timesMs[index] ?? 0));
+    expect(Math.min(...gaps)).to.be.greaterThan(90);
+  });
+});

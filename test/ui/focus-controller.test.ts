@@ -1,0 +1,163 @@
+// Where the focus goes when what had it goes away, button by button.
+
+import { expect } from '@open-wc/testing';
+import { FocusController, type FocusHost } from '../../src/ui/focus-controller.ts';
+
+class Host {
+  readonly element = document.createElement('div');
+  readonly renderRoot = this.element.attachShadow({ mode: 'open' });
+  readonly controllers: unknown[] = [];
+  readonly updateComplete = Promise.resolve(true);
+  readonly focus: FocusController;
+
+  constructor() {
+    document.body.append(this.element);
+    this.focus = new FocusController(this as unknown as FocusHost);
+  }
+
+  addController(controller: unknown): void {
+    this.controllers.push(controller);
+  }
+  removeController(): void {}
+  requestUpdate(): void {}
+
+  /** What is on the screen now; buttons are given as `id:action`. */
+  show(html: string): void {
+    this.renderRoot.innerHTML = html.replace(
+      /(\w+):(\w*)/g,
+      (_, id, action) => `<button id="${id}"${action ? ` data-action="${action}"` : ''}></button>`,
+    );
+  }
+
+  byId(id: string): HTMLElement {
+    const found = this.renderRoot.getElementById(id);
+    if (!found) throw new Error(`there is no ${id}`);
+    return found;
+  }
+
+  get focused(): string {
+    return this.renderRoot.activeElement?.id ?? '';
+  }
+
+  /** Renders: `change` is what becomes of the screen. */
+  render(change: () => void): string {
+    this.focus.hostUpdate();
+    change();
+    this.focus.hostUpdated();
+    return this.focused;
+  }
+}
+
+let host: Host;
+
+beforeEach(() => {
+  host = new Host();
+});
+afterEach(() => {
+  host.focus.hostDisconnected();
+  host.element.remove();
+});
+
+const actions = (...buttons: string[]): string => `<span class="actions">${buttons.join(' ')}</span>`;
+const row = (...buttons: string[]): string => `<li>${actions(...buttons)}</li>`;
+const LIST = `top:browse<ul>${row('a1:go', 'a2:end')}${row('b1:go', 'b2:end')}${row('c1:go', 'c2:end')}${row('d1:go', 'd2:end')}</ul>`;
+const removeRow = (id: string): void => host.byId(id).closest('li')?.remove();
+
+describe('the focus', () => {
+  it('is watched over by a controller of the element', () => {
+    expect(host.controllers).to.deep.equal([host.focus]);
+  });
+
+  it('stays where its button stays', () => {
+    host.show(LIST);
+    host.byId('b2').focus();
+    expect(host.render(() => removeRow('a1'))).to.equal('b2');
+  });
+
+  for (const group of ['actions', 'bulk', 'panel'])
+    it(`goes to the button of the same action in its ${group}, else to the first one there`, () => {
+      host.show(`top:browse<div class="${group}">x:other y:same</div>`);
+      host.byId('y').focus();
+      expect(
+        host.render(() => {
+          host.byId('y').outerHTML = '<button id="z" data-action="same"></button>';
+        }),
+      ).to.equal('z');
+      expect(host.render(() => host.byId('z').remove())).to.equal('x');
+    });
+
+  it('goes to another button of its row where its group is gone', () => {
+    host.show(`top:browse<ul>${row('a1:go')}<li>n:rename ${actions('b1:go', 'b2:end')}</li></ul>`);
+    host.byId('b2').focus();
+    expect(host.render(() => host.byId('b1').parentElement?.remove())).to.equal('n');
+  });
+
+  it('goes to the same action of the next row, then of the row before, the nearest first', () => {
+    host.show(LIST);
+    host.byId('b2').focus();
+    expect(host.render(() => removeRow('b1'))).to.equal('c2');
+    expect(
+      host.render(() => {
+        removeRow('c1');
+        removeRow('d1');
+      }),
+    ).to.equal('a2');
+    host.show(LIST);
+    host.byId('c1').focus();
+    expect(
+      host.render(() => {
+        removeRow('c1');
+        removeRow('d1');
+      }),
+    ).to.equal('b1');
+  });
+
+  it('passes over rows without a button', () => {
+    host.show(LIST);
+    host.byId('b1').focus();
+    expect(
+      host.render(() => {
+        removeRow('b1');
+        host.byId('c1').closest('li')?.replaceChildren();
+      }),
+    ).to.equal('d1');
+  });
+
+  it('goes to the button that picks files where nothing near is left', () => {
+    host.show(LIST);
+    host.byId('b1').focus();
+    expect(host.render(() => host.renderRoot.querySelector('ul')?.remove())).to.equal('top');
+    host.show('top:browse<p>lone:</p>');
+    host.byId('lone').focus();
+    expect(host.render(() => host.byId('lone').remove())).to.equal('top');
+  });
+
+  it('is not taken from elsewhere, also where it was here before', () => {
+    host.show(LIST);
+    expect(host.render(() => removeRow('b1'))).to.equal('');
+    host.byId('c1').focus();
+    host.focus.hostUpdate();
+    host.focus.hostUpdated();
+    host.byId('c1').blur();
+    removeRow('c1');
+    host.focus.hostUpdated();
+    expect(host.focused).to.equal('');
+  });
+
+  it('goes to the panel of a lost window when somebody comes back to the page', () => {
+    host.show('<div id="lost" data-state="popup-lost" tabindex="-1"></div>top:browse');
+    const comeBack = (): string => {
+      host.byId('top').focus();
+      window.dispatchEvent(new FocusEvent('focus'));
+      return host.focused;
+    };
+    expect(comeBack()).to.equal('top');
+    host.focus.hostConnected();
+    expect(comeBack()).to.equal('lost');
+    host.focus.hostDisconnected();
+    expect(comeBack()).to.equal('top');
+    host.focus.hostConnected();
+    host.byId('lost').dataset.state = 'popup';
+    expect(comeBack()).to.equal('top');
+  });
+});

@@ -1,0 +1,275 @@
+// The steps of the sign-in form: what is known at each, and one line for each heading, message, field and button of it.
+
+import type { AuthSnapshot, ErrorCode } from '../../src/index.ts';
+import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
+import type { LoginView } from '../../src/ui/views/login.ts';
+
+type Challenge = NonNullable<LoginView['challenge']>;
+type Method = Challenge['methods'][number];
+
+/** What is other than at the first look. */
+export interface Step extends Partial<Omit<LoginView, 'auth' | 'form'>> {
+  readonly state: AuthSnapshot['state'];
+  readonly error?: ErrorCode;
+  readonly said?: string;
+}
+
+export const method = (family: string, more: Partial<Method> = {}): Method =>
+  ({ id: family, family, needsStart: false, ...more }) as Method;
+export const challenge = (more: Partial<Challenge>): Challenge => ({ methods: [], ...more }) as Challenge;
+export const SMS = method('sms', { needsStart: true, hint: '···42' });
+export const TOTP = method('totp');
+export const PASSKEY = method('passkey', { needsStart: true });
+export const NOTED = method('code', { label: 'Token card' });
+
+const EMAIL = 'field E-mail address email/email/username required';
+const PASSWORD = 'field Password password/password/current-password required';
+const CODE = 'field Code text/code/one-time-code inputmode=numeric required';
+const FORM = [EMAIL, PASSWORD, 'button Show password', 'submit Sign in'];
+const problem = (code: ErrorCode): string => `status ${ENGLISH_LOGIN[code]}`;
+
+export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>> = {
+  'asks for credentials': [{ state: 'prompt' }, ['title Sign in', 'status', ...FORM]],
+  'asks for credentials after signing out': [{ state: 'signed-out' }, ['title Sign in', 'status', ...FORM]],
+  'keeps the form while they are checked': [
+    { state: 'login', email: 'a@b.c' },
+    [
+      'title Sign in',
+      'status',
+      `${EMAIL} value=a@b.c`,
+      ...FORM.slice(1, 3),
+      'submit One moment… (disabled)',
+      'button Cancel',
+    ],
+  ],
+  'shows the password': [
+    { state: 'prompt', isPasswordShown: true },
+    [
+      'title Sign in',
+      'status',
+      EMAIL,
+      PASSWORD.replace('password/p', 'text/p'),
+      'button Hide password',
+      'submit Sign in',
+    ],
+  ],
+  'says that they were wrong': [
+    { state: 'prompt', error: 'credentials-rejected' },
+    [
+      'title Sign in',
+      problem('credentials-rejected'),
+      `${EMAIL} invalid`,
+      `${PASSWORD} invalid`,
+      ...FORM.slice(2),
+    ],
+  ],
+  'says what the service said': [
+    { state: 'prompt', error: 'credentials-rejected', said: 'Not you.' },
+    ['title Sign in', 'status Not you.', `${EMAIL} invalid`, `${PASSWORD} invalid`, ...FORM.slice(2)],
+  ],
+  'says nothing of what the person gave up': [
+    { state: 'prompt', error: 'canceled' },
+    ['title Sign in', 'status', ...FORM],
+  ],
+  'lets nobody in to an account that is locked': [
+    { state: 'prompt', error: 'account-locked' },
+    ['title Sign in', problem('account-locked'), ...FORM.slice(0, 3), 'submit Sign in (disabled)'],
+  ],
+  'asks for other credentials': [
+    {
+      state: 'prompt',
+      fields: [
+        { name: 'pin', label: 'PIN', type: 'text', autocomplete: 'off' },
+        { name: 'secret', label: 'Secret', required: false },
+      ],
+    },
+    [
+      'title Sign in',
+      'status',
+      EMAIL,
+      'field PIN text/pin/off required',
+      'field Secret password/secret/current-password',
+      'button Show password',
+      'submit Sign in',
+    ],
+  ],
+  'offers one local account without a choice, and others by their page': [
+    {
+      state: 'prompt',
+      idps: [
+        { id: 'a', label: 'Staff', kind: 'local' },
+        { id: 'c', label: 'Corp', kind: 'federated' },
+      ],
+    },
+    ['title Sign in', 'status', ...FORM, 'button Sign in with Corp'],
+  ],
+  'offers a choice of local accounts': [
+    {
+      state: 'prompt',
+      idps: [
+        { id: 'a', label: 'Staff', kind: 'local' },
+        { id: 'b', label: 'Guests', kind: 'local' },
+      ],
+    },
+    ['title Sign in', 'status', ...FORM.slice(0, 3), 'select Account StaffGuests', 'submit Sign in'],
+  ],
+  'asks for no password inside another page': [
+    { state: 'prompt', isFramed: true },
+    ['title Sign in', 'status', ENGLISH_LOGIN.framed, 'button Sign in in a window'],
+  ],
+  'offers no window where there is none': [
+    { state: 'prompt', isFramed: true, hasWindow: false },
+    ['title Sign in', 'status', ENGLISH_LOGIN.framed],
+  ],
+  'offers a window where the browser keeps the sign-in apart': [
+    { state: 'prompt', error: 'sign-in-required' },
+    ['title Sign in', `status ${ENGLISH_LOGIN.otherJar}`, ...FORM, 'button Sign in in a window'],
+  ],
+  'says only that a sign-in is needed where there is no window': [
+    { state: 'prompt', error: 'sign-in-required', hasWindow: false },
+    ['title Sign in', problem('sign-in-required'), ...FORM],
+  ],
+  ...Object.fromEntries(
+    (['step-unsupported', 'method-unsupported', 'passkey-unavailable'] as const).map((error) => [
+      `offers a window after ${error}`,
+      [{ state: 'prompt', error }, ['title Sign in', problem(error), ...FORM, 'button Sign in in a window']],
+    ]),
+  ),
+  'offers the ways to prove who it is': [
+    { state: 'choose', challenge: challenge({ methods: [SMS, NOTED] }) },
+    [
+      'title How do you want to confirm that it is you?',
+      'status',
+      'button Code by text message ···42',
+      'button Token card',
+      'button Start over',
+    ],
+  ],
+  'asks for a code that was sent': [
+    {
+      state: 'answer',
+      email: 'a@b.c',
+      challenge: challenge({ method: SMS, methods: [SMS, TOTP], delivery: '+1 ···42' }),
+    },
+    [
+      'title Code by text message',
+      'status',
+      'Sent to +1 ···42.',
+      'field E-mail address email/email/username required readonly value=a@b.c',
+      CODE,
+      'submit Confirm',
+      'button Send again',
+      'button Another way',
+      'button Start over',
+    ],
+  ],
+  'lets nobody ask for another code too soon': [
+    { state: 'answer', resendInS: 7, challenge: challenge({ method: SMS, methods: [SMS] }) },
+    [
+      'title Code by text message',
+      'status',
+      CODE,
+      'submit Confirm',
+      'button Send again in 7 s (disabled)',
+      'button Start over',
+    ],
+  ],
+  'asks for a code of an app': [
+    { state: 'answer', challenge: challenge({ method: TOTP, methods: [TOTP] }) },
+    ['title Code from your authenticator app', 'status', CODE, 'submit Confirm', 'button Start over'],
+  ],
+  'asks for a code where the service does not say which': [
+    { state: 'answer', challenge: challenge({}) },
+    ['title Code', 'status', CODE, 'submit Confirm', 'button Cancel'],
+  ],
+  'asks for a recovery code': [
+    { state: 'answer', challenge: challenge({ method: method('recovery') }) },
+    ['title Recovery code', 'status', CODE.replace('numeric', 'text'), 'submit Confirm', 'button Cancel'],
+  ],
+  'asks for a code with letters': [
+    { state: 'answer', challenge: challenge({ method: TOTP, codeKind: 'alphanumeric' }) },
+    [
+      'title Code from your authenticator app',
+      'status',
+      CODE.replace('numeric', 'text'),
+      'submit Confirm',
+      'button Cancel',
+    ],
+  ],
+  'says that the code was wrong, and how often it may be': [
+    {
+      state: 'answer',
+      email: 'a@b.c',
+      error: 'challenge-failed',
+      challenge: challenge({ method: TOTP, attemptsLeft: 1 }),
+    },
+    [
+      'title Code from your authenticator app',
+      `${problem('challenge-failed')} One attempt is left.`,
+      'field E-mail address email/email/username required readonly value=a@b.c',
+      `${CODE} invalid`,
+      'submit Confirm',
+      'button Cancel',
+    ],
+  ],
+  'says that the code was wrong': [
+    { state: 'answer', error: 'challenge-failed', challenge: challenge({ method: TOTP }) },
+    [
+      'title Code from your authenticator app',
+      problem('challenge-failed'),
+      `${CODE} invalid`,
+      'submit Confirm',
+      'button Cancel',
+    ],
+  ],
+  'says nothing of attempts after another failure': [
+    { state: 'answer', error: 'network', challenge: challenge({ method: TOTP, attemptsLeft: 1 }) },
+    ['title Code from your authenticator app', problem('network'), CODE, 'submit Confirm', 'button Cancel'],
+  ],
+  'keeps the code while it is checked': [
+    { state: 'verify', challenge: challenge({ method: SMS, methods: [SMS, TOTP] }) },
+    [
+      'title Code by text message',
+      'status',
+      CODE,
+      'submit One moment… (disabled)',
+      'button Another way',
+      'button Start over',
+    ],
+  ],
+  'asks for a passkey': [
+    { state: 'answer', challenge: challenge({ method: PASSKEY, methods: [PASSKEY, SMS] }) },
+    ['title Passkey', 'status', 'button Use passkey', 'button Another way', 'button Start over'],
+  ],
+  'waits while the passkey is checked': [
+    { state: 'verify', challenge: challenge({ method: PASSKEY }) },
+    ['title Passkey', 'status', 'button Use passkey (disabled)', 'button Cancel'],
+  ],
+  'waits for an approval on a phone': [
+    { state: 'wait', challenge: challenge({ method: method('push'), methods: [SMS, TOTP] }) },
+    [
+      'title Approve on your phone',
+      'status',
+      ENGLISH_LOGIN.waitText,
+      'button Another way',
+      'button Start over',
+    ],
+  ],
+  'shows the number to choose on the phone': [
+    { state: 'wait', challenge: challenge({ method: method('push'), number: '42' }) },
+    [
+      'title Approve on your phone',
+      'status',
+      'Choose 42 on your phone.',
+      '42',
+      ENGLISH_LOGIN.waitText,
+      'button Cancel',
+    ],
+  ],
+  'says that somebody is signed in': [{ state: 'signed-in' }, ['title You are signed in.', 'status']],
+  'waits for what is under way': [{ state: 'exchange' }, ['title One moment…', 'status', 'button Cancel']],
+  'counts down while the service is busy': [
+    { state: 'cooling', error: 'rate-limited', coolInS: 5 },
+    ['title One moment…', problem('rate-limited'), 'timer 5 s', 'button Cancel'],
+  ],
+};

@@ -1,0 +1,164 @@
+// When the sign-in form is on the page: in which state of sign-in, and what is handed to it.
+
+import { expect } from '@open-wc/testing';
+import { createSettings, type Settings } from '../../src/core/config.ts';
+import type { AuthSnapshot } from '../../src/core/types.ts';
+import { LoginController, type LoginHost } from '../../src/ui/login-controller.ts';
+import type { SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
+import { settled, until } from '../support/collect.ts';
+import { PlainHost } from './fixtures/plain-host.ts';
+import { snapshot } from './fixtures/snapshots.ts';
+
+interface Stage {
+  readonly host: PlainHost & { snapshot: ReturnType<typeof snapshot>; renderRoot: HTMLElement };
+  readonly login: LoginController;
+  /** Renders the host in this state of sign-in; says whether the form has the place of the panel. */
+  shows(auth: Partial<AuthSnapshot>): boolean;
+  form(): SecureUploaderLogin | null;
+}
+
+const stages: Stage[] = [];
+
+function stage(settings: () => Settings | undefined = () => undefined): Stage {
+  const host = Object.assign(new PlainHost(), {
+    snapshot: snapshot([]),
+    renderRoot: document.createElement('div'),
+    idps: [{ id: 'corp', label: 'Corp', kind: 'federated' }],
+    messages: { logIn: 'Anmelden' },
+  });
+  const login = new LoginController(host as unknown as LoginHost, settings);
+  document.body.append(host, host.renderRoot);
+  const made: Stage = {
+    host,
+    login,
+    shows(auth) {
+      host.snapshot = snapshot([], { auth: { mode: 'local', ...auth } });
+      login.hostUpdate();
+      return login.isShown;
+    },
+    form: () => host.querySelector('secure-uploader-login'),
+  };
+  stages.push(made);
+  return made;
+}
+
+afterEach(() => {
+  for (const { host } of stages.splice(0)) {
+    host.renderRoot.remove();
+    host.remove();
+  }
+});
+
+const error = { code: 'network', retryable: true } as const;
+
+describe('the place of the form', () => {
+  for (const [title, ...steps] of [
+    ['is taken while somebody has to sign in', [{ state: 'prompt', required: true }, true]],
+    ['is taken after a failure', [{ state: 'prompt', required: false, error }, true]],
+    ['is free while nobody has to', [{ state: 'prompt', required: false }, false]],
+    ['is free in any other way of signing in', [{ state: 'prompt', required: true, mode: 'popup' }, false]],
+    ['is free in a state that nobody sees', [{ state: 'silent', required: true }, false]],
+    ['is free while signed out', [{ state: 'signed-out', required: true }, false]],
+    ['is free once signed in', [{ state: 'prompt', required: true }, true], [{ state: 'signed-in' }, false]],
+    [
+      'stays taken while steps follow',
+      [{ state: 'prompt', required: true }, true],
+      [{ state: 'login', required: false }, true],
+      [{ state: 'answer', required: false }, true],
+      [{ state: 'signed-out' }, false],
+      [{ state: 'answer', required: true }, false],
+    ],
+  ] as const)
+    it(title, () => {
+      const { shows } = stage();
+      for (const [auth, isShown] of steps as readonly (readonly [Partial<AuthSnapshot>, boolean])[])
+        expect(shows(auth), JSON.stringify(auth)).to.equal(isShown);
+    });
+
+  it('is taken when the page asks for it, until somebody is signed in', () => {
+    const { login, host, shows } = stage();
+    expect(shows({ state: 'prompt', required: false })).to.equal(false);
+    login.ask();
+    expect(host.updateCount).to.equal(1);
+    expect(shows({ state: 'prompt', required: false })).to.equal(true);
+    shows({ state: 'signed-in' });
+    expect(shows({ state: 'prompt', required: false })).to.equal(false);
+  });
+});
+
+describe('the form', () => {
+  it('is a child of the element, once, with its settings, providers and words', async () => {
+    const settings = createSettings({ baseUrl: 'https://a.test', auth: 'local' });
+    const { host, shows, form } = stage(() => settings);
+    shows({ state: 'prompt', required: true });
+    shows({ state: 'prompt', required: true });
+    await until(() => form() !== null);
+    await settled();
+    expect(host.querySelectorAll('secure-uploader-login')).to.have.length(1);
+    expect(form()?.slot).to.equal('login');
+    expect(form()?.settings).to.equal(settings);
+    expect([form()?.idps, form()?.messages]).to.deep.equal([
+      [{ id: 'corp', label: 'Corp', kind: 'federated' }],
+      { logIn: 'Anmelden' },
+    ]);
+    Object.assign(host, { idps: [] });
+    shows({ state: 'login' });
+    expect(form()?.idps).to.deep.equal([]);
+    shows({ state: 'signed-in' });
+    expect(form()).to.equal(null);
+  });
+
+  for (const [title, leave] of [
+    ['is not needed any more by the time it is loaded', ({ shows }: Stage) => shows({ state: 'signed-in' })],
+    ['has lost its element by the time it is loaded', ({ host }: Stage) => host.remove()],
+  ] as const)
+    it(`does not come where it ${title}`, async () => {
+      const made = stage();
+      made.shows({ state: 'prompt', required: true });
+      leave(made);
+      await import('../../src/ui/secure-uploader-login.ts');
+      await settled();
+      expect(made.form()).to.equal(null);
+    });
+
+  it('gives the panel its place back where it cannot be made, until it is asked for again', async () => {
+    const { host, login, shows, form } = stage(() => {
+      throw new TypeError('a defect');
+    });
+    const own = globalThis.reportError;
+    const errors: unknown[] = [];
+    globalThis.reportError = (each) => errors.push(each);
+    try {
+      shows({ state: 'prompt', required: true });
+      await until(() => errors.length === 1);
+      expect(host.updateCount).to.equal(1);
+      expect([shows({ state: 'prompt', required: true }), form()]).to.deep.equal([false, null]);
+      login.ask();
+      expect(shows({ state: 'prompt', required: true })).to.equal(true);
+      await until(() => errors.length === 2);
+    } finally {
+      globalThis.reportError = own;
+    }
+  });
+
+  for (const [title, hadFocus] of [
+    ['hands the focus on to the button for files when it goes', true],
+    ['leaves the focus alone when it goes without it', false],
+  ] as const)
+    it(title, async () => {
+      const { host, login, shows, form } = stage();
+      host.renderRoot.innerHTML = '<button data-action="browse"></button>';
+      shows({ state: 'prompt', required: true });
+      await until(() => form() !== null);
+      const input = document.createElement('input');
+      form()?.append(input);
+      if (hadFocus) input.focus();
+      shows({ state: 'signed-in' });
+      login.hostUpdated();
+      const button = host.renderRoot.firstElementChild as HTMLElement;
+      expect(document.activeElement === button).to.equal(hadFocus);
+      button.blur();
+      login.hostUpdated();
+      expect(document.activeElement).to.equal(document.body);
+    });
+});

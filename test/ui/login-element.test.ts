@@ -1,0 +1,322 @@
+// The sign-in form alone on a page: what it shows, sends and tells the page, and where the focus goes.
+
+import { expect } from '@open-wc/testing';
+import type { AdapterAnswer } from '../../src/core/auth-options.ts';
+import { createSettings, type Settings } from '../../src/core/config.ts';
+import { openSignIn } from '../../src/engine/sign-in.ts';
+import { SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
+import { login as styles } from '../../src/ui/styles/login.ts';
+import { until } from '../support/collect.ts';
+import {
+  challenge,
+  field,
+  LOCKED,
+  logIn,
+  press,
+  REJECTED,
+  removeStages,
+  SIGNED_IN,
+  stage,
+  submit,
+  title,
+  type,
+} from './login-stage.ts';
+
+afterEach(removeStages);
+
+describe('the sign-in form alone on a page', () => {
+  it('takes its settings from attributes', () => {
+    expect(SecureUploaderLogin.observedAttributes).to.deep.equal([
+      'base-url',
+      'idp-id',
+      'login-path',
+      'challenge-path',
+      'allow-framed-login',
+    ]);
+    const element = document.createElement('secure-uploader-login');
+    expect(element.allowFramedLogin).to.equal(false);
+    for (const name of SecureUploaderLogin.observedAttributes) element.setAttribute(name, `of ${name}`);
+    const { baseUrl, idpId, loginPath, challengePath, allowFramedLogin } = element;
+    expect({ baseUrl, idpId, loginPath, challengePath, allowFramedLogin }).to.deep.equal({
+      baseUrl: 'of base-url',
+      idpId: 'of idp-id',
+      loginPath: 'of login-path',
+      challengePath: 'of challenge-path',
+      allowFramedLogin: true,
+    });
+  });
+
+  it('shows nothing before it has an address, and then a form in the light DOM with styles of its own', async () => {
+    const made = await stage({ baseUrl: undefined } as never);
+    expect(made.element.textContent?.trim()).to.equal('');
+    made.element.baseUrl = 'https://late.test';
+    await made.element.updateComplete;
+    expect(title(made)).to.equal('Sign in');
+    await stage();
+    expect(document.adoptedStyleSheets.filter((sheet) => sheet === styles.styleSheet)).to.have.length(1);
+  });
+
+  it('sends what was entered, with the provider that the page names', async () => {
+    const made = await stage({ idpId: 'staff' });
+    await logIn(made);
+    expect(made.sent).to.deep.equal([
+      ['login', { idp_id: 'staff', email: 'tom@example.com', password: 'secret' }],
+    ]);
+  });
+
+  it('sends to the paths that the page names', async () => {
+    const urls: string[] = [];
+    const own = globalThis.fetch;
+    const answers = [challenge(), REJECTED];
+    globalThis.fetch = async (url) => {
+      urls.push(String(url instanceof Request ? url.url : url));
+      const { status, body } = answers.shift() ?? REJECTED;
+      return new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json' } });
+    };
+    try {
+      const made = await stage({
+        baseUrl: 'https://paths.test',
+        loginPath: '/in',
+        challengePath: '/more',
+        authOptions: {},
+      });
+      await logIn(made);
+      await until(() => made.element.querySelector('[name=code]') !== null);
+      await type(made, 'code', '123456');
+      await submit(made);
+      await until(() => urls.length === 2);
+    } finally {
+      globalThis.fetch = own;
+    }
+    expect(urls).to.deep.equal(['https://paths.test/in', 'https://paths.test/more']);
+  });
+
+  it('tells the page of sign-in by events that bubble and leave shadow roots', async () => {
+    const told: unknown[] = [];
+    const names = ['auth-changed', 'auth-failed', 'auth-challenged', 'signed-in'];
+    const log = ({ type, bubbles, composed, detail }: Event & { detail?: { state?: string } }): void =>
+      void told.push([type, bubbles, composed, detail?.state].filter((each) => each !== undefined));
+    for (const name of names) document.addEventListener(name, log);
+    try {
+      const made = await stage();
+      await logIn(made);
+      await made.answer(REJECTED);
+      await logIn(made);
+      await made.answer(challenge());
+      await type(made, 'code', '123456');
+      await submit(made);
+      await made.answer(SIGNED_IN);
+      expect(title(made)).to.equal('You are signed in.');
+    } finally {
+      for (const name of names) document.removeEventListener(name, log);
+    }
+    expect(told.map((each) => (each as unknown[])[0])).to.include.members(names);
+    for (const each of told) expect((each as unknown[]).slice(1, 3)).to.deep.equal([true, true]);
+  });
+
+  it('keeps the address while it is signed in or fails, drops what is secret, and forgets both at the end', async () => {
+    const made = await stage();
+    await press(made, 'Show password');
+    expect(field(made, 'password').type).to.equal('text');
+    await logIn(made);
+    expect([field(made, 'email').value, field(made, 'password').value]).to.deep.equal([
+      'tom@example.com',
+      '',
+    ]);
+    expect(field(made, 'password').type).to.equal('password');
+    await made.answer(REJECTED);
+    expect(field(made, 'email').value).to.equal('tom@example.com');
+    await type(made, 'password', 'right');
+    await submit(made);
+    expect(made.sent.at(-1)?.[1].password).to.equal('right');
+    expect(field(made, 'email').value).to.equal('tom@example.com');
+    await made.answer(SIGNED_IN);
+    const { parentElement } = made.element;
+    made.element.remove();
+    parentElement?.append(made.element);
+    await until(() => title(made) === 'Sign in');
+    expect(field(made, 'email').value).to.equal('');
+  });
+
+  it('hides the password again when it is pressed again', async () => {
+    const made = await stage();
+    await press(made, 'Show password');
+    await press(made, 'Hide password');
+    expect(field(made, 'password').type).to.equal('password');
+  });
+
+  it('takes the first local provider, or the one that is chosen', async () => {
+    const idps = [
+      { id: 'corp', label: 'Corp', kind: 'federated' },
+      { id: 'a', label: 'Staff', kind: 'local' },
+    ] as const;
+    const one = await stage({ idps });
+    await logIn(one);
+    expect(one.sent[0]?.[1].idp_id).to.equal('a');
+    const two = await stage({ idps: [...idps, { id: 'b', label: 'Guests', kind: 'local' }] });
+    field(two, 'idp_id').value = 'b';
+    await logIn(two);
+    expect(two.sent[0]?.[1]).to.deep.equal({ idp_id: 'b', email: 'tom@example.com', password: 'secret' });
+    const none = await stage({ idps: idps.slice(0, 1) });
+    await logIn(none);
+    expect(none.sent[0]?.[1].idp_id).to.equal('local');
+  });
+
+  it('asks for the fields of the page beside the address', async () => {
+    const made = await stage({}, { credentialFields: [{ name: 'email' }, { name: 'pin', label: 'PIN' }] });
+    expect([...made.element.querySelectorAll('input')].map(({ name }) => name)).to.deep.equal([
+      'email',
+      'pin',
+    ]);
+  });
+
+  it('goes by the settings of an uploader, and by others when it gets them', async () => {
+    const asked: string[] = [];
+    const settingsOf = (name: string): Settings => {
+      const login = async (): Promise<AdapterAnswer> => {
+        asked.push(name);
+        return REJECTED;
+      };
+      const authOptions = { credentialFields: [{ name }], adapter: { login } };
+      return createSettings({ baseUrl: `https://${name}.test`, auth: 'local', silent: 'off', authOptions });
+    };
+    const made = await stage({ settings: settingsOf('a') });
+    for (const name of ['a', 'b']) {
+      const settings = settingsOf(name);
+      made.element.settings = settings;
+      await made.element.updateComplete;
+      openSignIn(settings).session.signIn();
+      await until(() => made.element.querySelector(`form [name=${name}]`) !== null);
+      await type(made, 'email', 'tom@example.com');
+      await type(made, name, 'secret');
+      await submit(made);
+      await until(() => asked.at(-1) === name);
+    }
+    expect(asked).to.deep.equal(['a', 'b']);
+  });
+
+  it('does not render any more when it is taken off the page', async () => {
+    const made = await stage();
+    const seen: string[] = [];
+    made.element.addController({ hostDisconnected: () => seen.push('off the page') });
+    await logIn(made);
+    made.element.remove();
+    made.element.addController({ hostUpdate: () => seen.push('rendered') });
+    await made.answer(SIGNED_IN);
+    expect(seen).to.deep.equal(['off the page']);
+  });
+
+  it('sends a code when it is confirmed, and by itself only if the page wants that and it is whole', async () => {
+    for (const autoSubmitCode of [false, true]) {
+      const made = await stage({}, { autoSubmitCode });
+      await logIn(made);
+      await made.answer(challenge());
+      await type(made, 'code', '12345');
+      expect(made.sent).to.have.length(1);
+      await type(made, 'code', '123 45-6');
+      expect(made.sent).to.have.length(autoSubmitCode ? 2 : 1);
+      if (!autoSubmitCode) await submit(made);
+      expect(made.sent[1]?.[1].code).to.equal('123456');
+    }
+  });
+
+  it('opens again for another account once one is locked', async () => {
+    const made = await stage();
+    const submitButton = (): HTMLButtonElement | null => made.element.querySelector('[type=submit]');
+    await logIn(made);
+    await made.answer(LOCKED);
+    expect(submitButton()?.disabled).to.equal(true);
+    await type(made, 'email', 'other@example.com');
+    expect(submitButton()?.disabled).to.equal(false);
+  });
+
+  it('stays closed to answers once it is off the page', async () => {
+    const made = await stage();
+    await logIn(made);
+    made.element.remove();
+    await made.answer(SIGNED_IN);
+    document.body.append(made.element);
+    await until(() => title(made) === 'Sign in');
+  });
+
+  it('counts down until a code may be sent again', async () => {
+    const made = await stage();
+    await logIn(made);
+    await made.answer(challenge({ resend_after: 20 }, ['sms']));
+    await made.answer({ status: 200, body: { status: 'waiting', challenge: { resend_after: 20 } } });
+    expect(made.element.textContent).to.match(/Send again in (20|19) s/);
+  });
+});
+
+describe('the focus of the sign-in form', () => {
+  const focused = (): string =>
+    document.activeElement?.getAttribute('name') ?? document.activeElement?.localName ?? '';
+
+  it('goes to the heading of a new step, and stays in its field while it is typed', async () => {
+    const made = await stage();
+    field(made, 'email').focus();
+    await type(made, 'email', 'tom@example.com');
+    expect(focused()).to.equal('email');
+    field(made, 'password').focus();
+    await logIn(made);
+    await made.answer(challenge());
+    expect(focused()).to.equal('h2');
+  });
+
+  it('is not taken when the form appears, nor when it renders for another reason than a new step', async () => {
+    const made = await stage();
+    expect(document.activeElement).to.equal(document.body);
+    field(made, 'password').focus();
+    await logIn(made);
+    await made.answer(REJECTED);
+    field(made, 'email').focus();
+    made.element.requestUpdate();
+    await made.element.updateComplete;
+    expect(focused()).to.equal('email');
+  });
+
+  it('goes to what was wrong, which is selected', async () => {
+    const made = await stage();
+    field(made, 'email').focus();
+    await logIn(made);
+    await made.answer(REJECTED);
+    expect(focused()).to.equal('password');
+    await logIn(made);
+    await made.answer(challenge());
+    const { readOnly, value } = field(made, 'email');
+    expect([readOnly, value]).to.deep.equal([true, 'tom@example.com']);
+    field(made, 'code').focus();
+    await type(made, 'code', '111111');
+    await submit(made);
+    made.element.querySelector('h2')?.focus();
+    await made.answer({ status: 401, body: { error: 'invalid_code' } });
+    expect(focused()).to.equal('code');
+    const { selectionStart, selectionEnd } = field(made, 'code');
+    expect([selectionStart, selectionEnd]).to.deep.equal([0, 6]);
+  });
+
+  it('stays elsewhere on the page where it was', async () => {
+    const other = document.createElement('button');
+    document.body.append(other);
+    const made = await stage();
+    await logIn(made);
+    other.focus();
+    await made.answer(REJECTED);
+    expect(document.activeElement).to.equal(other);
+    await logIn(made);
+    await made.answer(challenge());
+    expect(document.activeElement).to.equal(other);
+    other.remove();
+  });
+
+  it('comes back where a button that had it was disabled for a while', async () => {
+    const made = await stage();
+    await type(made, 'email', 'tom@example.com');
+    await type(made, 'password', 'wrong');
+    made.element.querySelector<HTMLButtonElement>('[type=submit]')?.focus();
+    await submit(made);
+    (document.activeElement as HTMLElement | null)?.blur();
+    await made.answer(REJECTED);
+    expect(focused()).to.equal('password');
+  });
+});

@@ -1,0 +1,50 @@
+// Inside a page of another origin, which could lay itself over it, the sign-in form asks for no password.
+
+import { expect } from '@open-wc/testing';
+import { removeStages, stage } from './login-stage.ts';
+
+afterEach(removeStages);
+
+describe('the sign-in form inside another page', () => {
+  const FRAMED = 'Passwords are not asked for inside another page.';
+  const top = { location: { origin: location.origin } };
+  const foreign = { location: { origin: 'https://other.test' } };
+  const closed = {
+    get location(): never {
+      throw new DOMException('blocked', 'SecurityError');
+    },
+  };
+  const inside = (page: object, parent: object = page): object =>
+    Object.create(page, { parent: { value: parent } });
+  const rooted = (page: object): object => {
+    const root: object = Object.create(page, { parent: { get: () => root } });
+    return root;
+  };
+
+  for (const [name, parent, isAsked] of [
+    ['of its own origin asks for the password', rooted(top), true],
+    ['of another origin does not', rooted(foreign), false],
+    ['of another origin that hides everything does not', rooted(closed), false],
+    [
+      'of its own origin, which is inside one of another origin, does not',
+      inside(top, rooted(foreign)),
+      false,
+    ],
+    ['of its own origin, which is inside one of its own, does', inside(top, rooted(top)), true],
+  ] as const)
+    it(name, async () => {
+      const own = globalThis.parent;
+      Object.assign(globalThis, { parent });
+      try {
+        const made = await stage();
+        expect(made.element.querySelector('form') !== null).to.equal(isAsked);
+        expect(made.element.textContent?.includes(FRAMED)).to.equal(!isAsked);
+        // Alone on a page there is no window to open.
+        expect(made.element.querySelectorAll('button').length > 0).to.equal(isAsked);
+        const allowed = await stage({ allowFramedLogin: true });
+        expect(allowed.element.querySelector('form') !== null).to.equal(true);
+      } finally {
+        Object.assign(globalThis, { parent: own });
+      }
+    });
+});

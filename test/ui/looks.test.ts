@@ -1,0 +1,193 @@
+// What styles go by: the classes, and the sizes of things that have no part of their own, by snapshots made by hand.
+
+import { expect, fixture, html } from '@open-wc/testing';
+import type { Snapshot } from '../../src/index.ts';
+import { file, STATES, snapshot } from './fixtures/snapshots.ts';
+import type { WidgetFixture } from './fixtures/widget-fixture.ts';
+import './fixtures/widget-fixture.ts';
+import type { Shown } from './panel-cases.ts';
+import { failed, pdf, speeds } from './row-cases.ts';
+import { all, one } from './support.ts';
+
+async function show({ snapshot: state = snapshot([]), rules, intake, more }: Shown): Promise<WidgetFixture> {
+  const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
+  element.rules = { ...element.rules, ...rules };
+  element.intake = { ...element.intake, ...intake };
+  element.more = { ...more };
+  await element.show(state);
+  return element;
+}
+
+const rows = (...files: Parameters<typeof snapshot>[0]): Shown => ({ snapshot: snapshot(files) });
+const signIn = (state: string): Shown => ({ snapshot: STATES[`sign-in-${state}`] as Snapshot });
+const inList = (...phases: ('queued' | 'uploading' | 'done')[]): Shown =>
+  rows(...phases.map((phase, index) => pdf(phase, 0, { id: `${index}` })));
+
+/** The classes of what a selector finds. */
+const CLASSES: readonly (readonly [title: string, Shown, selector: string, classes: string])[] = [
+  ['an empty drop zone', {}, '[part~=drop-zone]', 'zone'],
+  ['a drop zone above files', rows(pdf('queued')), '[part~=drop-zone]', 'zone compact'],
+  ['a drop zone under files', { intake: { dragging: true } }, '[part~=drop-zone]', 'zone dragging'],
+  ['the bar of a file that is checked', rows(pdf('hashing')), '[role=progressbar]', 'bar checking'],
+  ['the bar of a file that is sent', rows(pdf('uploading')), '[role=progressbar]', 'bar'],
+  ['a row that waits', rows(pdf('queued')), 'li', 'row queued'],
+  ['an error of a file', rows(failed('network')), '.problem', 'problem error'],
+  [
+    'a warning of a file',
+    rows(pdf('uploading', 0.5, { warning: 'store-full' })),
+    '.problem',
+    'problem warning',
+  ],
+  ['a prompt', signIn('prompt'), '[part~=sign-in]', 'panel sign-in'],
+  ['the icon of a prompt', signIn('prompt'), '[part~=sign-in] .badge', 'badge'],
+  ['the button of a prompt', signIn('prompt'), '[data-action=sign-in]', 'primary'],
+  ['a window that is open', signIn('popup'), '[part~=sign-in]', 'panel sign-in'],
+  ['the icon of a window that is open', signIn('popup'), '[part~=sign-in] .badge', 'badge busy'],
+  ['the button of a window that is open', signIn('popup'), '[data-action=sign-in]', 'plain'],
+  ['a window that was blocked', signIn('blocked'), '[part~=sign-in]', 'panel sign-in danger'],
+  [
+    'the icon of what goes on by itself',
+    { snapshot: snapshot([pdf('queued')], { auth: { state: 'exchange', required: true } }) },
+    '[part~=sign-in] .badge',
+    'badge busy',
+  ],
+  [
+    'the button that starts',
+    { ...inList('queued', 'queued'), rules: { manual: true } },
+    '[data-action=start]',
+    'primary',
+  ],
+  ['the button that pauses all', inList('queued', 'queued'), '[data-action=pause-all]', 'plain'],
+];
+
+const classesOf = (element: Element): string => [...element.classList].join(' ');
+
+describe('the classes of', () => {
+  for (const [title, shown, selector, classes] of CLASSES)
+    it(title, async () => {
+      expect(classesOf(one(await show(shown), selector))).to.equal(classes);
+    });
+
+  it('the facts of a row', async () => {
+    const element = await show(rows(pdf('uploading', 0.5, speeds)));
+    expect(all(element, 'li .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'speed', '']);
+    const done = await show(rows(pdf('done', 1, { relativePath: 'in/a.pdf' })));
+    expect(all(done, 'li .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'path']);
+  });
+});
+
+describe('the panel of sign-in', () => {
+  for (const state of ['prompt', 'popup', 'blocked', 'lost'])
+    it(`says its state to styles and to the keyboard: ${state}`, async () => {
+      const shown = signIn(state);
+      const panel = one(await show(shown), '[part~=sign-in]');
+      expect(panel.dataset.state).to.equal(shown.snapshot?.auth.state);
+    });
+
+  it('gives its place to the form, except while a window is open', async () => {
+    const more = { hasLogin: true };
+    const element = await show({ ...signIn('prompt'), more });
+    const panel = one(element, '[part~=sign-in]');
+    expect([panel.getAttribute('part'), panel.dataset.state]).to.deep.equal(['sign-in login', 'prompt']);
+    expect(all(element, 'slot[name=login]')).to.have.length(1);
+    expect(all(await show({ ...signIn('popup'), more }), 'slot[name=login]')).to.have.length(0);
+    expect(all(await show({ ...signIn('lost'), more }), 'slot[name=login]')).to.have.length(0);
+  });
+});
+
+describe('the refused files', () => {
+  const refused = (count: number): Shown => {
+    const rejections = Array.from({ length: count }, (_, index) => ({
+      id: `r${index}`,
+      name: `${index}.exe`,
+      relativePath: `${index}.exe`,
+      sizeBytes: 1,
+      code: 'file-empty' as const,
+    }));
+    return { snapshot: snapshot([], { rejections }) };
+  };
+
+  it('can be scrolled by the keyboard once they may not all be visible', async () => {
+    expect(one(await show(refused(4)), '.refusals').hasAttribute('tabindex')).to.equal(false);
+    expect(one(await show(refused(5)), '.refusals').getAttribute('tabindex')).to.equal('0');
+  });
+
+  it('are a hundred at most, and a number for the others', async () => {
+    const lines = async (count: number): Promise<[number, string | undefined]> => {
+      const items = all(await show(refused(count)), '.refusals li');
+      return [items.length, items.at(-1)?.textContent?.trim()];
+    };
+    expect((await lines(100))[0]).to.equal(100);
+    expect(await lines(101)).to.deep.equal([101, 'and 1 more']);
+    expect(await lines(130)).to.deep.equal([101, 'and 30 more']);
+  });
+});
+
+describe('a list of which a part is rendered', () => {
+  const spacers = (element: WidgetFixture): string[] =>
+    all(element, '.spacer').map(({ style }) => style.getPropertyValue('block-size'));
+  const files = Array.from({ length: 5 }, (_, index) => file(`${index}`, 'done', 1));
+  const ranged = (first: number, last: number, before: number, after: number): Promise<WidgetFixture> =>
+    show({ snapshot: snapshot(files), more: { rows: { first, last, before, after } } });
+
+  it('has the rows of the range, each with its place in the whole list', async () => {
+    const element = await ranged(1, 3, 70.4, 100.5);
+    expect(all(element, '.row').map((row) => row.ariaPosInSet)).to.deep.equal(['2', '3']);
+    expect(spacers(element)).to.deep.equal(['70px', '101px']);
+  });
+
+  it('has no empty item where no row is left out', async () => {
+    expect(spacers(await ranged(0, 5, 0, 0))).to.deep.equal([]);
+    expect(spacers(await ranged(0, 4, 0, 1))).to.deep.equal(['1px']);
+  });
+});
+
+describe('a click on the drop zone', () => {
+  it('opens the picker, once where it is on the button, and not while disabled', async () => {
+    const element = await show({});
+    one(element, '.invitation').click();
+    expect(element.calls).to.deep.equal([['browse', 'files']]);
+    one(element, '[data-action=browse]').click();
+    one(element, '[data-action=folder]').click();
+    expect(element.calls.slice(1)).to.deep.equal([
+      ['browse', 'files'],
+      ['browse', 'folder'],
+    ]);
+    const disabled = await show({ rules: { disabled: true } });
+    one(disabled, '.invitation').click();
+    expect(disabled.calls).to.deep.equal([]);
+    expect(all<HTMLButtonElement>(disabled, '.zone button').map(({ disabled: is }) => is)).to.deep.equal([
+      true,
+      true,
+    ]);
+  });
+});
+
+describe('the inputs for files', () => {
+  it('take what the rules say, and hand over what was picked', async () => {
+    const element = await show({ rules: { accept: '.pdf', multiple: false } });
+    const input = one<HTMLInputElement>(element, '#files');
+    const folder = one<HTMLInputElement>(element, '#folder');
+    expect([input.accept, input.multiple, folder.multiple, folder.webkitdirectory]).to.deep.equal([
+      '.pdf',
+      false,
+      true,
+      true,
+    ]);
+    const data = new DataTransfer();
+    data.items.add(new File(['1'], '1.txt'));
+    input.files = data.files;
+    input.dispatchEvent(new Event('change'));
+    expect(element.calls.map(([name, picked]) => [name, (picked as File[]).length])).to.deep.equal([
+      ['addFiles', 1],
+    ]);
+    expect(input.files).to.have.length(0);
+  });
+});
+
+describe('a widget whose settings are wrong', () => {
+  it('says so, and otherwise does not', async () => {
+    expect(all(await show({}), '[role=alert].fault')).to.have.length(0);
+    expect(all(await show({ more: { isMisconfigured: true } }), '[role=alert].fault')).to.have.length(1);
+  });
+});

@@ -1,0 +1,79 @@
+// The English texts: none is missing, and those that count or combine do so for none, one and many.
+
+import { expect } from '@open-wc/testing';
+import { ENGLISH, ERROR_CODES } from '../../src/index.ts';
+import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
+
+/** Composed texts, each with what it is composed of. */
+const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
+  [ENGLISH.upTo('5 MB'), 'up to 5 MB each'],
+  [ENGLISH.atMost(1), 'at most 1 file'],
+  [ENGLISH.atMost(1200), 'at most 1,200 files'],
+  [ENGLISH.reading(0), 'Reading folders… 0 files found'],
+  [ENGLISH.reading(1), 'Reading folders… 1 file found'],
+  [ENGLISH.emptyFolders(1), '1 empty folder was left out.'],
+  [ENGLISH.emptyFolders(2), '2 empty folders were left out.'],
+  [ENGLISH.unreadable(1), '1 file could not be read and was left out.'],
+  [ENGLISH.unreadable(2), '2 files could not be read and were left out.'],
+  [ENGLISH.uploadAs('b.txt'), 'Upload as b.txt'],
+  [ENGLISH.actionOn('Pause', 'b.txt'), 'Pause: b.txt'],
+  [ENGLISH.start(1), 'Upload 1 file'],
+  [ENGLISH.start(2), 'Upload 2 files'],
+  [ENGLISH.progressOf('b.txt'), 'Progress of b.txt'],
+  [ENGLISH.sizeOf('1 kB', '2 kB'), '1 kB of 2 kB'],
+  [ENGLISH.left('4 min'), '4 min left'],
+  [ENGLISH.doneOf(1000, 2000), '1,000 of 2,000 files done'],
+  [ENGLISH.doneOf(0, 1), '0 of 1 file done'],
+  [ENGLISH.rejected(1), '1 file was not added'],
+  [ENGLISH.rejected(2), '2 files were not added'],
+  [ENGLISH.limit('PDF'), 'Accepted: PDF.'],
+  [ENGLISH.more(3), 'and 3 more'],
+  [ENGLISH.coolingText(undefined), 'The service is busy. It goes on by itself soon.'],
+  [ENGLISH.coolingText('5 s'), 'The service is busy. It goes on by itself in about 5 s.'],
+  [ENGLISH.announceStarted(2), 'Uploading 2 files.'],
+  [ENGLISH.announceSums('40%', 1, 3, undefined), '40% uploaded, 1 of 3 files done.'],
+  [ENGLISH.announceSums('40%', 1, 3, '4 min left'), '40% uploaded, 1 of 3 files done, 4 min left.'],
+  [ENGLISH.announceFinished(0, 0, 0), 'Finished: 0 files uploaded.'],
+  [ENGLISH.announceFinished(1, 0, 0), 'Finished: 1 file uploaded.'],
+  [ENGLISH.announceFinished(0, 2, 0), 'Finished. 2 files not uploaded.'],
+  [ENGLISH.announceFinished(0, 0, 1), 'Finished. 1 file canceled.'],
+  [ENGLISH.announceFinished(3, 2, 1), 'Finished: 3 files uploaded. 2 files not uploaded. 1 file canceled.'],
+  [ENGLISH.announceFailed(1, 'b.txt', 'Why.'), 'b.txt: Why.'],
+  [ENGLISH.announceFailed(2, 'b.txt', 'Why.'), '2 files not uploaded. b.txt: Why.'],
+  [ENGLISH.announceRejected(1, 'b.txt', 'Why.'), 'b.txt was not added. Why.'],
+  [ENGLISH.announceRejected(2, 'b.txt', 'Why.'), '2 files were not added. b.txt: Why.'],
+  [ENGLISH_LOGIN.signInWith('Corp'), 'Sign in with Corp'],
+  [ENGLISH_LOGIN.sentTo('+1 ···42'), 'Sent to +1 ···42.'],
+  [ENGLISH_LOGIN.attemptsLeft(1), 'One attempt is left.'],
+  [ENGLISH_LOGIN.attemptsLeft(2), '2 attempts are left.'],
+  [ENGLISH_LOGIN.waitNumber('42'), 'Choose 42 on your phone.'],
+  [ENGLISH_LOGIN.sendAgainIn(7), 'Send again in 7 s'],
+];
+
+/** Texts that are not composed, by their path: `phases.done`. */
+function plainTexts(texts: object, path = ''): (readonly [path: string, text: unknown])[] {
+  return Object.entries(texts).flatMap(([name, text]) =>
+    typeof text === 'object' ? plainTexts(text, `${path}${name}.`) : [[path + name, text] as const],
+  );
+}
+
+describe('the English texts', () => {
+  it('have a sentence for every error: what happened, and what to do', () => {
+    for (const code of ERROR_CODES) expect(ENGLISH[code], code).to.match(/^[A-Z].+\.$/);
+  });
+
+  it('have no text that is empty', () => {
+    const texts = plainTexts(ENGLISH_LOGIN).filter(([, text]) => typeof text !== 'function');
+    expect(texts.length).to.be.greaterThan(100);
+    for (const [path, text] of texts) expect(text, path).to.match(path === 'locale' ? /^en$/ : /\p{L}.+/u);
+  });
+
+  it('have the composed texts of the widget and of the form', () => {
+    for (const [text, expected] of COMPOSED) expect(text).to.equal(expected);
+  });
+
+  it('cannot be changed by one page for all others', () => {
+    expect(Object.isFrozen(ENGLISH)).to.equal(true);
+    expect(Object.isFrozen(ENGLISH_LOGIN)).to.equal(true);
+  });
+});

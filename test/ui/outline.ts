@@ -1,0 +1,57 @@
+// What a view shows, as one line: each part with its name, value and text. Words that are only for the eye, such as the dots
+// between facts, come from the styles and are not in it.
+
+const ICONS: Readonly<Record<string, string>> = {
+  'M10 13V3.5': 'upload',
+  'M11.5 2.75': 'file',
+  'm4.75 10.5': 'done',
+  'M10 4.5v6.': 'alert',
+  'M7.25 5v10': 'pause',
+  'M6.75 4.75': 'resume',
+  'M15.75 10a': 'retry',
+  'M4.5 3.75h': 'first',
+  'm5.5 5.5 9': 'close',
+  'M6.5 9V6.5': 'lock',
+};
+
+const iconsOf = (element: Element): string =>
+  [...element.querySelectorAll('path')]
+    .map((path) => `<${ICONS[path.getAttribute('d')?.slice(0, 10) ?? ''] ?? '?'}>`)
+    .join('');
+
+const clean = (text: string | null): string => (text ?? '').replace(/\s+/g, ' ').trim();
+
+/** Facts in a row, with a dot between them as the styles draw it. */
+const textOf = (element: Element): string => {
+  const facts = [...element.querySelectorAll('.facts > span')];
+  return clean(facts.length > 0 ? facts.map((fact) => fact.textContent).join(' · ') : element.textContent);
+};
+
+const SAID = [
+  'aria-label',
+  'aria-valuenow',
+  'aria-valuetext',
+  'title',
+  'aria-setsize',
+  'aria-posinset',
+] as const;
+
+/** What has a line: parts, and the words beside them. */
+const SHOWN = '[part], .title, .hint, .sums, [part~=login] .text';
+
+function outlineOfOne(element: Element): string {
+  const said = SAID.filter((name) => element.hasAttribute(name)).map(
+    (name) => `${name.replace('aria-', '')}=${element.getAttribute(name)}`,
+  );
+  const shares = [...element.querySelectorAll<HTMLElement>(':scope > span')]
+    .filter((span) => span.style.getPropertyValue('--_share'))
+    .map((span) => `${span.className} ${span.style.getPropertyValue('--_share')}`);
+  const isLeaf = !element.querySelector(SHOWN);
+  const part = clean(element.getAttribute('part')) || element.classList.item(0);
+  const own = isLeaf && !element.hasAttribute('aria-valuenow') ? iconsOf(element) + textOf(element) : '';
+  return [part, ...said, ...shares, own].filter(Boolean).join(' ');
+}
+
+/** All parts in an element, in document order. */
+export const outlineOf = (element: ParentNode): string[] =>
+  [...element.querySelectorAll(SHOWN)].map(outlineOfOne);

@@ -1,0 +1,243 @@
+// Rows as they are shown: a file, and what its row says of it.
+
+import type { ErrorCode, FileSnapshot, PauseReason, Phase } from '../../src/index.ts';
+import { file } from './fixtures/snapshots.ts';
+
+/** What is shown of something, by a title that says what it is. */
+export type Cases<T> = Readonly<Record<string, readonly [shown: T, lines: readonly string[]]>>;
+
+/** What a row shows, beside its name. */
+export interface RowLooks {
+  /** `file` unless told. */
+  readonly icon?: string;
+  readonly percent?: string;
+  /** The values of its progress bar, and how wide its two shades are. */
+  readonly bar?: string;
+  readonly status: string;
+  readonly problem?: string;
+  readonly more?: string;
+  /** Its buttons, each with its icon. */
+  readonly actions: readonly string[];
+}
+
+const MB = 1_000_000;
+export const speeds = { bytesPerSecond: 8.24 * MB, remainingMs: 21_000 };
+export const pdf = (phase: Phase, share = 0, more: Partial<FileSnapshot> = {}): FileSnapshot =>
+  file('a.pdf', phase, 2 * MB, share, more);
+export const paused = (pauseReason?: PauseReason): FileSnapshot =>
+  pdf('paused', 0.5, pauseReason && { pauseReason });
+export const failed = (code: ErrorCode): FileSnapshot =>
+  pdf('failed', 0.5, { error: { code, retryable: true } });
+
+const [PAUSE, CANCEL, REMOVE, RETRY, RESUME] = [
+  'Pause <pause>',
+  'Cancel <close>',
+  'Remove from list <close>',
+  'Retry <retry>',
+  'Resume <resume>',
+] as const;
+
+export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> = {
+  waits: [pdf('queued'), { status: 'Waiting · 2 MB', actions: [PAUSE, CANCEL] }],
+  'is checked': [
+    pdf('hashing'),
+    {
+      bar: 'valuenow=0 valuetext=0% sent 0% stored 0%',
+      status: 'Checking… · 2 MB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is checked again, with bytes of an earlier run': [
+    pdf('hashing', 0.5),
+    {
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Checking… · 1 MB of 2 MB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is sent': [
+    pdf('uploading', 0.26, speeds),
+    {
+      percent: '26%',
+      bar: 'valuenow=26 valuetext=26% sent 26% stored 20.8%',
+      status: 'Uploading · 520 kB of 2 MB · 8.2 MB/s · 25 sec left',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is sent, at an unknown speed': [
+    pdf('uploading', 0.5),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Uploading · 1 MB of 2 MB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is almost sent': [
+    pdf('uploading', 0.999, { bytesPerSecond: 1, remainingMs: 9_000 }),
+    {
+      percent: '99%',
+      bar: 'valuenow=99 valuetext=99% sent 99% stored 79.9%',
+      status: 'Uploading · 2 MB of 2 MB · 1 byte/s · a few seconds left',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is sent, with a warning': [
+    pdf('uploading', 0.5, { warning: 'store-full' }),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Uploading · 1 MB of 2 MB',
+      problem:
+        'warning Your browser has no room to remember this upload. Keep this page open until it is done.',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is tried again soon': [
+    pdf('uploading', 0.5, { ...speeds, retryAt: 1 }),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Trying again… · 1 MB of 2 MB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is finished': [
+    pdf('committing', 1, speeds),
+    {
+      percent: '99%',
+      bar: 'valuenow=99 valuetext=99% sent 99% stored 80%',
+      status: 'Finishing… · 2 MB of 2 MB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is empty and sent': [
+    file('a.pdf', 'uploading', 0),
+    {
+      percent: '0%',
+      bar: 'valuenow=0 valuetext=0% sent 0% stored 0%',
+      status: 'Uploading · 0 kB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is done': [pdf('done'), { icon: 'done', status: 'Done · 2 MB', actions: [REMOVE] }],
+  'is paused before its first byte': [
+    pdf('paused', 0, { pauseReason: 'user' }),
+    { status: 'Paused · 2 MB', actions: [RESUME, CANCEL] },
+  ],
+  'is paused by the person': [
+    paused('user'),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Paused · 1 MB of 2 MB',
+      actions: [RESUME, CANCEL],
+    },
+  ],
+  'is paused, nobody said why': [
+    paused(),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Paused · 1 MB of 2 MB',
+      actions: [RESUME, CANCEL],
+    },
+  ],
+  'waits for the connection': [
+    paused('offline'),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Waiting for connection · 1 MB of 2 MB',
+      actions: [CANCEL],
+    },
+  ],
+  'waits for sign-in': [
+    paused('signed-out'),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Waiting for sign-in · 1 MB of 2 MB',
+      actions: [CANCEL],
+    },
+  ],
+  'waits for a challenge': [
+    paused('challenge'),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Waiting for sign-in · 1 MB of 2 MB',
+      actions: [CANCEL],
+    },
+  ],
+  'waits for a busy service': [
+    paused('rate-limited'),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Waiting, the service is busy · 1 MB of 2 MB',
+      actions: [CANCEL],
+    },
+  ],
+  'is in another tab': [
+    paused('other-tab'),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Uploading in another tab · 1 MB of 2 MB',
+      actions: [CANCEL],
+    },
+  ],
+  'needs its file': [
+    paused('needs-file'),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Choose the file again to go on · 1 MB of 2 MB',
+      actions: ['Choose the file again <resume>', CANCEL],
+    },
+  ],
+  'failed and can be tried again': [
+    failed('network'),
+    {
+      icon: 'alert',
+      status: 'Not uploaded · 2 MB',
+      problem: 'error The service cannot be reached. Check your connection, then retry.',
+      actions: [RETRY, REMOVE],
+    },
+  ],
+  'failed for good': [
+    failed('file-unreadable'),
+    {
+      icon: 'alert',
+      status: 'Not uploaded · 2 MB',
+      problem:
+        'error This file cannot be read. Check that it is still there and not open elsewhere, then choose it again.',
+      actions: [REMOVE],
+    },
+  ],
+  'failed since its name is taken': [
+    failed('name-taken'),
+    {
+      icon: 'alert',
+      status: 'Not uploaded · 2 MB',
+      problem: 'error There is already a file of this name. Upload yours under another one.',
+      more: 'button rename-button Upload as a (2).pdf',
+      actions: [RETRY, REMOVE],
+    },
+  ],
+  'is canceled': [pdf('canceled', 0.5), { status: 'Canceled · 2 MB', actions: [RETRY, REMOVE] }],
+  'is in a folder and done': [
+    pdf('done', 1, { relativePath: 'reports/2026/a.pdf' }),
+    { icon: 'done', status: 'Done · 2 MB · reports/2026', actions: [REMOVE] },
+  ],
+  'is in a folder and sent': [
+    pdf('uploading', 0.5, { relativePath: 'reports/2026/a.pdf' }),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Uploading · 1 MB of 2 MB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+};

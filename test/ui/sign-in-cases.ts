@@ -1,0 +1,201 @@
+// The sign-in panel as it is shown: what the widget knows, and the lines of its outline (test/ui/outline.ts).
+
+import type { AuthSnapshot, ErrorCode, FileSnapshot } from '../../src/index.ts';
+import type { WidgetState } from '../../src/ui/views/state.ts';
+import { file, snapshot } from './fixtures/snapshots.ts';
+import type { Shown } from './panel-cases.ts';
+import type { Cases } from './row-cases.ts';
+
+const A = file('a.pdf', 'queued', 1000);
+
+const auth = (
+  auth: Partial<AuthSnapshot>,
+  more: Partial<WidgetState> = {},
+  files: readonly FileSnapshot[] = [A],
+): Shown => ({ snapshot: snapshot(files, { auth: { required: true, ...auth } }), more });
+
+const error = (code: ErrorCode): { error: NonNullable<AuthSnapshot['error']> } => ({
+  error: { code, retryable: true },
+});
+
+/** Signing in. */
+export const SIGN_IN: Cases<Shown> = {
+  'signed out': [auth({ state: 'signed-out' }), []],
+  'signed in': [auth({ state: 'signed-in' }), []],
+  silent: [auth({ state: 'silent' }), []],
+  'asking the page': [auth({ state: 'asking-host', mode: 'token' }), []],
+  'prompt that nobody needs': [auth({ state: 'prompt', required: false }), []],
+  'prompt that nobody needs, after a failure': [
+    auth({ state: 'prompt', required: false, ...error('popup-closed') }),
+    [
+      'sign-in prompt label=Sign in to upload',
+      'title Sign in to upload',
+      'error The sign-in window was closed. Sign in to go on.',
+      'button sign-in-button Sign in',
+    ],
+  ],
+  prompt: [
+    auth({ state: 'prompt' }),
+    [
+      'sign-in prompt label=Sign in to upload',
+      'title Sign in to upload',
+      'sign-in-text A window opens for it. Your files stay here.',
+      'button sign-in-button Sign in',
+    ],
+  ],
+  'prompt in redirect mode': [
+    auth({ state: 'prompt', mode: 'redirect' }),
+    [
+      'sign-in prompt label=Sign in to upload',
+      'title Sign in to upload',
+      'sign-in-text Signing in leaves this page. Files that are not done then have to be chosen again.',
+      'button sign-in-button Sign in',
+    ],
+  ],
+  'prompt after the window was blocked, with files': [
+    auth({ state: 'prompt', ...error('popup-blocked') }),
+    [
+      'sign-in prompt label=Sign in to upload',
+      'title Sign in to upload',
+      'error Your browser blocked the sign-in window. Allow it for this page, then try again.',
+      'button sign-in-button Open again',
+    ],
+  ],
+  'prompt after the window was blocked, with nothing to lose': [
+    auth({ state: 'prompt', ...error('popup-blocked') }, {}, [
+      file('d', 'done', 1),
+      file('c', 'canceled', 1),
+    ]),
+    [
+      'sign-in prompt label=Sign in to upload',
+      'title Sign in to upload',
+      'error Your browser blocked the sign-in window. Allow it for this page, then try again.',
+      'button continue-here-button Continue on this page',
+      'button sign-in-button Open again',
+    ],
+  ],
+  'prompt after another failure, with nothing to lose': [
+    auth({ state: 'prompt', ...error('popup-closed') }, {}, []),
+    [
+      'sign-in prompt label=Sign in to upload',
+      'title Sign in to upload',
+      'error The sign-in window was closed. Sign in to go on.',
+      'button sign-in-button Sign in',
+    ],
+  ],
+  'prompt after the page failed': [
+    auth({ state: 'prompt', mode: 'token', ...error('host-token-failed') }),
+    [
+      'sign-in prompt label=Sign in to upload',
+      'title Sign in to upload',
+      'error This page could not sign you in. Try again, or reload the page.',
+      'button sign-in-button Try again',
+    ],
+  ],
+  popup: [
+    auth({ state: 'popup' }),
+    [
+      'sign-in popup label=Continue in the sign-in window',
+      'title Continue in the sign-in window',
+      'sign-in-text The upload goes on by itself as soon as you are signed in.',
+      'button cancel-sign-in-button Cancel',
+      'button sign-in-button Open again',
+    ],
+  ],
+  'popup, blocked and open again': [
+    auth({ state: 'popup', ...error('popup-blocked') }, {}, []),
+    [
+      'sign-in popup label=Continue in the sign-in window',
+      'title Continue in the sign-in window',
+      'error The upload goes on by itself as soon as you are signed in.',
+      'button cancel-sign-in-button Cancel',
+      'button sign-in-button Open again',
+    ],
+  ],
+  'popup in token mode': [auth({ state: 'popup', mode: 'token' }), []],
+  'popup-lost': [
+    auth({ state: 'popup-lost' }),
+    [
+      'sign-in popup-lost label=Waiting for the sign-in window',
+      'title Waiting for the sign-in window',
+      'sign-in-text If you closed it, open it again.',
+      'button cancel-sign-in-button Cancel',
+      'button sign-in-button Open again',
+    ],
+  ],
+  redirecting: [
+    auth({ state: 'redirecting' }),
+    [
+      'sign-in redirecting label=Signing you in…',
+      'title Signing you in…',
+      'button cancel-sign-in-button Cancel',
+    ],
+  ],
+  exchange: [
+    auth({ state: 'exchange', required: false }),
+    [
+      'sign-in exchange label=Signing you in…',
+      'title Signing you in…',
+      'button cancel-sign-in-button Cancel',
+    ],
+  ],
+  verify: [
+    auth({ state: 'verify' }),
+    ['sign-in verify label=Signing you in…', 'title Signing you in…', 'button cancel-sign-in-button Cancel'],
+  ],
+  wait: [
+    auth({ state: 'wait' }),
+    ['sign-in wait label=Signing you in…', 'title Signing you in…', 'button cancel-sign-in-button Cancel'],
+  ],
+  cooling: [
+    auth({ state: 'cooling', ...error('rate-limited') }),
+    [
+      'sign-in cooling label=One moment, please',
+      'title One moment, please',
+      'error The service is busy. It goes on by itself soon.',
+      'button cancel-sign-in-button Cancel',
+    ],
+  ],
+  'cooling for a while': [
+    auth({ state: 'cooling', ...error('rate-limited') }, { signInPauseInS: 30 }),
+    [
+      'sign-in cooling label=One moment, please',
+      'title One moment, please',
+      'error The service is busy. It goes on by itself in about 30 s.',
+      'button cancel-sign-in-button Cancel',
+    ],
+  ],
+  'cooling offline': [
+    auth({ state: 'cooling', ...error('offline') }),
+    [
+      'sign-in cooling label=One moment, please',
+      'title One moment, please',
+      'error There is no connection. The upload goes on when it is back.',
+      'button cancel-sign-in-button Cancel',
+    ],
+  ],
+  form: [
+    auth({ state: 'prompt', mode: 'local' }, { hasLogin: true }),
+    ['sign-in login', 'text Signing you in…'],
+  ],
+  'form, its window open': [
+    auth({ state: 'popup', mode: 'local' }, { hasLogin: true }),
+    [
+      'sign-in popup label=Continue in the sign-in window',
+      'title Continue in the sign-in window',
+      'sign-in-text The upload goes on by itself as soon as you are signed in.',
+      'button cancel-sign-in-button Cancel',
+      'button sign-in-button Open again',
+    ],
+  ],
+  'form, its window perhaps closed': [
+    auth({ state: 'popup-lost', mode: 'local' }, { hasLogin: true }),
+    [
+      'sign-in popup-lost label=Waiting for the sign-in window',
+      'title Waiting for the sign-in window',
+      'sign-in-text If you closed it, open it again.',
+      'button cancel-sign-in-button Cancel',
+      'button sign-in-button Open again',
+    ],
+  ],
+};

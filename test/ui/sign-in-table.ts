@@ -1,0 +1,226 @@
+// Every situation of signing in, the controls that it has, and what each of them does: the real session against the real service.
+
+import { password } from '../auth/people.ts';
+import { freshFile } from '../support/bytes.ts';
+import { settled } from '../support/collect.ts';
+import { asks, CHOOSE, DISABLED, FIELD, type Situation } from './control-table.ts';
+import { type FakeWindow, type Stage, watchBrowser } from './stage.ts';
+import { createElement, shown } from './support.ts';
+
+const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
+
+/** An element that nobody is signed in to. `windowCount` is how many windows the browser lets it open. */
+async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<Stage> {
+  const asked: string[] = [];
+  const left = [...windows];
+  watchBrowser(asked, () => left.shift() ?? null);
+  const element = await createElement({
+    auth: 'popup',
+    silent: 'off',
+    getToken: undefined,
+    authorizePath: `${fixtures}authorize.html`,
+    redirectUri: `${fixtures}secure-uploader-callback.html`,
+    authOptions: { times: { closedPollMs: 1, closedGraceMs: 1 } },
+    ...settings,
+  });
+  element.addEventListener('auth-redirect', (event) => {
+    event.preventDefault();
+    asked.push('asked to leave the page');
+  });
+  return { element, asked };
+}
+
+/** Resolves when sign-in is in this state. */
+async function signInReaches({ element }: Stage, state: string): Promise<void> {
+  while (element.snapshot.auth.state !== state) await settled();
+}
+
+/** A file waits for sign-in, which is in this state. */
+const waiting =
+  (state: string, settings: object = {}, windows: readonly FakeWindow[] = []) =>
+  async (): Promise<Stage> => {
+    const stage = await setUp(settings, windows);
+    await stage.element.addFiles(freshFile(100, 'a.txt'));
+    await signInReaches(stage, state);
+    return stage;
+  };
+
+/** A person has pressed "Sign in" and the browser opened this window, or none. */
+const pressed =
+  (windows: () => FakeWindow[] = () => []) =>
+  async (): Promise<Stage> => {
+    const stage = await waiting('prompt', {}, windows())();
+    await stage.element.signIn();
+    return stage;
+  };
+
+const newWindow = (closed = false): FakeWindow => ({ closed });
+
+/** Sign-in whose code the service answers like this. */
+const exchanging = (state: string, exchange: () => Promise<object>): (() => Promise<Stage>) =>
+  waiting(state, { silent: 'auto', authOptions: { adapter: { exchange } } });
+
+const IDPS = [
+  { id: 'local', label: 'Staff', kind: 'local' },
+  { id: 'guests', label: 'Guests', kind: 'local' },
+  { id: 'corp', label: 'Corp', kind: 'federated' },
+];
+
+/** The form, filled in for a person; `sent` sends it and waits for this state. */
+const form =
+  (person: string, sent?: string, settings: object = {}) =>
+  async (): Promise<Stage> => {
+    const stage = await waiting('prompt', { auth: 'local', ...settings }, [newWindow()])();
+    const found = await shown(() =>
+      stage.element.querySelector<HTMLFormElement>('secure-uploader-login form'),
+    );
+    const entered = { email: `${person}@example.com`, password: await password() };
+    for (const [name, value] of Object.entries(entered))
+      (found.elements.namedItem(name) as HTMLInputElement).value = value;
+    if (!sent) return stage;
+    const { auth } = stage.element.snapshot;
+    found.requestSubmit();
+    while (stage.element.snapshot.auth === auth || stage.element.snapshot.auth.state === 'login')
+      await settled();
+    await signInReaches(stage, sent);
+    await stage.element.querySelector('secure-uploader-login')?.updateComplete;
+    return stage;
+  };
+
+const WAITS = 'a.txt paused signed-out';
+const asked = (state: string, ...more: string[]): readonly string[] => [WAITS, `sign-in ${state}`, ...more];
+/** What a file waits for while a person answers the service's questions. */
+const challenged = (state: string): readonly string[] => ['a.txt paused challenge', `sign-in ${state}`];
+const CANCEL_FILE = { 'Cancel: a.txt': ['a.txt canceled', 'sign-in prompt'] };
+const START_OVER = { 'Start over': asked('prompt') };
+const CREDENTIALS = {
+  'E-mail address': FIELD,
+  Password: FIELD,
+  'Show password': { shows: 'Hide password' },
+} as const;
+
+export const SIGN_IN_SITUATIONS: readonly Situation[] = [
+  {
+    title: 'sign-in that is needed',
+    state: asked('prompt'),
+    open: waiting('prompt', {}, [newWindow()]),
+    controls: { ...CHOOSE, 'Sign in': asked('popup', 'window opened'), ...CANCEL_FILE },
+  },
+  {
+    title: 'sign-in in a window',
+    state: asked('popup', 'window opened'),
+    open: pressed(() => [newWindow()]),
+    controls: {
+      ...CHOOSE,
+      Cancel: asked('prompt', 'window opened'),
+      'Open again': asks('window focused'),
+      'Cancel: a.txt': ['a.txt canceled', 'sign-in popup', 'window opened'],
+    },
+  },
+  {
+    title: 'sign-in in a window that may be closed',
+    state: asked('popup-lost', 'window opened'),
+    open: pressed(() => [newWindow(true), newWindow()]),
+    controls: {
+      ...CHOOSE,
+      Cancel: asked('prompt', 'window opened'),
+      'Open again': asked('popup', 'window opened', 'window opened'),
+      'Cancel: a.txt': ['a.txt canceled', 'sign-in popup-lost', 'window opened'],
+    },
+  },
+  {
+    title: 'sign-in whose window is blocked, with a file that would be lost',
+    state: asked('prompt', 'window blocked'),
+    open: pressed(),
+    controls: {
+      ...CHOOSE,
+      'Open again': asks('window blocked'),
+      'Cancel: a.txt': ['a.txt canceled', 'sign-in prompt', 'window blocked'],
+    },
+  },
+  {
+    title: 'sign-in whose window is blocked, with nothing to lose',
+    state: ['sign-in prompt', 'window blocked'],
+    open: async () => {
+      const stage = await setUp({}, []);
+      await stage.element.signIn();
+      return stage;
+    },
+    controls: {
+      ...CHOOSE,
+      'Continue on this page': asks('asked to leave the page'),
+      'Open again': asks('window blocked'),
+    },
+  },
+  {
+    title: 'sign-in that leaves the page',
+    state: asked('prompt'),
+    open: waiting('prompt', { auth: 'redirect' }),
+    controls: { ...CHOOSE, 'Sign in': asks('asked to leave the page'), ...CANCEL_FILE },
+  },
+  {
+    title: 'sign-in whose code is being exchanged',
+    state: ['a.txt hashing', 'sign-in exchange'],
+    open: exchanging('exchange', () => new Promise(() => undefined)),
+    controls: {
+      ...CHOOSE,
+      Cancel: asked('prompt'),
+      'Pause: a.txt': ['a.txt paused user', 'sign-in exchange'],
+      'Cancel: a.txt': ['a.txt canceled', 'sign-in exchange'],
+    },
+  },
+  {
+    title: 'sign-in that the service makes wait',
+    state: ['a.txt paused rate-limited', 'sign-in cooling'],
+    open: exchanging('cooling', async () => ({ status: 429, body: {}, retryAfterMs: 40_000 })),
+    controls: {
+      ...CHOOSE,
+      Cancel: asked('prompt'),
+      'Cancel: a.txt': ['a.txt canceled', 'sign-in cooling'],
+    },
+  },
+  {
+    title: 'the sign-in form',
+    state: asked('prompt'),
+    open: form('tom', undefined, { idps: IDPS }),
+    controls: {
+      ...CHOOSE,
+      ...CREDENTIALS,
+      Account: FIELD,
+      'Sign in': challenged('answer'),
+      'Sign in with Corp': asked('popup', 'window opened'),
+      ...CANCEL_FILE,
+    },
+  },
+  {
+    title: 'the sign-in form of an account that is locked',
+    state: asked('prompt'),
+    open: form('lou', 'prompt'),
+    controls: { ...CHOOSE, ...CREDENTIALS, 'Sign in': DISABLED, ...CANCEL_FILE },
+  },
+  {
+    title: 'the sign-in form where only a window helps',
+    state: asked('prompt'),
+    open: form('uma', 'prompt'),
+    controls: {
+      ...CHOOSE,
+      ...CREDENTIALS,
+      'Sign in': asked('prompt'),
+      'Sign in in a window': asked('popup', 'window opened'),
+      ...CANCEL_FILE,
+    },
+  },
+  {
+    title: 'the ways to prove who it is',
+    state: challenged('choose'),
+    open: form('mia', 'choose'),
+    controls: {
+      ...CHOOSE,
+      'Code by e-mail': challenged('answer'),
+      'Code by text message': challenged('answer'),
+      'Recovery code': challenged('answer'),
+      ...START_OVER,
+      'Cancel: a.txt': ['a.txt canceled', 'sign-in choose'],
+    },
+  },
+];

@@ -1,0 +1,129 @@
+// An element with the real engine over a service that the test answers for, and a log of what it asked the browser for:
+// pickers, windows, leaving the page.
+
+import { fixture, html } from '@open-wc/testing';
+import { connect } from '../../src/engine/connection.ts';
+import type { UploaderOptions } from '../../src/engine/uploader.ts';
+import type { SettingsInput } from '../../src/index.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
+import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
+import '../../src/define.ts';
+import { settled } from '../support/collect.ts';
+import { type Kind, ScriptedService } from '../support/scripted-service.ts';
+
+export interface Stage {
+  readonly element: SecureUploader;
+  /** What the browser was asked for, oldest first. */
+  readonly asked: string[];
+}
+
+/** A stage whose service is the test. */
+export interface ScriptedStage extends Stage {
+  readonly service: ScriptedService;
+}
+
+export interface StageSettings extends SettingsInput {
+  readonly directory?: boolean;
+  readonly disabled?: boolean;
+}
+
+const undo: (() => void)[] = [];
+
+/** Gives the browser its own pickers and windows back; for `afterEach`. */
+export function restoreBrowser(): void {
+  for (const each of undo.splice(0)) each();
+}
+
+function replace<T extends object>(target: T, name: keyof T & string, value: unknown): void {
+  const own = Object.getOwnPropertyDescriptor(target, name);
+  Object.defineProperty(target, name, { value, configurable: true, writable: true });
+  undo.push(() => {
+    if (own) Object.defineProperty(target, name, own);
+    else Reflect.deleteProperty(target, name);
+  });
+}
+
+/** A window that is open until the test closes it, and never answers. */
+export interface FakeWindow {
+  closed: boolean;
+}
+
+/** Logs pickers and windows in place of showing them; `open` gives the window, `null` where the browser blocks it. */
+export function watchBrowser(asked: string[], open: () => FakeWindow | null = () => null): void {
+  replace(globalThis, 'showOpenFilePicker' as never, undefined);
+  replace(HTMLInputElement.prototype, 'click', function click(this: HTMLInputElement) {
+    asked.push(`picker: ${this.id || 'one file'}`);
+  });
+  replace(globalThis, 'open' as never, () => {
+    const opened = open();
+    asked.push(opened ? 'window opened' : 'window blocked');
+    if (!opened) return null;
+    const close = (): void => {
+      opened.closed = true;
+    };
+    const focus = (): void => void asked.push('window focused');
+    return Object.assign(opened, { close, focus, location: { replace: () => undefined } });
+  });
+}
+
+/** An element whose service answers these kinds of requests by itself and leaves the others to the test. */
+export async function setUp(
+  answers: readonly Kind[],
+  settings: StageSettings = {},
+  options: UploaderOptions = {},
+): Promise<ScriptedStage> {
+  const service = new ScriptedService();
+  if (answers.length > 0) service.answerAll(...answers);
+  const asked: string[] = [];
+  watchBrowser(asked);
+  const element = await fixture<SecureUploader>(html`<secure-uploader></secure-uploader>`);
+  Object.assign(element, {
+    engineOptions: {
+      policy: { attempts: 3, baseMs: 0, capMs: 0 },
+      store: createUploadStore({ name: `test-${crypto.randomUUID()}` }),
+      connect: (...given: Parameters<typeof connect>) => ({
+        ...connect(...given),
+        calls: service.calls,
+        put: service.put,
+      }),
+      ...options,
+    },
+    baseUrl: `https://${crypto.randomUUID()}.test`,
+    parentId: 'folder-a',
+    auth: 'none',
+    multiple: true,
+    chunkSize: 1000,
+    commitPath: '/commit',
+    cancelPath: '/cancel',
+    ...settings,
+  });
+  await element.updateComplete;
+  return { element, service, asked };
+}
+
+/** The engine's state in words: each file with its phase, refusals, sign-in, and what the browser was asked for. */
+export function stateOf({ element, asked }: Stage): string[] {
+  const { files, rejections, auth } = element.snapshot;
+  return [
+    ...files.map(({ name, phase, pauseReason }) => [name, phase, pauseReason].filter(Boolean).join(' ')),
+    ...rejections.map(({ name }) => `${name} refused`),
+    ...(auth.mode === 'none' ? [] : [`sign-in ${auth.state}`]),
+    ...asked,
+  ];
+}
+
+/** Resolves when the engine's state is this, and renders it. The test's own deadline ends it otherwise. */
+export async function reaches(stage: Stage, state: readonly string[]): Promise<void> {
+  while (stateOf(stage).join() !== state.join()) await settled();
+  stage.element.requestUpdate();
+  await stage.element.updateComplete;
+}
+
+/** Resolves when one file is in this phase. */
+export async function fileReaches({ element }: Stage, name: string, phase: string): Promise<string> {
+  for (;;) {
+    const file = element.snapshot.files.findLast((each) => each.name === name);
+    if (file?.phase === phase) return file.id;
+    await settled();
+  }
+}

@@ -1,0 +1,110 @@
+// The `token` property: one token is handed out until it is refused or forgotten, and then the next one is waited for.
+
+import { expect } from '@open-wc/testing';
+import { TokenSource, takeEarlyToken } from '../../src/ui/token-source.ts';
+import { tokenOf } from '../service/reference.ts';
+import { rejection, settled } from '../support/collect.ts';
+import { createElement, nextEvent, textFile } from './support.ts';
+
+const { signal } = new AbortController();
+
+/** What a promise gives, or `waits` where it is still open once nothing else can go on. */
+const now = (promise: unknown): Promise<unknown> => Promise.race([promise, settled().then(() => 'waits')]);
+
+describe('a token that the page sets', () => {
+  for (const [title, steps, expected] of [
+    ['is handed out again for the next page load of the engine', ['first', 'first'], ['one', 'one']],
+    ['is not handed out again once it ran out', ['first', 'expired'], ['one', 'waits']],
+    [
+      'is not handed out again once it was refused',
+      ['first', 'rejected', 'rejected'],
+      ['one', 'waits', 'waits'],
+    ],
+    ['is handed out though the one before it was refused', ['rejected'], ['one']],
+  ] as const)
+    it(title, async () => {
+      const source = new TokenSource();
+      source.set('one');
+      const given: unknown[] = [];
+      for (const reason of steps) given.push(await now(source.getToken(reason, signal)));
+      expect(given).to.deep.equal(expected);
+    });
+
+  it('is given to all who waited for it', async () => {
+    const source = new TokenSource();
+    const waiting = [source.getToken('first', signal), source.getToken('first', signal)];
+    expect(await now(waiting[0])).to.equal('waits');
+    source.set('one');
+    expect(await Promise.all(waiting)).to.deep.equal(['one', 'one']);
+  });
+
+  it('is waited for after a refusal, and the next refusal waits for another one', async () => {
+    const source = new TokenSource();
+    source.set('one');
+    await source.getToken('first', signal);
+    for (const next of ['two', 'three']) {
+      const waiting = source.getToken('rejected', signal);
+      expect(await now(waiting)).to.equal('waits');
+      source.set(next);
+      expect(await waiting).to.equal(next);
+    }
+  });
+
+  it('is forgotten by `clear`', async () => {
+    const source = new TokenSource();
+    source.set('one');
+    source.clear();
+    expect(await now(source.getToken('first', signal))).to.equal('waits');
+  });
+
+  it('is not waited for any longer than the signal allows', async () => {
+    const stop = new AbortController();
+    const waiting = rejection(new TokenSource().getToken('first', stop.signal) as Promise<unknown>);
+    stop.abort(new Error('gone'));
+    expect((await waiting).message).to.equal('gone');
+  });
+
+  it('is taken off an element that was not defined yet, and only the token', () => {
+    const host = { token: 'early', other: 1 };
+    expect(takeEarlyToken(host)).to.equal('early');
+    expect(host).to.deep.equal({ other: 1 });
+    expect(takeEarlyToken(host)).to.equal(undefined);
+  });
+
+  it('is forgotten when somebody signs out, here or in another tab, but not when a session ended', async () => {
+    for (const reason of ['user', 'other-tab', 'expired'] as const) {
+      const source = new TokenSource();
+      source.set('one');
+      source.onChange({ name: 'signed-out', detail: { reason } });
+      const expected = reason === 'expired' ? 'one' : 'waits';
+      expect(await now(source.getToken('first', signal)), reason).to.equal(expected);
+    }
+  });
+
+  it('is for one owner: another one gets it only where it was set with the change', async () => {
+    const source = new TokenSource();
+    const tokenFor = (owner: string): Promise<unknown> => {
+      source.assign(owner);
+      return now(source.getToken('first', signal));
+    };
+    source.set('of-ann');
+    expect(await tokenFor(''), 'whose it is may be told later').to.equal('of-ann');
+    expect(await tokenFor('ann')).to.equal('of-ann');
+    expect(await tokenFor('bob')).to.equal('waits');
+    source.set('of-bob');
+    expect(await tokenFor('bob')).to.equal('of-bob');
+    source.set('of-cleo');
+    expect(await tokenFor('cleo')).to.equal('of-cleo');
+  });
+
+  it('is not used again after signing out', async () => {
+    const element = await createElement({ getToken: undefined });
+    element.token = await tokenOf('alice');
+    await element.updateComplete;
+    const finished = nextEvent(element, 'uploads-finished');
+    await element.addFiles(textFile('before.txt'));
+    await finished;
+    await element.signOut();
+    expect(await now(element.getToken?.('first', signal))).to.equal('waits');
+  });
+});

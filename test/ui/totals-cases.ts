@@ -1,0 +1,95 @@
+// The foot as it is shown: the files of the list, and the lines of its outline (test/ui/outline.ts).
+
+import type { FileSnapshot } from '../../src/index.ts';
+import { file } from './fixtures/snapshots.ts';
+import { type Cases, failed, paused, pdf, speeds } from './row-cases.ts';
+
+/** The foot, with and without `manual`. */
+export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly isManual?: boolean }> = {
+  'one file is sent': [{ files: [pdf('uploading', 0.5, speeds)] }, []],
+  'two files wait': [
+    { files: [pdf('queued'), pdf('queued')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
+      'status 0 of 2 files done · 0 kB of 4 MB',
+      'button pause-all-button Pause all',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'two files wait, with manual': [
+    { files: [pdf('queued'), pdf('queued')], isManual: true },
+    [
+      'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
+      'status 0 of 2 files done · 0 kB of 4 MB',
+      'button start-button Upload 2 files',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'two files are sent': [
+    { files: [pdf('uploading', 0.5, speeds), pdf('hashing')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=25 valuetext=25% sent 25% stored 20%',
+      'status 0 of 2 files done · 1 MB of 4 MB · 8.2 MB/s · 3 min left',
+      'button pause-all-button Pause all',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'two files are sent at an unknown speed': [
+    { files: [pdf('uploading', 0.5), pdf('uploading', 0.5)] },
+    [
+      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'status 0 of 2 files done · 2 MB of 4 MB',
+      'button pause-all-button Pause all',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'two are paused by the person': [
+    { files: [paused('user'), paused('user')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'status 0 of 2 files done · 2 MB of 4 MB',
+      'button resume-all-button Resume all',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'two wait for sign-in': [
+    { files: [paused('signed-out'), paused('signed-out')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'status 0 of 2 files done · 2 MB of 4 MB',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'one failed, one is done': [
+    { files: [failed('network'), pdf('done')] },
+    [
+      'status 1 of 2 files done · 4 MB',
+      'button retry-failed-button Retry failed',
+      'button clear-button Clear finished',
+    ],
+  ],
+  'two are done': [
+    { files: [pdf('done'), pdf('done')] },
+    ['status 2 of 2 files done · 4 MB', 'button clear-button Clear finished'],
+  ],
+  'one is canceled, one is empty': [
+    { files: [pdf('canceled'), file('b', 'queued', 0)] },
+    [
+      'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
+      'status 0 of 2 files done · 0 kB of 2 MB',
+      'button pause-all-button Pause all',
+      'button cancel-all-button Cancel all',
+      'button clear-button Clear finished',
+    ],
+  ],
+  'one is canceled, one is empty, with manual': [
+    { files: [pdf('canceled'), file('b', 'queued', 0)], isManual: true },
+    [
+      'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
+      'status 0 of 2 files done · 0 kB of 2 MB',
+      'button start-button Upload 1 file',
+      'button cancel-all-button Cancel all',
+      'button clear-button Clear finished',
+    ],
+  ],
+};

@@ -1,0 +1,113 @@
+// What each view shows in each state, word for word: parts, names, values, texts and icons, by snapshots made by hand.
+
+import { expect, fixture, html } from '@open-wc/testing';
+import { file, snapshot } from './fixtures/snapshots.ts';
+import type { WidgetFixture } from './fixtures/widget-fixture.ts';
+import './fixtures/widget-fixture.ts';
+import { outlineOf } from './outline.ts';
+import { REFUSED, type Shown, ZONES } from './panel-cases.ts';
+import { type Cases, pdf, ROWS, type RowLooks } from './row-cases.ts';
+import { SIGN_IN } from './sign-in-cases.ts';
+import { all, one } from './support.ts';
+import { TOTALS } from './totals-cases.ts';
+
+/** A widget that shows this. */
+async function show({
+  snapshot: state = snapshot([]),
+  rules,
+  intake,
+  more = {},
+}: Shown): Promise<WidgetFixture> {
+  const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
+  element.rules = { ...element.rules, ...rules };
+  element.intake = { ...element.intake, ...intake };
+  element.more = more;
+  await element.show(state);
+  return element;
+}
+
+/** The lines of one part and all in it; none where it is not there. */
+const linesOf = (element: WidgetFixture, part: string): string[] => {
+  const [found] = all(element, `[part~="${part}"]`);
+  return found ? outlineOf(found) : [];
+};
+
+const rowLines = (name: string, title: string, looks: RowLooks): (string | undefined)[] => {
+  const { icon = 'file', percent, bar, status, problem, more, actions } = looks;
+  return [
+    `file-icon <${icon}>`,
+    `file-name title=${title} ${name}`,
+    percent && `file-percent ${percent}`,
+    bar && `progress label=Progress of ${name} ${bar}`,
+    `file-status ${status}`,
+    problem,
+    more,
+    ...actions.map((action) => {
+      const [label, drawn] = action.split(' <');
+      return `icon-button label=${label}: ${name} title=${label} <${drawn}`;
+    }),
+  ].filter(Boolean);
+};
+
+describe('a row of a file that', () => {
+  for (const [title, [shown, looks]] of Object.entries(ROWS))
+    it(title, async () => {
+      const element = await show({ snapshot: snapshot([shown]) });
+      expect(outlineOf(one(element, 'li'))).to.deep.equal(rowLines('a.pdf', shown.relativePath, looks));
+      expect(one(element, 'li').getAttribute('part')).to.equal(`file ${shown.phase}`);
+    });
+
+  it('waits behind another one, which it can overtake', async () => {
+    const element = await show({ snapshot: snapshot([pdf('done'), pdf('queued', 0, { id: 'b' })]) });
+    const [, second] = all(element, 'li');
+    expect(outlineOf(second as HTMLElement)).to.include(
+      'icon-button label=Upload first: a.pdf title=Upload first <first>',
+    );
+    expect([second?.ariaPosInSet, second?.ariaSetSize]).to.deep.equal(['2', '2']);
+  });
+
+  it('has a name that would turn its direction', async () => {
+    const error = { code: 'name-taken', retryable: false } as const;
+    const shown = file('a\u202efdp.exe', 'failed', 10, 0, { relativePath: 'x\u202ey/a\u202efdp.exe', error });
+    const lines = outlineOf(one(await show({ snapshot: snapshot([shown]) }), 'li'));
+    expect(lines).to.include('file-name title=xy/afdp.exe afdp.exe');
+    expect(lines).to.include('file-status Not uploaded · 10 bytes · xy');
+    expect(lines).to.include('button rename-button Upload as afdp (2).exe');
+  });
+});
+
+const describeCases = <T>(title: string, cases: Cases<T>, lines: (shown: T) => Promise<string[]>): unknown =>
+  describe(title, () => {
+    for (const [name, [shown, expected]] of Object.entries(cases))
+      it(name, async () => expect(await lines(shown)).to.deep.equal(expected));
+  });
+
+describeCases('the foot where', TOTALS, async ({ files, isManual = false }) => {
+  const rows = files.map((each, index) => ({ ...each, id: String(index) }));
+  return linesOf(await show({ snapshot: snapshot(rows), rules: { manual: isManual } }), 'totals');
+});
+
+describeCases('the drop zone', ZONES, async (shown) => {
+  const element = await show(shown);
+  const zone = one(element, '[part~="drop-zone"]');
+  return [
+    zone.getAttribute('part')?.trim() ?? '',
+    ...outlineOf(zone),
+    ...all(element, '[part=notice]').map((notice) => `notice ${notice.textContent}`),
+  ];
+});
+
+/** A panel with its own line first. */
+const panelLines = (part: string) => async (shown: Shown) => {
+  const element = await show(shown);
+  const [panel] = all(element, `[part~="${part}"]`);
+  if (!panel) return [];
+  const label = panel.getAttribute('aria-label');
+  return [
+    [panel.getAttribute('part'), label && `label=${label}`].filter(Boolean).join(' '),
+    ...outlineOf(panel),
+  ];
+};
+
+describeCases('the panel of refused files:', REFUSED, panelLines('rejections'));
+describeCases('the sign-in panel:', SIGN_IN, panelLines('sign-in'));

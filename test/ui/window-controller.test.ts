@@ -1,0 +1,255 @@
+// Which rows of a long list are rendered: exact ranges for lists, scrollers and rows of known sizes.
+
+import { expect } from '@open-wc/testing';
+import type { RowRange } from '../../src/ui/views/state.ts';
+import { WindowController, type WindowHost } from '../../src/ui/window-controller.ts';
+
+/** The height that a row is taken to have before any was measured. */
+const GUESS = 72;
+
+const idsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `f${index}`);
+const frame = (): Promise<unknown> => new Promise(requestAnimationFrame);
+
+class Host {
+  readonly renderRoot = document.createElement('div');
+  readonly scroller = document.createElement('div');
+  readonly list = document.createElement('ul');
+  readonly updateComplete = Promise.resolve(true);
+  requestCount = 0;
+  readonly controllers: unknown[] = [];
+  readonly rows: WindowController;
+
+  constructor() {
+    this.scroller.className = 'scroller';
+    this.scroller.style.cssText = 'position: fixed; left: 0; inline-size: 200px; overflow: auto';
+    this.list.className = 'list';
+    this.list.style.cssText = 'margin: 0; padding: 0; list-style: none';
+    this.scroller.append(this.list);
+    this.renderRoot.append(this.scroller);
+    document.body.append(this.renderRoot);
+    this.rows = new WindowController(this as unknown as WindowHost);
+  }
+
+  addController(controller: unknown): void {
+    this.controllers.push(controller);
+  }
+  removeController(): void {}
+
+  requestUpdate(): void {
+    this.requestCount += 1;
+  }
+
+  /** Puts the scroller at `top` with a height of its own, scrolled by `scrolled`, all in pixels. */
+  place(top: number, height: number, scrolled: number, listHeight = 100_000): void {
+    this.scroller.style.top = `${top}px`;
+    this.scroller.style.blockSize = `${height}px`;
+    this.list.style.blockSize = `${listHeight}px`;
+    this.scroller.scrollTop = scrolled;
+  }
+
+  /** Renders rows of these heights, as if they had just been rendered, and measures them. */
+  measure(heights: readonly number[]): void {
+    const items = heights.map((height, index) => {
+      const item = document.createElement('li');
+      item.dataset.id = `f${index}`;
+      item.style.blockSize = `${height}px`;
+      return item;
+    });
+    this.list.replaceChildren(...items);
+    this.rows.hostUpdated();
+  }
+}
+
+let host: Host;
+
+beforeEach(() => {
+  host = new Host();
+});
+afterEach(() => {
+  host.rows.hostDisconnected();
+  host.renderRoot.remove();
+});
+
+const range = (first: number, last: number, before: number, after: number): RowRange => ({
+  first,
+  last,
+  before,
+  after,
+});
+
+/** The rows of a list of 1,000 whose rows are all as high as the guess. */
+const guessed = (first: number, last: number): RowRange =>
+  range(first, last, first * GUESS, (1000 - last) * GUESS);
+
+describe('the rows that are rendered', () => {
+  it('are those of the element that has the list', () => {
+    expect(host.controllers).to.deep.equal([host.rows]);
+  });
+
+  it('are all rows of a list of up to 60', () => {
+    host.place(0, 100, 0);
+    expect(host.rows.rangeOf(idsOf(60))).to.deep.equal(range(0, 60, 0, 0));
+    expect(host.rows.rangeOf([])).to.deep.equal(range(0, 0, 0, 0));
+    expect(host.rows.rangeOf(idsOf(61)).last).to.be.lessThan(61);
+  });
+
+  it('are the first ones before the list is on the screen', () => {
+    host.list.className = '';
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 19));
+    host.list.className = 'list';
+    host.scroller.className = '';
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 19));
+  });
+
+  it('are those in the scroller, and 600 pixels of rows before and after them', () => {
+    host.place(100, 300, 5000);
+    // 5,000 - 600 = 4,400 is within row 61; 5,300 + 600 = 5,900 is within row 81.
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(61, 82));
+  });
+
+  it('end where a row ends at the edge', () => {
+    // 960 - 600 is the end of row 4; 960 + 312 + 600 is the end of row 25.
+    host.place(100, 312, 960);
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(5, 27));
+  });
+
+  it('go no further than the edge of the window', () => {
+    const { innerHeight } = globalThis;
+    host.place(-959, innerHeight + 5000, 0);
+    // The window begins 959 pixels below the start of the list; 959 - 600 is the last pixel but one of row 4.
+    const last = Math.floor((959 + innerHeight + 600) / GUESS) + 1;
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(4, last));
+  });
+
+  it('are those at the edge of the window where the scroller is above it', () => {
+    host.place(-2000, 300, 0);
+    // 2,000 - 600 is within row 19; 2,000 + 600 is within row 36.
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(19, 37));
+  });
+
+  it('reach the end of the list without space after them', () => {
+    host.place(0, 300, 7200 - 300, 7200);
+    expect(host.rows.rangeOf(idsOf(100))).to.deep.equal(range(87, 100, 87 * GUESS, 0));
+  });
+
+  it('are the last ten where the list has just become shorter than what is scrolled to', () => {
+    host.place(0, 300, 50_000);
+    expect(host.rows.rangeOf(idsOf(100))).to.deep.equal(range(90, 100, 90 * GUESS, 0));
+  });
+
+  it('take the measured heights, and their mean for rows that were not rendered', () => {
+    host.place(0, 300, 0);
+    host.rows.rangeOf(idsOf(1000));
+    host.measure([100, 20, 30]);
+    // The mean is 50: the rows end at 100, 120, 150, 200, …, and row 18 is the first that starts beyond 900.
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(range(0, 19, 0, (1000 - 19) * 50));
+    host.place(0, 300, 710);
+    expect(host.rows.rangeOf(idsOf(1000)).before).to.equal(100);
+    host.place(0, 300, 730);
+    expect(host.rows.rangeOf(idsOf(1000)).before).to.equal(120);
+  });
+
+  it('keep the guess where no row was rendered', () => {
+    host.place(0, 300, 0);
+    host.rows.rangeOf(idsOf(1000));
+    host.measure([]);
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 13));
+  });
+
+  it('are measured only in a long list', () => {
+    host.place(0, 300, 0);
+    host.rows.rangeOf(idsOf(60));
+    host.measure(Array.from({ length: 60 }, () => 20));
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 13));
+    host.rows.rangeOf(idsOf(61));
+    host.measure(Array.from({ length: 61 }, () => 20));
+    expect(host.rows.rangeOf(idsOf(1000)).last).to.equal(46);
+  });
+
+  it('forget heights of rows that are gone once there are twice as many as rows', () => {
+    host.place(0, 300, 0);
+    const startOfThird = (count: number): number => {
+      host.rows.rangeOf(idsOf(61));
+      host.measure(Array.from({ length: count }, (_, index) => (index === 0 ? 700 : 7)));
+      host.place(0, 300, 650);
+      return host.rows.rangeOf(idsOf(61)).before;
+    };
+    expect(startOfThird(122)).to.equal(0);
+    // Without heights of their own all rows have the mean.
+    expect(startOfThird(123)).to.be.greaterThan(0);
+  });
+});
+
+describe('another rendering', () => {
+  const render = (count: number): RowRange => host.rows.rangeOf(idsOf(count));
+  const scrollTo = async (top: number): Promise<number> => {
+    const { requestCount } = host;
+    host.scroller.scrollTop = top;
+    host.scroller.dispatchEvent(new Event('scroll'));
+    await frame();
+    await frame();
+    return host.requestCount - requestCount;
+  };
+
+  beforeEach(() => {
+    host.rows.hostConnected();
+    host.place(0, 300, 0);
+  });
+
+  it('comes when other rows are scrolled to, once a frame, and not for the same rows', async () => {
+    render(1000);
+    expect(await scrollTo(10)).to.equal(0);
+    host.scroller.dispatchEvent(new Event('scroll'));
+    expect(await scrollTo(7200)).to.be.within(1, 2);
+    render(1000);
+    expect(await scrollTo(7210)).to.equal(0);
+    expect(await scrollTo(0)).to.be.within(1, 2);
+  });
+
+  it('comes where only the first row changes, and where only the last one does', async () => {
+    host.place(0, 300, 7200 - 300 - 144, 7200);
+    render(100);
+    expect(await scrollTo(7200 - 300)).to.be.within(1, 2);
+    host.place(0, 300, 0);
+    render(1000);
+    expect(await scrollTo(200)).to.be.within(1, 2);
+  });
+
+  it('comes when the window has another size', async () => {
+    render(1000);
+    host.place(0, 500, 0);
+    globalThis.dispatchEvent(new Event('resize'));
+    await frame();
+    expect(host.requestCount).to.equal(1);
+  });
+
+  it('comes when rows turn out to be of another height than was thought', async () => {
+    render(1000);
+    host.measure([20]);
+    expect(host.requestCount).to.equal(0);
+    await frame();
+    expect(host.requestCount).to.equal(1);
+  });
+
+  it('does not come in a short list', async () => {
+    render(60);
+    expect(await scrollTo(7200)).to.equal(0);
+    host.measure([20]);
+    await frame();
+    expect(host.requestCount).to.equal(0);
+    render(61);
+    expect(await scrollTo(0)).to.be.within(1, 2);
+  });
+
+  it('does not come once the element is off the page, and comes again when it is back', async () => {
+    render(1000);
+    host.scroller.scrollTop = 7200;
+    globalThis.dispatchEvent(new Event('resize'));
+    host.rows.hostDisconnected();
+    await frame();
+    expect(host.requestCount).to.equal(0);
+    expect(await scrollTo(9000)).to.equal(0);
+    host.rows.hostConnected();
+    expect(await scrollTo(7200)).to.be.within(1, 2);
+  });
+});
