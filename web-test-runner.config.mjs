@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { esbuildPlugin } from '@web/dev-server-esbuild';
 import { defaultReporter } from '@web/test-runner';
 import { chromeLauncher } from '@web/test-runner-chrome';
-import { chromiumArgs, findChromium, findFirefox } from './scripts/browser.mjs';
+import { a11ySnapshotPlugin } from '@web/test-runner-commands/plugins';
+import { findChromium, findFirefox, puppeteerArgs } from './scripts/browser.mjs';
 import { countReporter } from './test/support/count-reporter.mjs';
 import { servicePlugin } from './test/support/service-plugin.mjs';
 import { webkitLauncher } from './test/support/webkit-launcher.mjs';
@@ -33,7 +34,7 @@ const launchers = {
     Object.assign(
       chromeLauncher({
         concurrency: 2,
-        launchOptions: { executablePath: findChromium(), args: chromiumArgs, timeout: startMs },
+        launchOptions: { executablePath: findChromium(), args: [...puppeteerArgs], timeout: startMs },
         createPage: async ({ browser }) => (await browser.createBrowserContext()).newPage(),
       }),
       { name: 'Chromium' },
@@ -62,14 +63,23 @@ export default {
   files: 'test/{core,service,auth,store,pipeline,engine,ui}/**/*.test.ts',
   nodeResolve: true,
   middleware: [asBuilt],
-  plugins: [servicePlugin(), esbuildPlugin({ ts: true, tsconfig: `${root}tsconfig.json` })],
+  plugins: [
+    a11ySnapshotPlugin(),
+    servicePlugin(),
+    esbuildPlugin({ ts: true, tsconfig: `${root}tsconfig.json` }),
+  ],
   browsers: engines.map((name) => launchers[name]()),
   concurrentBrowsers: 1,
   browserStartTimeout: startMs,
   testsStartTimeout: startMs,
-  testsFinishTimeout: 240_000,
+  testsFinishTimeout: 600_000,
   testFramework: {
-    config: { timeout: 60_000, ...(process.env.TEST_NAME ? { grep: process.env.TEST_NAME } : {}) },
+    config: {
+      timeout: 60_000,
+      forbidOnly: true,
+      forbidPending: true,
+      ...(process.env.TEST_NAME ? { grep: process.env.TEST_NAME } : {}),
+    },
   },
   // Lit's hint that it runs in dev mode, which in tests is meant.
   filterBrowserLogs: ({ args }) => !String(args[0]).startsWith('Lit is in dev mode'),

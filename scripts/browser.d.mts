@@ -5,4 +5,7 @@ export function findWebKit(): { driver: string; browser: string; display: string
 export function provideChromium(root: string): string | undefined;
 export function provideEngines(): string | undefined;
 export const chromiumArgs: string[];
+export const puppeteerArgs: string[];
+export const unusedFeatures: string[];
+export function disableFeatures(names: readonly string[]): string;
 export function isSet(name: string): boolean;

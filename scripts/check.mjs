@@ -1,4 +1,5 @@
-// `npm run check`: format, lint and layers (Biome), types (tsc), template bindings (lit-analyzer), side by side. Counts one
+// `npm run check`: format, lint and layers (Biome), types (tsc), template bindings (lit-analyzer), and
+// tests that would not run (focused.mjs), side by side. Counts one
 // passed or failed for each; the output of a tool is printed only where it failed.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -11,7 +12,11 @@ const modules = join(here, 'node_modules');
 /** The checks of a project folder, as `{name, args}` for Node; a check that has nothing to look at yet is left out. */
 function checksOf(root) {
   const sources = filesUnder(root, ['src', 'demo', 'test'], /\.ts$/);
+  const tests = filesUnder(root, ['test'], /\.test\.[cm]?[jt]s$/);
   const templates = filesUnder(root, ['src'], /\.ts$/);
+  // Only files that changed, and those that import them, are checked again. Not for other folders, which share these modules.
+  const incremental =
+    root === here ? ['--incremental', '--tsBuildInfoFile', join(modules, '.cache/types.tsbuildinfo')] : [];
   return [
     {
       name: 'format, lint, layers',
@@ -24,7 +29,7 @@ function checksOf(root) {
     },
     sources.length && {
       name: 'types',
-      args: [join(modules, 'typescript/bin/tsc'), '--noEmit', '--pretty', 'false'],
+      args: [join(modules, 'typescript/bin/tsc'), '--noEmit', '--pretty', 'false', ...incremental],
     },
     templates.length && {
       name: 'template bindings',
@@ -35,6 +40,10 @@ function checksOf(root) {
         '0',
         'src/**/*.ts',
       ],
+    },
+    tests.length && {
+      name: 'focused, skipped, empty tests',
+      args: [join(here, 'scripts/focused.mjs'), root],
     },
   ].filter(Boolean);
 }

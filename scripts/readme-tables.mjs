@@ -65,8 +65,7 @@ function defaultOf({ name, fieldName, type }) {
     throw new Error(`the property of ${name} is ${fieldName}, not ${camel(name)}`);
   if (type?.text === 'boolean') return 'off';
   if (name === 'base-url') return '';
-  const path = settings.paths[fieldName.replace(/Path$/, '')];
-  const value = fieldName.endsWith('Path') ? path : (settings[fieldName] ?? settings[`${fieldName}Bytes`]);
+  const value = settings[fieldName] ?? settings[`${fieldName}Bytes`];
   const isUnset = value === undefined || value === '' || value === Number.POSITIVE_INFINITY;
   return isUnset || (Array.isArray(value) && value.length === 0) ? '' : `\`${value}\``;
 }
@@ -84,7 +83,7 @@ function signatureOf({ name, parameters = [] }) {
 /** Of the overloads of a method the one that the doc block stands on, with the parameters of the longest. */
 function methodsOf(members) {
   const methods = members.filter(
-    ({ kind, privacy, name }) => kind === 'method' && !privacy && name !== 'addEventListener',
+    ({ kind, privacy, name }) => kind === 'method' && !privacy && !/^(add|remove)EventListener$/.test(name),
   );
   return [...new Set(methods.map(({ name }) => name))].map((name) => {
     const same = methods.filter((method) => method.name === name);

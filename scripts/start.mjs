@@ -32,6 +32,7 @@ const service = await startService({
   dataDir,
   appOrigins: [pages.origin],
   host: 'localhost',
+  demo: true,
   loginScript: await buildLoginPage(),
   servicePort,
   storagePort: await freePort(servicePort + 1),

@@ -1,14 +1,18 @@
-// `npm test`: every check and every suite, one after the other; at the end what failed, and on the last line the sum of all:
-// `N passed, N failed`. Words after `--` that are paths run only those files; `--only=check,wtr,server,package,auth,e2e` only those
-// suites; `--name=words` only the tests with such a title; `--engines` (or CI) runs the tests in pages in Firefox and WebKit too.
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+// `npm test`: all checks and all suites, in two lanes side by side; at the end what failed and what was left to CI, and on the last
+// line, alone, the sum: `N passed, N failed`. Arguments after `--`: paths run only those files; `--changed` only what relates to the
+// changes since the merge base with `main`; `--only=check,wtr,server,package,auth,e2e` only those suites; `--name=words` only tests
+// with such a title. `CI=1` leaves nothing out; `--engines` runs the tests in pages in Firefox and WebKit too.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isSet } from './browser.mjs';
+import { changedTests } from './changed.mjs';
 import { check } from './check.mjs';
 import { filesUnder } from './files.mjs';
+import { focusedTests } from './focused.mjs';
+import { isFullRun, isLeftToCi, leftOut } from './scope.mjs';
+import { argumentsFor, endAll, runSuite, SUITES } from './suites.mjs';
 
 const own = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
@@ -18,145 +22,24 @@ const root = option('root') ?? own;
 const fileLimitMs = Number(option('file-limit') ?? 1200) * 1000;
 const suiteLimitMs = Number(option('suite-limit') ?? 3000) * 1000;
 const greatestShown = 20;
-const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
 const titles = option('name');
-const allEngines = args.includes('--engines') || isSet('CI');
+const only = option('only')?.split(',');
+const allEngines = args.includes('--engines') || isFullRun;
 const engines = allEngines ? 'chromium,firefox,webkit' : process.env.BROWSERS || 'chromium';
-const pageFolders = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'].map(
-  (name) => `test/${name}`,
-);
 const scratch = mkdtempSync(join(tmpdir(), 'secure-uploader-test-'));
 
-const picked = ({ folders, pattern = /\.test\.ts$/ }) =>
-  filesUnder(root, folders, pattern).filter(
-    (file) =>
-      paths.length === 0 || paths.some((path) => file === path || file.startsWith(path.replace(/\/?$/, '/'))),
-  );
+const sum = { passed: 0, failed: 0 };
+const lines = [];
+const failed = [];
 
-let running;
-/** Ends a suite with all that its tests have started. */
-const kill = (signal) => {
-  try {
-    if (running?.pid) process.kill(-running.pid, signal);
-  } catch {
-    running.kill(signal); // where there are no groups, or nobody is left in it
-  }
-};
 for (const [signal, status] of [
   ['SIGINT', 130],
   ['SIGTERM', 143],
 ])
   process.once(signal, () => {
-    kill('SIGTERM');
+    endAll('SIGTERM');
     process.exit(status);
   });
-
-/**
- * Runs Node with `nodeArgs`, its output straight through. Answers what it counted and what failed; a suite that dies counts as a
- * failure, and one that does not end is ended. What its tests leave running ends with it.
- */
-function run(name, nodeArgs, env) {
-  const countFile = join(scratch, `${name}.json`);
-  return new Promise((resolve) => {
-    const options = {
-      cwd: root,
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, ...env, COUNT_FILE: countFile },
-      detached: true, // a group of processes of its own, to be ended as one
-    };
-    let ending = '';
-    const child = spawn(process.execPath, nodeArgs, options);
-    running = child;
-    const limit = setTimeout(() => {
-      ending = `did not end within ${suiteLimitMs / 1000} s`;
-      kill('SIGKILL');
-    }, suiteLimitMs);
-    child.on('error', (error) => resolve(countOf(error.message, countFile)));
-    child.on('exit', (code, signal) => {
-      clearTimeout(limit);
-      kill('SIGKILL');
-      resolve(countOf(ending || (code === 0 ? '' : `ended with ${signal ?? `status ${code}`}`), countFile));
-    });
-  });
-}
-
-/** `ending` says what was wrong with the end of the suite, if anything. */
-function countOf(ending, countFile) {
-  const nothing = { passed: 0, failed: 0, skipped: 0, failures: [] };
-  const isCounted = existsSync(countFile);
-  const { passed, failed, skipped, failures } = isCounted
-    ? JSON.parse(readFileSync(countFile, 'utf8'))
-    : nothing;
-  const isKilled = ending.startsWith('did not');
-  let broken = isKilled ? ending : '';
-  if (passed + failed + skipped === 0) broken ||= ending || 'has files and ran no test';
-  else if (failed + skipped === 0) broken ||= ending;
-  if (broken) failures.push({ title: 'the suite', error: broken });
-  return { passed, failed: failed + skipped + (broken ? 1 : 0), failures };
-}
-
-function pages(files) {
-  const filter = paths.length ? ['--files', ...files] : [];
-  const env = { BROWSERS: engines, ...(titles ? { TEST_NAME: titles } : {}) };
-  return run('wtr', [join(own, 'node_modules/@web/test-runner/dist/bin.js'), ...filter], env);
-}
-
-function outside(name, concurrency) {
-  const reporters = ['spec', 'stdout', join(own, 'scripts/count-tests.mjs'), join(scratch, 'unused')];
-  const limits = [`--test-concurrency=${concurrency}`, `--test-timeout=${fileLimitMs}`];
-  const flags = ['--import', 'tsx', '--test', ...limits];
-  const filter = titles ? [`--test-name-pattern=${titles}`] : [];
-  const [shown, shownTo, counter, counterTo] = reporters;
-  const report = [`--test-reporter=${shown}`, `--test-reporter-destination=${shownTo}`];
-  const count = [`--test-reporter=${counter}`, `--test-reporter-destination=${counterTo}`];
-  // The journeys of sign-in run in these browsers, as far as they can be driven.
-  return (files) => run(name, [...flags, ...filter, ...report, ...count, ...files], { BROWSERS: engines });
-}
-
-const suites = [
-  {
-    name: 'wtr',
-    title: 'In pages',
-    folders: pageFolders,
-    start: pages,
-  },
-  { name: 'server', title: 'The reference service', folders: ['test/server'], start: outside('server', 2) },
-  { name: 'package', title: 'The package', folders: ['test/package'], start: outside('package', 1) },
-  // Mostly waiting, for windows and other people's pages.
-  {
-    name: 'auth',
-    title: 'Journeys of sign-in',
-    folders: ['test/e2e'],
-    pattern: /^auth-.*\.test\.ts$/,
-    start: outside('auth', 2),
-  },
-  {
-    name: 'e2e',
-    title: 'Journeys',
-    folders: ['test/e2e'],
-    pattern: /^(?!auth-).*\.test\.ts$/,
-    start: outside('e2e', 1),
-  },
-];
-
-const only = option('only')?.split(',');
-const unknown =
-  only?.filter((name) => name !== 'check' && !suites.some((suite) => suite.name === name)) ?? [];
-const sum = { passed: 0, failed: 0 };
-const lines = [];
-const failed = [];
-
-async function count(title, start) {
-  console.log(`\n== ${title}`);
-  const started = performance.now();
-  const counted = await start();
-  sum.passed += counted.passed;
-  sum.failed += counted.failed;
-  failed.push(...counted.failures.map((each) => lineOf(title, each)));
-  const seconds = ((performance.now() - started) / 1000).toFixed(1);
-  const counts = `${counted.passed} passed, ${counted.failed} failed`;
-  lines.push(`${counted.failed ? 'FAIL' : 'ok  '} ${title}: ${counts} (${seconds} s)`);
-}
 
 /** A failure in one line: where, which, and as much of the error as tells what it is. */
 function lineOf(suite, { file, engine, title, error }) {
@@ -165,26 +48,106 @@ function lineOf(suite, { file, engine, title, error }) {
   return line.length > 400 ? `${line.slice(0, 400)}…` : line;
 }
 
+function add(title, { passed, failed: failedCount, failures }, startedMs) {
+  sum.passed += passed;
+  sum.failed += failedCount;
+  failed.push(...failures.map((each) => lineOf(title, each)));
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  lines.push(
+    `${failedCount ? 'FAIL' : 'ok  '} ${title}: ${passed} passed, ${failedCount} failed (${seconds} s)`,
+  );
+}
+
+function addError(sentence) {
+  failed.push(sentence);
+  sum.failed += 1;
+}
+
+/** The paths that were asked for: none stands for all. */
+function selectPaths() {
+  const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
+  if (!args.includes('--changed')) return { paths, isAll: paths.length === 0, left: [] };
+  try {
+    const { tests, left } = changedTests(root);
+    return { paths: tests, isAll: false, left };
+  } catch (error) {
+    addError(`--changed: ${error.message}`);
+    return { paths: [], isAll: false, left: [] };
+  }
+}
+
+const { paths, isAll, left } = selectPaths();
+const isPicked = (file) =>
+  isAll
+    ? !isLeftToCi(file)
+    : paths.some((path) => file === path || file.startsWith(path.replace(/\/?$/, '/')));
+
+function filesOf({ name, folders, pattern = /\.test\.ts$/ }) {
+  return only && !only.includes(name) ? [] : filesUnder(root, folders, pattern).filter(isPicked);
+}
+
+const picked = SUITES.map((suite) => ({ suite, files: filesOf(suite) })).filter(({ files }) => files.length);
+const hasChecks = only ? only.includes('check') : isAll || args.includes('--changed');
+
+/** Builds what several suites load, so that no two of their processes build the same. A failure shows in the tests. */
+async function build() {
+  const script = join(root, 'test/support/built.ts');
+  if (!picked.some(({ suite }) => suite.needsBuild) || !existsSync(script)) return;
+  const nodeArgs = ['--import', 'tsx', script];
+  await new Promise((resolve) => execFile(process.execPath, nodeArgs, { cwd: root }, resolve));
+}
+
+async function runPicked({ suite, files }, prefix) {
+  console.log(`${prefix}== ${suite.title}`);
+  const startedMs = performance.now();
+  const env = { BROWSERS: engines, ...(titles ? { TEST_NAME: titles } : {}) };
+  const nodeArgs = argumentsFor(suite, files, { isAll, titles, fileLimitMs, scratch });
+  const counted = await runSuite(suite.name, nodeArgs, {
+    ...{ cwd: root, env, prefix, limitMs: suiteLimitMs, scratch },
+  });
+  add(suite.title, counted, startedMs);
+}
+
+async function runChecks() {
+  if (hasChecks) {
+    console.log('== Checks');
+    const startedMs = performance.now();
+    add('Checks', await check(root), startedMs);
+    return;
+  }
+  const found = focusedTests(
+    root,
+    picked.flatMap(({ files }) => files),
+  );
+  for (const line of found) addError(line);
+}
+
+async function runLane(lane, built) {
+  const own = picked.filter(({ suite }) => suite.lane === lane);
+  const isAlone = picked.length === own.length;
+  for (const each of own) {
+    if (each.suite.needsBuild) await built;
+    await runPicked(each, isAlone ? '' : `${each.suite.name.padEnd(7)} | `);
+  }
+}
+
 try {
-  for (const name of unknown) {
-    failed.push(`--only knows no suite "${name}"`);
-    sum.failed += 1;
-  }
-  if (only ? only.includes('check') : paths.length === 0) await count('Checks', () => check());
-  for (const suite of suites) {
-    const files = !only || only.includes(suite.name) ? picked(suite) : [];
-    if (files.length) await count(suite.title, () => suite.start(files));
-  }
+  const known = ['check', ...SUITES.map(({ name }) => name)];
+  for (const name of only ?? []) if (!known.includes(name)) addError(`--only knows no suite "${name}"`);
+  const built = build();
+  await Promise.all([runChecks().then(() => runLane(0, built)), runLane(1, built)]);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-if (sum.passed + sum.failed === 0) {
-  failed.push('nothing was run');
-  sum.failed = 1;
-}
+if (sum.passed + sum.failed === 0) addError('nothing was run');
 process.exitCode = sum.failed ? 1 : 0;
 if (failed.length > greatestShown)
   failed.splice(greatestShown, failed.length, `and ${failed.length - greatestShown} more`);
-const told = failed.length ? `\n\nFailed:\n${failed.map((line) => `  ${line}`).join('\n')}` : '';
-console.log(`\n${lines.join('\n')}${told}\n\n${sum.passed} passed, ${sum.failed} failed`);
+const listed = (title, items) =>
+  items.length ? `\n\n${title}:\n${items.map((item) => `  ${item}`).join('\n')}` : '';
+const names = picked.map(({ suite }) => suite.name);
+const leftToCi = leftOut(names, { hasAllEngines: allEngines });
+console.log(
+  `\n${lines.join('\n')}${listed('Failed', failed)}${listed('Left out', left)}${listed('Left out, run by CI=1 npm test', leftToCi)}\n\n${sum.passed} passed, ${sum.failed} failed`,
+);

@@ -87,17 +87,26 @@ async function runProfile(profile, page) {
         const run = await runOnce(client, { profile, page, paths, sink });
         runs.get(client).push({ round, ...run });
         browserVersion = run.browserVersion ?? browserVersion;
-        const said = run.error ? `FAILED: ${run.error}` : `${run.MBps.toFixed(1)} MB/s`;
+        const speed = run.filesPerSecond
+          ? `${run.filesPerSecond?.toFixed(1)} files/s`
+          : `${run.MBps?.toFixed(1)} MB/s`;
+        const said = run.error ? `FAILED: ${run.error}` : speed;
         console.log(`  round ${round + 1}  ${client.padEnd(24)}${said}`);
       }
     }
   } finally {
     await sink.stop();
   }
-  const rows = rowsOf(runs);
-  console.log(`\n${tableOf(rows)}`);
-  const { name, about, files, line, rounds } = profile;
-  return { name, about, files, line, rounds, browserVersion, rows };
+  const { name, about, files, line, rounds, yardstick } = profile;
+  const rows = rowsOf(runs, yardstick?.client);
+  console.log(
+    yardstick
+      ? `\nYardstick: ${yardstick.client}, because ${yardstick.why}.`
+      : '\nNo yardstick: compare with the fastest.',
+  );
+  console.log(tableOf(rows));
+  for (const { client, error } of rows) if (error) console.log(`${client} failed: ${error}`);
+  return { name, about, files, line, rounds, yardstick, browserVersion, rows };
 }
 
 function canRun(client, page) {

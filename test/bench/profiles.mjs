@@ -17,35 +17,52 @@ const everyone = [
   'upchunk',
 ];
 
+const plainRequests = {
+  client: 'raw-parallel',
+  why: 'the line decides, and plain requests are what it carries',
+};
+
 /**
  * Profiles by name. `files`: how many, of how many bytes. `line`: `totalBytesPerSecond` for all connections together,
  * `connectionBytesPerSecond` for each, `latencyMs` that every request waits (preflights too), `cutEveryBytes` (a connection is cut
  * after about so many received bytes), `refuseEvery` (each so many-th request gets a 429), `http2`. `sign: 'call'`: clients that
  * can sign by themselves ask the service for each address. `twice`: each client uploads once before the upload that is timed.
  * `uplink`: all that the page sends together goes at `bytesPerSecond` for the first `forMs`; lanes are counted before and after.
- * `stopAfterMs`: what was reached by then is what counts.
+ * `stopAfterMs`: what was reached by then is what counts. `yardstick`: the client that the others are compared with, and `why`;
+ * a profile without a client that is a fair limit is compared with the fastest one of the run.
  */
 export const profiles = {
   loopback: {
     about: 'one file, no limit: processor and disk decide',
     files: { count: 1, sizeBytes: 512 * MB },
     line: {},
+    yardstick: {
+      client: 'pipe-mem',
+      why: 'processor time decides, so only a client that hashes too is comparable',
+    },
     clients: [...everyone, 'secure-uploader@service'],
   },
   gbit: {
     about: 'one file, 125 MB/s for all connections together',
     files: { count: 1, sizeBytes: 512 * MB },
     line: { totalBytesPerSecond: 125 * MB },
+    yardstick: plainRequests,
     clients: everyone,
   },
   wan: {
     about: 'one file, 40 ms a request, 4 MB/s a connection',
     files: { count: 1, sizeBytes: 128 * MB },
     line: { latencyMs: 40, connectionBytesPerSecond: 4 * MB },
+    yardstick: {
+      client: 'raw-balanced',
+      why: 'latency decides, and it makes the same calls and cuts as the widget',
+    },
     clients: everyone,
   },
   small: {
-    about: 'many small files, 40 ms a request, every client signs with a real call',
+    // No bare client is a limit here: they take six files at a time and make the calls of each in series.
+    about:
+      'many small files, 40 ms a request; uppy-s3, upchunk, raw-parallel and pipe-mem ask the service to sign each address',
     files: { count: 1000, sizeBytes: 10 * KB },
     line: { latencyMs: 40 },
     sign: 'call',
@@ -56,6 +73,7 @@ export const profiles = {
     files: { count: 1, sizeBytes: 512 * MB },
     line: { totalBytesPerSecond: 125 * MB },
     twice: true,
+    yardstick: { client: 'raw-parallel', why: 'it sends all bytes again' },
     clients: ['secure-uploader', 'raw-parallel', 'uppy-s3', 'tus-js'],
   },
   lossy: {
@@ -76,18 +94,21 @@ export const profiles = {
     files: { count: 1, sizeBytes: 192 * MB },
     line: { latencyMs: 40, connectionBytesPerSecond: 2 * MB },
     uplink: { bytesPerSecond: 200 * KB, forMs: 20_000 },
+    yardstick: { client: 'raw-parallel', why: 'it uses six connections from the start' },
     clients: ['secure-uploader', 'raw-parallel', 'uppy-s3', 'tus-js'],
   },
   h2: {
     about: 'one file over TLS and HTTP/2, 40 ms a request, 125 MB/s together',
     files: { count: 1, sizeBytes: 512 * MB },
     line: { http2: true, latencyMs: 40, totalBytesPerSecond: 125 * MB },
+    yardstick: plainRequests,
     clients: everyone,
   },
   huge: {
     about: 'one file of 2 GiB, no limit: what memory does',
     files: { count: 1, sizeBytes: 2 * 2 ** 30 },
     line: {},
+    yardstick: { client: 'raw-parallel', why: 'what can be sent without hashing' },
     clients: ['secure-uploader', 'raw-parallel', 'uppy-s3', 'tus-js'],
   },
   endless: {
@@ -95,6 +116,7 @@ export const profiles = {
     files: { count: 1, sizeBytes: 20 * 2 ** 30, sparse: true },
     line: { totalBytesPerSecond: 125 * MB },
     stopAfterMs: 120_000,
+    yardstick: plainRequests,
     clients: ['secure-uploader', 'raw-parallel'],
   },
 };

@@ -77,10 +77,10 @@ const medianNames = [
 const countNames = ['requests', 'preflights', 'receivedBytes', 'receivedRatio', 'cuts', 'refusals'];
 
 /**
- * One row a client: medians of its runs that went well, the longest task of all of them, and the median speed
- * against that of `raw-parallel` and `pipe-mem`.
+ * One row for each client that ran, fastest first and those that always failed last: medians of its good runs, the longest task of
+ * all of them, and the median speed against the fastest client and against `yardstick`, the name of a client.
  */
-export function rowsOf(runsByClient) {
+export function rowsOf(runsByClient, yardstick) {
   const rows = [...runsByClient].map(([client, runs]) => {
     const good = runs.filter((run) => !run.error);
     const row = { client, good: good.length, failed: runs.length - good.length, runs };
@@ -93,11 +93,12 @@ export function rowsOf(runsByClient) {
     row.error = runs.find((run) => run.error)?.error;
     return row;
   });
-  const speedOf = (client) => rows.find((row) => row.client === client)?.MBps;
-  const [raw, pipe] = [speedOf('raw-parallel'), speedOf('pipe-mem')];
+  rows.sort((one, other) => (other.MBps ?? 0) - (one.MBps ?? 0));
+  const fastest = rows[0]?.MBps;
+  const compared = rows.find((row) => row.client === yardstick)?.MBps;
   for (const row of rows) {
-    row.ofRaw = row.MBps && raw && row.MBps / raw;
-    row.ofPipe = row.MBps && pipe && row.MBps / pipe;
+    row.ofFastest = row.MBps && fastest && row.MBps / fastest;
+    row.ofYardstick = row.MBps && compared && row.MBps / compared;
   }
   return rows;
 }
@@ -109,8 +110,8 @@ const columns = [
   ['max', 'maxMBps', fixed(1)],
   ['files/s', 'filesPerSecond', fixed(1)],
   ['s', 'seconds', fixed(2)],
-  ['of raw', 'ofRaw', fixed(2)],
-  ['of pipe', 'ofPipe', fixed(2)],
+  ['of fastest', 'ofFastest', fixed(2)],
+  ['of yardstick', 'ofYardstick', fixed(2)],
   ['of line', 'ofLine', fixed(2)],
   ['1st byte ms', 'firstByteMs', fixed(0)],
   ['task ms', 'longestTaskMs', (value) => (value ? value.toFixed(0) : '<50')],
@@ -128,7 +129,7 @@ const columns = [
   ['failed', 'failed', (value) => (value ? String(value) : '')],
 ];
 
-/** The rows as text, a column for each figure; a column that nobody has a figure for is left out. */
+/** The rows as text, a column for each figure; a column without figures is left out, a row never. */
 export function tableOf(rows) {
   const used = columns.filter(
     ([, name]) => rows.some((row) => row[name] !== undefined && row[name] !== 0) || name === 'longestTaskMs',
@@ -151,8 +152,8 @@ export function tableOf(rows) {
 }
 
 /** What the columns mean, for whoever reads the table. */
-export const legend = `MB/s: file bytes a second, median of the rounds (min, max). of raw, of pipe: that median against the one of raw-parallel and of
-pipe-mem. of line: least time that the line allows for this client's own requests and bytes, against the time it took. 1st byte:
+export const legend = `MB/s: file bytes a second, median of the rounds (min, max). Every client that ran has a row, the fastest first. of fastest, of
+yardstick: that median against the one of the fastest client, and of the client that is named above the table. of line: least time that the line allows for this client's own requests and bytes, against the time it took. 1st byte:
 from the start until storage got a byte. task: longest task on the page's thread in all rounds (browsers report those over 50 ms);
 gap: longest between two frames (other processes count into it). page MB, all MB: peak above idle of the page's process, of the
 whole browser (what processes share counts in each). CPU: seconds of the whole browser. received: bytes that came, against the files' size. lanes: how

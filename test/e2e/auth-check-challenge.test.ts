@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { detailsOf, inState, logIn, RECORD, turns, until, wireOf } from './support/auth-steps.ts';
-import { BOTH, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 
 /** A page where somebody has sent e-mail and password, with this answer of the service. */
 function answerWith(body: object): Promise<Page> {
@@ -11,8 +11,8 @@ function answerWith(body: object): Promise<Page> {
   return logIn(world, 'alice@example.com');
 }
 
-inWorlds({ sites: BOTH }, () => {
-  test('check 6: given a user with an authenticator app, codes by mail and message and recovery codes, then all are offered in their order whatever that of the service, switching keeps the flow alive, every request carries the newest challenge token, and each method can finish it', async () => {
+inWorlds({ sites: BOTH_IN_CI }, () => {
+  test('given a user with an authenticator app, codes by mail and message and recovery codes, then all are offered in their order whatever that of the service, switching keeps the flow alive, every request carries the newest challenge token, and each method can finish it', async () => {
     const { people } = world.service;
     const codes = {
       'Code from your authenticator app': async () => people.totp('olga'),
@@ -46,7 +46,7 @@ inWorlds({ sites: BOTH }, () => {
     }
   });
 
-  test('check 23: given a wrong code, then the field keeps focus with its text selected, attempts left are shown, and a code pasted with spaces and a dash is taken', async () => {
+  test('given a wrong code, then the field keeps focus with its text selected, attempts left are shown, and a code pasted with spaces and a dash is taken', async () => {
     const page = await logIn(world, 'tom@example.com', RECORD);
     const field = page.getByLabel('Code', { exact: true });
     const code = await world.service.people.totp('tom');
@@ -70,7 +70,7 @@ inWorlds({ sites: BOTH }, () => {
     );
   });
 
-  test('check 7: given a push user, when the approval arrives after three polls, then the widget signs in, and no poll was sent while the tab was hidden', async () => {
+  test('given a push user, when the approval arrives after three polls, then the widget signs in, and no poll was sent while the tab was hidden', async () => {
     const hide = `globalThis.hide = (state) => {
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });
     Object.defineProperty(document, 'hidden', { configurable: true, get: () => state === 'hidden' });
@@ -107,7 +107,7 @@ inWorlds({ sites: BOTH }, () => {
     assert.equal(polls(), atRest + 1, 'it looked when it was shown again');
   });
 
-  test('check 24: given the challenge token has expired, when a code is sent, then challenge-expired and a fresh start with the e-mail kept and the password empty', async () => {
+  test('given the challenge token has expired, when a code is sent, then challenge-expired and a fresh start with the e-mail kept and the password empty', async () => {
     const page = await logIn(world, 'tom@example.com');
     const field = page.getByLabel('Code', { exact: true });
     await field.waitFor();
@@ -121,7 +121,7 @@ inWorlds({ sites: BOTH }, () => {
     assert.equal(world.count('token'), 0);
   });
 
-  test('check 25: given an unknown next_step and no methods, then step-unsupported and the window is offered, and it is never treated as signed in', async () => {
+  test('given an unknown next_step and no methods, then step-unsupported and the window is offered, and it is never treated as signed in', async () => {
     const page = await answerWith({ status: 'ok-ish', next_step: 'dance' });
     assert.equal((await until(page, 'auth-failed')).code, 'step-unsupported');
     await page.getByRole('button', { name: 'Sign in in a window' }).waitFor();
@@ -129,7 +129,7 @@ inWorlds({ sites: BOTH }, () => {
     assert.equal(world.count('token') + world.count('session'), 0);
   });
 
-  test('check 26: given the methods retina and totp, then only totp is offered; given retina alone, then method-unsupported and the window', async () => {
+  test('given the methods retina and totp, then only totp is offered; given retina alone, then method-unsupported and the window', async () => {
     const challenge = { status: 'challenge', challenge_token: 'made-up' };
     const page = await answerWith({ ...challenge, available_methods: ['retina', 'totp'] });
     await page.getByLabel('Code', { exact: true }).waitFor();
@@ -140,7 +140,7 @@ inWorlds({ sites: BOTH }, () => {
     await other.getByRole('button', { name: 'Sign in in a window' }).waitFor();
   });
 
-  test('check 27: given the status SUCCESS together with a challenge_token, then the challenge is shown', async () => {
+  test('given the status SUCCESS together with a challenge_token, then the challenge is shown', async () => {
     const page = await answerWith({
       status: 'SUCCESS',
       challenge_token: 'made-up',
@@ -153,7 +153,7 @@ inWorlds({ sites: BOTH }, () => {
     assert.equal(world.count('token'), 0);
   });
 
-  test('check 28: given a locked account, then account-locked and no automatic further request, however long it stays so', async () => {
+  test('given a locked account, then account-locked and no automatic further request, however long it stays so', async () => {
     await world.context.clock.install();
     const page = await logIn(world, 'lou@example.com');
     assert.equal((await until(page, 'auth-failed')).code, 'account-locked');
@@ -191,7 +191,7 @@ inWorlds({ sites: BOTH }, () => {
     assert.notEqual(code, first);
   });
 
-  test('check 18: given 429 with Retry-After while the form is shown, then it counts down and goes back to where it was', async () => {
+  test('given 429 with Retry-After while the form is shown, then it counts down and goes back to where it was', async () => {
     world.service.faults.add({ operation: 'login', status: 429, body: {}, headers: { 'retry-after': '40' } });
     await world.context.clock.install();
     const page = await logIn(world, 'alice@example.com');

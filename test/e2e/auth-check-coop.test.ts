@@ -25,7 +25,7 @@ const HEAR = `globalThis.messages = 0;
 // Page and callback page are always of one origin, so the site of the service does not matter.
 inWorlds({ sites: ['cross-site'] }, () => {
   for (const [pagePolicy, callbackPolicy, isMessaged] of ROWS) {
-    test(`check 9: given a page with COOP ${pagePolicy} and a callback page with ${callbackPolicy}, then the window signs in with one code, the answer ${isMessaged ? 'comes both ways' : 'comes by the channel'}, and it never counts as closed`, async () => {
+    test(`given a page with COOP ${pagePolicy} and a callback page with ${callbackPolicy}, then the window signs in with one code, the answer ${isMessaged ? 'comes both ways' : 'comes by the channel'}, and it never counts as closed`, async () => {
       world.headers['/'] = { [POLICY]: pagePolicy };
       world.headers[CALLBACK_PATH] = { [POLICY]: callbackPolicy };
       const page = await world.open({ auth: 'popup', silent: 'off' }, { script: HEAR });

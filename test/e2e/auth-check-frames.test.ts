@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright';
-import { chromiumArgs } from '../../scripts/browser.mjs';
+import { chromiumArgs, disableFeatures, unusedFeatures } from '../../scripts/browser.mjs';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import { call, fillIn, inState, panel, pick, showForm, signInButton, times } from './support/auth-steps.ts';
@@ -33,7 +33,7 @@ inWorlds({ sites: BOTH }, () => {
     ['a page of another site', () => openFrames(world.outer)],
     ['one of another site in one of its own', () => openFrames(`${world.origin}/outer`, world.outer)],
   ] as const) {
-    test(`check 39: given a page inside ${where}, then the form is not shown and says why`, async () => {
+    test(`given a page inside ${where}, then the form is not shown and says why`, async () => {
       const [, frame] = await open();
       await showForm(frame, world);
       await frame.getByText('passwords are not asked for inside another page').waitFor();
@@ -44,7 +44,7 @@ inWorlds({ sites: BOTH }, () => {
     });
   }
 
-  test('check 39: given a page inside a page of its own, then the form is shown', async () => {
+  test('given a page inside a page of its own, then the form is shown', async () => {
     const [, frame] = await openFrames(`${world.origin}/outer`);
     await showForm(frame, world);
     await frame.getByLabel('E-mail address').waitFor();
@@ -56,7 +56,8 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   let context: BrowserContext;
   before(async () => {
     // As people have it: a driver would let a page see its storage and channels inside every site. The last list counts.
-    browser = await startEngine('chromium', { args: [...chromiumArgs, '--disable-features=Translate'] });
+    const features = disableFeatures(['Translate', ...unusedFeatures]);
+    browser = await startEngine('chromium', { args: [...chromiumArgs, features] });
   });
   after(() => browser.close());
   beforeEach(async () => {
@@ -73,7 +74,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
     return [page, page.frames()[1] as Frame];
   }
 
-  test('check 14: given a page inside a page of another site, then the window works', async () => {
+  test('given a page inside a page of another site, then the window works', async () => {
     const [page, frame] = await openFramed(world.outer);
     await frame.waitForFunction(() => 'tools' in globalThis, null, { polling: 100 });
     const settings = { baseUrl: world.service.baseUrl, auth: 'popup' } as const;
@@ -88,7 +89,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
     assert.equal(await waiting, 'done');
   });
 
-  test('check 14: given the widget inside a page of another site and a window that severs itself, then Cancel is there all along, and without it the deadline ends it', async () => {
+  test('given the widget inside a page of another site and a window that severs itself, then Cancel is there all along, and without it the deadline ends it', async () => {
     await context.clock.install();
     const attributes = `auth="popup" idp-id="corp" silent="off" ${times({ closedGraceMs: 100 })}`;
     const address = world.pages.add('/framed.html', world.element(attributes));

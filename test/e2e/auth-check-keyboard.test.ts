@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { bundle } from '../../scripts/login-page.mjs';
+import { builtBundle } from '../support/built.ts';
 import { assertAccessible, heard, SAID, saidOf } from './support/auth-heard.ts';
 import { call, callAndAsk, fillIn, panel, pick, press, showForm, until } from './support/auth-steps.ts';
 import { inWorlds, world } from './support/auth-world.ts';
@@ -55,7 +55,7 @@ async function openForm(): Promise<Page> {
 }
 
 inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
-  test('check 40: given keyboard only and the accessibility tree, then password, choice, codes and their mistakes are reached, named, and heard', async () => {
+  test('given keyboard only and the accessibility tree, then password, choice, codes and their mistakes are reached, named, and heard', async () => {
     const page = await openForm();
     const mail = async (): Promise<string> => (await world.service.people.message('mia', 'email')) ?? '';
     assert.match(
@@ -119,7 +119,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     ]);
   });
 
-  test('check 40: given keyboard only, then waiting for a phone is heard with its number, and left and gone back to', async () => {
+  test('given keyboard only, then waiting for a phone is heard with its number, and left and gone back to', async () => {
     await world.context.clock.install();
     const page = await openForm();
     /** As long as the service tells to wait before the next poll, at both ends. */
@@ -156,7 +156,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     ]);
   });
 
-  test('check 40: given keyboard only, then what the form cannot do is heard, and its window is reached', async () => {
+  test('given keyboard only, then what the form cannot do is heard, and its window is reached', async () => {
     await world.context.clock.install();
     const page = await openForm();
     await logIn(page, 'lou@example.com');
@@ -188,7 +188,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     ]);
   });
 
-  test('check 40: given keyboard only, then the service’s own page signs in by password and code, and axe finds nothing on it', async () => {
+  test('given keyboard only, then the service’s own page signs in by password and code, and axe finds nothing on it', async () => {
     const page = await world.open({ auth: 'popup' });
     const waiting = call(page, world);
     await until(page, 'auth-required');
@@ -206,7 +206,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     assert.equal(await waiting, 'done');
   });
 
-  test('check 40: given keyboard only and the accessibility tree, then the way to a window and back is reached, named, and announced once', async () => {
+  test('given keyboard only and the accessibility tree, then the way to a window and back is reached, named, and announced once', async () => {
     const page = await world.openWidget('auth="popup" silent="off"', SAID);
     await pick(page, world);
     const group = page.getByRole('group', { name: /sign in/i });
@@ -225,7 +225,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     assert.equal(asked.length, 1, JSON.stringify(said));
   });
 
-  test('check 40: given a window that the browser blocked, then that is announced once, and the way on without one is reached and named', async () => {
+  test('given a window that the browser blocked, then that is announced once, and the way on without one is reached and named', async () => {
     const page = await world.openWidget('silent="off"', `${SAID} globalThis.open = () => null;`);
     await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
     const text = 'Your browser blocked the sign-in window.';
@@ -240,11 +240,11 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await page.waitForURL(/index\.html$/);
   });
 
-  test('check 40: given any state that the form can be in, then axe finds nothing, Tab leads to every control in turn, and what went wrong is announced once', async () => {
+  test('given any state that the form can be in, then axe finds nothing, Tab leads to every control in turn, and what went wrong is announced once', async () => {
     const page = await world.context.newPage();
     await page.addInitScript(SAID);
     await page.goto('about:blank');
-    await page.addScriptTag({ content: await bundle('test/e2e/support/auth-gallery.ts'), type: 'module' });
+    await page.addScriptTag({ content: builtBundle('test/e2e/support/auth-gallery.ts'), type: 'module' });
     const form = page.locator('secure-uploader-login');
     await form.getByRole('heading').waitFor();
     const states = await page.evaluate(() => gallery.states);

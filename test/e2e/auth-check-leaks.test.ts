@@ -15,7 +15,7 @@ import {
   until,
   wireOf,
 } from './support/auth-steps.ts';
-import { BOTH, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { until as untilWidget } from './support/browser.ts';
 import { createGate } from './support/gate.ts';
 
@@ -47,8 +47,8 @@ async function assertNoLeak(page: Page, traces: Traces, secrets: Record<string, 
   assert.equal(withCode.length, 1, 'one callback address has the code that was redeemed');
 }
 
-inWorlds({ sites: BOTH }, ({ engine }) => {
-  test('check 35: given a whole session by the form, then nothing secret is in page, storage, events, console or address, and the code in the callback address only', async () => {
+inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
+  test('given a whole session by the form, then nothing secret is in page, storage, events, console or address, and the code in the callback address only', async () => {
     const traces = traceOf(world.context);
     const page = await world.open({ auth: 'local' }, { script: WATCH });
     const waiting = call(page, world);
@@ -63,7 +63,7 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
     await assertNoLeak(page, traces, await secretsOf(page, 'mia@example.com', 'challenge_token'));
   });
 
-  test('check 35: given a sign-in by window and an upload, then token, verifier, password, e-mail and presigned addresses are in no attribute, event, line or storage, in the middle of the upload and after it, and the code in the callback address only', async () => {
+  test('given a sign-in by window and an upload, then token, verifier, password, e-mail and presigned addresses are in no attribute, event, line or storage, in the middle of the upload and after it, and the code in the callback address only', async () => {
     const traces = traceOf(world.context);
     const page = await world.openWidget('auth="popup" chunk-size="32768" concurrency="2"', WATCH);
     const over = createGate();
@@ -83,7 +83,7 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
     await assertNoLeak(page, traces, secrets);
   });
 
-  test('check 35: given a sign-in that leaves the page, then the code is in the callback address and in the fragment of the page’s own address for that one load, and in nothing else, nor in the history', async () => {
+  test('given a sign-in that leaves the page, then the code is in the callback address and in the fragment of the page’s own address for that one load, and in nothing else, nor in the history', async () => {
     const traces = traceOf(world.context);
     const page = await world.openWidget('auth="redirect" silent="off"', WATCH);
     const visited: string[] = [];

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { fillIn, pick, signInByWindow, signInThere, times } from './support/auth-steps.ts';
-import { BOTH, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
 /** What was answered to calls that open an upload, and whether they had a bearer. */
@@ -56,9 +56,9 @@ const MODES: Record<string, () => Promise<Page>> = {
   },
 };
 
-inWorlds({ sites: BOTH }, () => {
+inWorlds({ sites: BOTH_IN_CI }, () => {
   for (const [mode, begin] of Object.entries(MODES)) {
-    test(`check 38: given a strict content policy with trusted types, then mode ${mode} works with zero violation reports`, async () => {
+    test(`given a strict content policy with trusted types, then mode ${mode} works with zero violation reports`, async () => {
       const before = world.pages.violations.length;
       const page = await begin();
       // This service wants a bearer: a mode without one works as far as to be told so.
@@ -70,7 +70,7 @@ inWorlds({ sites: BOTH }, () => {
     });
   }
 
-  test('check 39: given a page that frames the interactive pages of the service, then they refuse to be shown', async () => {
+  test('given a page that frames the interactive pages of the service, then they refuse to be shown', async () => {
     const query = new URLSearchParams({
       response_type: 'code',
       client_id: 'secure-uploader',
@@ -95,7 +95,7 @@ inWorlds({ sites: BOTH }, () => {
 
   for (const hours of [2, -2])
     for (const isShown of [true, false]) {
-      test(`check 32: given a device clock that is ${hours} h off, with the clock of the service ${isShown ? 'shown' : 'hidden'}, and a hidden frame that could renew for ever, then the upload completes, with at most two exchanges`, async () => {
+      test(`given a device clock that is ${hours} h off, with the clock of the service ${isShown ? 'shown' : 'hidden'}, and a hidden frame that could renew for ever, then the upload completes, with at most two exchanges`, async () => {
         const headers = { 'access-control-expose-headers': 'Retry-After' };
         if (!isShown) world.service.faults.add({ operation: 'token', headers, times: 1000 });
         const shift = `{ const now = Date.now; Date.now = () => now() + ${hours * 3_600_000}; }`;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { call, callAndAsk, fillIn, press, showForm, until } from './support/auth-steps.ts';
-import { BOTH, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 
 /** Gives the browser that shows this page an authenticator with a passkey of petra's. */
 async function addAuthenticator(page: Page): Promise<void> {
@@ -59,7 +59,7 @@ async function openNear(script = ''): Promise<Page> {
 // The service is on localhost, since passkeys refuse an IP address; a page on 127.0.0.1 is of another site, one on localhost
 // is not.
 inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
-  test('check 8: given a passkey user and an authenticator on the service page of another site, when the button is pressed, then sign-in completes, and nothing was asked without a press', async () => {
+  test('given a passkey user and an authenticator on the service page of another site, when the button is pressed, then sign-in completes, and nothing was asked without a press', async () => {
     const page = await world.open({ auth: 'popup' });
     await world.context.addInitScript(COUNT);
     const waiting = call(page, world);
@@ -77,7 +77,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
       'delete PublicKeyCredential.parseRequestOptionsFromJSON; delete PublicKeyCredential.prototype.toJSON;',
     ],
   ]) {
-    test(`check 8: given a passkey user and the form on the service’s own site, in a browser with ${name}, when the button is pressed, then sign-in completes, and nothing was asked without a press`, async () => {
+    test(`given a passkey user and the form on the service’s own site, in a browser with ${name}, when the button is pressed, then sign-in completes, and nothing was asked without a press`, async () => {
       const page = await openNear(script);
       const waiting = call(page, world);
       await until(page, 'auth-required');
@@ -88,7 +88,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
     });
   }
 
-  test('check 29: given a credential that throws in toJSON, then the assertion is still sent right', async () => {
+  test('given a credential that throws in toJSON, then the assertion is still sent right', async () => {
     const page = await openNear(
       'PublicKeyCredential.prototype.toJSON = () => { throw new TypeError("no"); };',
     );
@@ -100,8 +100,8 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
   });
 });
 
-inWorlds({ sites: BOTH }, () => {
-  test('check 29: given a passkey of another domain, then the window is offered instead', async () => {
+inWorlds({ sites: BOTH_IN_CI }, () => {
+  test('given a passkey of another domain, then the window is offered instead', async () => {
     const page = await world.open({ auth: 'local' });
     await callAndAsk(page, world);
     await showForm(page, world);

@@ -23,7 +23,7 @@ for (const [only, authOptions] of SILENT) {
       return page;
     };
 
-    test('check 3: given a session that a hidden frame sees, when a file is added, then the token comes silently, no window opens, and no frame is left', async () => {
+    test('given a session that a hidden frame sees, when a file is added, then the token comes silently, no window opens, and no frame is left', async () => {
       const first = await open();
       await pick(first, world);
       await signInByWindow(first, world);
@@ -43,7 +43,7 @@ for (const [only, authOptions] of SILENT) {
       assert.deepEqual(world.pages.violations, [], site);
     });
 
-    test('check 30: given a token that expires mid-upload and a silent channel, then all bytes arrive once, the user sees nothing, and eight workers cost one renewal', async () => {
+    test('given a token that expires mid-upload and a silent channel, then all bytes arrive once, the user sees nothing, and eight workers cost one renewal', async () => {
       const page = await open(SETTINGS);
       const sha256 = await begin(page, world);
       const seenBefore = (await eventsOf(page)).length;

@@ -15,7 +15,7 @@ import {
   times,
   turns,
 } from './support/auth-steps.ts';
-import { BOTH, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, PATIENCE_MS, until } from './support/browser.ts';
 
 /** Runs in the page by itself: whatever a test did there would count as done by a person, and let windows open. */
@@ -39,7 +39,7 @@ const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
 const startBlocking = (): Promise<Browser> =>
   startEngine('chromium', { ignoreDefaultArgs: ['--disable-popup-blocking'] });
 
-inWorlds({ sites: BOTH, only: 'chromium' }, () => {
+inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
   describe('with the popup blocker on', () => {
     let browser: Browser;
     before(async () => {
@@ -61,7 +61,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
       return page;
     }
 
-    test('check 11: given the browser blocks the window, when Sign in is clicked, then popup-blocked appears with a working "Open again", and nothing was sent', async () => {
+    test('given the browser blocks the window, when Sign in is clicked, then popup-blocked appears with a working "Open again", and nothing was sent', async () => {
       const page = await openBlocked();
       await panel(page, 'prompt').getByText('Your browser blocked the sign-in window.').waitFor();
       await fillIn(await openWindow(page), world);
@@ -69,7 +69,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
       await page.context().close();
     });
 
-    test('check 11: given the browser blocks the window and nothing would be lost, then "Continue on this page" signs in there and comes back', async () => {
+    test('given the browser blocks the window and nothing would be lost, then "Continue on this page" signs in there and comes back', async () => {
       const page = await openBlocked('data-without-file');
       const address = page.url();
       await page.getByRole('button', { name: 'Continue on this page' }).click();
@@ -84,8 +84,8 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   });
 });
 
-inWorlds({ sites: BOTH }, () => {
-  test('check 10: given a severed window that stays open for four minutes, then it can still finish', async () => {
+inWorlds({ sites: BOTH_IN_CI }, () => {
+  test('given a severed window that stays open for four minutes, then it can still finish', async () => {
     await world.context.clock.install();
     const page = await openWaiting(world, `idp-id="corp" ${times({ closedPollMs: 20, closedGraceMs: 50 })}`);
     const window = await openWindow(page);
@@ -104,7 +104,7 @@ inWorlds({ sites: BOTH }, () => {
     assert.equal(world.count('token'), 1);
   });
 
-  test('check 10: given a closed window that nobody opens again, then its deadline tells popup-closed once, and Sign in works again', async () => {
+  test('given a closed window that nobody opens again, then its deadline tells popup-closed once, and Sign in works again', async () => {
     await world.context.clock.install();
     const page = await openWaiting(world, times({ closedPollMs: 20, closedGraceMs: 50 }));
     await (await openWindow(page)).close();

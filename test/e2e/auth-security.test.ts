@@ -1,5 +1,5 @@
-// What sign-in promises to whoever reviews it, where neither an acceptance check nor a test of one part shows it: S2, S3, S6, S7,
-// S9 to S12 and S15 of SECURITY.md.
+// What SECURITY.md promises of sign-in, where no journey and no test of one part shows it: S2, S3, S6, S7,
+// S9 to S12 and S15.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';

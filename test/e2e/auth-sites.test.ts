@@ -19,7 +19,7 @@ import { until as untilWidget } from './support/browser.ts';
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
 inWorlds({ sites: BOTH }, ({ site }) => {
-  test('check 30: given a token that ran out, when eight calls need one, then it is renewed once and nobody sees it', async () => {
+  test('given a token that ran out, when eight calls need one, then it is renewed once and nobody sees it', async () => {
     const page = await logIn(world, 'alice@example.com');
     await until(page, 'signed-in');
     world.service.faults.clearLog();
@@ -41,7 +41,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     assert.deepEqual(world.violations, []);
   });
 
-  test('check 9: given an identity page that severs the window, when the login completes, then the channel signs in, and the window never counted as closed', async () => {
+  test('given an identity page that severs the window, when the login completes, then the channel signs in, and the window never counted as closed', async () => {
     const page = await world.open({ auth: 'popup', idpId: 'corp' });
     const waiting = call(page, world);
     await until(page, 'auth-required');
@@ -55,7 +55,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     assert.deepEqual(failed, []);
   });
 
-  test('check 5: given the form and a TOTP user, when all is entered, then login, challenge(answer), authorize(prompt=none) and token come in that order, and the upload runs', async () => {
+  test('given the form and a TOTP user, when all is entered, then login, challenge(answer), authorize(prompt=none) and token come in that order, and the upload runs', async () => {
     const page = await world.openWidget('auth="local"', RECORD);
     await pick(page, world);
     // What a hidden frame tried in vain before.
@@ -108,7 +108,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     }
   });
 
-  test('check 33: given eight calls whose token was refused at once, then one renewal serves all', async () => {
+  test('given eight calls whose token was refused at once, then one renewal serves all', async () => {
     const { token } = await world.service.createToken('alice');
     const page = await world.open();
     await page.evaluate(

@@ -13,12 +13,12 @@ import {
   signInThere,
   times,
 } from './support/auth-steps.ts';
-import { BOTH, inWorlds, isReady, world } from './support/auth-world.ts';
+import { BOTH_IN_CI, inWorlds, isReady, world } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
 
-inWorlds({ sites: BOTH }, ({ engine }) => {
+inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
   for (const mode of ['query', 'fragment']) {
-    test(`checks 2, 9: given no session and an answer in the ${mode}, when Sign in is clicked, then a window opens in the same task, the upload starts without another click, and one code is redeemed`, async () => {
+    test(`given no session and an answer in the ${mode}, when Sign in is clicked, then a window opens in the same task, the upload starts without another click, and one code is redeemed`, async () => {
       const page = await openWaiting(world, `response-mode="${mode}"`);
       const answers: string[] = [];
       page.context().on('request', (request) => answers.push(request.url()));
@@ -52,14 +52,14 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
     });
   }
 
-  test('check 4: given redirect mode and an answer in the fragment, when the person signs in and returns, then the address holds nothing of it', async () => {
+  test('given redirect mode and an answer in the fragment, when the person signs in and returns, then the address holds nothing of it', async () => {
     const page = await world.openWidget('auth="redirect" silent="off" response-mode="fragment"');
     await signInThere(page, world);
     assert.equal(page.url(), `${world.pages.origin}/index.html`);
     assert.equal(world.count('token'), 1);
   });
 
-  test('check 10: given the window is closed for real, then within two seconds "Open again" and Cancel are there, Cancel tells popup-closed once, and Sign in works again', async () => {
+  test('given the window is closed for real, then within two seconds "Open again" and Cancel are there, Cancel tells popup-closed once, and Sign in works again', async () => {
     await world.context.clock.install();
     const page = await openWaiting(world);
     const window = await openWindow(page);
@@ -95,7 +95,7 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
     await isGone(window);
   });
 
-  test('checks 12, 13: given perfectly shaped messages of another origin, another window or a wrong state, then nothing changes, and the real answer still counts', async () => {
+  test('given perfectly shaped messages of another origin, another window or a wrong state, then nothing changes, and the real answer still counts', async () => {
     const page = await openWaiting(world);
     const window = await openWindow(page);
     const state = new URL(window.url()).searchParams.get('state') ?? '';
@@ -126,7 +126,7 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
     assert.equal(world.count('token'), 1);
   });
 
-  test('check 13: given the right state with a made-up code on the channel, then it ends in code-rejected without a token', async () => {
+  test('given the right state with a made-up code on the channel, then it ends in code-rejected without a token', async () => {
     const page = await openWaiting(world);
     const window = await openWindow(page);
     const state = new URL(window.url()).searchParams.get('state') ?? '';
@@ -144,7 +144,7 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
     assert.equal(world.count('session'), 0);
   });
 
-  test('check 15: given a callback page opened by hand, then it says that it can be closed, its address is clean, and no token request is made', async () => {
+  test('given a callback page opened by hand, then it says that it can be closed, its address is clean, and no token request is made', async () => {
     const page = await world.context.newPage();
     await page.clock.install();
     const errors: Error[] = [];
@@ -163,7 +163,7 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
     assert.equal(world.count('token'), 0);
   });
 
-  test('check 4: given redirect mode and an empty queue, when the person signs in and returns, then address, history and storage hold nothing of it', async () => {
+  test('given redirect mode and an empty queue, when the person signs in and returns, then address, history and storage hold nothing of it', async () => {
     const page = await world.openWidget('auth="redirect" silent="off"');
     await signInThere(page, world);
     assert.equal(page.url(), `${world.pages.origin}/index.html`);
@@ -177,7 +177,7 @@ inWorlds({ sites: BOTH }, ({ engine }) => {
     assert.doesNotMatch(page.url(), /[?&#](code|state)=/);
   });
 
-  test('check 15: given a return with an unknown state or a code twice, then no token request is made, the address is clean, and state-mismatch is told', async () => {
+  test('given a return with an unknown state or a code twice, then no token request is made, the address is clean, and state-mismatch is told', async () => {
     for (const mark of [
       '#secure-uploader-answer?code=a&state=b',
       '#secure-uploader-answer?code=a&code=b&state=c',

@@ -252,12 +252,17 @@ test('on a page that is not secure, which has neither cryptography nor locks, fi
 });
 
 test('a page that nobody sees, with timers that hardly run and nothing painted, uploads and tries again', async () => {
-  world.service.faults.add({ operation: 'chunks', status: 503, times: 1 });
-  world.service.faults.add({ operation: 'put', status: 500, times: 2 });
+  const { service } = world;
+  service.faults.clearLog();
+  service.faults.add({ operation: 'chunks', status: 503, times: 1 });
+  service.faults.add({ operation: 'put', status: 500, times: 2 });
   const page = await openPage('hidden');
+  assert.equal(await page.evaluate(() => document.visibilityState), 'hidden');
   const file = createFile();
   await pick(page, file);
   await isStored(page, file);
+  const failed = service.log.filter(({ status }) => status === 500 || status === 503);
+  assert.deepEqual(failed.map(({ operation }) => operation).sort(), ['chunks', 'put', 'put']);
   await page.close();
 });
 

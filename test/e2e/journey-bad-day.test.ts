@@ -7,6 +7,7 @@ import type { Page } from 'playwright';
 import type { Fault } from '../../demo/server/server.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
+import { giveTokens } from './support/tokens.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const QUICK = `data-engine-options='{"policy":{"attempts":3,"baseMs":40,"capMs":80}}'`;
@@ -89,7 +90,10 @@ test('a storage that refuses every byte is told, and retry works once it takes t
 });
 
 test('a service that is down is told, and retry works once it is back', async () => {
-  const page = await world.openWithToken(QUICK);
+  // Issued before, since a service that is down issues none.
+  const { token } = await world.service.createToken('alice', 3_600_000);
+  const page = await world.open(QUICK);
+  await giveTokens(page, () => Promise.resolve(token));
   await world.stopService();
   await pick(page, [bad]);
   const [failed] = await until(page, 'upload-failed');

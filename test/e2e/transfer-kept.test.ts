@@ -24,13 +24,15 @@ const keepsFiles = async ([fileCount, pausedCount]: readonly [number, number]): 
       request.onsuccess = () => resolve(request.result);
       request.onerror = reject;
     });
-  const db = await settled(indexedDB.open('secure-uploader-files'));
-  const values = await settled<Record<string, unknown>[]>(
-    db.transaction('entries').objectStore('entries').getAll(),
-  );
-  db.close();
-  const count = (name: string): number => values.filter((value) => value[name]).length;
-  return count('bytes') === fileCount && count('isPaused') === pausedCount;
+  const valuesOf = async (name: string): Promise<unknown[]> => {
+    const db = await settled(indexedDB.open(name));
+    const values = await settled<unknown[]>(db.transaction('entries').objectStore('entries').getAll());
+    db.close();
+    return values;
+  };
+  const records = (await valuesOf('secure-uploader-uploads')) as { isPaused?: true }[];
+  const bytes = (await valuesOf('secure-uploader-chunks')).filter((value) => value instanceof ArrayBuffer);
+  return bytes.length === fileCount && records.filter(({ isPaused }) => isPaused).length === pausedCount;
 };
 const keeps = (page: Page, fileCount: number, pausedCount: number): Promise<unknown> =>
   page.waitForFunction(keepsFiles, [fileCount, pausedCount] as const, { polling: 100 });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { buildLoginPage } from '../../scripts/login-page.mjs';
+import { builtBundle, SHARED_BUNDLES } from '../support/built.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { filesOf, hasStored, liesThere, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
@@ -17,7 +17,7 @@ const STEP_UP = 'Bearer error="insufficient_user_authentication", acr_values="ur
 
 let world: World;
 before(async () => {
-  world = await createWorld({ fsync: false, loginScript: await buildLoginPage() });
+  world = await createWorld({ fsync: false, loginScript: builtBundle(SHARED_BUNDLES.login) });
 });
 after(() => world.close());
 afterEach(async () => {

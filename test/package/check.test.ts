@@ -18,7 +18,41 @@ import { sizeBytes } from '../core/size.ts';
 export const row = (): TemplateResult => html\`<button ${binding}="\${sizeBytes > 1}">Pause</button>\`;
 `;
 
+/** Every way to keep a test from running, each in a line of its own; each line without an indent is one test. */
+const incomplete = `import { describe, it as check, test, todo } from 'node:test';
+
+test.only('one', () => expect());
+test['skip']('two', () => expect());
+describe.only('three', () => check('inside', () => expect()));
+describe.skip('four', () => check('inside', () => expect()));
+test.todo('five');
+test('six', { only: true }, () => expect());
+check('seven', { skip: 'not now' }, () => expect());
+check.skip('eight', () => expect());
+todo('nine', () => expect());
+xit('ten', () => expect());
+fdescribe('eleven', () => expect());
+test('twelve');
+test('thirteen', () => {});
+describe('fourteen', () => {});
+test('fifteen', (t) => t.skip());
+test('sixteen', function () { return this.skip(); });
+test('seventeen', (t) => t.test('inside', { todo: true }, () => expect()));
+`;
+/** What looks like it, and is none. */
+const complete = `import { describe, test } from 'node:test';
+
+const noop = { skip: (count) => count, only: 1 };
+describe('a group', { concurrency: 1 }, () => {
+  test('one', { skip: false }, () => noop.skip(1));
+  test('two', async (t) => t.after(() => [].some(noop.skip)));
+  test('three', noop.skip);
+  for (const title of ['four']) test(title, () => noop.skip(4));
+});
+`;
+
 const sound = {
+  'test/complete.test.mjs': complete,
   'src/core/size.ts': 'export const sizeBytes = 1;\n',
   'src/service/client.ts':
     "import { sizeBytes } from '../core/size.ts';\n\nexport const client = [sizeBytes];\n",
@@ -43,11 +77,12 @@ async function check(files: Record<string, string>): Promise<{ passed: boolean; 
 }
 
 const faulty = {
+  'test/incomplete.test.mjs': incomplete,
   'src/core/layer.ts': "export { row } from '../ui/row.ts';\n",
   'src/service/client.ts': "import { nothing } from 'lit';\n\nexport const client = [nothing];\n",
   'src/ui/row.ts': row('.disabeld'),
   'src/store/typed.ts': "export const sizeBytes: number = 'one';\n",
-  'src/core/long.ts': Array.from({ length: 301 }, (_, line) => `export const value${line} = ${line};\n`).join(
+  'src/core/long.ts': Array.from({ length: 401 }, (_, line) => `export const value${line} = ${line};\n`).join(
     '',
   ),
 };
@@ -70,6 +105,16 @@ describe('npm run check', () => {
     assert.match(faultyRun.output, /^FAIL template bindings/m);
   });
 
+  test('refuses each test that is focused, skipped, still to write or empty', () => {
+    assert.match(faultyRun.output, /^FAIL focused, skipped, empty tests/m);
+    const told = [...faultyRun.output.matchAll(/^test\/incomplete\.test\.mjs:(\d+): this test (.+)$/gm)];
+    const lines = incomplete.split('\n').flatMap((line, at) => (/^(?!import)./.test(line) ? [at + 1] : []));
+    assert.deepEqual([...new Set(told.map(([, line]) => Number(line)))], lines, faultyRun.output);
+    assert.match(faultyRun.output, /:3: this test is marked "only"$/m);
+    assert.match(faultyRun.output, /:9: this test has the option "skip"$/m);
+    assert.match(faultyRun.output, /:15: this test is an empty test$/m);
+  });
+
   test('refuses a module that imports from a layer it may not know, and tells which it may', () => {
     assert.match(faultyRun.output, /src\/core\/layer\.ts:1:\d+ lint\/style\/noRestrictedImports/);
     assert.match(faultyRun.output, /core imports nothing but itself/);
@@ -80,7 +125,7 @@ describe('npm run check', () => {
     assert.match(faultyRun.output, /service imports core only/);
   });
 
-  test('refuses a file of more than 300 lines', () => {
+  test('refuses a file of more than 400 lines', () => {
     assert.match(faultyRun.output, /src\/core\/long\.ts:.*noExcessiveLinesPerFile/);
   });
 

@@ -3,11 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { LEFT_TO_CI } from '../../scripts/scope.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -89,9 +91,9 @@ describe('npm test', () => {
   test('names what failed, in which file and why, before the sum', async () => {
     const { status, end } = await runAll('failing', {
       'a.test.ts': `describe('a group', () => {
-        test('one', () => {});
+        test('one', () => { [].at(0); });
         test('two', () => { throw new Error('no\\n  and no'); });
-        test('three', { skip: true }, () => {});
+        test('three', { skip: true }, () => { [].at(0); });
       });`,
       'b.test.ts': `throw new Error('broken');`,
     });
@@ -100,12 +102,29 @@ describe('npm test', () => {
       'FAIL The reference service: 1 passed, 3 failed (s)',
       '',
       'Failed:',
+      '  test/server/a.test.ts:5: this test has the option "skip"',
       '  The reference service, test/server/a.test.ts: two — no and no',
       '  The reference service, test/server/a.test.ts: three — was skipped',
       '  The reference service, test/server/b.test.ts: the file — test failed',
       '',
-      '1 passed, 3 failed',
+      '1 passed, 4 failed',
     ]);
+  });
+
+  test('runs only the tests of a name, and does not count the others', async () => {
+    const text = `test('one', () => { [].at(0); }); test('two', () => { throw new Error('no'); });`;
+    const { status, end } = await runAll('named', { 'a.test.ts': text }, '--name=one');
+    assert.equal(end.at(-1), '1 passed, 0 failed');
+    assert.equal(status, 0);
+  });
+
+  test('fails where a test is focused, whether the others run or not', async () => {
+    const { status, end } = await runAll('focused', {
+      'a.test.ts': `test.only('one', () => { [].at(0); }); test('two', () => { throw new Error('no'); });`,
+    });
+    assert.equal(status, 1);
+    assert.ok(end.includes('  test/server/a.test.ts:2: this test is marked "only"'), end.join('\n'));
+    assert.ok(end.includes('  The reference service, test/server/a.test.ts: two — no'), end.join('\n'));
   });
 
   test('names twenty of many, and how many there are beside them', async () => {
@@ -151,6 +170,53 @@ describe('npm test', () => {
     assert.equal(file.end.at(-1), '0 passed, 1 failed');
     assert.match(suite.end.join('\n'), /the suite — did not end within 1 s/);
     assert.deepEqual([file.status, suite.status], [1, 1]);
+  });
+
+  test('names what a run leaves to CI before the sum, and CI leaves nothing out', async () => {
+    const script = `import { leftOut } from './scripts/scope.mjs';
+      console.log(JSON.stringify(leftOut(['wtr', 'server', 'auth', 'e2e'], { hasAllEngines: false })));`;
+    const leftOut = async (env: Record<string, string>): Promise<string[]> =>
+      JSON.parse((await node(['--input-type=module', '--eval', script], env)).stdout);
+    const lines = await leftOut({ CI: '' });
+    assert.ok(lines.length >= 5);
+    const contributing = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8');
+    for (const line of lines) assert.ok(contributing.includes(line), `CONTRIBUTING.md names: ${line}`);
+    assert.deepEqual(await leftOut({ CI: '1' }), []);
+    for (const file of LEFT_TO_CI.flatMap(({ files = [] }) => files))
+      assert.ok(existsSync(join(root, file)), `${file} exists`);
+  });
+
+  test('leaves files to CI, unless they are named', async () => {
+    const project = join(folder, 'left-to-ci');
+    const [left = ''] = LEFT_TO_CI.flatMap(({ suite, files = [] }) => (suite === 'e2e' ? files : []));
+    await mkdir(join(project, 'test/e2e'), { recursive: true });
+    await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
+    for (const file of [left, 'test/e2e/other.test.ts']) {
+      const text = `import { test } from 'node:test'; test('of ${file}', () => { [].at(0); });`;
+      await writeFile(join(project, file), text);
+    }
+    const run = async (args: string[], env: Record<string, string>): Promise<string | undefined> => {
+      const { stdout } = await node(['scripts/test.mjs', `--root=${project}`, '--only=e2e', ...args], env);
+      return stdout.trim().split('\n').at(-1);
+    };
+    assert.equal(await run([], { CI: '' }), '1 passed, 0 failed');
+    assert.equal(await run([left], { CI: '' }), '1 passed, 0 failed');
+    assert.equal(await run([], { CI: '1' }), '2 passed, 0 failed');
+  });
+
+  test('runs two suites side by side, each line after its name, and sums them up', async () => {
+    const project = join(folder, 'two-suites');
+    for (const name of ['server', 'e2e']) {
+      await mkdir(join(project, 'test', name), { recursive: true });
+      const text = `import { test } from 'node:test'; test('of ${name}', () => { [].at(0); });`;
+      await writeFile(join(project, 'test', name, 'a.test.ts'), text);
+    }
+    await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
+    const { status, stdout } = await node(['scripts/test.mjs', `--root=${project}`, '--only=server,e2e']);
+    assert.match(stdout, /^server {2}\| ✔ of server/m);
+    assert.match(stdout, /^e2e {5}\| ✔ of e2e/m);
+    assert.match(stdout, /\n2 passed, 0 failed\n$/);
+    assert.equal(status, 0);
   });
 
   test('closes on the sum, and fails where nothing was run', async () => {

@@ -80,6 +80,16 @@ describe('The package', () => {
     assert.deepEqual(JSON.parse(printed), [true, true, 'undefined']);
   });
 
+  test('refuses to create an engine where there is no browser, and says so', async () => {
+    const script = `const { Uploader, UploaderError } = await import('secure-uploader/engine');
+      try { new Uploader({ baseUrl: 'https://api.example' }); } catch (error) {
+        console.log(JSON.stringify([error instanceof UploaderError, error.code, error.message]));
+      }`;
+    const [isOwn, code, message] = JSON.parse(await app.node('--input-type=module', '--eval', script));
+    assert.deepEqual([isOwn, code], [true, 'bad-config']);
+    assert.match(message, /runs in browsers only/);
+  });
+
   test('has types that an app can use, as bundlers and as Node resolve modules', async () => {
     await app.write(
       'app.ts',
@@ -144,7 +154,7 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
   });
 
   test('holds no path of the machine it was built on and nothing left from development', async () => {
-    const forbidden = [app.stage, root, 'file://', 'console.log(', 'debugger;', 'process.env'];
+    const forbidden = [app.builtIn, root, 'file://', 'console.log(', 'debugger;', 'process.env'];
     const found: string[] = [];
     for (const file of app.files.filter((name) => /^dist\/.*\.(js|ts|html)$/.test(name))) {
       const content = await text(file);

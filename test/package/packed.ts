@@ -1,4 +1,4 @@
-// Builds a copy of the project, packs it as npm would publish it, and puts the result into an empty app.
+// Packs the built package as npm would publish it, and puts the result into an empty app.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { builtPackage } from '../support/built.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const exec = promisify(execFile);
@@ -25,7 +26,7 @@ export interface PackedApp {
   /** The folder of the app. */
   readonly folder: string;
   /** The folder that the package was built in. */
-  readonly stage: string;
+  readonly builtIn: string;
   /** The package inside it, as unpacked. */
   readonly packageFolder: string;
   /** Paths of all packed files, from the package's folder. */
@@ -42,7 +43,7 @@ const npm = (...args: string[]): [string, string[]] => {
   return script?.endsWith('js') ? [process.execPath, [script, ...args]] : ['npm', args];
 };
 
-/** Builds, packs and unpacks. Takes some seconds. */
+/** Builds if a source has changed, packs and unpacks. Takes some seconds. */
 async function packApp(): Promise<PackedApp> {
   const scratch = await mkdtemp(join(tmpdir(), 'secure-uploader-package-'));
   try {
@@ -68,19 +69,12 @@ async function packInto(scratch: string): Promise<PackedApp> {
   const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as Manifest;
   await mkdir(stage);
   await mkdir(packageFolder, { recursive: true });
-  const configs = [
-    'tsconfig.json',
-    'tsconfig.build.json',
-    'vite.config.ts',
-    'custom-elements-manifest.config.mjs',
-  ];
-  const needed = ['package.json', ...configs, 'scripts', 'README.md', 'LICENSE'];
-  const built = ['dist', 'custom-elements.json'];
-  for (const name of [...needed, ...manifest.files.filter((each) => !built.includes(each))]) {
-    if (existsSync(join(root, name))) await cp(join(root, name), join(stage, name), { recursive: true });
+  const built = builtPackage();
+  const made = ['dist', 'custom-elements.json'];
+  for (const name of ['package.json', 'README.md', 'LICENSE', ...manifest.files]) {
+    const from = made.includes(name) ? built.folder : root;
+    if (existsSync(join(from, name))) await cp(join(from, name), join(stage, name), { recursive: true });
   }
-  await symlink(join(root, 'node_modules'), join(stage, 'node_modules'));
-  await exec(process.execPath, ['scripts/build.mjs'], { cwd: stage });
   const { stdout } = await exec(...npm('pack', '--ignore-scripts', '--json', '--pack-destination', scratch), {
     cwd: stage,
     maxBuffer: 2 ** 24,
@@ -97,7 +91,7 @@ async function packInto(scratch: string): Promise<PackedApp> {
   );
   return {
     folder,
-    stage,
+    builtIn: built.builtIn,
     packageFolder,
     files: packed.files.map((file) => file.path).sort(),
     manifest,

@@ -13,7 +13,7 @@ import ts from 'typescript';
 import { chunkSizeFor, MAX_CHUNKS } from '../../src/pipeline/plan.ts';
 import { FIRST_SLICE_BYTES } from '../../src/store/identity.ts';
 import { writeRecord } from '../../src/store/record.ts';
-import { builtWidget } from '../e2e/support/pages.ts';
+import { builtWidget } from '../support/built.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (name: string): string => readFileSync(join(root, name), 'utf8');
@@ -50,6 +50,11 @@ function run(...args: string[]): { status: number | null; output: string } {
 describe('The README', () => {
   test('has tables that say what the manifest, the types, the settings and the texts say', () => {
     const { status, output } = run('--import', 'tsx', 'scripts/readme-tables.mjs', '--check');
+    assert.equal(status, 0, output);
+  });
+
+  test('of the states of an upload are those of the code', () => {
+    const { status, output } = run('--import', 'tsx', 'scripts/upload-states.mjs', '--check');
     assert.equal(status, 0, output);
   });
 

@@ -1,9 +1,9 @@
 // The calls to the service, against the reference service on another origin.
 
 import { expect } from '@open-wc/testing';
-import type { UploaderError } from '../../src/core/errors.ts';
+import { isCallRetryable, type UploaderError } from '../../src/core/errors.ts';
 import type { Calls, Session } from '../../src/core/types.ts';
-import { createCalls, isCallWorthRetrying } from '../../src/service/client.ts';
+import { createCalls } from '../../src/service/client.ts';
 import type { HttpOptions } from '../../src/service/http.ts';
 import { createPut } from '../../src/service/put.ts';
 import {
@@ -42,7 +42,7 @@ describe('a file on its way', () => {
     const session = await open(calls, fileName);
     const ticket = (await calls.presign(session, [chunk], forever)).get(chunk.hash);
     expect(new URL(ticket?.upload?.url ?? '').origin).not.to.equal(settings.baseUrl);
-    expect(ticket?.upload?.expiresAtMs).to.be.greaterThan(Date.now());
+    expect(ticket?.upload?.expiresAtMs).to.be.greaterThan(performance.now());
     if (!ticket?.upload) throw new Error('a new chunk has a URL');
     await createPut(settings)(ticket.upload, chunk.body, { signal: forever });
     const proof = { hashes: [chunk.hash], receipts: [ticket.receipt] };
@@ -146,7 +146,7 @@ describe('a refusal of the service', () => {
     );
     expect(closed).to.include({ code: 'forbidden', status: 403 });
     expect(closed.debugInfo).to.be.a('string');
-    expect(isCallWorthRetrying(closed)).to.equal(false);
+    expect(isCallRetryable(closed)).to.equal(false);
     const absent = await rejection(open(await callsOf(), uniqueName(), { parentId: 'folder-none' }));
     expect(absent).to.include({ code: 'forbidden', status: 404 });
   });
@@ -174,7 +174,7 @@ describe('a refusal of the service', () => {
       calls.presign(session, [{ hash: 'x', sizeBytes: 1 }], forever),
     );
     expect(wrong).to.include({ code: 'upload-refused', status: 400 });
-    expect([tooMany, wrong].some(isCallWorthRetrying)).to.equal(false);
+    expect([tooMany, wrong].some(isCallRetryable)).to.equal(false);
   });
 
   it('of a session that is none, or another user’s, is told apart', async () => {
@@ -212,7 +212,7 @@ describe('a refusal of the service', () => {
   it('by a fault of its own is worth another try', async () => {
     const error = await refusalOf({ status: 500 });
     expect(error).to.include({ code: 'service-failed', status: 500 });
-    expect(isCallWorthRetrying(error)).to.equal(true);
+    expect(isCallRetryable(error)).to.equal(true);
     expect(await refusalOf({ status: 408 })).to.include({ code: 'service-failed', status: 408 });
   });
 

@@ -98,12 +98,15 @@ describe('a privileged request', () => {
     const { baseUrl } = await findReference();
     const fileName = uniqueName();
     await addFault({ operation: 'session', match: { fileName }, stall: true });
-    const lineChange = (): AbortSignal => {
+    const connectionChange = (): AbortSignal => {
       const line = new AbortController();
       void nextTask().then(() => line.abort());
       return line.signal;
     };
-    const send = createSend({ baseUrl, authHeader: 'Authorization', authScheme: 'Bearer' }, { lineChange });
+    const send = createSend(
+      { baseUrl, authHeader: 'Authorization', authScheme: 'Bearer' },
+      { connectionChange },
+    );
     const body = { parent_id: 'folder-a', file_name: fileName, file_size: 1 };
     const token = await tokenOf('alice');
     const path = '/files/uploadsession';

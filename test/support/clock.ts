@@ -5,8 +5,32 @@ import { settled } from './collect.ts';
 export interface Clock {
   /** Lets so much time pass in one go, as it does for a page that slept: what was due meanwhile runs at the end of it. */
   pass(ms: number): Promise<void>;
+  /** Sets the system clock ahead, or back: no time passes. */
+  jump(ms: number): void;
+  /** Timers that are set. */
+  readonly timerCount: number;
   /** Gives the browser's own clock back. */
   restore(): void;
+}
+
+/** Sets the system clock ahead, or back, and lets it run on. Returns a function that undoes it. */
+export function jumpClock(ms: number): () => void {
+  const { now } = Date;
+  Date.now = () => now() + ms;
+  return () => {
+    Date.now = now;
+  };
+}
+
+/** Lets so much time pass at once; timers run as before. Returns a function that undoes it. */
+export function skipTime(ms: number): () => void {
+  const { now } = performance;
+  Object.assign(performance, { now: () => now.call(performance) + ms });
+  const undoJump = jumpClock(ms);
+  return () => {
+    Reflect.deleteProperty(performance, 'now');
+    undoJump();
+  };
 }
 
 /** Stops `Date.now`, `performance.now` and timers. */
@@ -16,16 +40,23 @@ export function stopClock(): Clock {
   const timers = new Map<number, { readonly atMs: number; readonly run: () => void }>();
   const startMs = now();
   let passedMs = 0;
-  let timerCount = 0;
-  Date.now = () => startMs + passedMs;
+  let jumpedMs = 0;
+  let lastId = 0;
+  Date.now = () => startMs + passedMs + jumpedMs;
   Object.assign(performance, { now: () => passedMs });
   globalThis.setTimeout = ((run: () => void, ms = 0): number => {
-    timerCount += 1;
-    timers.set(timerCount, { atMs: passedMs + ms, run });
-    return timerCount;
+    lastId += 1;
+    timers.set(lastId, { atMs: passedMs + ms, run });
+    return lastId;
   }) as typeof setTimeout;
   globalThis.clearTimeout = ((id: number) => void timers.delete(id)) as typeof clearTimeout;
   return {
+    get timerCount() {
+      return timers.size;
+    },
+    jump(ms) {
+      jumpedMs += ms;
+    },
     async pass(ms) {
       passedMs += ms;
       for (const [id, { atMs, run }] of [...timers]) {

@@ -26,7 +26,7 @@ export function setUpPresigning(given: Partial<PresignParts> = {}) {
   const asked: string[][] = [];
   const lives: { ms: number | undefined } = { ms: undefined };
   const ticketFor = (hash: string): Ticket => {
-    const receivedAtMs = Date.now();
+    const receivedAtMs = performance.now();
     const life = lives.ms === undefined ? {} : { receivedAtMs, expiresAtMs: receivedAtMs + lives.ms };
     return {
       receipt: `receipt of ${hash}, ${asked.length}`,
@@ -40,7 +40,7 @@ export function setUpPresigning(given: Partial<PresignParts> = {}) {
     },
     eagerBytes: 16 * 2 ** 20,
     bytesPerSecond: () => 1e6,
-    hasIdleLane: () => false,
+    hasIdleSlot: () => false,
     receiptOf: () => undefined,
     batch: { limit: 1, max: 64 },
     ...given,

@@ -1,17 +1,16 @@
-// All that one run of a file needs around it: a scripted service, a store in memory, lanes, and a log of what is told.
+// All that one run of a file needs around it: a scripted service, a store in memory, slots, and a log of what is told.
 
+import { isCallRetryable } from '../../src/core/errors.ts';
 import type { UploadRecord } from '../../src/core/types.ts';
-import { Gate, retrying } from '../../src/core/wait.ts';
-import { createGates } from '../../src/engine/gates.ts';
+import { createHostBackoffs, HostBackoff, retrying } from '../../src/core/wait.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { OpenFile } from '../../src/pipeline/open.ts';
 import { type RunParts, type RunResult, run } from '../../src/pipeline/run.ts';
-import { Claims } from '../../src/pipeline/upload.ts';
-import { isCallWorthRetrying } from '../../src/service/client.ts';
+import { InFlightChunks } from '../../src/pipeline/upload.ts';
 import { sha256 } from './bytes.ts';
-import { LaneCounter } from './lane-counter.ts';
 import { MemoryKeeper } from './memory-keeper.ts';
 import { ScriptedService } from './scripted-service.ts';
+import { SlotCounter } from './slot-counter.ts';
 
 export const CHUNK_BYTES = 1000;
 export const PAGE_BYTES = 10_000;
@@ -21,7 +20,7 @@ const policy = { attempts: 3, baseMs: 0, capMs: 0 };
 export function setUpRun(file: File, given: Partial<RunParts> = {}) {
   const service = new ScriptedService();
   const keeper = new MemoryKeeper();
-  const lanes = new LaneCounter(2);
+  const slots = new SlotCounter(2);
   const pagePool = { freeBytes: PAGE_BYTES };
   const controller = new AbortController();
   const told: string[] = [];
@@ -31,25 +30,26 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     put: service.put,
     store: keeper,
     file,
-    claims: new Claims(),
+    inFlight: new InFlightChunks(),
     policy,
-    gateOf: createGates(),
+    backoffOf: createHostBackoffs(),
     signal: controller.signal,
-    lineChange: () => new AbortController().signal,
+    connectionChange: () => new AbortController().signal,
     stallMs: () => 30_000,
-    mayMove: async () => () => undefined,
+    waitForBandwidth: async () => () => undefined,
     onMultiplexed: () => undefined,
     hashAlgorithm: 'sha-256',
     isWatched: true,
     width: 2,
     budget: new ByteBudget(pagePool),
+    hasRecord: false,
     chunkSizeBytes: CHUNK_BYTES,
     fileName: () => file.name,
     batch: { limit: 1, max: 64 },
     eagerBytes: 2 ** 24,
     bytesPerSecond: () => 1e6,
-    hasIdleLane: () => false,
-    acquireLane: lanes.acquire,
+    hasIdleSlot: () => false,
+    acquireSlot: slots.acquire,
     hashSlice: async (slice, { keepBytes, signal }) => {
       reads.push(slice.size);
       const bytes = await slice.arrayBuffer();
@@ -59,7 +59,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     },
     identify: async () => ({ key: file.name, firstSliceHash: 'first' }),
     retrying: (call, signal) =>
-      retrying(call, { policy, gate: new Gate(), signal, isWorthRetrying: isCallWorthRetrying }),
+      retrying(call, { policy, backoff: new HostBackoff(), signal, isWorthRetrying: isCallRetryable }),
     onOpened: (chunks) => told.push(`opened ${chunks.length}`),
     onSession: ({ sessionId }) => told.push(sessionId),
     onHashed: ({ index }) => told.push(`hashed ${index}`),
@@ -73,7 +73,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
   };
   const open: OpenFile = { file, name: file.name, relativePath: file.name, parentId: 'folder-a' };
   const start = (): Promise<RunResult> => run(open, parts);
-  return { controller, keeper, lanes, open, pagePool, parts, reads, service, start, told };
+  return { controller, keeper, slots, open, pagePool, parts, reads, service, start, told };
 }
 
 /** The hashes of a file's chunks. */

@@ -149,7 +149,7 @@ export class ScriptedService {
     this.#ticketCount += 1;
     const receipt = `receipt-${this.#ticketCount}`;
     if (this.stored.has(hash) && !this.isForgetful) return { receipt };
-    const receivedAtMs = Date.now();
+    const receivedAtMs = performance.now();
     const life = this.ticketLifeMs;
     return {
       receipt,

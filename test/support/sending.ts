@@ -1,14 +1,14 @@
-// What the stage that sends needs around it, with a scripted service, two lanes and a budget that a test can look into.
+// What the stage that sends needs around it, with a scripted service, two slots and a budget that a test can look into.
 
 import { UploaderError } from '../../src/core/errors.ts';
 import type { TicketedChunk } from '../../src/core/types.ts';
-import { createGates } from '../../src/engine/gates.ts';
+import { createHostBackoffs } from '../../src/core/wait.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { UploadParts } from '../../src/pipeline/upload.ts';
-import { Claims } from '../../src/pipeline/upload.ts';
+import { InFlightChunks } from '../../src/pipeline/upload.ts';
 import { bytesOf, sha256 } from './bytes.ts';
-import { LaneCounter } from './lane-counter.ts';
 import { ScriptedService } from './scripted-service.ts';
+import { SlotCounter } from './slot-counter.ts';
 
 /** Bytes of every chunk of `setUpSending`. */
 export const CHUNK = 1000;
@@ -22,7 +22,7 @@ export async function setUpSending(
 ) {
   const file = new Blob(seeds.map((seed) => bytesOf(seed, CHUNK)));
   const service = given.service ?? new ScriptedService();
-  const lanes = new LaneCounter(2);
+  const slots = new SlotCounter(2);
   const pagePool = { freeBytes: 1e6 };
   const budget = new ByteBudget(pagePool);
   const controller = new AbortController();
@@ -36,8 +36,8 @@ export async function setUpSending(
       const hash = await sha256(slice);
       return keepBytes ? { hash, body: new Blob([await slice.arrayBuffer()]) } : { hash };
     },
-    acquireLane: lanes.acquire,
-    claims: new Claims(),
+    acquireSlot: slots.acquire,
+    inFlight: new InFlightChunks(),
     put: service.put,
     renew: async ({ hash, index }) => {
       renewed.push(index);
@@ -47,12 +47,12 @@ export async function setUpSending(
     },
     receipts: new Map(),
     policy: { attempts: 4, baseMs: 0, capMs: 0 },
-    gateOf: createGates(),
+    backoffOf: createHostBackoffs(),
     signal: controller.signal,
     giveUp: () => controller.abort('given up'),
-    lineChange: () => new AbortController().signal,
+    connectionChange: () => new AbortController().signal,
     stallMs: () => 30_000,
-    mayMove: async () => () => undefined,
+    waitForBandwidth: async () => () => undefined,
     onMultiplexed: () => undefined,
     onSent: ({ index }, sentBytes) => told.push(`sent ${sentBytes} of ${index}`),
     onPut: ({ index }) => told.push(`put ${index}`),
@@ -66,7 +66,8 @@ export async function setUpSending(
         const slice = file.slice(index * CHUNK, (index + 1) * CHUNK);
         const hash = await sha256(slice);
         const ticket = service.tickets([hash]).get(hash);
-        const body = keepBytes && budget.take(CHUNK) ? { body: new Blob([await slice.arrayBuffer()]) } : {};
+        const body =
+          keepBytes && budget.reserve(CHUNK) ? { body: new Blob([await slice.arrayBuffer()]) } : {};
         return {
           index,
           start: index * CHUNK,
@@ -77,5 +78,5 @@ export async function setUpSending(
         } as TicketedChunk;
       }),
     );
-  return { budget, controller, file, lanes, pagePool, parts, renewed, service, ticketed, told };
+  return { budget, controller, file, slots, pagePool, parts, renewed, service, ticketed, told };
 }

@@ -4,6 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
+import { isFullRun } from '../../scripts/scope.mjs';
+
+/** What the model and fuzz tests cover, and a seed to repeat one. */
+const { MODEL_SEED } = process.env;
+const scope = { isFullRun, ...(MODEL_SEED && { seed: Number(MODEL_SEED) }) };
 
 // Files run two at a time; a service that so many newer ones follow has no page any more.
 const keptServices = 6;
@@ -42,6 +47,7 @@ export function servicePlugin() {
       await Promise.all([...services.keys()].map(forget));
     },
     async serve(context) {
+      if (context.path === '/test-scope.json') return { body: JSON.stringify(scope), type: 'json' };
       if (context.path !== '/test-config.json') return undefined;
       // The runner names the file's page in its address; frames and workers of a test have no such name and share one service.
       const referrer = new URL(context.get('referer') || context.href);

@@ -1,6 +1,13 @@
 // Compiled, never run: what a page's own TypeScript may rely on. A wrong type here fails `npm run check`.
 
-import type { ErrorCode, PickedFile, SecureUploader, SettingsInput, Snapshot } from '../../src/index.ts';
+import type {
+  ErrorCode,
+  PickedFile,
+  SecureUploader,
+  SecureUploaderEventMap,
+  SettingsInput,
+  Snapshot,
+} from '../../src/index.ts';
 
 type Is<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const is = <T extends true>(): T | undefined => undefined;
@@ -22,6 +29,12 @@ element.addEventListener('file-add', (event) => {
   is<Is<typeof event.detail.sizeBytes, number>>();
   event.preventDefault();
 });
+const onCompleted = (event: SecureUploaderEventMap['upload-completed']): void => void event.detail.chunks;
+element.addEventListener('upload-completed', onCompleted, { once: true });
+element.removeEventListener('upload-completed', onCompleted);
+element.removeEventListener('something-of-the-page', (event: Event) => void event);
+// @ts-expect-error The listener is of another event.
+element.removeEventListener('upload-failed', onCompleted);
 element.addEventListener('auth-required', ({ detail }) => detail.respondWith(Promise.resolve('token')));
 element.addEventListener('click', (event) => is<Is<typeof event, PointerEvent>>());
 element.addEventListener('something-of-the-page', (event) => is<Is<typeof event, Event>>());

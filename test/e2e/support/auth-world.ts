@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright';
 import type { LogEntry } from '../../../demo/server/faults.ts';
 import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
-import { buildLoginPage, bundle } from '../../../scripts/login-page.mjs';
+import { isFullRun } from '../../../scripts/scope.mjs';
+import { builtBundle, SHARED_BUNDLES } from '../../support/built.ts';
 import { type Engine, engines, startEngine } from './auth-browsers.ts';
 import { PATIENCE_MS } from './browser.ts';
 import { type Pages, startPages } from './pages.ts';
@@ -22,6 +23,8 @@ export const CALLBACK_PATH = `/${CALLBACK}.html`;
 /** `cross-site`: the pages on 127.0.0.1, the service on localhost, so that cookies are another site's. */
 export type Site = 'same-site' | 'cross-site';
 export const BOTH: readonly Site[] = ['same-site', 'cross-site'];
+/** For tests that the site makes no difference to: the harder one, where cookies are another site's, and both in CI. */
+export const BOTH_IN_CI: readonly Site[] = isFullRun ? BOTH : ['cross-site'];
 
 export interface AuthWorld {
   readonly engine: Engine;
@@ -95,14 +98,6 @@ export function inWorlds(
   }
 }
 
-// Built once for all worlds of a process.
-let scripts: Promise<{ login: string; files: Record<string, string> }> | undefined;
-async function buildScripts(): Promise<{ login: string; files: Record<string, string> }> {
-  const page = await bundle('test/e2e/support/auth-page.ts');
-  const callback = await bundle('src/auth/callback.ts');
-  return { login: await buildLoginPage(), files: { '/page.js': page, [`/${CALLBACK}.js`]: callback } };
-}
-
 /** Functions that a test hands to a page come out of its compiler with calls of this helper. */
 const NAMES = 'globalThis.__name = (fn) => fn;';
 
@@ -112,8 +107,10 @@ async function createAuthWorld(
   options: Partial<ServiceOptions>,
 ): Promise<AuthWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'secure-uploader-auth-'));
-  scripts ??= buildScripts();
-  const { login, files } = await scripts;
+  const files: Record<string, string> = {
+    '/page.js': builtBundle(SHARED_BUNDLES.authPage),
+    [`/${CALLBACK}.js`]: builtBundle(SHARED_BUNDLES.callback),
+  };
   const pages = await startPages();
   const violations: string[] = [];
   const headers: AuthWorld['headers'] = {};
@@ -155,7 +152,7 @@ async function createAuthWorld(
     fsync: false,
     host: site === 'cross-site' ? 'localhost' : '127.0.0.1',
     cookie: site,
-    loginScript: login,
+    loginScript: builtBundle(SHARED_BUNDLES.login),
     ...options,
   });
   const { baseUrl } = service;

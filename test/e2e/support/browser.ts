@@ -66,14 +66,23 @@ export const eventsOf = async (page: Page | Frame, name?: string): Promise<SeenE
   return name ? events.filter((event) => event.name === name) : events;
 };
 
-/** Resolves when so many events of that name have come. */
-export async function until(page: Page, name: string, count = 1, timeoutMs = 180_000): Promise<SeenEvent[]> {
-  await page.waitForFunction(
-    ([name, count]) =>
-      (globalThis as unknown as { events: SeenEvent[] }).events.filter((event) => event.name === name)
-        .length >= count,
-    [name, count] as const,
-    { timeout: timeoutMs, polling: 100 },
-  );
+/**
+ * Resolves when so many events of that name have come. Rejects when no event of any name has come for three minutes: how long the
+ * whole takes depends on the machine.
+ */
+export async function until(page: Page, name: string, count = 1): Promise<SeenEvent[]> {
+  for (let seenCount = -1, isReached = false; !isReached; ) {
+    const found = await page.waitForFunction(
+      ([name, count, seenCount]) => {
+        const { events } = globalThis as unknown as { events: SeenEvent[] };
+        const isReached = events.filter((event) => event.name === name).length >= count;
+        return (isReached || events.length > seenCount) && { isReached, seenCount: events.length };
+      },
+      [name, count, seenCount] as const,
+      { timeout: 180_000, polling: 100 },
+    );
+    const seen = await found.jsonValue();
+    if (seen) ({ isReached, seenCount } = seen);
+  }
   return eventsOf(page, name);
 }

@@ -1,11 +1,13 @@
 // Runs many cells of the fault table side by side on one page, each with a file of its own, and tells in the table's own
 // words what became of each.
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
 import type { Fault, LogEntry, StruckRequest } from '../../../demo/server/faults.ts';
 import { eventsOf, type SeenEvent } from './browser.ts';
 import { type Cell, type Column, causeOf, OPERATIONS } from './fault-table.ts';
 import { sumOf, writeRandom } from './files.ts';
+import { giveTokens, tokenCallsOf } from './tokens.ts';
 import { openElsewhere, pick } from './transfer.ts';
 import type { World } from './world.ts';
 
@@ -40,6 +42,8 @@ export interface Outcome {
   readonly became: string;
   /** How many requests of the operation there were. */
   readonly requestCount: number;
+  /** How many different tokens they carried. */
+  readonly tokenCount: number;
 }
 
 export const nameOf = ({ fault, mode, column }: Cell): string =>
@@ -109,8 +113,19 @@ export const settled = (page: Page): Promise<unknown> =>
     { timeout: 180_000, polling: 50 },
   );
 
+export interface Outcomes {
+  readonly outcomes: ReadonlyMap<Cell, Outcome>;
+  /** How often the pages were asked for a token, each time for a new one. */
+  readonly tokenCalls: number;
+  /** How many different tokens the service has received. */
+  readonly tokenCount: number;
+}
+
+const tokenCountOf = (log: readonly LogEntry[]): number =>
+  new Set(log.flatMap(({ bearerNumber = [] }) => bearerNumber)).size;
+
 /** Runs all cells at once. Throws where a file does not lie on the service byte for byte in the end. */
-export async function runCells(world: World, cells: readonly Cell[]): Promise<Map<Cell, Outcome>> {
+export async function runCells(world: World, cells: readonly Cell[]): Promise<Outcomes> {
   const { service } = world;
   service.faults.clear();
   service.faults.clearLog();
@@ -120,6 +135,7 @@ export async function runCells(world: World, cells: readonly Cell[]): Promise<Ma
   const context = await world.browser.browser()?.newContext();
   if (!context) throw new Error('no second profile');
   const impatient = await openElsewhere(world, context, '/impatient.html');
+  await giveTokens(impatient, async () => (await service.createToken('alice', 3_600_000)).token);
   const parts = [
     await begin(
       world,
@@ -133,10 +149,12 @@ export async function runCells(world: World, cells: readonly Cell[]): Promise<Ma
   const events = await Promise.all(parts.map((part) => eventsOf(part.page)));
   service.faults.clear();
   const outcomes = new Map<Cell, Outcome>();
+  let tokenCalls = 0;
   for (const [at, { page, files }] of parts.entries()) {
     await page.evaluate(() => document.querySelector('secure-uploader')?.retry());
     await settled(page);
     await areStored(world, page, files);
+    tokenCalls += await tokenCallsOf(page);
     for (const cell of files.keys()) {
       const name = nameOf(cell);
       outcomes.set(cell, outcomeOf(cell.column, ofFile(events[at] ?? [], name), requestsOf(log, name)));
@@ -144,7 +162,7 @@ export async function runCells(world: World, cells: readonly Cell[]): Promise<Ma
   }
   await page.close();
   await context.close();
-  return outcomes;
+  return { outcomes, tokenCalls, tokenCount: tokenCountOf(service.log) };
 }
 
 interface Begun {
@@ -160,12 +178,24 @@ async function begin(world: World, page: Page, cells: readonly Cell[]): Promise<
   return { page, files: new Map(files.map(([cell, { sha256 }]) => [cell, sha256])) };
 }
 
-/** Every file was completed once and lies there byte for byte, but those that no retry can help. */
+/**
+ * Every file was completed once and lies there byte for byte, after at most one failure, which had the code of its cell. A file
+ * that is too large has failed for good.
+ */
 async function areStored({ service }: World, page: Page, files: Begun['files']): Promise<void> {
   const events = await eventsOf(page);
   for (const [cell, sha256] of files) {
     const ofThis = events.filter(({ detail }) => detail.name === nameOf(cell));
-    if (ofThis.some(({ name, detail }) => name === 'upload-failed' && detail.retryable === false)) continue;
+    const failed = ofThis.filter(({ name }) => name === 'upload-failed');
+    const expected = cell.expected.startsWith('failed: ') ? [cell.expected] : [];
+    assert.deepEqual(
+      failed.map(({ detail }) => `failed: ${detail.code}`),
+      expected,
+      nameOf(cell),
+    );
+    const isFinal = cell.expected === 'failed: file-too-large';
+    for (const { detail } of failed) assert.equal(detail.retryable, !isFinal, nameOf(cell));
+    if (isFinal) continue;
     const done = ofThis.filter(({ name }) => name === 'upload-completed');
     if (done.length !== 1) throw new Error(`${nameOf(cell)} was completed ${done.length} times`);
     const stored = await sumOf(service.readFile(done[0]?.detail.commit.file_id));
@@ -186,7 +216,8 @@ const requestsOf = (log: readonly LogEntry[], name: string): LogEntry[] =>
 export function outcomeOf(column: Column, events: readonly SeenEvent[], log: readonly LogEntry[]): Outcome {
   const operation = OPERATIONS[column];
   const requests = log.filter((entry) => entry.operation === operation);
-  return { became: word(operation, events, log, requests), requestCount: requests.length };
+  const became = word(operation, events, log, requests);
+  return { became, requestCount: requests.length, tokenCount: tokenCountOf(requests) };
 }
 
 function word(
@@ -201,12 +232,24 @@ function word(
   if (paused) return `paused: ${paused.detail.reason}`;
   if (operation !== 'session' && log.filter((entry) => entry.operation === 'session').length > 1)
     return 'new session';
-  if (operation !== 'put' && requests.some(({ status }) => status === 401)) return 'renewed';
+  if (requests.some((request) => wasRenewed(request, requests))) return 'renewed';
   if (wasPresignedAfterPut(log)) return 'presigned again';
   const asked = log.map((entry) => `${entry.operation} ${entry.hash ?? entry.hashes?.toSorted()}`);
   const hashes = log.flatMap((entry) => (entry.operation === 'chunks' ? (entry.hashes ?? []) : []));
   const isTwice = new Set(asked).size < asked.length || new Set(hashes).size < hashes.length;
   return isTwice ? 'retried' : 'goes on';
+}
+
+/** The request was refused with 401, and made again with another token. */
+function wasRenewed(refused: LogEntry, requests: readonly LogEntry[]): boolean {
+  const later = requests.slice(requests.indexOf(refused) + 1);
+  const again = later.find(({ hashes }) => String(hashes) === String(refused.hashes));
+  return (
+    refused.operation !== 'put' &&
+    refused.status === 401 &&
+    again !== undefined &&
+    again.bearerNumber !== refused.bearerNumber
+  );
 }
 
 /** A ticket for another hash than the chunk's was put where that other one belongs. */

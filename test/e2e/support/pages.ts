@@ -1,42 +1,10 @@
 // Serves the built widget on an origin of its own, under the strictest content policy that the docs promise, to pages that
 // a journey writes. It knows neither the service nor the browser.
-
-import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const root = fileURLToPath(new URL('../../../', import.meta.url));
-const cache = join(root, 'node_modules/.cache/secure-uploader-e2e');
-
-/** The one-file build of the sources as they are now; built once and kept until a source changes. */
-export function builtWidget(): string {
-  const stamp = createHash('sha256');
-  for (const name of ['src', 'scripts/build.mjs', 'vite.config.ts', 'package-lock.json'])
-    addTo(stamp, join(root, name));
-  const want = stamp.digest('hex');
-  const stampFile = join(cache, 'stamp');
-  if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== want) {
-    mkdirSync(cache, { recursive: true });
-    const { status, stderr } = spawnSync(process.execPath, [join(root, 'scripts/build.mjs')], {
-      cwd: root,
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`the build failed: ${stderr}`);
-    cpSync(join(root, 'dist/cdn'), join(cache, 'dist/cdn'), { recursive: true });
-    writeFileSync(stampFile, want);
-  }
-  return join(cache, 'dist/cdn');
-}
-
-function addTo(stamp: ReturnType<typeof createHash>, path: string): void {
-  if (statSync(path).isDirectory())
-    for (const name of readdirSync(path).sort()) addTo(stamp, join(path, name));
-  else stamp.update(path).update(readFileSync(path));
-}
+import { builtWidget } from '../../support/built.ts';
 
 const TYPES: Record<string, string> = {
   js: 'text/javascript',
@@ -52,6 +20,8 @@ export interface Pages {
   add(path: string, element: string): string;
   /** The page at `path` has another policy: what `change` makes of the usual one. */
   changePolicy(path: string, change: (policy: string) => string): void;
+  /** A script at `path` is served with this policy, or with none, as usual. It counts for workers. */
+  setPolicy(path: string, policy: string | undefined): void;
   /** Violations of the content policy that browsers reported. */
   readonly violations: readonly string[];
   close(): Promise<void>;
@@ -98,6 +68,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const pages = new Map<string, string>();
   const allowed: string[] = [];
   const policies = new Map<string, (policy: string) => string>();
+  const scriptPolicies = new Map<string, string | undefined>();
   const violations: string[] = [];
   const policy = (): string =>
     [
@@ -126,12 +97,12 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
       return;
     }
     const extension = pages.has(pathname) ? 'html' : (pathname.split('.').at(-1) ?? '');
+    const contentPolicy =
+      extension === 'html' ? (policies.get(pathname)?.(policy()) ?? policy()) : scriptPolicies.get(pathname);
     response.writeHead(200, {
       'content-type': TYPES[extension] ?? 'text/plain',
       'cache-control': extension === 'html' ? 'no-cache' : 'no-store',
-      ...(extension === 'html' && {
-        'content-security-policy': policies.get(pathname)?.(policy()) ?? policy(),
-      }),
+      ...(contentPolicy !== undefined && { 'content-security-policy': contentPolicy }),
     });
     response.end(text ?? readFileSync(file));
   });
@@ -142,6 +113,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     violations,
     allow: (...origins) => void allowed.push(...origins),
     changePolicy: (path, change) => void policies.set(path, change),
+    setPolicy: (path, policy) => void scriptPolicies.set(path, policy),
     add(path, element) {
       const head =
         '<meta charset="utf-8"><title>A page</title><script type="module" src="/recorder.js"></script>';

@@ -7,6 +7,7 @@ import type { BrowserContext, Page } from 'playwright';
 import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
 import { killBrowser, startBrowser } from './browser.ts';
 import { type Pages, startPages } from './pages.ts';
+import { giveTokens } from './tokens.ts';
 
 export interface World {
   readonly folder: string;
@@ -17,7 +18,7 @@ export interface World {
   elementWith(attributes: string): string;
   /** Opens a page whose body has the widget with these attributes beside the usual ones. */
   open(attributes?: string, path?: string): Promise<Page>;
-  /** As `open`, with a page that hands over a token of that user, and counts how often it is asked (`tokenCalls`). */
+  /** As `open`, with a page whose `getToken` gives a new token of that user for each call (`tokenCallsOf` counts them). */
   openWithToken(attributes?: string, user?: string): Promise<Page>;
   /** Kills the browser and starts it anew with the same profile. */
   killAndRestartBrowser(): Promise<void>;
@@ -63,18 +64,8 @@ export async function createWorld(options: Partial<ServiceOptions> = {}): Promis
     elementWith,
     open,
     async openWithToken(attributes, user = 'alice') {
-      const { token } = await service.createToken(user, 3_600_000);
       const page = await open(attributes);
-      await page.evaluate((token) => {
-        const scope = globalThis as unknown as { tokenCalls: number };
-        scope.tokenCalls = 0;
-        Object.assign(document.querySelector('secure-uploader') as HTMLElement, {
-          getToken: async () => {
-            scope.tokenCalls += 1;
-            return token;
-          },
-        });
-      }, token);
+      await giveTokens(page, async () => (await service.createToken(user, 3_600_000)).token);
       return page;
     },
     async killAndRestartBrowser() {

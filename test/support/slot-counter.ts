@@ -1,8 +1,8 @@
-// Lanes for tests of stages: first come, first served, and how many were ever taken at once.
+// UploadSlots for tests of stages: first come, first served, and how many were ever taken at once.
 
-import type { Lane } from '../../src/pipeline/upload.ts';
+import type { UploadSlot } from '../../src/pipeline/upload.ts';
 
-export class LaneCounter {
+export class SlotCounter {
   taken = 0;
   mostTaken = 0;
   readonly #most: number;
@@ -12,7 +12,7 @@ export class LaneCounter {
     this.#most = most;
   }
 
-  readonly acquire = (signal: AbortSignal): Promise<Lane> =>
+  readonly acquire = (signal: AbortSignal): Promise<UploadSlot> =>
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const onAbort = (): void => {

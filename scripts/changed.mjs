@@ -1,0 +1,136 @@
+// Selects the tests for `npm test -- --changed`: those that import what changed since the merge base with `main`, uncommitted and
+// untracked files included, the nearest first. The selection has an upper limit, so that checks and tests fit into a minute.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import ts from 'typescript';
+import { filesUnder } from './files.mjs';
+
+/** How many files of tests run at most, by where they are. Changed test files count, but always run. */
+export const LIMITS = [
+  {
+    at: /^test\/(?:core|service|auth|store|pipeline|engine|ui)\//,
+    what: 'files of tests in pages',
+    most: 20,
+  },
+  { at: /^test\/server\//, what: 'files of tests of the service', most: 20 },
+  { at: /^test\/package\//, what: 'files of tests of the package', most: 2 },
+  { at: /^test\/e2e\//, what: 'journeys', most: 1 },
+];
+
+/**
+ * Tests that no import leads to. The journeys load the built package: a change of a source runs the shortest that sees it.
+ * A change outside the code runs what reads that file.
+ */
+const TABLE = [
+  {
+    changed: /^src\/(?:auth\/|login\.ts|ui\/login|ui\/views\/login)/,
+    tests: ['test/e2e/auth-element.test.ts'],
+  },
+  { changed: /^src\/.*\.ts$/, tests: ['test/e2e/transfer-kept.test.ts'] },
+  { changed: /^(?:src|docs|demo)\/.*\.md$/, tests: ['test/package/readme.test.ts'] },
+  { changed: /^docs\/faults\.md$/, tests: ['test/e2e/fault-matrix.test.ts'] },
+  { changed: /^(?:test|src)\//, tests: ['test/package/acceptance.test.ts'], isSmall: true },
+];
+
+/** Its sources are data, not imports: without this, every change would relate to every journey. */
+const NO_IMPORTS = ['test/support/built.ts', 'scripts/changed.mjs'];
+/** What every test in a page is run by. */
+const PAGE_CONFIG = 'web-test-runner.config.mjs';
+
+function git(root, ...args) {
+  const { status, stdout, stderr } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`git ${args[0]}: ${stderr.trim() || 'failed'}`);
+  return stdout.split('\0').filter(Boolean);
+}
+
+/** The files that differ from the merge base with `main`, whether committed, uncommitted or untracked. */
+export function changedFiles(root) {
+  const isKnown = (name) =>
+    spawnSync('git', ['rev-parse', '--verify', '--quiet', `${name}^{commit}`], { cwd: root }).status === 0;
+  const main = ['main', 'origin/main'].find(isKnown);
+  if (!main) throw new Error('there is no branch "main" to compare with; fetch it, or name the tests to run');
+  const [base = ''] = git(root, 'merge-base', main, 'HEAD').map((line) => line.trim());
+  const tracked = git(root, 'diff', '--name-only', '--no-renames', '-z', '--relative', base);
+  return [...new Set([...tracked, ...git(root, 'ls-files', '--others', '--exclude-standard', '-z')])];
+}
+
+/** The files of the project that one of them loads: imports that are left at run time, and names of files in its texts. */
+function loadedBy(root, file) {
+  if (NO_IMPORTS.includes(file)) return [];
+  const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest);
+  const found = new Set();
+  const add = (text) => {
+    if (!/^[\w./@-]+\.\w+$/.test(text)) return;
+    const path = text.startsWith('.') ? normalize(join(dirname(file), text)) : text;
+    for (const name of [path, path.replace(/\.js$/, '.ts')])
+      if (!name.startsWith('..') && existsSync(join(root, name)) && statSync(join(root, name)).isFile())
+        found.add(name);
+  };
+  const isErased = (node) => {
+    const clause = ts.isImportDeclaration(node) ? node.importClause : node;
+    if (!clause) return false;
+    const named = clause.namedBindings ?? clause.exportClause;
+    const elements = named && 'elements' in named ? named.elements : [];
+    return (
+      clause.isTypeOnly || (!clause.name && elements.length > 0 && elements.every((each) => each.isTypeOnly))
+    );
+  };
+  const visit = (node) => {
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && isErased(node)) return;
+    if (ts.isImportTypeNode(node)) return;
+    if (ts.isStringLiteralLike(node)) add(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return [...found];
+}
+
+/** For each file of the project, the files that load it. */
+function loadersOf(root) {
+  const code = filesUnder(root, ['src', 'demo', 'test', 'scripts'], /\.[cm]?[jt]s$/).filter(
+    (file) => !file.startsWith('test/bench/') && !/\.d\.[cm]?ts$/.test(file),
+  );
+  const configs = [PAGE_CONFIG, 'vite.config.ts'].filter((file) => existsSync(join(root, file)));
+  const loaders = new Map();
+  const add = (file, loader) => loaders.set(file, [...(loaders.get(file) ?? []), loader]);
+  for (const file of [...code, ...configs]) for (const loaded of loadedBy(root, file)) add(loaded, file);
+  for (const file of code) if (LIMITS[0].at.test(file) && file.endsWith('.test.ts')) add(PAGE_CONFIG, file);
+  return loaders;
+}
+
+/** How many steps each file is away from the nearest of the changed ones. */
+function distancesFrom(changed, loaders) {
+  const distances = new Map(changed.map((file) => [file, 0]));
+  for (const [file, distance] of distances)
+    for (const loader of loaders.get(file) ?? [])
+      if (!distances.has(loader)) distances.set(loader, distance + 1);
+  return distances;
+}
+
+/** Resolves the selection: `{tests}` to run, and `{left}`, sentences of what else relates to the change. */
+export function changedTests(root, changed = changedFiles(root)) {
+  const distances = distancesFrom(changed, loadersOf(root));
+  const always = new Set();
+  for (const { changed: pattern, tests, isSmall } of TABLE) {
+    if (!changed.some((file) => pattern.test(file))) continue;
+    for (const test of tests) {
+      if (isSmall) always.add(test);
+      else distances.set(test, Math.min(1, distances.get(test) ?? 1));
+    }
+  }
+  const related = [...distances]
+    .filter(([file]) => file.endsWith('.test.ts') && existsSync(join(root, file)))
+    .sort(([one, near], [other, far]) => near - far || (one < other ? -1 : 1));
+  const tests = new Set([...always].filter((file) => existsSync(join(root, file))));
+  const left = [];
+  for (const { at, what, most } of LIMITS) {
+    const own = related.filter(([file]) => at.test(file));
+    const chosen = own.filter(([, distance], index) => distance === 0 || index < most);
+    for (const [file] of chosen) tests.add(file);
+    const count = own.length - chosen.length;
+    if (count) left.push(`${count} more ${what} that the change may concern: npm test`);
+  }
+  if (changed.some((file) => file.startsWith('src/'))) left.push('all other journeys: npm test');
+  return { tests: [...tests].sort(), left };
+}

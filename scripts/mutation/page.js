@@ -1,0 +1,46 @@
+// Runs in the page of a test file before its tests; `JOB` is replaced by `{active, titles, limits, spareMs}`. Keeps only the tests
+// named in `titles`, ends each at its limit, and records in `__mutationRecord` how long a test took and which mutants it reached.
+{
+  const { active, titles, limits, spareMs } = JOB;
+  const wanted = titles && new Set(titles);
+  const record = { milliseconds: {}, reached: {}, failed: undefined };
+  globalThis.__mutationRecord = record;
+  // What runs before the first test belongs to all of them.
+  let current = '';
+  let startedAt = 0;
+  const reach = (id) => {
+    record.reached[current] ??= {};
+    const counts = record.reached[current];
+    counts[id] = (counts[id] ?? 0) + 1;
+  };
+  if (active === 0) {
+    globalThis.__mutantReached = reach;
+    new BroadcastChannel('secure-uploader-mutants').onmessage = ({ data }) => reach(data);
+  }
+  const prune = (suite) => {
+    suite.tests = suite.tests.filter((test) => wanted.has(test.fullTitle()));
+    suite.suites.forEach(prune);
+    suite.suites = suite.suites.filter((inner) => inner.tests.length + inner.suites.length > 0);
+  };
+  const rootHooks = {
+    beforeAll() {
+      if (wanted) prune(this.test.parent);
+    },
+    beforeEach() {
+      current = this.currentTest.fullTitle();
+      startedAt = performance.now();
+      const limit = limits?.[current];
+      if (limit === undefined) return;
+      const { timeout } = this.currentTest;
+      timeout.call(this.currentTest, limit + spareMs);
+    },
+    afterEach() {
+      const test = this.currentTest;
+      record.milliseconds[test.fullTitle()] = performance.now() - startedAt;
+      if (test.state === 'failed')
+        record.failed ??= { title: test.fullTitle(), message: String(test.err?.message ?? test.err) };
+    },
+  };
+  const config = globalThis.__WTR_CONFIG__;
+  config.testFrameworkConfig = { ...config.testFrameworkConfig, bail: active !== 0, rootHooks };
+}

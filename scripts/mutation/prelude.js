@@ -1,0 +1,17 @@
+// Every bundle imports this first; `JOB` is replaced by `{active, limit}`. A page of tests, its windows, frames and workers all ask here.
+if (!globalThis.__isMutant) {
+  const { active, limit } = JOB;
+  let left = limit;
+  const report =
+    globalThis.__mutantReached ??
+    (() => {
+      const channel = new BroadcastChannel('secure-uploader-mutants');
+      return (id) => channel.postMessage(id);
+    })();
+  globalThis.__isMutant = (id) => {
+    if (active === 0) report(id);
+    if (id !== active) return false;
+    if (left-- < 0) throw new Error('The mutant runs without end');
+    return true;
+  };
+}

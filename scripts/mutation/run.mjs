@@ -1,0 +1,135 @@
+// `npm run test:mutation -- src/engine src/ui --seed=7`: changes the sources in one place at a time and runs the tests in pages that
+// reach that place. A change that no test notices is a hole. Ends with status 1 where less than the target was noticed.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { filesUnder } from '../files.mjs';
+import { bundle } from './bundles.mjs';
+import { findMutants, instrument } from './mutants.mjs';
+import { openPages } from './pages.mjs';
+import { printFolder, printSum, printTaken } from './report.mjs';
+import { select, stale } from './select.mjs';
+import { killWith, measure } from './trial.mjs';
+
+const own = fileURLToPath(new URL('../..', import.meta.url));
+const args = process.argv.slice(2);
+const option = (name, fallback) =>
+  args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3) ?? fallback;
+const root = resolve(option('root', own));
+const seeds = option('seed', '1').split(',');
+const count = args.includes('--all') ? Infinity : Number(option('count', '50'));
+const target = Number(option('target', '90'));
+const limitMs = Number(option('minutes', 'Infinity')) * 60_000;
+const pageCount = Number(option('pages', '2'));
+const folders = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\/|\/$/g, ''));
+const pageFolders = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
+
+function fail(sentence) {
+  console.error(`mutation: ${sentence}`);
+  process.exit(2);
+}
+
+/** Ends when all that was printed is written: a pipe takes it in pieces. */
+async function end(status) {
+  await new Promise((resolve) => process.stdout.write('', resolve));
+  process.exit(status);
+}
+
+const sourcesOf = (folder) => {
+  const path = join(root, folder);
+  if (!existsSync(path))
+    fail(`${folder} is not there. Name folders or files, as in: npm run test:mutation -- src/engine`);
+  return statSync(path).isFile() ? [folder] : filesUnder(root, [folder], /(?<!\.d)\.ts$/);
+};
+
+if (!folders.length) fail('name folders or files, as in: npm run test:mutation -- src/engine');
+if (!(count > 0)) fail('--count is a number of mutants.');
+
+const equivalentsFile = option('equivalents', fileURLToPath(new URL('equivalents.json', import.meta.url)));
+const known = JSON.parse(readFileSync(equivalentsFile, 'utf8'));
+const started = performance.now();
+const isOver = () => performance.now() - started > limitMs;
+const seconds = () => `${((performance.now() - started) / 1000).toFixed(0)} s`;
+
+// Where several seeds or folders take the same mutant, it runs once.
+const mutants = new Map();
+const texts = new Map();
+const rounds = folders.flatMap((folder) => {
+  const files = sourcesOf(folder);
+  const found = files.flatMap((file) => {
+    texts.set(file, readFileSync(join(root, file), 'utf8'));
+    return findMutants(file, texts.get(file));
+  });
+  const old = stale(known, found, files);
+  for (const each of old)
+    console.log(`mutation: equivalents.json names what is not there any more: ${each.file}: ${each.within}`);
+  const wanted = count === Infinity ? ['all'] : seeds;
+  return wanted.map((seed) => {
+    const { taken, equivalents } = select(found, { seed: `${seed} ${folder}`, count, known });
+    const ids = taken.map((mutant) => {
+      const key = `${mutant.file}:${mutant.start}:${mutant.end}:${mutant.replacement}`;
+      if (!mutants.has(key)) mutants.set(key, { ...mutant, id: mutants.size + 1 });
+      return mutants.get(key);
+    });
+    return { folder, seed, taken: ids, equivalents, found: found.length };
+  });
+});
+const all = [...mutants.values()];
+if (args.includes('--list')) {
+  for (const round of rounds) printTaken(round);
+  await end(0);
+}
+const instrumented = new Map();
+for (const [file, text] of texts)
+  instrumented.set(
+    file,
+    instrument(
+      text,
+      all.filter((mutant) => mutant.file === file),
+    ),
+  );
+
+const wantedTests = option('tests', 'test').split(',');
+const testFiles = filesUnder(
+  root,
+  pageFolders.map((name) => `test/${name}`),
+  /\.test\.ts$/,
+).filter((file) => wantedTests.some((path) => file === path || file.startsWith(`${path}/`)));
+if (!testFiles.length) fail('no tests in pages were found.');
+// What a page loads beside its tests.
+const loaded = filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/);
+const { scripts, inputs } = await bundle(root, [...testFiles, ...loaded], instrumented);
+const isChanged = (entry) => all.some(({ file }) => inputs.get(entry)?.has(file));
+const reaching = loaded.some(isChanged) ? testFiles : testFiles.filter(isChanged);
+console.log(`${all.length} mutants, ${reaching.length} files of tests that import them`);
+
+const { default: config } = await import('../../web-test-runner.config.mjs');
+const pages = await openPages({ root, config, testFiles, scripts, count: pageCount });
+try {
+  const measured = await measure(pages, reaching);
+  if (measured.broken.length) fail(`without a mutant these fail: ${measured.broken.join('; ')}`);
+  console.log(`All pass without a mutant (${seconds()})`);
+  const queue = all.values();
+  let done = 0;
+  const work = async () => {
+    for (const mutant of queue) {
+      if (isOver()) return;
+      mutant.result = await killWith(pages, measured.runs, mutant, isOver);
+      done += 1;
+      if (option('verbose')) console.log(mutant.id, mutant.file, mutant.line, JSON.stringify(mutant.result));
+      if (done % 25 === 0) console.log(`${done} of ${all.length} (${seconds()})`);
+    }
+  };
+  await Promise.all(Array.from({ length: pageCount }, work));
+} finally {
+  await pages.stop();
+}
+
+for (const round of rounds) {
+  round.unrun = round.taken.filter(({ result }) => !result).length;
+  round.taken = round.taken.filter(({ result }) => result);
+}
+const scores = rounds.map((round) => printFolder(round));
+printSum(rounds, scores, target);
+console.log(seconds());
+await end(rounds.every(({ unrun }, index) => unrun === 0 && scores[index] >= target) ? 0 : 1);

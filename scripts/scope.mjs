@@ -1,0 +1,72 @@
+// What a run covers. With `CI` set it is everything; without, the slowest parts run with less or not at all, and the end of the run
+// names them.
+import { isSet } from './browser.mjs';
+
+/** True where nothing may be left out. */
+export const isFullRun = isSet('CI');
+
+const e2e = (names) => names.map((name) => `test/e2e/${name}.test.ts`);
+
+/**
+ * What only a full run has, by the suite that it belongs to. CONTRIBUTING.md lists the same. `files` run elsewhere only where they
+ * are named on the command line or selected by `--changed`.
+ */
+export const LEFT_TO_CI = [
+  { suite: 'wtr', what: 'tests in pages: Firefox and WebKit', isOfEngines: true },
+  { suite: 'wtr', what: 'random commands in Chromium: 200 runs (50 here)' },
+  { suite: 'auth', what: 'journeys of sign-in: Firefox', isOfEngines: true },
+  { suite: 'auth', what: 'journeys of sign-in: the second site where it makes no difference to them' },
+  {
+    suite: 'auth',
+    what: 'journeys of sign-in: code exchange, expiry, frames, keyboard, pages, silent sign-in, sign-out with a failing network, tabs, opener policies, sites',
+    files: e2e([
+      'auth-check-coop',
+      'auth-check-exchange',
+      'auth-check-expiry',
+      'auth-check-frames',
+      'auth-check-keyboard',
+      'auth-check-page',
+      'auth-check-sign-out',
+      'auth-check-silent',
+      'auth-check-tabs',
+      'auth-sites',
+    ]),
+  },
+  { suite: 'e2e', what: 'the whole way: a file of 300 MB (60 MB here)' },
+  { suite: 'e2e', what: 'chaos: 500 faults and a minute (150 faults here)' },
+  {
+    suite: 'e2e',
+    what: 'journeys: tables of faults of calls, tokens and offline, tabs, files that change, many files, memory, HTTP/2, BLAKE3, throttle, broken browsers',
+    files: e2e([
+      'blake3-policy',
+      'broken-browser',
+      'fault-matrix-calls',
+      'fault-matrix-offline',
+      'fault-matrix-token',
+      'file-changes',
+      'journey-many-files',
+      'journey-tabs',
+      'transfer-memory',
+      'transfer-multiplexed',
+      'transfer-throttle',
+    ]),
+  },
+  {
+    suite: 'package',
+    what: 'the package: tests of the commands themselves (check, test, test:mutation)',
+    files: ['changed', 'check', 'commands', 'mutation'].map((name) => `test/package/${name}.test.ts`),
+  },
+];
+
+const filesOfCi = new Set(LEFT_TO_CI.flatMap(({ files = [] }) => files));
+
+/** True for a file of tests that a run of everything without `CI` leaves out. */
+export const isLeftToCi = (file) => !isFullRun && filesOfCi.has(file);
+
+/** The lines that tell what these suites left out. */
+export function leftOut(suites, { hasAllEngines }) {
+  if (isFullRun) return [];
+  return LEFT_TO_CI.filter(
+    ({ suite, isOfEngines }) => suites.includes(suite) && !(isOfEngines && hasAllEngines),
+  ).map(({ what }) => what);
+}

@@ -1,0 +1,9 @@
+/** Rules of SECURITY.md, each with its test and a mutation that breaks it. */
+export const mutations: readonly {
+  rule: string;
+  file: string;
+  before: string;
+  after: string;
+  test: string;
+  title: string;
+}[];

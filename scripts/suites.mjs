@@ -1,0 +1,148 @@
+// The suites of `npm test`, and how one of them is run: as a process of its own, whose output is shown and whose tests are counted.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const own = fileURLToPath(new URL('..', import.meta.url));
+
+const PAGE_FOLDERS = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
+
+/**
+ * Each suite: the files that belong to it, in which lane it runs, and how many of its files run at a time. Suites of one lane run
+ * one after the other, the lanes side by side. Both lanes take about as long. `needsBuild`: loads what test/support/built.ts makes.
+ */
+export const SUITES = [
+  {
+    name: 'wtr',
+    title: 'In pages',
+    folders: PAGE_FOLDERS.map((name) => `test/${name}`),
+    lane: 0,
+    isInPages: true,
+  },
+  { name: 'server', title: 'The reference service', folders: ['test/server'], lane: 0, concurrency: 2 },
+  {
+    name: 'package',
+    title: 'The package',
+    folders: ['test/package'],
+    lane: 0,
+    concurrency: 2,
+    needsBuild: true,
+  },
+  {
+    name: 'auth',
+    title: 'Journeys of sign-in',
+    folders: ['test/e2e'],
+    pattern: /^auth-.*\.test\.ts$/,
+    lane: 1,
+    concurrency: 2,
+    needsBuild: true,
+  },
+  {
+    name: 'e2e',
+    title: 'Journeys',
+    folders: ['test/e2e'],
+    pattern: /^(?!auth-).*\.test\.ts$/,
+    lane: 1,
+    concurrency: 2,
+    needsBuild: true,
+  },
+];
+
+/** The arguments for Node that run these files of a suite. */
+export function argumentsFor(suite, files, { isAll, titles, fileLimitMs, scratch }) {
+  if (suite.isInPages)
+    return [join(own, 'node_modules/@web/test-runner/dist/bin.js'), ...(isAll ? [] : ['--files', ...files])];
+  const limits = [`--test-concurrency=${suite.concurrency}`, `--test-timeout=${fileLimitMs}`];
+  const filter = titles ? [`--test-name-pattern=${titles}`] : [];
+  const reporters = [
+    ['spec', 'stdout'],
+    [join(own, 'scripts/count-tests.mjs'), join(scratch, `${suite.name}.unused`)],
+  ];
+  const reports = reporters.flatMap(([reporter, to]) => [
+    `--test-reporter=${reporter}`,
+    `--test-reporter-destination=${to}`,
+  ]);
+  return ['--import', 'tsx', '--test', ...limits, ...filter, ...reports, ...files];
+}
+
+const running = new Set();
+
+function killGroup(child, signal) {
+  try {
+    if (child.pid) process.kill(-child.pid, signal);
+  } catch {
+    child.kill(signal); // where there are no process groups, or the group has ended
+  }
+}
+
+/** Ends all suites that run, with the processes that their tests have started. */
+export function endAll(signal) {
+  for (const child of running) killGroup(child, signal);
+}
+
+/** Writes what comes from a stream to the output, each line after a prefix. */
+function prefixLines(stream, prefix, output) {
+  let rest = '';
+  stream.setEncoding('utf8');
+  stream.on('data', (text) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop();
+    for (const line of lines) output.write(`${prefix}${line}\n`);
+  });
+  stream.on('end', () => rest && output.write(`${prefix}${rest}\n`));
+}
+
+/**
+ * Runs Node with `args`. Resolves with `{passed, failed, failures}`; a suite that dies counts as one failure, and so does one that
+ * has not ended after `limitMs`, which is killed. `prefix` stands before each line of the output.
+ */
+export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
+  const countFile = join(scratch, `${name}.json`);
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, {
+      cwd,
+      stdio: ['ignore', ...(prefix ? ['pipe', 'pipe'] : ['inherit', 'inherit'])],
+      env: { ...process.env, ...env, COUNT_FILE: countFile },
+      detached: true, // a process group, to be killed as one
+    });
+    running.add(child);
+    if (prefix) {
+      prefixLines(child.stdout, prefix, process.stdout);
+      prefixLines(child.stderr, prefix, process.stderr);
+    }
+    let ending = '';
+    const limit = setTimeout(() => {
+      ending = `did not end within ${limitMs / 1000} s`;
+      killGroup(child, 'SIGKILL');
+    }, limitMs);
+    child.on('error', (error) => resolve(countOf(error.message, countFile)));
+    child.on('exit', (code, signal) => {
+      ending ||= code === 0 ? '' : `ended with ${signal ?? `status ${code}`}`;
+      clearTimeout(limit);
+      killGroup(child, 'SIGKILL');
+      // The last output comes after `exit`, unless a process outside the group keeps the pipe open.
+      setTimeout(end, 5000).unref();
+    });
+    child.on('close', end);
+    function end() {
+      running.delete(child);
+      resolve(countOf(ending, countFile));
+    }
+  });
+}
+
+/** `ending` says what was wrong with the end of the suite, if anything. */
+function countOf(ending, countFile) {
+  const nothing = { passed: 0, failed: 0, skipped: 0, failures: [] };
+  const isCounted = existsSync(countFile);
+  const { passed, failed, skipped, failures } = isCounted
+    ? JSON.parse(readFileSync(countFile, 'utf8'))
+    : nothing;
+  const isKilled = ending.startsWith('did not');
+  let broken = isKilled ? ending : '';
+  if (passed + failed + skipped === 0) broken ||= ending || 'has files and ran no test';
+  else if (failed + skipped === 0) broken ||= ending;
+  if (broken) failures.push({ title: 'the suite', error: broken });
+  return { passed, failed: failed + skipped + (broken ? 1 : 0), failures };
+}

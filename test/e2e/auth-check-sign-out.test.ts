@@ -1,0 +1,192 @@
+// Nothing of a person is left after a sign-out, in whatever way that person signed in and however the network fails meanwhile.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Page } from 'playwright';
+import type { Fault, Operation } from '../../demo/server/faults.ts';
+import type { Engine } from './support/auth-browsers.ts';
+import { assertUnseen, type Traces, traceOf } from './support/auth-leaks.ts';
+import { memoryOf, remainsOf, secretsOf } from './support/auth-remains.ts';
+import { fillIn, isSignedIn, pick, signInByWindow, signInThere, times, turns } from './support/auth-steps.ts';
+import { inWorlds, world } from './support/auth-world.ts';
+
+const CHUNK = 32_768;
+/** Stands in the names and in the contents of the files. */
+const PRIVATE = 'salary-of-alice';
+/** How long the last calls may take, in these tests. */
+const LAST_CALLS_MS = 400;
+const ATTRIBUTES =
+  `chunk-size="${CHUNK}" concurrency="2" keep-files owner="alice" cancel-path="/files/uploadsession" ` +
+  `logout-path="/auth/logout" ${times({ lastCallsMs: LAST_CALLS_MS })}`;
+
+/** How a person signs in, on a page where two files wait for a token or before they are picked. */
+interface Mode {
+  readonly attributes: string;
+  /** Before the files are picked. */
+  readonly before?: (page: Page) => Promise<void>;
+  /** While they wait. */
+  readonly whenAsked?: (page: Page) => Promise<void>;
+}
+
+/** The page's own server has a token for the page. */
+const giveToken = async (page: Page, how: 'getToken' | 'token'): Promise<void> => {
+  await page.route('**/my-token', async (route) => {
+    const body = JSON.stringify(await world.service.createToken('alice'));
+    await route.fulfill({ contentType: 'application/json', body });
+  });
+  await page.evaluate(async (how) => {
+    const element = document.querySelector('secure-uploader');
+    const get = async (): Promise<{ token: string }> =>
+      (await fetch('/my-token', { method: 'POST' })).json() as Promise<{ token: string }>;
+    if (how === 'getToken') Object.assign(element ?? {}, { getToken: get });
+    else Object.assign(element ?? {}, { token: await get() });
+  }, how);
+};
+
+const MODES: Readonly<Record<string, Mode>> = {
+  'getToken of the page': { attributes: 'auth="token"', before: (page) => giveToken(page, 'getToken') },
+  'the property token': { attributes: 'auth="token"', before: (page) => giveToken(page, 'token') },
+  'a window': { attributes: 'auth="popup"', whenAsked: (page) => signInByWindow(page, world) },
+  'leaving the page': {
+    attributes: 'auth="redirect" silent="off"',
+    before: (page) => signInThere(page, world),
+  },
+  'the form': {
+    attributes: 'auth="local"',
+    whenAsked: (page) => fillIn(page, world),
+  },
+  'a session that is there already': {
+    attributes: 'auth="auto"',
+    before: async () => {
+      const other = await world.openWidget('auth="popup" silent="off"');
+      await pick(other, world);
+      await signInByWindow(other, world);
+      await isSignedIn(other);
+    },
+  },
+};
+
+interface Journey {
+  readonly page: Page;
+  readonly traces: Traces;
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** A person signs in and uploads two files, which are in the middle when this resolves, with all that is kept of them on disk. */
+async function upload({ attributes, before, whenAsked }: Mode): Promise<Journey> {
+  const traces = traceOf(world.context);
+  const secrets = secretsOf(world.context);
+  const page = await world.openWidget(`${attributes} ${ATTRIBUTES}`);
+  await before?.(page);
+  const paths = [1, 2].map((number) => join(world.folder, `${PRIVATE}-${number}.txt`));
+  // Chunks that the service has already would not be sent.
+  for (const path of paths) {
+    const text = `${PRIVATE} ${Math.random()} `;
+    writeFileSync(path, text.repeat(Math.ceil((3 * CHUNK) / text.length)));
+  }
+  world.service.faults.add({ operation: 'put', skip: 2, times: 99, stall: true });
+  await page.setInputFiles('secure-uploader >> input[type=file]', paths);
+  await whenAsked?.(page);
+  await isSignedIn(page);
+  const isSaved = async (): Promise<boolean> => {
+    const { databases } = await remainsOf(page);
+    const count = (pattern: RegExp): number => databases.filter((text) => pattern.test(text)).length;
+    const isChunk = /^\[\[\d+,"[0-9a-f]{64}"/;
+    const isContent = new RegExp(`^"${PRIVATE} `);
+    return count(/"sessionHeader"/) === 2 && count(isChunk) > 0 && count(isContent) === 2;
+  };
+  while (!(await isSaved())) await turns(page, 5);
+  assert.ok(secrets.size > 2, 'tokens and session headers are known to the scan');
+  return { page, traces, secrets };
+}
+
+/** Nothing of the person is stored or shown, and no secret is in an event or on the console. */
+async function assertNothingLeft({ page, traces, secrets }: Journey): Promise<void> {
+  await page.locator('secure-uploader >> [part~="file"]').first().waitFor({ state: 'detached' });
+  const { localStorage, ...others } = await remainsOf(page);
+  assert.deepEqual(others, { databases: [], caches: [], files: [], sessionStorage: [] });
+  for (const [name] of localStorage)
+    assert.equal(name, `secure-uploader:signed-out:${world.service.baseUrl} secure-uploader`);
+  const [state, shown, told] = await page.evaluate(() => {
+    const element = document.querySelector('secure-uploader');
+    const { events } = globalThis as unknown as { events: unknown[] };
+    const texts = [element?.shadowRoot?.innerHTML, element?.outerHTML, element?.snapshot, location.href];
+    return [
+      element?.snapshot.auth.state,
+      JSON.stringify([texts, history.state]),
+      JSON.stringify(events),
+    ] as const;
+  });
+  assert.equal(state, 'signed-out');
+  assertUnseen([shown], { 'the name of a file': [PRIVATE] });
+  assertUnseen([shown, told, ...traces.lines], { secret: [...secrets] });
+}
+
+/** The scripts of the page hold neither a secret nor the name of a file. */
+async function assertNothingInMemory({ page, secrets }: Journey): Promise<void> {
+  // The page's own list of events names files.
+  await page.evaluate(() => {
+    (globalThis as unknown as { events: unknown[] }).events.length = 0;
+  });
+  assertUnseen(await memoryOf(page), { secret: [...secrets], 'the name of a file': [PRIVATE] });
+}
+
+/** Uploads may still ask for tickets when the sign-out begins. */
+const isOfSignOut = (operation: Operation): boolean => operation === 'cancel' || operation === 'logout';
+
+/** What can become of a call. */
+const FAILURES: Readonly<Record<string, Partial<Fault>>> = {
+  refused: { cut: 'before-body' },
+  hanging: { waitFor: new Promise(() => undefined) },
+  'answered with 503': { status: 503 },
+};
+
+/** One call of a sign-out that fails: the one after `skip` others of that operation. */
+interface Failure {
+  readonly operation: Operation;
+  readonly skip: number;
+  readonly how: string;
+}
+
+/** Signs in, uploads, signs out, and looks for what is left. Resolves with the calls of the sign-out, in order. */
+async function signOut(engine: Engine, mode: Mode, failure?: Failure | 'offline'): Promise<Operation[]> {
+  await world.reset();
+  const journey = await upload(mode);
+  const { page } = journey;
+  const { faults, log } = world.service;
+  faults.clearLog();
+  if (failure === 'offline') await world.context.setOffline(true);
+  else if (failure) {
+    const { how, ...call } = failure;
+    faults.add({ ...FAILURES[how], ...call });
+  }
+  const over = page.evaluate(() => document.querySelector('secure-uploader')?.signOut());
+  if (failure && failure !== 'offline') {
+    const isThere = (): boolean =>
+      log.filter(({ operation }) => operation === failure.operation).length > failure.skip;
+    while (!isThere()) await turns(page, 1);
+    // Before any answer.
+    await assertNothingLeft(journey);
+  }
+  await over;
+  await assertNothingLeft(journey);
+  if (!failure && engine === 'chromium') await assertNothingInMemory(journey);
+  return log.map(({ operation }) => operation).filter((operation) => operation !== 'put');
+}
+
+inWorlds({ sites: ['same-site'], only: 'chromium' }, ({ engine }) => {
+  for (const [at, [name, mode]] of Object.entries(MODES).entries())
+    test(`given a person who signed in by ${name} and uploads, when signing out, then nothing of that person is left, whichever call fails`, async () => {
+      const calls = (await signOut(engine, mode)).filter(isOfSignOut);
+      assert.deepEqual(calls, ['cancel', 'cancel', 'logout']);
+      const kinds = Object.keys(FAILURES);
+      for (const [index, operation] of calls.entries()) {
+        const skip = calls.slice(0, index).filter((other) => other === operation).length;
+        // Each call fails in each way, over all ways of signing in.
+        const how = kinds[(at + index) % kinds.length] ?? '';
+        await signOut(engine, mode, { operation, skip, how });
+      }
+      await signOut(engine, mode, 'offline');
+    });
+});

@@ -1,0 +1,125 @@
+// A computer that two people share: the first one signs out without a network, the second one sits down at the same pages.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Locator, Page } from 'playwright';
+import { assertUnseen, traceOf } from './support/auth-leaks.ts';
+import { memoryOf, remainsOf, secretsOf } from './support/auth-remains.ts';
+import { fillIn, isSignedIn, turns } from './support/auth-steps.ts';
+import { inWorlds, world } from './support/auth-world.ts';
+import { until } from './support/browser.ts';
+
+const CHUNK = 32_768;
+/** Stands in the names and in the contents of the first person's files. */
+const PRIVATE = 'salary-of-alice';
+
+/** A tab with two uploaders, for two folders. */
+async function openTab(owner: string): Promise<Page> {
+  const page = await world.openWidget(
+    `auth="popup" owner="${owner}" chunk-size="${CHUNK}" concurrency="2" keep-files ` +
+      'cancel-path="/files/uploadsession" logout-path="/auth/logout"',
+  );
+  await page.evaluate(() => {
+    const other = document.querySelector('secure-uploader')?.cloneNode() as HTMLElement;
+    other.setAttribute('parent-id', 'folder-b');
+    document.body.append(other);
+  });
+  return page;
+}
+
+const uploader = (page: Page, index: number): Locator => page.locator('secure-uploader').nth(index);
+
+/** A person gives an uploader a file of three chunks. */
+async function pick(page: Page, index: number, name: string): Promise<void> {
+  const path = join(world.folder, name);
+  writeFileSync(path, `${name} `.repeat(Math.ceil((3 * CHUNK) / name.length)));
+  await uploader(page, index).locator('input[type=file]').first().setInputFiles(path);
+}
+
+/** Clicks the button of an uploader, and signs in in the window as `email`. */
+async function signIn(page: Page, index: number, email: string): Promise<void> {
+  const button = uploader(page, index).locator('[data-action="sign-in"]');
+  const [window] = await Promise.all([page.waitForEvent('popup'), button.click()]);
+  await fillIn(window, world, email);
+}
+
+const isSaved = async (page: Page, count: number): Promise<boolean> => {
+  const { databases } = await remainsOf(page);
+  return databases.filter((text) => text.includes('"sessionHeader"')).length === count;
+};
+
+/** What the uploaders of a tab show, and hold in their snapshots. */
+const shownBy = (page: Page): Promise<string> =>
+  page.evaluate(() =>
+    JSON.stringify(
+      [...document.querySelectorAll('secure-uploader')].map(({ outerHTML, shadowRoot, snapshot }) => [
+        outerHTML,
+        shadowRoot?.innerHTML,
+        snapshot,
+      ]),
+    ),
+  );
+
+inWorlds({ sites: ['same-site'] }, ({ engine }) => {
+  test('given three tabs in which one person uploads, when that person signs out without a network and another one signs in, then nothing of the first is visible, sent or readable from storage', async () => {
+    const traces = traceOf(world.context);
+    const secrets = secretsOf(world.context);
+    const { log, faults } = world.service;
+    const tabs = [await openTab('alice'), await openTab('alice'), await openTab('alice')] as const;
+    const [first, second, third] = tabs;
+    faults.add({ operation: 'put', skip: 3, times: 99, stall: true });
+    await pick(first, 0, `${PRIVATE}-1.txt`);
+    await signIn(first, 0, 'alice@example.com');
+    await isSignedIn(first);
+    await pick(second, 1, `${PRIVATE}-2.txt`);
+    await pick(third, 0, `${PRIVATE}-3.txt`);
+    while (!(await isSaved(first, 3))) await turns(first, 5);
+    const ofAlice = [...secrets];
+    const bearersOfAlice = log.map(({ bearerNumber = 0 }) => bearerNumber);
+    assert.ok(ofAlice.length > 3, 'tokens and session headers are known to the scan');
+
+    await world.context.setOffline(true);
+    await first.evaluate(() => document.querySelectorAll('secure-uploader')[1]?.signOut());
+    // The other tabs hear of it in a task of their own, and delete what they have saved since.
+    const isLeft = async (): Promise<boolean> => {
+      const shown = await Promise.all(tabs.map(shownBy));
+      return shown.join().includes(PRIVATE) || (await remainsOf(first)).databases.length > 0;
+    };
+    for (let left = 500; left > 0 && (await isLeft()); left--) await turns(first, 2);
+    assert.equal(await isLeft(), false, 'nothing of the first person is shown or stored');
+
+    // The next person uses one tab on, whose page changes the owner, loads another one, and leaves the third as it is.
+    await world.context.setOffline(false);
+    faults.clear();
+    faults.clearLog();
+    await first.evaluate(() => {
+      for (const each of document.querySelectorAll('secure-uploader')) each.setAttribute('owner', 'vic');
+    });
+    await second.close();
+    const loaded = await openTab('vic');
+    for (const [index, page] of [first, loaded].entries()) {
+      await pick(page, 0, `holiday-${index}.txt`);
+      await uploader(page, 0).locator('[part~="sign-in"][data-state="prompt"]').waitFor();
+    }
+    assert.equal(world.count('authorize') + world.count('token'), 0, 'nobody is signed in silently');
+    await signIn(first, 0, 'vic@example.com');
+    await until(first, 'upload-completed');
+
+    const ofVic = log.filter(({ hasBearer }) => hasBearer);
+    assert.ok(
+      ofVic.length > 0 && ofVic.every(({ bearerNumber = 0 }) => !bearersOfAlice.includes(bearerNumber)),
+    );
+    const names = log.flatMap(({ fileName }) => fileName ?? []);
+    assert.deepEqual([...new Set(names)], ['holiday-0.txt']);
+    assert.equal(world.count('cancel'), 0, 'what could not be said at the sign-out is not said later');
+    for (const page of [first, loaded, third]) {
+      assertUnseen([await shownBy(page)], { 'the name of a file': [PRIVATE], secret: ofAlice });
+      const { databases, ...others } = await remainsOf(page);
+      const stored = [...databases, JSON.stringify(others)];
+      assertUnseen(stored, { 'the name of a file': [PRIVATE], secret: ofAlice, owner: ['alice'] });
+    }
+    assertUnseen(traces.lines, { 'the name of a file': [PRIVATE], secret: ofAlice });
+    if (engine === 'chromium') assertUnseen(await memoryOf(third), { secret: ofAlice });
+  });
+});

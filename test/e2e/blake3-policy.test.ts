@@ -1,0 +1,54 @@
+// `hash="blake3"` needs WebAssembly in the worker. A worker has the content policy that its own file is served with, so that
+// policy decides, not the page's.
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { eventsOf, until } from './support/browser.ts';
+import { pick } from './support/transfer.ts';
+import { createWorld, type World } from './support/world.ts';
+
+/** BLAKE3 of `abc`, as its authors publish it. */
+const ABC = '6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85';
+
+let world: World;
+before(async () => {
+  world = await createWorld({ fsync: false, hash: 'blake3' });
+  writeFileSync(join(world.folder, 'abc.txt'), 'abc');
+});
+after(() => world.close());
+
+/** A page of the strictest policy that hashes with BLAKE3, in a worker whose file has this policy. */
+async function pickUnder(workerPolicy: string | undefined): Promise<Page> {
+  world.pages.setPolicy('/hash.worker.js', workerPolicy);
+  const page = await world.openWithToken('hash="blake3"');
+  await pick(page, join(world.folder, 'abc.txt'));
+  return page;
+}
+
+for (const [what, policy] of [
+  ['has no policy', undefined],
+  ["has a policy with 'wasm-unsafe-eval'", "script-src 'self' 'wasm-unsafe-eval'"],
+] as const) {
+  test(`BLAKE3 works where the worker's file ${what}`, async () => {
+    const page = await pickUnder(policy);
+    const [completed] = await until(page, 'upload-completed');
+    assert.deepEqual(
+      completed?.detail.chunks.map(({ hash }: { hash: string }) => hash),
+      [ABC],
+    );
+    assert.equal(page.workers().length > 0, true, 'a worker has hashed it');
+    await page.close();
+  });
+}
+
+test("BLAKE3 fails with hash-failed where the worker's policy lacks 'wasm-unsafe-eval', and sends nothing", async () => {
+  world.service.faults.clearLog();
+  const page = await pickUnder("script-src 'self'");
+  const [failed] = await until(page, 'upload-failed');
+  assert.equal(failed?.detail.code, 'hash-failed');
+  assert.deepEqual(await eventsOf(page, 'upload-completed'), []);
+  assert.equal(world.service.log.filter(({ operation }) => operation === 'put').length, 0);
+  await page.close();
+});

@@ -1,0 +1,125 @@
+// Shows on a small project, in which one test is strong and one is weak, what the mutation command finds and how it ends.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+const own = fileURLToPath(new URL('../..', import.meta.url));
+
+const files = {
+  'src/core/strong.ts': `export const positive = (value: number): number => (value > 0 ? value : 0);
+
+/** Ends only because the index grows. */
+export function total(sizes: number[]): number {
+  let sum = 0;
+  for (let index = 0; index < sizes.length; index += 1) sum += sizes[index] as number;
+  return sum;
+}
+`,
+  'src/core/weak.ts': `export async function label(count: Promise<number>): Promise<string> {
+  if ((await count) === 1) return 'one';
+  throw new Error('not one');
+}
+
+export const unused = (): boolean => true;
+`,
+  'test/core/strong.test.ts': `import { expect } from '@open-wc/testing';
+import { positive, total } from '../../src/core/strong.ts';
+
+it('takes nothing below zero', () => {
+  expect([positive(1), positive(0), positive(-1)]).to.deep.equal([1, 0, 0]);
+});
+it('adds sizes', () => {
+  expect(total([2, 3])).to.equal(5);
+});
+`,
+  'test/core/weak.test.ts': `import { expect } from '@open-wc/testing';
+import { label } from '../../src/core/weak.ts';
+
+it('answers', async () => {
+  expect(await label(Promise.resolve(1))).to.be.a('string');
+});
+`,
+};
+const equivalents = [
+  {
+    ...{
+      file: 'src/core/strong.ts',
+      operator: 'operator swapped',
+      before: 'value > 0',
+      after: '(value) >= (0)',
+    },
+    within: files['src/core/strong.ts'].split('\n')[0],
+    reason: 'zero is zero either way',
+  },
+];
+
+let root: string;
+
+function run(...args: string[]): Promise<{ code: number; output: string }> {
+  const script = join(own, 'scripts/mutation/run.mjs');
+  const options = [`--root=${root}`, `--equivalents=${join(root, 'equivalents.json')}`];
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script, ...options, ...args], (error, stdout, stderr) =>
+      resolve({ code: Number(error?.code ?? 0), output: stdout + stderr }),
+    );
+  });
+}
+
+const linesOf = (output: string, start: string): string[] =>
+  output.split('\n').filter((line) => line.startsWith(start));
+
+describe('npm run test:mutation', () => {
+  before(async () => {
+    root = await mkdtemp(join(tmpdir(), 'secure-uploader-mutation-'));
+    await symlink(join(own, 'node_modules'), join(root, 'node_modules'));
+    for (const [name, text] of Object.entries({
+      ...files,
+      'equivalents.json': JSON.stringify(equivalents),
+    })) {
+      await mkdir(dirname(join(root, name)), { recursive: true });
+      await writeFile(join(root, name), text);
+    }
+  });
+  after(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+
+  test('names each change that no test notices, leaves out equivalents, and fails below the target', async () => {
+    const { code, output } = await run('src/core/strong.ts', 'src/core/weak.ts', '--all');
+    assert.ok(linesOf(output, 'FAIL').length, output);
+    assert.deepEqual(linesOf(output, 'survived'), [
+      "survived  src/core/weak.ts:2:35  text emptied: 'one'  ->  ''  (1 tests passed)",
+      "survived  src/core/weak.ts:3:3  throw dropped: throw new Error('not one');  ->  (nothing)  (no test reaches it)",
+      'survived  src/core/weak.ts:6:38  boolean flipped: true  ->  false  (no test reaches it)',
+    ]);
+    assert.equal(linesOf(output, 'equivalent').length, 1, output);
+    const [strong] = linesOf(output, 'ok');
+    assert.match(strong ?? '', /^ok {3}src\/core\/strong\.ts, seed all: 100\.0 %/, output);
+    const [weak] = linesOf(output, 'FAIL');
+    assert.match(weak ?? '', /^FAIL src\/core\/weak\.ts, seed all: 62\.5 % \(5 of 8 killed/, output);
+    assert.equal(code, 1);
+  });
+
+  test('takes the same changes for the same seed, and others for another', async () => {
+    const list = (seed: number): Promise<{ output: string }> =>
+      run('src/core', '--list', '--count=5', `--seed=${seed}`);
+    const [first, again, other] = await Promise.all([list(1), list(1), list(2)]);
+    assert.equal(linesOf(first.output, 'src/core').length, 5, first.output);
+    assert.equal(first.output, again.output);
+    assert.notDeepEqual(linesOf(first.output, 'src/core'), linesOf(other.output, 'src/core'));
+  });
+
+  test('runs nothing when a test fails without a change', async () => {
+    const red = files['test/core/weak.test.ts'].replace("'string'", "'number'");
+    await writeFile(join(root, 'test/core/red.test.ts'), red);
+    const { code, output } = await run('src/core/weak.ts', '--all');
+    assert.match(
+      output,
+      /without a mutant these fail: test\/core\/red\.test\.ts: answers: expected 'one' to be a number/,
+    );
+    assert.equal(code, 2);
+  });
+});

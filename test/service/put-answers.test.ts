@@ -1,0 +1,369 @@
+// What every answer of a storage means, and how its progress is read: requests that the test answers itself.
+
+import { expect } from '@open-wc/testing';
+import type { Profile } from '../../src/core/config.ts';
+import type { UploaderError } from '../../src/core/errors.ts';
+import type { TicketUpload } from '../../src/core/types.ts';
+import { createPut } from '../../src/service/put.ts';
+import { stopClock } from '../support/clock.ts';
+import { settled } from '../support/collect.ts';
+import { forever } from './reference.ts';
+
+const url = 'https://storage.test/object?signature=1';
+const NOW_MS = 60_000;
+
+interface Said {
+  readonly text?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly expiresAtMs?: number;
+  readonly statuses?: Profile['putStatuses'];
+  readonly responseURL?: string;
+}
+
+const { open, send, setRequestHeader } = XMLHttpRequest.prototype;
+let requests: XMLHttpRequest[] = [];
+let opened: unknown[] = [];
+let headersSent: string[][] = [];
+let bodies: unknown[] = [];
+
+beforeEach(() => {
+  requests = [];
+  opened = [];
+  headersSent = [];
+  bodies = [];
+  XMLHttpRequest.prototype.open = function (this: XMLHttpRequest, ...args: unknown[]) {
+    opened = args;
+    open.apply(this, args as Parameters<typeof open>);
+  } as typeof open;
+  XMLHttpRequest.prototype.setRequestHeader = function (this: XMLHttpRequest, name, value) {
+    headersSent.push([name, value]);
+    setRequestHeader.call(this, name, value);
+  };
+  XMLHttpRequest.prototype.send = function (this: XMLHttpRequest, body) {
+    requests.push(this);
+    bodies.push(body);
+  };
+});
+afterEach(() => {
+  Object.assign(XMLHttpRequest.prototype, { open, send, setRequestHeader });
+  Reflect.deleteProperty(performance, 'now');
+});
+
+/** Gives the request an answer, which it has from now on. */
+function answer(
+  xhr: XMLHttpRequest,
+  status: number,
+  { text = '', headers = {}, responseURL = url }: Said,
+): void {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const values: Record<string, unknown> = {
+    status,
+    responseURL,
+    responseText: text,
+    getAllResponseHeaders: () => lines.join(''),
+    getResponseHeader: (name: string) => headers[name] ?? null,
+  };
+  for (const [name, value] of Object.entries(values)) Object.defineProperty(xhr, name, { value });
+}
+
+const uploadOf = (more: Partial<TicketUpload> = {}): TicketUpload => ({
+  url,
+  method: 'PUT',
+  headers: {},
+  ...more,
+});
+
+async function codeOf(status: number, said: Said = {}): Promise<string | [string, unknown]> {
+  const { expiresAtMs, statuses } = said;
+  const put = createPut({ baseUrl: 'https://api.test', ...(statuses && { statuses }) });
+  const upload = uploadOf(expiresAtMs === undefined ? {} : { expiresAtMs });
+  const sent = put(upload, new Blob(['1']), { signal: forever }).then(
+    () => 'stored',
+    (error: UploaderError): [string, unknown] | string => {
+      expect(error.status).to.equal(status);
+      return error.retryAfterMs === undefined ? error.code : [error.code, error.retryAfterMs];
+    },
+  );
+  const xhr = requests.at(-1) as XMLHttpRequest;
+  answer(xhr, status, said);
+  xhr.dispatchEvent(new ProgressEvent('load'));
+  return sent;
+}
+
+describe('an answer of the storage', () => {
+  for (const [status, code] of [
+    [199, 'upload-refused'],
+    [200, 'stored'],
+    [201, 'stored'],
+    [299, 'stored'],
+    [300, 'upload-refused'],
+    [400, 'upload-refused'],
+    [403, 'upload-refused'],
+    [407, 'upload-refused'],
+    [408, 'service-failed'],
+    [409, 'upload-refused'],
+    [410, 'upload-refused'],
+    [422, 'upload-refused'],
+    [428, 'upload-refused'],
+    [429, 'rate-limited'],
+    [430, 'upload-refused'],
+    [499, 'upload-refused'],
+    [500, 'service-failed'],
+    [502, 'service-failed'],
+    [503, 'rate-limited'],
+    [504, 'service-failed'],
+    [599, 'service-failed'],
+  ] as const)
+    it(`with status ${status} means ${code}`, async () => {
+      expect(await codeOf(status)).to.equal(code);
+    });
+
+  it('means what the page says, for each status by itself', async () => {
+    const meanings = {
+      stored: 'stored',
+      'slow-down': 'rate-limited',
+      retry: 'service-failed',
+      refused: 'upload-refused',
+    };
+    for (const status of [200, 400, 408, 429, 500, 503])
+      for (const [meaning, code] of Object.entries(meanings)) {
+        const statuses = { [status]: meaning } as Profile['putStatuses'];
+        expect(await codeOf(status, { statuses } as Said), `${status} ${meaning}`).to.equal(code);
+      }
+  });
+
+  it('that came from another address is no yes', async () => {
+    expect(await codeOf(200, { responseURL: 'https://other.test/object' })).to.equal('upload-refused');
+    expect(await codeOf(500, { responseURL: '' })).to.equal('upload-refused');
+  });
+
+  it('of a URL that has run out says so, from its last millisecond on', async () => {
+    Object.assign(performance, { now: () => NOW_MS });
+    for (const [expiresAtMs, code] of [
+      [NOW_MS - 1, 'ticket-expired'],
+      [NOW_MS, 'ticket-expired'],
+      [NOW_MS + 1, 'upload-refused'],
+    ] as const) {
+      expect(await codeOf(403, { expiresAtMs }), `${expiresAtMs - NOW_MS}`).to.equal(code);
+      expect(await codeOf(410, { expiresAtMs }), `${expiresAtMs - NOW_MS}`).to.equal(code);
+      expect(await codeOf(404, { expiresAtMs })).to.equal('upload-refused');
+    }
+  });
+
+  it('that names another hash says so, in the words of any storage', async () => {
+    for (const text of [
+      '<Code>XAmzContentSHA256Mismatch</Code>',
+      '<Code>BadDigest</Code>',
+      'the bytes have another hash',
+      'wrong checksum',
+      'other hash',
+      'hash mismatch',
+      'checksum: does not match',
+      `${' '.repeat(4087)}BadDigest`,
+    ]) {
+      expect(await codeOf(400, { text }), text).to.equal('hash-mismatch');
+      expect(await codeOf(422, { text }), text).to.equal('hash-mismatch');
+      expect(await codeOf(409, { text }), text).to.equal('upload-refused');
+    }
+    for (const text of ['', 'hash', 'mismatch', `${' '.repeat(4088)}BadDigest`])
+      expect(await codeOf(400, { text }), text).to.equal('upload-refused');
+  });
+
+  it('asks to wait where the page may read for how long', async () => {
+    const date = 'Tue, 03 Feb 2026 10:00:00 GMT';
+    for (const status of [429, 503]) {
+      expect(await codeOf(status, { headers: { 'retry-after': '2' } })).to.deep.equal(['rate-limited', 2000]);
+      expect(await codeOf(status, { headers: { 'retry-after': '0' } })).to.deep.equal(['rate-limited', 0]);
+      const headers = { 'retry-after': 'Tue, 03 Feb 2026 10:00:07 GMT', date };
+      expect(await codeOf(status, { headers })).to.deep.equal(['rate-limited', 7000]);
+    }
+    expect(await codeOf(500, { headers: { 'retry-after': '2' } })).to.equal('service-failed');
+  });
+
+  it('is enough once it has told more than anybody reads', async () => {
+    for (const [loaded, isOver] of [
+      [65_536, false],
+      [65_537, true],
+    ] as const)
+      for (const [status, expected] of [
+        [200, 'stored'],
+        [500, 'service-failed'],
+      ] as const) {
+        let result = 'nothing yet';
+        const put = createPut({ baseUrl: 'https://api.test' });
+        put(uploadOf(), new Blob(['1']), { signal: forever }).then(
+          () => {
+            result = 'stored';
+          },
+          ({ code }: UploaderError) => {
+            result = code;
+          },
+        );
+        const xhr = requests.at(-1) as XMLHttpRequest;
+        answer(xhr, status, {});
+        xhr.dispatchEvent(new ProgressEvent('progress', { loaded }));
+        await settled();
+        expect(result, `${loaded} ${status}`).to.equal(isOver ? expected : 'nothing yet');
+        xhr.dispatchEvent(new ProgressEvent('load'));
+      }
+  });
+});
+
+describe('a request to the storage', () => {
+  const start = (body = new Blob(['123']), more: object = {}, upload = uploadOf()) => {
+    const result = { code: '', progress: [] as number[], multiplexed: 0 };
+    const put = createPut({ baseUrl: 'https://api.test', ...more });
+    const onProgress = (sentBytes: number): void => void result.progress.push(sentBytes);
+    const onMultiplexed = (): void => {
+      result.multiplexed += 1;
+    };
+    const run = (): XMLHttpRequest => {
+      put(upload, body, { signal: forever, onProgress, onMultiplexed }).then(
+        () => {
+          result.code = 'stored';
+        },
+        ({ code }: UploaderError) => {
+          result.code = code;
+        },
+      );
+      return requests.at(-1) as XMLHttpRequest;
+    };
+    return { xhr: run(), result, again: run };
+  };
+  const progress = (xhr: XMLHttpRequest, loaded: number): void =>
+    void xhr.upload.dispatchEvent(new ProgressEvent('progress', { loaded }));
+
+  it('is what its ticket says, without cookies and without a type of its own', () => {
+    const body = new Blob(['123'], { type: 'text/plain' });
+    const { xhr } = start(body, {}, uploadOf({ method: 'POST', headers: { 'x-a': '1', 'x-b': '2' } }));
+    expect(opened).to.deep.equal(['POST', url]);
+    expect(headersSent).to.deep.equal([
+      ['x-a', '1'],
+      ['x-b', '2'],
+    ]);
+    expect(xhr.withCredentials).to.equal(false);
+    const [sent] = bodies as [Blob];
+    expect([sent.type, sent.size]).to.deep.equal(['', 3]);
+    const plain = new Blob(['1']);
+    start(plain);
+    expect(bodies.at(-1)).to.equal(plain);
+  });
+
+  it('tells its progress, never more than the bytes of the chunk, and nothing after its end', async () => {
+    const { xhr, result } = start();
+    for (const loaded of [1, 3, 4]) progress(xhr, loaded);
+    answer(xhr, 200, {});
+    xhr.dispatchEvent(new ProgressEvent('load'));
+    progress(xhr, 2);
+    await settled();
+    expect(result.progress).to.deep.equal([1, 3, 3]);
+    expect(result.code).to.equal('stored');
+  });
+
+  it('that ends without an answer is a network error', async () => {
+    for (const type of ['error', 'abort']) {
+      const { xhr, result } = start();
+      xhr.dispatchEvent(new ProgressEvent(type));
+      await settled();
+      expect(result.code).to.equal('network');
+    }
+  });
+
+  it('says for good that its storage answers many requests over one connection, once that is seen', async () => {
+    const { getEntriesByName } = performance;
+    let nextHopProtocol = 'http/1.1';
+    let asked: unknown[] = [];
+    performance.getEntriesByName = ((...args: unknown[]) => {
+      asked = args;
+      return [{ nextHopProtocol }];
+    }) as unknown as typeof getEntriesByName;
+    try {
+      const { again, result, ...first } = start();
+      const load = async (xhr: XMLHttpRequest): Promise<number> => {
+        answer(xhr, 200, {});
+        xhr.dispatchEvent(new ProgressEvent('load'));
+        await settled();
+        return result.multiplexed;
+      };
+      expect(await load(first.xhr)).to.equal(0);
+      expect(asked).to.deep.equal([url, 'resource']);
+      for (const none of ['', 'h1', 'quic']) {
+        nextHopProtocol = none;
+        expect(await load(again()), none).to.equal(0);
+      }
+      nextHopProtocol = 'h2';
+      expect(await load(again())).to.equal(1);
+      nextHopProtocol = '';
+      expect(await load(again())).to.equal(2);
+      nextHopProtocol = 'h3';
+      const other = start();
+      answer(other.xhr, 200, {});
+      other.xhr.dispatchEvent(new ProgressEvent('load'));
+      await settled();
+      expect(other.result.multiplexed).to.equal(1);
+    } finally {
+      performance.getEntriesByName = getEntriesByName;
+    }
+  });
+
+  it('is given up after 30 s without progress, four times that before the first byte and twice for the answer', async () => {
+    const clock = stopClock();
+    try {
+      const overAfter = async (ms: number, act: (xhr: XMLHttpRequest) => void): Promise<void> => {
+        const { xhr, result } = start();
+        await clock.pass(100_000);
+        act(xhr);
+        // When the first deadline has passed, the next one is looked at.
+        await clock.pass(20_000);
+        await clock.pass(ms - 20_001);
+        expect(result.code, `${ms} - 1`).to.equal('');
+        await clock.pass(1);
+        expect(result.code, `${ms}`).to.equal('upload-stalled');
+        expect(clock.timerCount).to.equal(0);
+      };
+      await overAfter(30_000, (xhr) => progress(xhr, 1));
+      await overAfter(60_000, (xhr) => xhr.upload.dispatchEvent(new ProgressEvent('load')));
+      await overAfter(30_000, (xhr) => xhr.dispatchEvent(new ProgressEvent('progress', { loaded: 1 })));
+      const { result } = start();
+      await clock.pass(119_999);
+      expect(result.code).to.equal('');
+      await clock.pass(1);
+      expect(result.code).to.equal('upload-stalled');
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('is ended with the reason of who gave it up', async () => {
+    const { abort } = XMLHttpRequest.prototype;
+    const aborted: unknown[] = [];
+    XMLHttpRequest.prototype.abort = function (this: XMLHttpRequest) {
+      aborted.push(this);
+    };
+    try {
+      const stop = new AbortController();
+      const put = createPut({ baseUrl: 'https://api.test' });
+      const sent = put(uploadOf(), new Blob(['1']), { signal: stop.signal }).catch((error: unknown) => error);
+      expect(aborted).to.deep.equal([]);
+      const reason = new Error('paused');
+      stop.abort(reason);
+      expect(await sent).to.equal(reason);
+      expect(aborted).to.deep.equal([requests.at(-1)]);
+    } finally {
+      XMLHttpRequest.prototype.abort = abort;
+    }
+  });
+
+  it('leaves no timer and no listener behind', async () => {
+    const clock = stopClock();
+    try {
+      const { xhr } = start();
+      answer(xhr, 200, {});
+      xhr.dispatchEvent(new ProgressEvent('load'));
+      await settled();
+      expect(clock.timerCount).to.equal(0);
+    } finally {
+      clock.restore();
+    }
+  });
+});

@@ -1,0 +1,258 @@
+// Bodies and answers of the service, field by field and status by status.
+
+import { expect } from '@open-wc/testing';
+import type { Profile } from '../../src/core/config.ts';
+import type { UploaderError } from '../../src/core/errors.ts';
+import { askProfile, fillProfile } from '../../src/service/profile.ts';
+import {
+  commitBody,
+  encodeHash,
+  type Operation,
+  presignBody,
+  readCommitted,
+  readMissing,
+  readRefusal,
+  readSession,
+  sessionBody,
+} from '../../src/service/wire.ts';
+import { hearing } from '../support/console.ts';
+import { answerOf } from './answer-of.ts';
+
+const full = (profile: Profile = {}) => fillProfile(profile);
+
+const caught = (act: () => unknown): UploaderError => {
+  try {
+    act();
+  } catch (error) {
+    return error as UploaderError;
+  }
+  throw new Error('it was expected to throw');
+};
+
+describe('the bodies of calls', () => {
+  const hash = 'fb'.repeat(32);
+
+  it('have the names of the interface, and a file name in composed form', () => {
+    expect(sessionBody({ parentId: 'p', fileName: 'u\u0308', fileSize: 7 })).to.deep.equal({
+      parent_id: 'p',
+      file_name: 'ü',
+      file_size: 7,
+    });
+  });
+
+  it('write hashes as the profile says', () => {
+    const written = { hex: hash, base64: `${'+/v7'.repeat(10)}+/s=`, base64url: `${'-_v7'.repeat(10)}-_s` };
+    for (const [hashEncoding, text] of Object.entries(written) as ['hex', string][]) {
+      const profile = full({ hashEncoding });
+      expect(encodeHash(hash, hashEncoding)).to.equal(text);
+      expect(presignBody([{ hash, sizeBytes: 5 }], profile)).to.deep.equal({ hashes: [text] });
+      expect(commitBody({ hashes: [hash], receipts: ['r'] }, profile)).to.deep.equal({
+        hashes: [text],
+        receipts: ['r'],
+      });
+    }
+  });
+
+  it('have sizes where the profile says so', () => {
+    expect(presignBody([{ hash, sizeBytes: 5 }], full({ sendSizes: true }))).to.deep.equal({
+      hashes: [hash],
+      sizes: [5],
+    });
+  });
+});
+
+describe('the session of an answer', () => {
+  const SESSION = 'x-service-uploadsession';
+  const rows: readonly (readonly [Partial<Parameters<typeof answerOf>[0]>, string])[] = [
+    [{ body: { session_id: 's' } }, 's'],
+    [{ body: { session_id: 's', token: 't' } }, 't'],
+    [{ body: { session_id: 's', token: 't', passport: 'p' } }, 'p'],
+    [{ body: { session_id: 's', token: 7, passport: '' } }, 's'],
+    [{ body: { session_id: 's', passport: 'p' }, headers: { [SESSION]: 'h' } }, 'h'],
+    [{ body: { session_id: 's', passport: 'x'.repeat(16_384) } }, 'x'.repeat(16_384)],
+    [{ body: { session_id: 's', passport: 'x'.repeat(16_385) } }, 's'],
+    [{ body: { session_id: 's', passport: '!a\t b~' } }, '!a\t b~'],
+  ];
+  for (const [given, header] of rows)
+    it(`is opened by ${JSON.stringify(given).slice(0, 70)}`, () => {
+      expect(readSession(answerOf(given), full())).to.deep.equal({ sessionId: 's', header });
+    });
+
+  it('is opened by what the profile takes from body and header', () => {
+    const sessionHeader: Profile['sessionHeader'] = ({ body, header }) => `${body.session_id} ${header}`;
+    const given = { body: { session_id: 's' }, headers: { [SESSION]: 'h' } };
+    expect(readSession(answerOf(given), full({ sessionHeader })).header).to.equal('s h');
+  });
+
+  it('is none where it lacks its id, or cannot go into a header', () => {
+    for (const body of [undefined, null, 'text', {}, { session_id: 7 }, { session_id: '' }])
+      expect(caught(() => readSession(answerOf({ body }), full()))).to.include({
+        code: 'bad-response',
+        status: 200,
+        message: 'the answer has no session_id',
+      });
+    for (const passport of ['a\nb', ' a', 'a ', 'ü', '\t'])
+      expect(
+        caught(() => readSession(answerOf({ body: { session_id: 's', passport } }), full())).code,
+      ).to.equal('bad-response');
+    const sessionHeader = (): string => '';
+    expect(
+      caught(() => readSession(answerOf({ body: { session_id: 's' } }), full({ sessionHeader }))),
+    ).to.include({ code: 'bad-response', message: 'what opens the session cannot go into a header' });
+  });
+});
+
+describe('what the page’s profile throws', () => {
+  it('is its own mistake, told with the name of the function', () => {
+    const cause = new Error('of the page');
+    const error = caught(() =>
+      askProfile('chunkKey', () => {
+        throw cause;
+      }),
+    );
+    expect(error).to.include({ code: 'bad-config', cause });
+    expect(error.message).to.contain('chunkKey');
+    expect(askProfile('chunkKey', () => 'key')).to.equal('key');
+  });
+
+  it('nor what it leaves undefined changes a default', () => {
+    const defaults = {
+      missingChunk: 'error',
+      hashEncoding: 'hex',
+      emptyFile: 'session',
+      fileName: 'name',
+      sendSizes: false,
+      statuses: {},
+    };
+    expect(fillProfile({})).to.deep.equal(defaults);
+    expect(fillProfile({ hashEncoding: undefined, sendSizes: true } as unknown as Profile)).to.deep.equal({
+      ...defaults,
+      sendSizes: true,
+    });
+  });
+});
+
+describe('a refusal', () => {
+  const rows: Readonly<Record<number, string | readonly [open: string, later: string]>> = {
+    400: 'upload-refused',
+    401: 'token-rejected',
+    402: 'upload-refused',
+    403: 'forbidden',
+    404: ['forbidden', 'session-expired'],
+    405: 'upload-refused',
+    408: 'service-failed',
+    409: ['name-taken', 'upload-refused'],
+    410: ['forbidden', 'session-expired'],
+    413: ['file-too-large', 'upload-refused'],
+    422: 'upload-refused',
+    429: 'rate-limited',
+    499: 'upload-refused',
+    500: 'service-failed',
+    502: 'service-failed',
+    503: 'rate-limited',
+  };
+  const body = { debuginfo: 'said by the service' };
+  for (const [text, meaning] of Object.entries(rows))
+    it(`with ${text} means the same whenever it is read the same`, () => {
+      const status = Number(text);
+      for (const operation of ['open', 'presign', 'commit', 'cancel'] as Operation[]) {
+        const [open, later] = typeof meaning === 'string' ? [meaning, meaning] : meaning;
+        const error = readRefusal(answerOf({ status, body }), operation, full());
+        expect(error, operation).to.include({
+          code: operation === 'open' ? open : later,
+          status,
+          debugInfo: 'said by the service',
+        });
+        expect(error.message).to.contain(text).and.to.contain(operation);
+        expect(error.cause).to.equal(undefined);
+      }
+    });
+
+  it('means what the profile says', () => {
+    const meanings = {
+      retry: ['service-failed', 418],
+      'slow-down': ['rate-limited', 418],
+      token: ['token-rejected', 401],
+      forbidden: ['forbidden', 418],
+      gone: ['session-expired', 418],
+      refused: ['upload-refused', 418],
+      'too-large': ['upload-refused', 413],
+    } as const;
+    for (const [meaning, [code, status]] of Object.entries(meanings)) {
+      const statuses = { 418: meaning } as NonNullable<Profile['statuses']>;
+      expect(readRefusal(answerOf({ status: 418 }), 'presign', full({ statuses })), meaning).to.include({
+        code,
+        status,
+      });
+    }
+  });
+
+  it('of a token has what the service says of it, and is final where the token is good but not for this', () => {
+    const headers = { 'www-authenticate': 'Bearer error="invalid_token"' };
+    expect(readRefusal(answerOf({ status: 401, headers }), 'open', full()).cause).to.deep.equal({
+      wwwAuthenticate: 'Bearer error="invalid_token"',
+    });
+    const scope = { 'www-authenticate': 'Bearer error="INSUFFICIENT_SCOPE"' };
+    expect(readRefusal(answerOf({ status: 401, headers: scope }), 'open', full())).to.include({
+      code: 'forbidden',
+      status: 403,
+    });
+  });
+
+  it('has the wait that it asks for only where waiting may help', () => {
+    const headers = { 'retry-after': '2' };
+    for (const status of [429, 503, 500, 408])
+      expect(readRefusal(answerOf({ status, headers }), 'open', full()).retryAfterMs, `${status}`).to.equal(
+        2000,
+      );
+    for (const status of [400, 403, 404, 409, 413])
+      expect(readRefusal(answerOf({ status, headers, body }), 'open', full())).not.to.have.property(
+        'retryAfterMs',
+      );
+    expect(readRefusal(answerOf({ status: 429 }), 'open', full())).not.to.have.any.keys(
+      'retryAfterMs',
+      'debugInfo',
+    );
+  });
+
+  it('by an address that nobody knows is told on the console, and not where the service itself says so', () =>
+    hearing((told) => {
+      const address = `https://api.test/${crypto.randomUUID()}`;
+      for (const status of [404, 405, 400, 410]) readRefusal(answerOf({ status, address }), 'open', full());
+      readRefusal(answerOf({ status: 404, address: `${address}/known`, body }), 'open', full());
+      expect(told).to.have.length(2);
+      for (const [at, status] of [404, 405].entries())
+        expect(told[at]).to.contain(`answered ${status} to open`).and.to.contain(`is ${address} right`);
+    }));
+});
+
+describe('the answer to a commit', () => {
+  it('is what it says, or nothing, and never a page of somebody in between', () => {
+    expect(readCommitted(answerOf({ body: { id: 1 } }))).to.deep.equal({ id: 1 });
+    expect(readCommitted(answerOf({ body: null }))).to.equal(null);
+    expect(readCommitted(answerOf({ body: undefined, isEmpty: true }))).to.equal(undefined);
+    expect(caught(() => readCommitted(answerOf({ body: undefined })))).to.include({
+      code: 'bad-response',
+      message: 'the answer to a commit is no JSON',
+    });
+  });
+
+  it('names the hashes that are missing as ours, each once', () => {
+    const [a, b] = ['00'.repeat(32), 'bb'.repeat(32)];
+    const read = (missing: unknown, profile: Profile = {}) =>
+      readMissing(answerOf({ status: 409, body: { missing } }), [a, b], full(profile));
+    expect(read([b.toUpperCase(), b])).to.deep.equal([b]);
+    expect(read([b, a])).to.deep.equal([b, a]);
+    for (const none of [undefined, null, [], 'aa', {}]) expect(read(none)).to.equal(undefined);
+    for (const foreign of [['cc'], [a, 7], [null], [a, 'cc']])
+      expect(caught(() => read(foreign))).to.include({
+        code: 'bad-response',
+        message: 'the service misses a chunk that is not of this file',
+      });
+    const base64 = encodeHash(a, 'base64');
+    expect(read([base64], { hashEncoding: 'base64' })).to.deep.equal([a]);
+    expect(caught(() => read([base64.toLowerCase()], { hashEncoding: 'base64' })).code).to.equal(
+      'bad-response',
+    );
+  });
+});

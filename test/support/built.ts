@@ -1,0 +1,131 @@
+// Builds what many test files load, the package and single bundles, once for each state of the sources. The results stay in
+// node_modules/.cache. `node --import tsx test/support/built.ts` builds all of it ahead of the tests.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const cache = join(root, 'node_modules/.cache/secure-uploader-tests');
+/** Results of earlier states of the sources that are kept beside the newest, for runs that still use them. */
+const KEPT_COUNT = 3;
+
+/** What `npm run build` reads. */
+const BUILD_SOURCES = [
+  'src',
+  'scripts/build.mjs',
+  'scripts/files.mjs',
+  'vite.config.ts',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'custom-elements-manifest.config.mjs',
+  'package.json',
+];
+
+/** Bundles that more than one test file loads, by their source. */
+export const SHARED_BUNDLES = {
+  callback: 'src/auth/callback.ts',
+  login: 'src/login.ts',
+  authPage: 'test/e2e/support/auth-page.ts',
+} as const;
+
+function stampOf(names: readonly string[]): string {
+  const stamp = createHash('sha256');
+  const add = (path: string): void => {
+    if (statSync(path).isDirectory()) for (const name of readdirSync(path).sort()) add(join(path, name));
+    else stamp.update(path).update(readFileSync(path));
+  };
+  for (const name of [...names, 'package-lock.json']) add(join(root, name));
+  return stamp.digest('hex').slice(0, 16);
+}
+
+/**
+ * The folder that `make` filled for these sources, now or in an earlier run. Processes that make the same one at the same time
+ * do not disturb each other: the first that is ready wins.
+ */
+function keep(name: string, folder: string, make: (target: string) => void): string {
+  const kept = join(cache, name, folder);
+  if (existsSync(kept)) return kept;
+  mkdirSync(join(cache, name), { recursive: true });
+  const target = mkdtempSync(join(cache, 'making-'));
+  try {
+    make(target);
+    try {
+      renameSync(target, kept);
+    } catch (error) {
+      if (!existsSync(kept)) throw error;
+    }
+  } finally {
+    rmSync(target, { recursive: true, force: true });
+  }
+  const modifiedMs = (other: string): number => statSync(join(cache, name, other)).mtimeMs;
+  const others = readdirSync(join(cache, name)).sort((one, other) => modifiedMs(other) - modifiedMs(one));
+  for (const old of others.slice(KEPT_COUNT))
+    rmSync(join(cache, name, old), { recursive: true, force: true });
+  return kept;
+}
+
+function run(args: readonly string[], cwd: string): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the build failed: ${stdout}${stderr}`);
+  return stdout;
+}
+
+export interface BuiltPackage {
+  /** Has `dist` and `custom-elements.json`. */
+  readonly folder: string;
+  /** Where the build ran, on a copy of the project: no file of the package may contain this path. */
+  readonly builtIn: string;
+}
+
+/** What `npm run build` makes of the sources as they are now. */
+export function builtPackage(): BuiltPackage {
+  const folder = keep('package', stampOf(BUILD_SOURCES), (target) => {
+    const stage = mkdtempSync(join(tmpdir(), 'secure-uploader-build-'));
+    try {
+      for (const name of BUILD_SOURCES) cpSync(join(root, name), join(stage, name), { recursive: true });
+      symlinkSync(join(root, 'node_modules'), join(stage, 'node_modules'));
+      run(['scripts/build.mjs'], stage);
+      for (const name of ['dist', 'custom-elements.json'])
+        cpSync(join(stage, name), join(target, name), { recursive: true });
+      writeFileSync(join(target, 'built-in.txt'), stage);
+    } finally {
+      rmSync(stage, { recursive: true, force: true });
+    }
+  });
+  return { folder, builtIn: readFileSync(join(folder, 'built-in.txt'), 'utf8') };
+}
+
+/** The folder of the one-file build. */
+export const builtWidget = (): string => join(builtPackage().folder, 'dist/cdn');
+
+/** The bundle of a source, a path from the root of the project. It may import from `src` only. */
+export function builtBundle(source: string): string {
+  const stamp = stampOf(['src', source, 'scripts/login-page.mjs']);
+  const folder = keep(source.replaceAll('/', '-'), stamp, (target) => {
+    const script = `import { bundle } from './scripts/login-page.mjs';
+      process.stdout.write(await bundle(process.argv[1]));`;
+    const text = run(['--input-type=module', '--eval', script, source], root);
+    writeFileSync(join(target, 'bundle.js'), text);
+  });
+  return readFileSync(join(folder, 'bundle.js'), 'utf8');
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  builtPackage();
+  for (const source of Object.values(SHARED_BUNDLES)) builtBundle(source);
+}

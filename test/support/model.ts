@@ -1,0 +1,306 @@
+// Tabs with real engines, a real store, locks and workers, over scripted services that may refuse any call, and what must hold
+// whatever happens to them. What happens is in `model-commands.ts`.
+
+import { ERROR_CODES, type ErrorCode, UploaderError } from '../../src/core/errors.ts';
+import { connect } from '../../src/engine/connection.ts';
+import { type SettingsInput, Uploader } from '../../src/engine/uploader.ts';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { fileOf, sha256 } from './bytes.ts';
+import { jumpClock } from './clock.ts';
+import { settled } from './collect.ts';
+import { type Kind, type Request, ScriptedService } from './scripted-service.ts';
+
+export const CHUNK_SIZES = [1000, 2000, 100_000];
+/** A world in which nothing happens for so long, ms, although everything may go on, is stuck. */
+const STUCK_MS = 15_000;
+
+export const FILES: readonly File[] = [
+  fileOf(1, 0, 'empty.bin'),
+  fileOf(2, 700, 'small.bin'),
+  fileOf(3, 2500, 'three.bin'),
+  fileOf(3, 2500, 'equal.bin'),
+  fileOf(4, 6000, 'six.bin'),
+];
+
+/** The hashes of each file, for each chunk size. */
+const hashes: Promise<ReadonlyMap<string, readonly string[]>> = (async () => {
+  const found = new Map<string, readonly string[]>();
+  for (const file of FILES) {
+    const lists = CHUNK_SIZES.map(async (size) => {
+      const starts = Array.from({ length: Math.ceil(file.size / size) }, (_, index) => index * size);
+      return JSON.stringify(await Promise.all(starts.map((at) => sha256(file.slice(at, at + size)))));
+    });
+    found.set(file.name, await Promise.all(lists));
+  }
+  return found;
+})();
+
+const FAULTS: Readonly<Record<Kind, readonly ErrorCode[]>> = {
+  open: ['network', 'rate-limited', 'name-taken', 'forbidden', 'bad-response', 'service-failed'],
+  presign: ['network', 'rate-limited', 'session-expired', 'token-rejected', 'bad-response', 'forbidden'],
+  put: ['network', 'upload-refused', 'rate-limited', 'upload-stalled', 'ticket-expired'],
+  commit: ['network', 'rate-limited', 'session-expired', 'bad-response', 'service-failed'],
+  cancel: ['network', 'forbidden'],
+};
+
+/** Numbers from 0 to 1 that follow from the seed. */
+function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** One tab: an engine over the world's store, and what was seen of it. */
+export class Tab {
+  readonly uploader: Uploader;
+  readonly #world: World;
+  readonly #service = new ScriptedService();
+  readonly #sentBytes = new Map<string, number>();
+  readonly #removed = new Set<string>();
+  input: SettingsInput;
+
+  constructor(world: World, input: SettingsInput) {
+    this.#world = world;
+    this.input = input;
+    Object.assign(this.#service, { stored: world.stored });
+    this.uploader = new Uploader(input, {
+      policy: { attempts: 3, baseMs: 0, capMs: 0 },
+      store: world.store,
+      connect: (...given) => ({
+        ...connect(...given),
+        calls: this.#service.calls,
+        put: this.#service.put,
+      }),
+    });
+    this.uploader.onChange(({ name, detail }) => {
+      world.changeCount += 1;
+      if ('id' in detail) this.#look(name, detail as { id: string });
+    });
+    void this.#serve();
+  }
+
+  async #serve(): Promise<void> {
+    const { random } = this.#world;
+    for (;;) {
+      const request: Request = await this.#service.nextRequest();
+      const codes = FAULTS[request.kind];
+      const code = codes[Math.floor(random() * codes.length)] as ErrorCode;
+      const isRefused = random() < this.#world.faultRate;
+      const act = (): void => {
+        if (isRefused) {
+          request.refuse(new UploaderError(code, 'a fault', { status: 429, retryAfterMs: 1 }));
+          return;
+        }
+        if (request.kind === 'put') (request as Request<'put'>).tell(500);
+        request.answer();
+      };
+      if (random() < 0.5) act();
+      else setTimeout(act, random() * 3);
+    }
+  }
+
+  #look(name: string, detail: { readonly id: string; readonly [field: string]: unknown }): void {
+    const { id } = detail;
+    const fault = (what: string): void => this.#world.fault(`${what}: ${name} ${JSON.stringify(detail)}`);
+    if (this.#removed.has(id)) fault('an event after file-removed');
+    if (name === 'file-removed') this.#removed.add(id);
+    if (name === 'upload-canceled') this.#sentBytes.delete(id);
+    if (name === 'upload-progress') {
+      const { sentBytes, sizeBytes } = detail as unknown as { sentBytes: number; sizeBytes: number };
+      if (sentBytes < (this.#sentBytes.get(id) ?? 0)) fault('progress went back');
+      for (const field of ['sentBytes', 'storedBytes', 'hashedBytes', 'skippedBytes']) {
+        const bytes = detail[field];
+        if (typeof bytes === 'number' && !(bytes >= 0 && bytes <= sizeBytes))
+          fault(`${field} is out of range`);
+      }
+      this.#sentBytes.set(id, sentBytes);
+    }
+    if (name === 'upload-completed') this.#world.completed.push(detail as unknown as Completed);
+    if (name === 'upload-failed' && !ERROR_CODES.includes(detail.code as ErrorCode)) fault('no code of ours');
+  }
+}
+
+interface Completed {
+  readonly name: string;
+  readonly relativePath: string;
+  readonly chunks: readonly { readonly hash: string }[];
+}
+
+const defects: string[] = [];
+globalThis.addEventListener('unhandledrejection', (event) => {
+  defects.push(`unhandled rejection: ${String(event.reason?.stack ?? event.reason)}`);
+});
+globalThis.addEventListener('error', (event) => {
+  defects.push(`uncaught error: ${event.message} ${String(event.error?.stack ?? '')}`);
+});
+
+/** Tabs of one origin that share a store and a service. */
+export class World {
+  readonly store: UploadStore;
+  readonly stored = new Set<string>();
+  readonly completed: Completed[] = [];
+  readonly tabs: Tab[] = [];
+  readonly random: () => number;
+  readonly #id = crypto.randomUUID();
+  readonly #faults: string[] = [];
+  readonly #pending: Promise<unknown>[] = [];
+  readonly #undo: (() => void)[] = [];
+  faultRate = 0;
+  changeCount = 0;
+
+  constructor(seed: number, store: UploadStore) {
+    this.random = randomOf(seed);
+    this.store = store;
+    this.open();
+  }
+
+  get input(): SettingsInput {
+    return {
+      baseUrl: `https://${this.#id}.test`,
+      parentId: 'folder-a',
+      auth: 'none',
+      multiple: true,
+      chunkSize: 1000,
+      concurrency: 2,
+      commitPath: '/commit',
+      cancelPath: '/session',
+    };
+  }
+
+  open(): void {
+    this.tabs.push(new Tab(this, this.input));
+  }
+
+  fault(what: string): void {
+    this.#faults.push(what);
+  }
+
+  /** Commands are not waited for: the next one may come while this one is carried out. */
+  give(command: Promise<unknown>): void {
+    this.#pending.push(command.catch((error) => this.fault(`a command rejected: ${error?.stack ?? error}`)));
+  }
+
+  jump(ms: number): void {
+    this.#undo.push(jumpClock(ms));
+  }
+
+  async reload(at: number): Promise<void> {
+    const tab = this.tabs[at];
+    if (!tab) return;
+    // A page that goes away waits for nothing.
+    this.give(tab.uploader.close());
+    this.tabs[at] = new Tab(this, tab.input);
+  }
+
+  /** Ends all faults, gives every upload what it waits for, and checks that all of them end well. Throws what was found. */
+  async finish(): Promise<void> {
+    this.faultRate = 0;
+    try {
+      for (const { uploader } of this.tabs) uploader.restore();
+      await this.#bounded(
+        'commands that do not resolve',
+        Promise.all(this.#pending).then(() => undefined),
+      );
+      await this.#drive('uploads are stuck');
+      for (const tab of this.tabs) {
+        tab.uploader.configure({ ...tab.input, concurrency: 2, chunkSize: 1000, keepFiles: false });
+        this.give(
+          tab.uploader.addFiles([0, 1, 2].map((index) => fileOf(index + 50, 900, `fresh-${index}.bin`))),
+        );
+      }
+      await this.#drive('slots are lost');
+      const known = await hashes;
+      for (const { relativePath, chunks } of this.completed) {
+        const expected = known.get(relativePath);
+        const found = JSON.stringify(chunks.map(({ hash }) => hash));
+        if (expected && !expected.includes(found))
+          this.fault(`${relativePath} was completed with other bytes`);
+        for (const { hash } of chunks)
+          if (!this.stored.has(hash)) this.fault(`${relativePath} was completed without all of its bytes`);
+      }
+    } finally {
+      for (const undo of this.#undo.reverse()) undo();
+      await Promise.all(this.tabs.map(({ uploader }) => uploader.close()));
+    }
+    await this.#released();
+    const found = [...this.#faults, ...defects.splice(0)];
+    if (found.length > 0) throw new Error(found.slice(0, 5).join('\n'));
+  }
+
+  /** Resumes, retries and provides until every upload is done or canceled. */
+  async #drive(stuck: string): Promise<void> {
+    const open = (): string[] =>
+      this.tabs.flatMap(({ uploader }, at) =>
+        uploader.snapshot.files
+          .filter(({ phase }) => phase !== 'done' && phase !== 'canceled')
+          .map(
+            (file) => `tab ${at}: ${file.name} ${file.phase} ${file.pauseReason ?? file.error?.code ?? ''}`,
+          ),
+      );
+    let seenCount = this.changeCount;
+    let seenMs = performance.now();
+    await settled();
+    while (open().length > 0) {
+      for (const { uploader } of this.tabs) {
+        for (const { id, phase, pauseReason, relativePath } of uploader.snapshot.files) {
+          if (phase === 'failed') this.give(uploader.retry(id));
+          if (pauseReason === 'user') this.give(uploader.resume(id));
+          const file = FILES.find(({ name }) => name === relativePath);
+          if (pauseReason === 'needs-file' && file) this.give(uploader.provide(id, file));
+        }
+        if (uploader.settings.manual) this.give(uploader.start());
+      }
+      for (let round = 0; round < 5; round += 1) await settled();
+      if (this.changeCount !== seenCount) {
+        seenCount = this.changeCount;
+        seenMs = performance.now();
+      } else if (performance.now() - seenMs > STUCK_MS) {
+        this.fault(`${stuck}: ${open().join(', ')}`);
+        return;
+      }
+    }
+  }
+
+  async #bounded(what: string, work: Promise<void>): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.fault(what);
+        resolve();
+      }, STUCK_MS);
+    });
+    await Promise.race([work, late]);
+    clearTimeout(timer);
+  }
+
+  async #released(): Promise<void> {
+    const beganMs = performance.now();
+    for (;;) {
+      const { held = [] } = await navigator.locks.query();
+      const left = held.filter(({ name }) => name?.includes(this.#id));
+      if (left.length === 0) return;
+      if (performance.now() - beganMs > STUCK_MS) {
+        this.fault(`locks are held: ${left.map(({ name }) => name).join(', ')}`);
+        return;
+      }
+      await settled();
+    }
+  }
+}
+
+/** A store for a series of worlds: their records do not meet, since each has another service. */
+export const createModelStore = (): UploadStore =>
+  createUploadStore({ name: `model-${crypto.randomUUID()}` });
+
+export interface Scope {
+  readonly isFullRun: boolean;
+  /** Set by `MODEL_SEED`. */
+  readonly seed?: number;
+}
+
+/** What this run covers, and the seed that the environment asks for. */
+export async function readScope(): Promise<Scope> {
+  return (await fetch('/test-scope.json')).json();
+}
