@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { reduce } from '../src/engine/upload-machine.ts';
 import { publicPhase, stateNameOf } from '../src/engine/upload-state.ts';
-import { at, EVENTS, TABLE } from '../test/engine/upload-table.ts';
+import { at, EVENTS, nameOf, TABLE } from '../test/engine/upload-table.ts';
 
 const path = new URL('../docs/upload-states.md', import.meta.url);
 
@@ -11,15 +11,15 @@ const MEANINGS = {
   held: 'waits for `start()` (`manual`)',
   queued: 'waits for a free slot',
   opening: 'the file is identified, its record looked up, its lock requested',
-  hashing: 'the session is open; nothing was sent yet',
+  hashing: 'the session is open; nothing has been sent yet',
   uploading: 'chunks are being sent',
   committing: 'everything is stored; the service is asked to agree',
   blocked: 'the run is alive and waits: for another tab, the network, or sign-in',
   user: 'paused by the user',
-  suspended: 'paused because the element is off the page',
-  'needs-file': 'waits until the user provides the file (again)',
+  suspended: 'paused because the element was removed from the page',
+  'needs-file': 'waits until the user provides the file again',
   failed: 'ended by an error',
-  canceling: 'given up; its record is being deleted and the service told',
+  canceling: 'given up; its record is being deleted and its session canceled',
   canceled: 'given up',
   done: 'complete',
   removed: 'no longer in the list',
@@ -38,7 +38,7 @@ function cell(row, event) {
   if (after === model) return undefined;
   const aborts = after.generation !== model.generation && at(row).state.phase !== after.state.phase;
   const isLive = ['opening', 'hashing', 'uploading', 'committing', 'blocked'].includes(row);
-  const done = effects.map(({ type }) => `\`${type}\``).join(', ');
+  const done = effects.map((effect) => `\`${nameOf(effect)}\``).join(', ');
   return [stateName(after.state), aborts && isLive ? 'the run is aborted' : '', done]
     .filter(Boolean)
     .join('; ');
@@ -50,9 +50,9 @@ function page() {
     '',
     'Written by `node --import tsx scripts/upload-states.mjs` from `src/engine/upload-machine.ts`; do not edit it by hand.',
     '',
-    'Each row of a table is an event: the state that follows, then the effects in order. Effects that begin with `report-` are',
-    'the events of the public face (`flush-progress` is an `upload-progress` where numbers moved since the last one). An event',
-    'that a table does not list changes nothing in that state. Events of a run that has ended are dropped.',
+    'Each row of a table is an event: the next state, then the effects in order. `upload-…` and `file-removed` are public events;',
+    '`report-progress` is `upload-progress`, `flush-progress` too where numbers changed since the last one, and `report-completed`',
+    'is `upload-completed`. An event that a table does not list changes nothing in that state. Events of an ended run are dropped.',
     '',
   ];
   for (const row of Object.keys(TABLE)) {
@@ -60,7 +60,7 @@ function page() {
     const cells = Object.entries(EVENTS)
       .map(([type, event]) => [type, cell(row, event)])
       .filter(([, text]) => text !== undefined);
-    if (cells.length === 0) lines.push('Nothing happens any more.', '');
+    if (cells.length === 0) lines.push('No event changes anything.', '');
     else {
       lines.push('| Event | Next state; effects |', '|---|---|');
       for (const [type, text] of cells) lines.push(`| \`${type}\` | ${text} |`);

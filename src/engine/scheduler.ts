@@ -1,45 +1,51 @@
-// Which uploads run: as many as there is room for, in the order of the list. It sees every transition of every upload, and
-// reports when nothing is left that will go on by itself.
+// The list of uploads, and which of them run: as many as the slots allow, in the order of the list. Reports `uploads-finished`
+// when no upload is left that runs or will run.
 
 import type { Change } from '../core/changes.ts';
-import type { FileSnapshot } from '../core/types.ts';
+import type { FileId } from '../core/types.ts';
 import { nextTask } from '../core/wait.ts';
 import { type Service, waitsFor } from './connection.ts';
+import { moveEntry } from './snapshot-store.ts';
 import type { UploadSlots } from './transfer/upload-slots.ts';
 import type { Upload } from './upload.ts';
 import { isOver, isRunning, type UploadState } from './upload-state.ts';
 
-/** An upload of one chunk uses its slot for a third of its time; the rest is calls. */
+/** An upload of one chunk uses a slot for a third of its time; the rest is calls. */
 const UPLOADS_PER_SLOT = 3;
-/** Each opens a session and reads its first bytes at once, so only so many begin in one task. */
+/** Uploads started in one task: each opens a session and reads its first bytes at once. */
 const BEGIN_AT_ONCE = 4;
-/** When slots stay idle for so long, ms, the running files are slow to read, and another upload begins beside them. */
+/** When slots are idle for this long, ms, the running files are slow to read, and another upload starts. */
 const IDLE_MS = 500;
 
 export class Scheduler {
   readonly #slots: UploadSlots;
   readonly #report: (change: Change) => void;
-  readonly #files: () => Iterable<FileSnapshot>;
+  /** All uploads, in the order of the list. */
+  readonly #uploads = new Map<FileId, Upload>();
   readonly #queue = new Queue();
   readonly #running = new Set<Upload>();
-  /** Moved to the front by the user: begins at once, but only one at a time does so beyond the limit. */
+  /** Moved to the front by the user: starts at once, but only one at a time beyond the limit. */
   #preferred: Upload | undefined;
-  /** Nothing begins while the list is suspended or closed, or while a command is being applied to many uploads. */
+  /** Nothing starts while the list is suspended or closed, or while a command is being applied. */
   #isSuspended = false;
   #commandCount = 0;
   #isPumping = false;
-  /** What `uploads-finished` waits for: that something ran, and then that something ended. */
+  /** `uploads-finished` is reported after an upload ran, and one has ended since. */
   #news: 'none' | 'ran' | 'ended' = 'none';
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #idleCount = 0;
 
-  constructor(slots: UploadSlots, report: (change: Change) => void, files: () => Iterable<FileSnapshot>) {
+  constructor(slots: UploadSlots, report: (change: Change) => void) {
     this.#slots = slots;
     this.#report = report;
-    this.#files = files;
   }
 
-  readonly onTransition = (upload: Upload, before: UploadState, after: UploadState): void => {
+  /** True while no upload runs. */
+  get isIdle(): boolean {
+    return this.#running.size === 0;
+  }
+
+  onTransition(upload: Upload, before: UploadState, after: UploadState): void {
     if (before === after) return;
     if (isRunning(after)) this.#running.add(upload);
     else this.#running.delete(upload);
@@ -47,61 +53,78 @@ export class Scheduler {
     const hasEnded = (isOver(after) && !isOver(before)) || (isRunning(before) && upload.needsFile);
     if (this.#news === 'ran' && hasEnded) this.#news = 'ended';
     if (after.phase === 'queued') this.#queue.add(upload);
-    this.pumpSoon();
-  };
+    const last = after.phase === 'canceling' ? after.next : after;
+    if (last.phase === 'removed') this.#uploads.delete(upload.id);
+    this.#pumpSoon();
+  }
 
-  /** A new upload is in the list. */
-  enqueue(upload: Upload): void {
+  get(id: FileId): Upload | undefined {
+    return this.#uploads.get(id);
+  }
+
+  get all(): readonly Upload[] {
+    return [...this.#uploads.values()];
+  }
+
+  /** Adds an upload at the end of the list. It starts when there is room, unless it is held. */
+  append(upload: Upload): void {
+    this.#uploads.set(upload.id, upload);
     this.#queue.add(upload);
-    this.pumpSoon();
+    this.#pumpSoon();
   }
 
-  /** To be called when the order of the list changed. */
-  sort(): void {
+  /** Moves an upload before another one, or to the end. */
+  reorder(id: FileId, beforeId?: FileId): void {
+    if (!this.#uploads.has(id) || id === beforeId) return;
+    moveEntry(this.#uploads, id, beforeId);
+    for (const [order, upload] of this.all.entries()) upload.order = order;
     this.#queue.sort();
+    this.#report({ name: 'file-moved', detail: { id, ...(beforeId !== undefined && { beforeId }) } });
   }
 
-  /** Begins the upload as soon as it can, whatever else is running. */
-  prefer(upload: Upload): void {
+  /** Moves an upload to the front, and starts it as soon as possible, whatever else is running. */
+  prioritize(id: FileId): void {
+    const [first] = this.#uploads.keys();
+    this.reorder(id, first);
+    const upload = this.#uploads.get(id);
+    if (!upload) return;
     if (this.#preferred?.isRunning !== true) this.#preferred = upload;
-    this.pumpSoon();
+    this.#pumpSoon();
   }
 
+  /** Starts no upload until `restore()`. */
   suspend(): void {
     this.#isSuspended = true;
+    clearTimeout(this.#idleTimer);
+    this.#idleTimer = undefined;
   }
 
   restore(): void {
     this.#isSuspended = false;
-    this.pumpSoon();
+    this.#pumpSoon();
   }
 
-  /** Nothing begins until `work` is over, however it ends. */
+  /** Starts no upload until the promise of `work` settles. */
   async whilePaused(work: () => Promise<void>): Promise<void> {
     this.#commandCount += 1;
     try {
       await work();
     } finally {
       this.#commandCount -= 1;
-      this.pumpSoon();
+      this.#pumpSoon();
     }
   }
 
-  close(): void {
-    this.#isSuspended = true;
-    clearTimeout(this.#idleTimer);
-  }
-
-  /** Sign-in of a service changed: its uploads wait for the user, or go on. */
+  /** To be called when the sign-in state of a service changed: blocks or unblocks its uploads. */
   onAuth(service: Service): void {
     const reason = waitsFor(service.client.auth.snapshot);
     for (const upload of [...this.#running])
       if (upload.connection.service === service) upload.dispatch({ type: 'sign-in', reason });
-    this.pumpSoon();
+    this.#pumpSoon();
   }
 
-  /** Begins what there is room for, once for all changes of this task. */
-  pumpSoon(): void {
+  /** Starts uploads after the current task, once for all changes of it. */
+  #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
     queueMicrotask(() => {
@@ -117,16 +140,16 @@ export class Scheduler {
       const upload = this.#next();
       if (!upload) break;
       upload.dispatch({ type: 'begin' });
-      if (count === BEGIN_AT_ONCE - 1) void nextTask().then(() => this.pumpSoon());
+      if (count === BEGIN_AT_ONCE - 1) void nextTask().then(() => this.#pumpSoon());
     }
     this.#watchIdleSlots();
     this.#reportFinished();
   }
 
   /**
-   * The next upload, if there is room for one. One large file fills the slots; of small ones so many run side by side that the calls
-   * of some fill the time that others wait. An upload that another tab runs takes no room, and one that waits for sign-in none from
-   * those that do not.
+   * The next upload, if there is room for it. One large file fills the slots; small files run in such numbers that the calls of some
+   * fill the time that others wait. An upload that another tab runs does not count, and one that waits for sign-in does not keep
+   * others from starting.
    */
   #next(): Upload | undefined {
     const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots;
@@ -165,8 +188,8 @@ export class Scheduler {
     this.#news = 'none';
     let waitingCount = 0;
     const counts = { done: 0, failed: 0, canceled: 0 };
-    for (const { phase, pauseReason } of this.#files()) {
-      if (pauseReason === 'needs-file') waitingCount += 1;
+    for (const { phase, needsFile } of this.#uploads.values()) {
+      if (needsFile) waitingCount += 1;
       if (phase === 'done' || phase === 'failed' || phase === 'canceled') counts[phase] += 1;
     }
     this.#report({
@@ -181,7 +204,7 @@ export class Scheduler {
   }
 }
 
-/** No chunk has been sent yet, and it is neither blocked nor waiting to retry. */
+/** True before the first chunk is sent, unless the upload is blocked or waits to retry. */
 const isReading = ({ state }: Upload): boolean =>
   (state.phase === 'opening' || state.phase === 'hashing') && state.retryAtMs === undefined;
 
@@ -190,7 +213,7 @@ const waitsForSignIn = ({ connection }: Upload): boolean =>
 
 const isQueued = (upload: Upload): boolean => upload.state.phase === 'queued';
 
-/** Uploads that wait for a free slot, in the order of the list. */
+/** Uploads that wait for a free slot, in the order of the list. It may hold some that no longer wait. */
 class Queue {
   #uploads: Upload[] = [];
   #isSorted = true;

@@ -1,5 +1,5 @@
-// Signing out: all upload data is deleted from this page and from the disk first, in every case. Then the uploads are canceled
-// at the service; that is best effort.
+// Sign-out: first deletes all upload data from this page and from the disk, in every case; then cancels the uploads on the service,
+// as best effort.
 
 import type { AuthSession } from '../auth/session.ts';
 import type { Session, WithToken } from '../core/types.ts';
@@ -7,33 +7,39 @@ import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Service } from './connection.ts';
 import type { Intake } from './intake.ts';
+import type { Restorer } from './restore.ts';
+import type { Scheduler } from './scheduler.ts';
 
 interface Leaving {
-  /** Settles when nothing is left on this page and on the disk; rejects with `store-unavailable` where something is. */
+  /** Resolves when all data is deleted; rejects with `store-unavailable` where some is left. */
   readonly deleted: Promise<void>;
   readonly open: readonly { readonly service: Service; readonly session: Session }[];
 }
 
+export interface SignOutParts {
+  readonly scheduler: Scheduler;
+  readonly commands: Commands;
+  readonly intake: Intake;
+  readonly restorer: Restorer;
+  readonly store: UploadStore;
+}
+
 export class SignOut {
-  readonly #commands: Commands;
-  readonly #intake: Intake;
-  readonly #store: UploadStore;
+  readonly #parts: SignOutParts;
   #leaving: Leaving | undefined;
 
-  constructor(commands: Commands, intake: Intake, store: UploadStore) {
-    this.#commands = commands;
-    this.#intake = intake;
-    this.#store = store;
+  constructor(parts: SignOutParts) {
+    this.#parts = parts;
   }
 
   /** Signs out of all services. Resolves after the calls to the service; rejects with `store-unavailable` if data could not be deleted. */
   async begin(services: readonly Service[]): Promise<void> {
-    const told = services.map(({ client }) => client.auth.signOut());
-    const [deleted] = await Promise.allSettled([this.#leave().deleted, ...told]);
+    const signedOut = services.map(({ client }) => client.auth.signOut());
+    const [deleted] = await Promise.allSettled([this.#leave().deleted, ...signedOut]);
     if (deleted.status === 'rejected') throw deleted.reason;
   }
 
-  /** Somebody signed out, here or in another tab: deletes everything, then cancels the uploads at the service, each in one try. */
+  /** Called on a sign-out here or in another tab. Deletes everything, then cancels the uploads on the service, each in one try. */
   async onSignOut(auth: AuthSession, withToken: WithToken, signal: AbortSignal): Promise<void> {
     const { deleted, open } = this.#leave();
     await deleted.catch(() => undefined);
@@ -43,9 +49,22 @@ export class SignOut {
     await Promise.allSettled(calls);
   }
 
+  /** Removes the uploads of an owner from the list. Uploads from before there was an owner stay, if their file was picked. */
+  async leaveOwner(owner: string): Promise<void> {
+    const { commands, scheduler } = this.#parts;
+    this.#stopAdding();
+    const left = scheduler.all.filter((upload) => owner !== '' || (!upload.picked && !upload.lost));
+    await commands.applyTo(left, { type: 'leave' });
+  }
+
+  #stopAdding(): void {
+    this.#parts.intake.stop();
+    this.#parts.restorer.stop();
+  }
+
   #leave(): Leaving {
     if (this.#leaving) return this.#leaving;
-    const open = this.#commands.all.flatMap(({ connection, phase, session, resumeState }) => {
+    const open = this.#parts.scheduler.all.flatMap(({ connection, phase, session, resumeState }) => {
       const known = session ?? resumeState.record?.session;
       const isOpen = phase !== 'done' && phase !== 'canceled';
       return known && isOpen ? [{ service: connection.service, session: known }] : [];
@@ -60,13 +79,15 @@ export class SignOut {
   }
 
   async #delete(): Promise<void> {
-    const stopped = this.#intake.abandon();
-    const cleared = this.#store.clear();
+    const { commands, scheduler, store } = this.#parts;
+    this.#stopAdding();
+    const stopped = commands.applyTo(scheduler.all, { type: 'abandon' });
+    const cleared = store.clear();
     await Promise.allSettled([stopped, cleared]);
     // A run that was stopped may have saved something meanwhile.
-    await this.#store.clear();
+    await store.clear();
   }
 }
 
-/** Deletes what is saved of this origin's uploads, for a page whose settings allow no engine. */
+/** Deletes the saved uploads of this origin; for a page whose settings allow no engine. */
 export const deleteUploads = (): Promise<void> => createUploadStore().clear();

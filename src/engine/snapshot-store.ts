@@ -1,6 +1,7 @@
-// Turns changes into the next snapshot. The only place where a file snapshot changes; all snapshots are frozen.
+// Turns changes into the next frozen snapshot, and notifies listeners of both.
 
 import type { Change, ProgressDetail } from '../core/changes.ts';
+import { Listeners } from '../core/listeners.ts';
 import { isSettled } from '../core/phases.ts';
 import type {
   AuthSnapshot,
@@ -13,7 +14,7 @@ import type {
 } from '../core/types.ts';
 import { Rate } from './transfer/progress.ts';
 
-/** The file after a change; `undefined` where it is gone. */
+/** The file after a change; `undefined` if it was removed. */
 export function reduceFile(file: FileSnapshot | undefined, change: Change): FileSnapshot | undefined {
   if (change.name === 'file-added')
     return {
@@ -53,23 +54,10 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
   }
 }
 
-/** What stays true of a file whatever its phase is. */
+/** The fields that do not depend on the phase. */
 function factsOf(file: FileSnapshot): FileFacts {
-  const { id, name, relativePath, sizeBytes, type, parentId } = file;
-  const { hashedBytes, sentBytes, storedBytes, skippedBytes, warning } = file;
-  return {
-    id,
-    name,
-    relativePath,
-    sizeBytes,
-    type,
-    parentId,
-    hashedBytes,
-    sentBytes,
-    storedBytes,
-    skippedBytes,
-    ...(warning && { warning }),
-  };
+  const { phase, pauseReason, retryAt, error, bytesPerSecond, remainingMs, ...facts } = file;
+  return facts;
 }
 
 function resumed(file: FileSnapshot, phase: ProgressDetail['phase']): FileSnapshot {
@@ -87,7 +75,7 @@ function progressed(file: FileSnapshot, { phase, retryAt, ...numbers }: Progress
   return { ...facts, phase, ...(retryAt !== undefined && { retryAt }) };
 }
 
-/** Puts an entry before another one, or at the end. */
+/** Moves an entry before another one, or to the end. */
 export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: FileId | undefined): void {
   const moved = entries.get(id);
   if (moved === undefined || id === beforeId) return;
@@ -100,25 +88,39 @@ export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: File
   entries.set(id, moved);
 }
 
-/** Holds the file snapshots. The list is built when it is read: ten thousand changes cost one list. */
+/** Holds the file snapshots. The list is built when it is read, so ten thousand changes cost one list. */
 export class SnapshotStore {
   readonly #files = new Map<FileId, FileSnapshot>();
   readonly #rate = new Rate();
   #movedBytes = 0;
   #rejections: Rejection[] = [];
   #auth: AuthSnapshot;
-  #made: Snapshot | undefined;
+  /** Built from the rest; `undefined` after a change. */
+  #snapshot: Snapshot | undefined;
+  readonly #listeners = new Listeners<void>();
+  readonly #changeListeners = new Listeners<Change>();
 
   constructor(auth: AuthSnapshot) {
     this.#auth = auth;
   }
 
-  file(id: FileId): FileSnapshot | undefined {
-    return this.#files.get(id);
+  /** Calls `listener` after changes, once for all changes of a task. Returns a function that stops it. */
+  subscribe(listener: () => void): () => void {
+    return this.#listeners.add(listener);
   }
 
-  get files(): Iterable<FileSnapshot> {
-    return this.#files.values();
+  /** Calls `listener` with every change as it happens. Returns a function that stops it. */
+  onChange(listener: (change: Change) => void): () => void {
+    return this.#changeListeners.add(listener);
+  }
+
+  /** Applies a change, then calls the listeners with it. */
+  report(change: Change): void {
+    this.apply(change);
+    this.#changeListeners.tell(
+      Object.freeze({ name: change.name, detail: Object.freeze(change.detail) }) as Change,
+    );
+    this.#listeners.tellSoon();
   }
 
   apply(change: Change): void {
@@ -137,16 +139,17 @@ export class SnapshotStore {
       if (!after) this.#files.delete(id);
       else this.#files.set(id, Object.freeze(after));
     } else return;
-    this.#made = undefined;
+    this.#snapshot = undefined;
   }
 
   setAuth(auth: AuthSnapshot): void {
+    this.#listeners.tellSoon();
     if (auth === this.#auth) return;
     this.#auth = auth;
-    this.#made = undefined;
+    this.#snapshot = undefined;
   }
 
-  /** Of all uploads together, smoothed; `undefined` until known. */
+  /** Rate of all uploads together, bytes a second, smoothed; `undefined` until measured. */
   get bytesPerSecond(): number | undefined {
     return this.#rate.perSecond;
   }
@@ -157,19 +160,19 @@ export class SnapshotStore {
     this.#rate.add(this.#movedBytes, performance.now());
   }
 
-  /** Nothing is running: the time until the next bytes says nothing about the network. */
+  /** No run is alive: the time until the next bytes says nothing about the network. */
   onIdle(): void {
     this.#rate.skip();
   }
 
   get snapshot(): Snapshot {
-    this.#made ??= Object.freeze({
+    this.#snapshot ??= Object.freeze({
       files: Object.freeze([...this.#files.values()]),
       rejections: Object.freeze([...this.#rejections]),
       totals: Object.freeze(this.totals()),
       auth: this.#auth,
     });
-    return this.#made;
+    return this.#snapshot;
   }
 
   totals(): Totals {
@@ -190,7 +193,7 @@ export class SnapshotStore {
       if (file.phase === 'failed') failedCount += 1;
       if (isSettled(file.phase)) continue;
       openCount += 1;
-      // What waits for the user takes no time.
+      // A file that waits for the user does not count in the time left.
       const needsUser = file.pauseReason === 'user' || file.pauseReason === 'needs-file';
       if (!needsUser) leftBytes += file.sizeBytes - file.sentBytes;
       isMoving ||= file.phase === 'uploading';

@@ -1,5 +1,5 @@
-// One upload as a table: what each event means in each state. Pure: it starts no run, holds no lock and dispatches nothing.
-// A pair of state and event that is missing from the table changes nothing.
+// The state machine of one upload, as a pure table: state and event lead to the next state and effects. A pair that the table
+// lacks changes nothing.
 
 import { canRetry } from '../core/errors.ts';
 import type { Transition } from '../core/machine.ts';
@@ -38,13 +38,12 @@ const PAUSED = { phase: 'paused', reason: 'user', resumesTo: 'queued' } as const
 const SUSPENDED = { phase: 'paused', reason: 'suspended', resumesTo: 'queued' } as const;
 const NEEDS_FILE = { phase: 'paused', reason: 'needs-file', resumesTo: 'queued' } as const;
 
-/** Moves on within the same generation: a live run stays alive. */
+/** Changes the state within the same generation: a live run continues. */
 const to = (model: UploadModel, state: UploadState, ...effects: UploadEffect[]): Move => ({
   model: { ...model, state },
   effects,
 });
 
-/** Nothing changes. */
 const inert = (model: UploadModel): Move => ({ model, effects: [] });
 
 /** Starts a generation: the live run, if there is one, is aborted. */
@@ -55,39 +54,41 @@ const flush = ({ state }: UploadModel): UploadEffect => ({
   type: 'flush-progress',
   phase: publicPhase(state),
 });
-const reportPaused = (reason: PauseReason): UploadEffect => ({ type: 'report-paused', reason });
-const reportResumed = (phase: Phase): UploadEffect => ({ type: 'report-resumed', phase });
+const reportPaused = (reason: PauseReason): UploadEffect => ({
+  type: 'report',
+  name: 'upload-paused',
+  detail: { reason },
+});
+const reportResumed = (phase: Phase): UploadEffect => ({
+  type: 'report',
+  name: 'upload-resumed',
+  detail: { phase },
+});
+const REPORT_CANCELED: UploadEffect = { type: 'report', name: 'upload-canceled', detail: {} };
+const REPORT_REMOVED: UploadEffect = { type: 'report', name: 'file-removed', detail: {} };
 const notePaused = (isPaused: boolean): UploadEffect => ({ type: 'note-paused', isPaused });
 
-/** What takes its turn again; without its file it asks for that. */
+/** Back to the queue, or to `needs-file` where the file is missing. */
 const requeue = (model: UploadModel, ...effects: UploadEffect[]): Move =>
   model.hasFile
     ? enter(model, QUEUED, ...effects, notePaused(false), reportResumed('queued'))
     : enter(model, NEEDS_FILE, ...effects, reportPaused('needs-file'));
 
-const pauseIdle = (model: UploadModel): Move =>
-  enter(model, PAUSED, notePaused(true), reportPaused('user'), { type: 'release' });
-const pauseRun = (model: UploadModel): Move =>
+const pause = (model: UploadModel): Move =>
   enter(model, PAUSED, flush(model), notePaused(true), reportPaused('user'), { type: 'release' });
-const suspendIdle = (model: UploadModel): Move =>
-  enter(model, SUSPENDED, reportPaused('user'), { type: 'release' });
-const suspendRun = (model: UploadModel): Move =>
+const suspend = (model: UploadModel): Move =>
   enter(model, SUSPENDED, flush(model), reportPaused('user'), { type: 'release' });
 
-/** Gives up the upload, then goes to `next`. */
+/** Deletes what is saved of the upload, then changes to `next`. */
 const giveUp = (model: UploadModel, next: UploadState, ...effects: UploadEffect[]): Move =>
   enter(model, { phase: 'canceling', next }, ...effects, { type: 'forget' });
-const cancel = (model: UploadModel): Move =>
-  giveUp(model, CANCELED, flush(model), { type: 'report-canceled' });
+const cancel = (model: UploadModel): Move => giveUp(model, CANCELED, flush(model), REPORT_CANCELED);
 const cancelAndRemove = (model: UploadModel): Move =>
-  giveUp(model, REMOVED, flush(model), { type: 'report-canceled' }, { type: 'report-removed' });
-const remove = (model: UploadModel): Move =>
-  enter(model, REMOVED, { type: 'report-removed' }, { type: 'leave' });
-/** The record is deleted with all others; the service is told apart from that. */
+  giveUp(model, REMOVED, flush(model), REPORT_CANCELED, REPORT_REMOVED);
+const remove = (model: UploadModel): Move => enter(model, REMOVED, REPORT_REMOVED, { type: 'leave' });
+/** On sign-out, all records are deleted and all sessions canceled together (`sign-out.ts`). */
 const abandon = (model: UploadModel): Move =>
-  enter(model, REMOVED, { type: 'report-canceled' }, { type: 'report-removed' }, { type: 'leave' });
-const abandonEnded = (model: UploadModel): Move =>
-  enter(model, REMOVED, { type: 'report-removed' }, { type: 'leave' });
+  enter(model, REMOVED, REPORT_CANCELED, REPORT_REMOVED, { type: 'leave' });
 const close = (model: UploadModel): Move => enter(model, REMOVED, { type: 'leave' });
 
 const retry = (model: UploadModel, { newName }: EventOf<'retry'>): Move => {
@@ -96,11 +97,11 @@ const retry = (model: UploadModel, { newName }: EventOf<'retry'>): Move => {
 };
 
 const doneElsewhere = (model: UploadModel, { detail }: EventOf<'done-elsewhere'>): Move =>
-  enter(model, { phase: 'done' }, { type: 'report-completed-elsewhere', detail });
+  enter(model, { phase: 'done' }, { type: 'release' }, { type: 'report-completed-elsewhere', detail });
 
 const reasonOf = ({ tab, network, signIn }: Blockers): WaitReason | undefined => tab ?? network ?? signIn;
 
-/** Adds or removes what a run waits for. The upload is paused while anything is left. */
+/** Adds or removes one cause to wait. The upload is paused while any is left. */
 function block(
   model: UploadModel & { readonly state: Running | Blocked },
   cause: keyof Blockers,
@@ -116,9 +117,9 @@ function block(
     return state.phase === 'paused'
       ? to(model, { phase: resumesTo }, reportResumed(publicPhase({ phase: resumesTo })))
       : inert(model);
-  const isNews = state.phase !== 'paused' || state.reason !== reason;
+  const isNewReason = state.phase !== 'paused' || state.reason !== reason;
   const waiting = { phase: 'paused', reason, resumesTo, blockers } as const;
-  return to(model, waiting, ...(isNews ? [reportPaused(reason)] : []));
+  return to(model, waiting, ...(isNewReason ? [reportPaused(reason)] : []));
 }
 
 const succeed = (model: UploadModel, { result }: EventOf<'succeeded'>): Move => {
@@ -131,7 +132,13 @@ const succeed = (model: UploadModel, { result }: EventOf<'succeeded'>): Move => 
   );
 };
 const fail = (model: UploadModel, { error }: EventOf<'run-failed'>): Move =>
-  enter(model, { phase: 'failed', error }, flush(model), { type: 'yield' }, { type: 'report-failed', error });
+  enter(
+    model,
+    { phase: 'failed', error },
+    flush(model),
+    { type: 'yield' },
+    { type: 'report', name: 'upload-failed', detail: error },
+  );
 const loseFile = (model: UploadModel, { error }: EventOf<'file-lost'>): Move => {
   const phase = publicPhase(model.state);
   return enter(
@@ -150,15 +157,15 @@ const unfinished = { ...leaving, abandon, cancel, remove: cancelAndRemove } as c
 
 const idle: Cells<UploadState> = {
   ...unfinished,
-  pause: pauseIdle,
+  pause,
   'file-missing': (model) => enter(model, NEEDS_FILE, reportPaused('needs-file')),
 };
 
 const running: Cells<Running> = {
   ...unfinished,
   ...ended,
-  pause: pauseRun,
-  suspend: suspendRun,
+  pause,
+  suspend,
   'put-started': (model) => reach(model, 'uploading'),
   'commit-started': (model) => reach(model, 'committing'),
   'retry-scheduled': (model, { atMs }) => {
@@ -188,7 +195,7 @@ function open(
   return to(
     model,
     state,
-    { type: 'report-started', chunkCount, resumedBytes },
+    { type: 'report', name: 'upload-started', detail: { chunkCount, resumedBytes } },
     { type: 'report-progress', phase: 'hashing' },
     ...(reason ? [reportPaused(reason)] : []),
   );
@@ -208,7 +215,7 @@ const TABLE: Table = {
   },
   queued: {
     ...idle,
-    suspend: suspendIdle,
+    suspend,
     begin: (model) => enter(model, { phase: 'opening' }, { type: 'run' }),
   },
   opening: {
@@ -222,8 +229,8 @@ const TABLE: Table = {
   blocked: {
     ...unfinished,
     ...ended,
-    pause: pauseRun,
-    suspend: suspendRun,
+    pause,
+    suspend,
     opened: open,
     'put-started': (model) => to(model, { ...model.state, resumesTo: 'uploading' }),
     'commit-started': (model) => to(model, { ...model.state, resumesTo: 'committing' }),
@@ -236,14 +243,14 @@ const TABLE: Table = {
   user: { ...unfinished, resume: (model) => requeue(model) },
   suspended: {
     ...unfinished,
-    // Already shown as paused; now it stays so when the element is back on the page.
+    // Already reported as paused; `restore` no longer resumes it.
     pause: (model) => to(model, PAUSED, notePaused(true)),
     resume: (model) => requeue(model),
     restore: (model) => requeue(model),
   },
   'needs-file': {
     ...unfinished,
-    replace: (model) => giveUp(model, REMOVED, { type: 'report-removed' }),
+    replace: (model) => giveUp(model, REMOVED, REPORT_REMOVED),
     'file-provided': (model) => requeue(model),
   },
   failed: {
@@ -254,31 +261,31 @@ const TABLE: Table = {
   canceling: {},
   canceled: {
     leave: remove,
-    abandon: abandonEnded,
+    abandon: remove,
     close,
     remove,
     clear: remove,
     retry: (model, event) => (event.isNamed ? retry(model, event) : inert(model)),
   },
-  done: { leave: remove, abandon: abandonEnded, close, remove, clear: remove },
+  done: { leave: remove, abandon: remove, close, remove, clear: remove },
   removed: {},
 };
 
 const isCanceling = (model: UploadModel): model is UploadModel & { readonly state: Canceling } =>
   model.state.phase === 'canceling';
 
-/** While the old upload is being forgotten, a command applies to what comes after; nothing is forgotten twice. */
+/** A command given before the deletion is complete applies to the next state; nothing is deleted twice. */
 function whileCanceling(model: UploadModel & { readonly state: Canceling }, event: UploadEvent): Move {
   if (event.type === 'forgotten') return enter(model, model.state.next);
   if (event.type === 'begin') return inert(model);
   const { model: after, effects } = reduce({ ...model, state: model.state.next }, event);
   if (after.state === model.state.next && effects.length === 0) return inert(model);
   const next = after.state.phase === 'canceling' ? after.state.next : after.state;
-  const told = effects.filter(({ type }) => type !== 'forget' && type !== 'leave' && type !== 'release');
-  return { model: { ...model, state: { phase: 'canceling', next } }, effects: told };
+  const reported = effects.filter(({ type }) => type !== 'forget' && type !== 'leave' && type !== 'release');
+  return { model: { ...model, state: { phase: 'canceling', next } }, effects: reported };
 }
 
-/** The next model and the effects of an event; the same model and no effects where the event means nothing in this state. */
+/** Returns the next model and the effects; the same model and no effects where the table has no cell for the event. */
 export function reduce(model: UploadModel, event: UploadEvent): Move {
   const isLate = 'generation' in event && event.generation !== model.generation;
   if (isLate) return inert(model);

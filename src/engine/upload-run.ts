@@ -1,25 +1,18 @@
-// One run of an upload: puts together what the pipeline needs, and turns what the pipeline reports into events of the upload's
-// machine and into its numbers. A run that was aborted reports nothing.
+// The parameters of one run: what the pipeline needs of service, store and workers, and its reports, as events of the upload's
+// state machine and as numbers.
 
 import type { Change } from '../core/changes.ts';
-import {
-  canRetry,
-  codeFacts,
-  type ErrorCode,
-  isCallRetryable,
-  toUploaderError,
-  UploaderError,
-} from '../core/errors.ts';
+import { canRetry, codeFacts, type ErrorCode, isCallRetryable, toUploaderError } from '../core/errors.ts';
+import { pathUnder, renaming } from '../core/names.ts';
 import type { ErrorSnapshot, FileId, PickedFile, Session } from '../core/types.ts';
 import { type HostBackoff, RETRY_POLICY, type RetryPolicy, retrying } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
 import { chunkSizeFor } from '../pipeline/plan.ts';
-import { type RunParts, run } from '../pipeline/run.ts';
+import type { RunParts } from '../pipeline/run.ts';
 import { identify, recordKey } from '../store/identity.ts';
 import { type Connection, waitsFor } from './connection.ts';
-import { pathUnder, renaming } from './names.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import { type ConnectionMonitor, stallMs } from './transfer/connection-monitor.ts';
 import type { Progress, ProgressThrottle } from './transfer/progress.ts';
@@ -37,7 +30,7 @@ export interface RunContext {
   readonly report: (change: Change) => void;
   readonly throttle: ProgressThrottle;
   readonly warn: (message: string) => void;
-  /** Rate of all uploads together; `undefined` until measured. */
+  /** Rate of all uploads together, bytes a second; `undefined` until measured. */
   readonly bytesPerSecond: () => number | undefined;
   readonly onBytesSent: (bytes: number) => void;
 }
@@ -63,47 +56,14 @@ export interface RunTarget {
 }
 
 type Send = (outcome: UploadOutcome) => void;
-type Reports =
-  | 'onOpened'
-  | 'onHashed'
-  | 'onPut'
-  | 'onMultiplexed'
-  | 'onSent'
-  | 'onStored'
-  | 'onCommit'
-  | 'onSession'
-  | 'onWait'
-  | 'onOffline';
-
-/** Runs the pipeline over the upload's file. Resolves when the run has ended in any way. */
-export async function startRun(
-  upload: RunTarget,
-  context: RunContext,
-  signal: AbortSignal,
-  send: Send,
-): Promise<void> {
-  const { picked } = upload;
-  if (!picked) throw new TypeError('An upload without its file cannot run');
-  try {
-    const result = await run(openFileOf(upload, picked), partsOf(upload, picked, context, signal, send));
-    if (signal.aborted) return;
-    upload.progress.finish();
-    send({ type: 'succeeded', result });
-  } catch (error) {
-    if (signal.aborted) return;
-    const isLost = error instanceof UploaderError && error.code === 'file-unreadable';
-    send({ type: isLost ? 'file-lost' : 'run-failed', error: describeError(error) });
-  }
-}
-
-const openFileOf = ({ parentId, relativePath }: RunTarget, picked: PickedFile): OpenFile => ({
+export const openFileOf = ({ parentId, relativePath }: RunTarget, picked: PickedFile): OpenFile => ({
   ...picked,
   name: picked.file.name,
   relativePath,
   parentId,
 });
 
-/** Reads the first bytes of the file. Rejects with `file-unreadable` or `hash-failed`. */
+/** Reads and hashes the first bytes of the file. Rejects with `file-unreadable` or `hash-failed`. */
 async function identifyUpload(
   { connection, parentId, relativePath }: RunTarget,
   { file }: PickedFile,
@@ -115,20 +75,20 @@ async function identifyUpload(
   return { key, firstSliceHash: identity.firstSliceHash };
 }
 
-/** Saves the file itself. Resolves with false where that is not possible. Rejects as the store does. */
+/** Saves the file itself in the record. Resolves with false where that is not possible. Rejects as the store does. */
 export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { connection, picked, resumeState } = upload;
   const { chunkSizeBytes, hash: hashAlgorithm } = connection.settings;
   if (!picked) return false;
   const { signal } = new AbortController();
-  // The run reports a file that cannot be read.
+  // A file that cannot be read is reported by the run.
   const identity = await identifyUpload(upload, picked, signal).catch(() => undefined);
   if (!identity) return false;
   const plan = { hashAlgorithm, chunkSizeBytes: chunkSizeFor(picked.file.size, chunkSizeBytes) };
   return resumeState.saveFile({ ...recordOf(openFileOf(upload, picked), plan, identity), file: picked.file });
 }
 
-function partsOf(
+export function createRunParts(
   upload: RunTarget,
   picked: PickedFile,
   context: RunContext,
@@ -140,6 +100,7 @@ function partsOf(
   const { calls, pool, put, stallMs: ownStallMs } = service.client;
   const { backoffOf, monitor, policy = RETRY_POLICY, slots } = context;
   const rename = (name: string): void => upload.rename(name);
+  const connectionChange = (): AbortSignal => monitor().change;
   const reports = reportsOf(upload, context, signal, send);
   return {
     ...reports,
@@ -172,7 +133,7 @@ function partsOf(
     batch: { limit: 1, max: settings.batchSize },
     bytesPerSecond: context.bytesPerSecond,
     hasIdleSlot: () => slots.hasIdleSlot,
-    connectionChange: () => monitor().change,
+    connectionChange,
     waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
     stallMs: (sizeBytes) => ownStallMs ?? stallMs(sizeBytes, (context.bytesPerSecond() ?? 0) / slots.limit),
     backoffOf,
@@ -183,7 +144,7 @@ function partsOf(
         policy,
         backoff: backoffOf(settings.baseUrl),
         signal: callSignal,
-        connectionChange: () => monitor().change,
+        connectionChange,
         onOffline: reports.onOffline,
         onWait: (atMs) => send({ type: 'retry-scheduled', atMs }),
         isWorthRetrying: isCallRetryable,
@@ -191,16 +152,16 @@ function partsOf(
   };
 }
 
-/** What the pipeline reports on its way, turned into numbers, changes and outcomes. */
+/** Turns the reports of the pipeline into numbers, changes and outcomes; after `signal` aborts, into nothing. */
 export function reportsOf(
   upload: RunTarget,
   { slots, onBytesSent, report, throttle }: RunContext,
   signal: AbortSignal,
   send: Send,
-): Pick<RunParts, Reports> {
+) {
   const { connection, id, progress } = upload;
   const startedMs = new Map<number, number>();
-  /** Chunks that are recorded as stored are only checked: they need no slot. */
+  /** Chunks that are recorded as stored are only checked; they need no slot. */
   let recorded: ReadonlySet<number> = new Set();
   return {
     onOpened: (chunks) => {
@@ -252,12 +213,12 @@ export function reportsOf(
       if (error && codeFacts(error.code).isCongestion) slots.slowDown();
       send({ type: 'retry-scheduled', atMs });
     },
-  };
+  } satisfies Partial<RunParts>;
 }
 
-/** An error as the page may see it. On the console is put what is none of ours, as the defect that it is, and what the page has set wrong. */
+/** The error as the page may see it. An error of another class is a defect and goes to `reportError`; `bad-config` is warned about. */
 export function describeError(error: unknown): ErrorSnapshot {
-  const known = toUploaderError(error, 'service-failed', 'The upload ended by a defect');
+  const known = toUploaderError(error, 'service-failed', 'The upload failed by a defect');
   if (known !== error) globalThis.reportError?.(error);
   if (known.code === 'bad-config') warnOnceHere(known.message);
   return {

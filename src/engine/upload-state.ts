@@ -1,6 +1,6 @@
-// The words of the upload table: the states of an upload, what can happen to it, and what is to be done.
+// The types of the upload table: states, events and effects.
 
-import type { CompletedDetail } from '../core/changes.ts';
+import type { ChangeMap, CompletedDetail } from '../core/changes.ts';
 import type { Late } from '../core/machine.ts';
 import type { PauseReason, Phase } from '../core/phases.ts';
 import type { ErrorSnapshot } from '../core/types.ts';
@@ -9,7 +9,7 @@ import type { RunResult } from '../pipeline/run.ts';
 /** Steps of a live run. In `opening` the file is identified and its record looked up; the public phase is still `queued`. */
 export type RunPhase = 'opening' | 'hashing' | 'uploading' | 'committing';
 
-/** Why a live run waits. Each ends by itself. */
+/** Why a live run waits. Each ends without the user. */
 export type WaitReason = Exclude<PauseReason, 'user' | 'needs-file'>;
 
 /** What a run waits for: another tab, the network, sign-in. */
@@ -26,14 +26,14 @@ export type UploadState =
       readonly resumesTo: RunPhase;
       readonly blockers: Blockers;
     }
-  /** No run. `suspended`: the element is off the page; shown as paused by the user. */
+  /** No run. `suspended`: the element was removed from the page; reported as paused by the user. */
   | {
       readonly phase: 'paused';
       readonly reason: 'user' | 'suspended' | 'needs-file';
       readonly resumesTo: 'queued';
     }
   | { readonly phase: 'failed'; readonly error: ErrorSnapshot }
-  /** The record is being deleted and the service told; commands given meanwhile apply to `next`. */
+  /** The record is being deleted and the session canceled; commands given meanwhile apply to `next`. */
   | { readonly phase: 'canceling'; readonly next: UploadState }
   | { readonly phase: 'canceled' | 'done' | 'removed' };
 
@@ -41,13 +41,13 @@ export interface UploadModel {
   readonly state: UploadState;
   /** Grows when a run starts or ends, so that late results of an ended run are dropped. */
   readonly generation: number;
-  /** The file is there. Set before each event. */
+  /** The page has the file. Set before each event. */
   readonly hasFile: boolean;
 }
 
-/** Results of a run, or of `forget`; dropped when the upload has moved on since. */
+/** Results of a run or of `forget`; dropped when they belong to an earlier generation. */
 export type UploadOutcome = Readonly<
-  /** The session or record is known. `signIn`: why the first call has to wait, if it has to. */
+  /** The record was looked up. `signIn`: why the first call has to wait, if it has to. */
   | {
       type: 'opened';
       chunkCount: number;
@@ -62,12 +62,12 @@ export type UploadOutcome = Readonly<
   | { type: 'file-lost'; error: ErrorSnapshot }
 >;
 
-/** What the user, the page, the scheduler, sign-in or another tab does. */
+/** Events from the user, the page, the scheduler, sign-in and other tabs. */
 export type UploadCommand = Readonly<
   | { type: 'start' | 'pause' | 'resume' | 'suspend' | 'restore' | 'cancel' | 'remove' | 'clear' }
-  /** A canceled upload is retried only when it was named. */
+  /** `isNamed`: the command has the id of the upload. Only then a canceled upload is retried. */
   | { type: 'retry'; isNamed: boolean; newName?: string | undefined }
-  /** `leave`: another owner signed in. `abandon`: the user signed out. `replace`: another upload took its place. */
+  /** `leave`: the owner changed. `abandon`: the user signed out. `replace`: another upload took its place. */
   | { type: 'begin' | 'leave' | 'abandon' | 'replace' | 'close' }
   | { type: 'file-missing' | 'file-provided' }
   | { type: 'sign-in'; reason: WaitReason | undefined }
@@ -77,27 +77,34 @@ export type UploadCommand = Readonly<
 export type UploadEvent = UploadCommand | Late<UploadOutcome>;
 export type UploadEventType = UploadEvent['type'];
 
+/** Changes that an effect reports as they are; the upload adds its id, and its name where the event has one. */
+type ReportedChange =
+  | 'upload-started'
+  | 'upload-paused'
+  | 'upload-resumed'
+  | 'upload-failed'
+  | 'upload-canceled'
+  | 'file-removed';
+
 export type UploadEffect = Readonly<
   | { type: 'run' }
-  /** Deletes the record and cancels the session on the service; answers `forgotten`. */
+  /** Deletes the record and cancels the session on the service; `forgotten` follows. */
   | { type: 'forget' }
-  /** Releases the lock when the run has stopped. `yield`: another upload of this page may take the record too. */
+  /** Releases the lock when the run has stopped. `yield`: another upload of this page may take over the record too. */
   | { type: 'release' | 'yield' }
-  /** As `release`, and another upload may use the record. */
+  /** As `release`; the upload no longer uses the record. */
   | { type: 'leave' }
-  /** Notes in a record with the file that the user paused the upload, or resumed it. */
+  /** Saves in a record with the file whether the user paused the upload. */
   | { type: 'note-paused'; isPaused: boolean }
   | { type: 'rename'; name: string }
   | { type: 'drop-file'; error: ErrorSnapshot }
-  /** The rest are reported to listeners. `flush-progress` only where numbers moved since the last one. */
+  /** Report `upload-progress`; `flush-progress` only where numbers changed since the last report. */
   | { type: 'flush-progress' | 'report-progress'; phase: Phase }
-  | { type: 'report-started'; chunkCount: number; resumedBytes: number }
-  | { type: 'report-paused'; reason: PauseReason }
-  | { type: 'report-resumed'; phase: Phase }
+  | {
+      [K in ReportedChange]: { type: 'report'; name: K; detail: Omit<ChangeMap[K], 'id' | 'name'> };
+    }[ReportedChange]
   | { type: 'report-completed'; result: RunResult }
   | { type: 'report-completed-elsewhere'; detail: CompletedDetail }
-  | { type: 'report-failed'; error: ErrorSnapshot }
-  | { type: 'report-canceled' | 'report-removed' }
 >;
 
 type Running = Extract<UploadState, { readonly phase: RunPhase }>;
@@ -105,7 +112,7 @@ type Blocked = Extract<UploadState, { readonly blockers: Blockers }>;
 
 const RUN_PHASES: ReadonlySet<string> = new Set<RunPhase>(['opening', 'hashing', 'uploading', 'committing']);
 
-/** States of the table: the phases, with `paused` split by who ends the pause. */
+/** Rows of the table: the phases, with `paused` split by what ends the pause. */
 export type StateName =
   | Exclude<UploadState['phase'], 'paused'>
   | 'blocked'
@@ -116,11 +123,11 @@ export type StateName =
 export const stateNameOf = (state: UploadState): StateName =>
   state.phase !== 'paused' ? state.phase : 'blockers' in state ? 'blocked' : state.reason;
 
-/** A run is alive. */
+/** True while a run is alive. */
 export const isRunning = (state: UploadState): state is Running | Blocked =>
   state.phase === 'paused' ? 'blockers' in state : RUN_PHASES.has(state.phase);
 
-/** Nothing happens any more unless the user asks for it. */
+/** True in states that only a command of the user changes. */
 export const isOver = ({ phase }: UploadState): boolean =>
   phase === 'done' || phase === 'failed' || phase === 'canceled' || phase === 'canceling';
 

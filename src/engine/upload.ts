@@ -1,18 +1,18 @@
-// One upload: its file, its place, its numbers, and the machine that decides what happens to it. Effects of the machine are
-// carried out here; what a run consists of is in `upload-run.ts`.
+// One upload: its file, its numbers, its state machine, and the effects of that. `upload-run.ts` has the parameters of a run.
 
-import type { Change, ChangeMap, CompletedDetail } from '../core/changes.ts';
+import type { Change, ChangeMap, ChangeName, CompletedDetail } from '../core/changes.ts';
+import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import { Machine } from '../core/machine.ts';
 import type { Phase } from '../core/phases.ts';
-import type { ErrorSnapshot, FileId, PickedFile, Session, UploadRecord } from '../core/types.ts';
+import type { FileId, PickedFile, Session, UploadRecord } from '../core/types.ts';
 import { chunkSizeFor, plan } from '../pipeline/plan.ts';
-import type { RunResult } from '../pipeline/run.ts';
+import { type RunResult, run } from '../pipeline/run.ts';
 import type { Connection } from './connection.ts';
 import type { ResumeState } from './resume/resume-state.ts';
 import type { DoneElsewhere, RemoteProgress, TabLocks } from './resume/tab-locks.ts';
 import { Progress } from './transfer/progress.ts';
 import { reduce } from './upload-machine.ts';
-import { type RunContext, startRun } from './upload-run.ts';
+import { createRunParts, describeError, openFileOf, type RunContext } from './upload-run.ts';
 import {
   isRunning,
   publicPhase,
@@ -23,23 +23,22 @@ import {
   type UploadState,
 } from './upload-state.ts';
 
-/** A service that does not answer must not keep `cancel()` from resolving, ms. */
+/** How long `cancel()` waits for the service, ms. */
 const CANCEL_MS = 10_000;
+
+/** Changes that carry the name of the file. */
+const NAMED: ReadonlySet<ChangeName> = new Set<ChangeName>([
+  'upload-failed',
+  'upload-canceled',
+  'file-removed',
+  'file-renamed',
+]);
 
 /** What all uploads of an engine share. */
 export interface UploadContext extends RunContext {
   readonly tabLocks: TabLocks;
   /** Called after each event of an upload, before its effects run. */
   readonly onTransition: (upload: Upload, before: UploadState, after: UploadState) => void;
-}
-
-/** What an upload is called, where it goes, and its place in the queue. */
-export interface Place {
-  readonly name: string;
-  readonly relativePath: string;
-  readonly sizeBytes: number;
-  readonly parentId: string;
-  readonly order: number;
 }
 
 export class Upload {
@@ -50,9 +49,9 @@ export class Upload {
   readonly relativePath: string;
   readonly sizeBytes: number;
   readonly parentId: string;
-  /** Absent on an upload of an earlier visit, or when the file cannot be read any more, until the file is provided again. */
+  /** `undefined` while the upload needs its file: it was saved by an earlier visit, or the file cannot be read any more. */
   picked: PickedFile | undefined;
-  /** The file that could not be read any more. */
+  /** The file that cannot be read any more. */
   lost: PickedFile | undefined;
   connection: Connection;
   readonly resumeState: ResumeState;
@@ -60,48 +59,46 @@ export class Upload {
   /** Uploads with a lower number start first. */
   order: number;
   session: Session | undefined;
-  /** Shown while the upload goes on without being resumable, or waits for its file. */
-  warning: ErrorSnapshot['code'] | undefined;
-  /** Chunks that are still to be sent; tells how much work is in sight. */
+  /** Why the upload is not resumable, or needs its file. */
+  warning: ErrorCode | undefined;
+  /** Chunks that are still to be sent. */
   unsentCount: number;
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
   #startedMs: number | undefined;
-  /** Resolves when every run, and every `forget`, that was started has ended. */
+  /** Resolves when every run and every deletion that was started has ended. */
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(
-    id: FileId,
+    file: ChangeMap['file-added'],
     picked: PickedFile | undefined,
-    place: Place,
+    order: number,
     connection: Connection,
     resumeState: ResumeState,
     context: UploadContext,
   ) {
-    this.id = id;
+    const { manual, chunkSizeBytes } = connection.settings;
+    this.id = file.id;
+    this.ownName = file.name;
+    this.name = file.name;
+    this.relativePath = file.relativePath;
+    this.sizeBytes = file.sizeBytes;
+    this.parentId = file.parentId;
     this.picked = picked;
-    this.ownName = place.name;
-    this.name = place.name;
-    this.relativePath = place.relativePath;
-    this.sizeBytes = place.sizeBytes;
-    this.parentId = place.parentId;
-    this.order = place.order;
+    this.order = order;
     this.connection = connection;
     this.resumeState = resumeState;
-    this.progress = new Progress(place.sizeBytes);
-    this.unsentCount = Math.ceil(
-      place.sizeBytes / chunkSizeFor(place.sizeBytes, connection.settings.chunkSizeBytes),
-    );
+    this.progress = new Progress(file.sizeBytes);
+    this.unsentCount = Math.ceil(file.sizeBytes / chunkSizeFor(file.sizeBytes, chunkSizeBytes));
     this.#context = context;
-    const state: UploadState = { phase: connection.settings.manual ? 'held' : 'queued' };
     this.#machine = new Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>(
-      { state, generation: 0, hasFile: picked !== undefined },
+      { state: { phase: manual ? 'held' : 'queued' }, generation: 0, hasFile: picked !== undefined },
       {
         reduce,
         facts: () => ({ hasFile: this.picked !== undefined }),
         onStep: (before, after) => context.onTransition(this, before.state, after.state),
         run: (effect, signal, send) => this.#run(effect, signal, send),
-        // A defect; without an event the upload stays in the state that it has reached.
+        // A defect; the upload stays in the state that it has reached.
         onFault: (error) => void globalThis.reportError?.(error),
       },
     );
@@ -132,14 +129,14 @@ export class Upload {
     this.#machine.dispatch(command);
   }
 
-  /** Resolves when nothing of an ended run is under way any more; at once where the upload runs. */
+  /** Resolves when an ended run has stopped; at once if a run is alive. */
   async stopped(): Promise<void> {
     // A command given by a listener is processed after the step that called the listener.
     await Promise.resolve();
     if (!this.isRunning) await this.#work;
   }
 
-  /** The file is there, or there again. */
+  /** Gives the upload the file that it needs. */
   provide(picked: PickedFile): void {
     this.picked = picked;
     this.lost = undefined;
@@ -153,23 +150,22 @@ export class Upload {
     this.resumeState.rename(name);
     // The session has the old name.
     this.session = undefined;
-    this.#report('file-renamed', { id: this.id, name });
+    this.#report('file-renamed', {});
   }
 
-  /** Shows what an earlier visit has stored. */
+  /** Reports what an earlier visit has stored. */
   showRecord({ stored, chunkSizeBytes }: UploadRecord): void {
     this.progress.beginRun(plan(this.sizeBytes, chunkSizeBytes, stored));
     this.reportProgress();
   }
 
   reportProgress(phase: Phase = this.phase): void {
-    const { id, sizeBytes, state, warning } = this;
+    const { sizeBytes, state, warning } = this;
     const numbers = this.progress.numbers();
     const { key } = this.resumeState;
     if (key !== undefined && this.isRunning) this.#context.tabLocks.announceProgress(key, numbers);
     const retryAt = 'retryAtMs' in state ? state.retryAtMs : undefined;
     this.#report('upload-progress', {
-      id,
       phase,
       sizeBytes,
       ...numbers,
@@ -179,17 +175,19 @@ export class Upload {
   }
 
   #run(effect: UploadEffect, signal: AbortSignal, send: (outcome: UploadOutcome) => void): void {
-    const { id, name, resumeState } = this;
+    const { resumeState } = this;
     switch (effect.type) {
       case 'run':
         this.#startedMs ??= performance.now();
-        this.#add(startRun(this, this.#context, signal, send).finally(() => this.#afterRun()));
+        this.#add(this.#transfer(signal, send).finally(() => this.#afterRun()));
         break;
       case 'forget':
         this.#add(this.#forget(() => send({ type: 'forgotten' })));
         break;
       case 'release':
-        this.#whenStopped(() => resumeState.releaseLock());
+        void this.#work.then(() => {
+          if (!this.isRunning) resumeState.releaseLock();
+        });
         break;
       case 'yield':
         resumeState.yieldRecord();
@@ -214,58 +212,53 @@ export class Upload {
       case 'report-progress':
         this.reportProgress(effect.phase);
         break;
-      case 'report-started':
-        this.#report('upload-started', {
-          id,
-          chunkCount: effect.chunkCount,
-          resumedBytes: effect.resumedBytes,
-        });
+      case 'report':
+        this.#report(effect.name, effect.detail);
         break;
-      case 'report-paused':
-        this.#report('upload-paused', { id, reason: effect.reason });
+      case 'report-completed': {
+        const detail = this.#completedDetail(effect.result);
+        if (resumeState.key !== undefined) this.#context.tabLocks.announceDone(resumeState.key, detail);
+        this.#complete(detail);
         break;
-      case 'report-resumed':
-        this.#report('upload-resumed', { id, phase: effect.phase });
-        break;
-      case 'report-completed':
-        this.#complete(this.#completedDetail(effect.result), true);
-        break;
+      }
       case 'report-completed-elsewhere':
-        this.#whenStopped(() => resumeState.releaseLock());
-        this.#complete(effect.detail, false);
-        break;
-      case 'report-failed':
-        this.#report('upload-failed', { id, name, ...effect.error });
-        break;
-      case 'report-canceled':
-        this.#report('upload-canceled', { id, name });
-        break;
-      case 'report-removed':
-        this.#report('file-removed', { id, name });
+        this.#complete(effect.detail);
         break;
     }
   }
 
-  #report<K extends Change['name']>(name: K, detail: ChangeMap[K]): void {
-    this.#context.report({ name, detail } as Change);
+  #report<K extends ChangeName>(name: K, detail: Omit<ChangeMap[K], 'id' | 'name'>): void {
+    const own = NAMED.has(name) ? { id: this.id, name: this.name } : { id: this.id };
+    this.#context.report({ name, detail: { ...own, ...detail } } as Change);
   }
 
   #add(work: Promise<unknown>): void {
     this.#work = Promise.allSettled([this.#work, work]);
   }
 
-  /** Nothing is sent any more, unless a new run has begun meanwhile. */
+  /** Runs the pipeline over the file. Resolves when the run has ended in any way; a run that was aborted sends nothing. */
+  async #transfer(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<void> {
+    const { picked } = this;
+    if (!picked) throw new TypeError('An upload without its file cannot run');
+    try {
+      const parts = createRunParts(this, picked, this.#context, signal, send);
+      const result = await run(openFileOf(this, picked), parts);
+      if (signal.aborted) return;
+      this.progress.finish();
+      send({ type: 'succeeded', result });
+    } catch (error) {
+      if (signal.aborted) return;
+      const isLost = error instanceof UploaderError && error.code === 'file-unreadable';
+      send({ type: isLost ? 'file-lost' : 'run-failed', error: describeError(error) });
+    }
+  }
+
+  /** Another run may have started meanwhile. */
   #afterRun(): void {
     if (!this.isRunning) this.progress.endRun();
   }
 
-  #whenStopped(act: () => void): void {
-    void this.#work.then(() => {
-      if (!this.isRunning) act();
-    });
-  }
-
-  /** Deletes what was kept of the upload; `onForgotten` is called when a new upload of the same file may begin. */
+  /** Deletes what is saved of the upload; `onForgotten` is called when a new upload of the same file may start. */
   async #forget(onForgotten: () => void): Promise<void> {
     await this.#work;
     const session = this.session ?? this.resumeState.record?.session;
@@ -274,15 +267,13 @@ export class Upload {
     this.progress.restart();
     const isGone = await this.resumeState.deleteRecord();
     onForgotten();
-    // Best effort: a session that is not canceled expires by itself, and is not worth a sign-in.
+    // Best effort: the service drops the session after a while anyway, so this does not ask the user to sign in.
     const hasToken = auth.snapshot.mode === 'none' || auth.snapshot.state === 'signed-in';
     if (hasToken && isGone && session && calls.cancel)
       await calls.cancel(session, AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
   }
 
-  #complete(detail: CompletedDetail, isOurs: boolean): void {
-    const { key } = this.resumeState;
-    if (isOurs && key !== undefined) this.#context.tabLocks.announceDone(key, detail);
+  #complete(detail: CompletedDetail): void {
     this.resumeState.detach();
     this.#report('upload-completed', detail);
   }
@@ -306,18 +297,11 @@ export class Upload {
     };
   }
 
-  /** Another tab runs it: shows how far that is. */
+  /** Shows the progress of the tab that runs this upload. */
   #onProgressElsewhere(numbers: RemoteProgress): void {
-    const { id, progress, sizeBytes } = this;
-    if (this.phase !== 'paused') return;
-    const shown = {
-      id,
-      phase: 'paused',
-      sizeBytes,
-      hashedBytes: 0,
-      ...progress.showRemote(numbers),
-    } as const;
-    this.#report('upload-progress', shown);
+    const { progress, phase, sizeBytes } = this;
+    if (phase !== 'paused') return;
+    this.#report('upload-progress', { phase, sizeBytes, hashedBytes: 0, ...progress.showRemote(numbers) });
   }
 
   #onDoneElsewhere(detail: DoneElsewhere): void {

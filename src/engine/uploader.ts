@@ -1,11 +1,10 @@
-// The engine's face: a list of files, commands, and changes. It has no screen; the element is its first user.
+// The public class of the engine: a list of uploads, commands, settings, snapshots and changes.
 
 import type { AuthSession } from '../auth/session.ts';
 import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.ts';
 import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';
 import { UploaderError } from '../core/errors.ts';
-import { Listeners } from '../core/listeners.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
 import { createHostBackoffs, type RetryPolicy } from '../core/wait.ts';
 import { warnOnce } from '../core/warn.ts';
@@ -13,6 +12,7 @@ import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { Commands } from './commands.ts';
 import { Connections, type ConnectOptions, connect, type Service, type Times } from './connection.ts';
 import { Intake } from './intake.ts';
+import { Restorer } from './restore.ts';
 import { FileCache } from './resume/file-cache.ts';
 import { TabLocks } from './resume/tab-locks.ts';
 import { Scheduler } from './scheduler.ts';
@@ -23,34 +23,36 @@ import { ProgressThrottle } from './transfer/progress.ts';
 import { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadContext } from './upload.ts';
 
-/** Options that are not settings of the page: timings, which tests shorten, and the store of uploads. */
+/** Options that are not settings of the page. */
 export interface UploaderOptions {
+  /** Deadlines, in milliseconds. */
   readonly times?: Times;
+  /** Retries of calls and PUTs. Defaults to 8 attempts, at most 30 s apart. */
   readonly policy?: RetryPolicy;
+  /** Where uploads are saved. Defaults to IndexedDB. */
   readonly store?: UploadStore;
   /** Called with a message for each invalid setting. Defaults to `console.warn`. */
   readonly warn?: Warn;
-  /** Opens the service, sign-in and the workers. Defaults to the real ones. */
+  /** Opens the service client. Replaced in tests. */
   readonly connect?: typeof connect;
 }
 
 /**
- * Uploads files to the service that its settings name. Commands resolve when what they say is so. Throws
- * `UploaderError` `bad-config` where `baseUrl` cannot be used, and outside a browser.
+ * Uploads files to the service at `baseUrl`. Commands return a promise that resolves when they are complete. The constructor throws
+ * `UploaderError` `bad-config` if `baseUrl` is missing or invalid, or outside a browser.
  */
 export class Uploader {
-  /** Asked before a file is taken; `false` refuses it without a word. */
+  /** Called before a file is added. Return `false` to skip it without a rejection. */
   mayAdd: ((file: Candidate) => boolean) | undefined;
-  /** Asked before sign-in leaves the page, and with it the chosen files; `false` stays. */
+  /** Called before sign-in navigates away from the page, which loses the picked files. Return `false` to stay. */
   mayRedirect: (() => boolean) | undefined;
   readonly #warn: Warn;
   readonly #store: UploadStore;
   readonly #tabLocks = new TabLocks();
   readonly #intake: Intake;
-  /** Settles when the uploads of an earlier visit are in the list. */
+  readonly #restorer: Restorer;
+  /** Resolves when the uploads of an earlier visit are in the list. */
   #restored: Promise<void>;
-  readonly #listeners = new Listeners<void>();
-  readonly #changeListeners = new Listeners<Change>();
   readonly #snapshots: SnapshotStore;
   readonly #slots: UploadSlots;
   #monitor: ConnectionMonitor;
@@ -72,7 +74,7 @@ export class Uploader {
     const checked = createSettings(settings, this.#warn);
     const how: ConnectOptions = {
       times: options.times,
-      onSignOut: (...last) => this.#signOut.onSignOut(...last),
+      onSignOut: (...args) => this.#signOut.onSignOut(...args),
       confirmRedirect: () => this.mayRedirect?.() ?? true,
       connectionChange: () => this.#monitor.change,
     };
@@ -80,8 +82,8 @@ export class Uploader {
     this.#snapshots = new SnapshotStore(this.#auth.snapshot);
     this.#slots = new UploadSlots(checked.concurrency);
     this.#monitor = new ConnectionMonitor(checked.throttleBytesPerSecond);
-    this.#scheduler = new Scheduler(this.#slots, this.#report, () => this.#snapshots.files);
-    this.#commands = new Commands(this.#scheduler, this.#report);
+    this.#scheduler = new Scheduler(this.#slots, this.#report);
+    this.#commands = new Commands(this.#scheduler);
     const context: UploadContext = {
       slots: this.#slots,
       backoffOf: createHostBackoffs(),
@@ -93,50 +95,52 @@ export class Uploader {
       bytesPerSecond: () => this.#snapshots.bytesPerSecond,
       onBytesSent: (bytes) => this.#snapshots.onBytesSent(bytes),
       onTransition: (...step) => {
-        this.#commands.onTransition(...step);
         this.#scheduler.onTransition(...step);
       },
       ...(options.policy && { policy: options.policy }),
     };
-    this.#intake = new Intake({
-      snapshots: this.#snapshots,
+    const shared = {
+      scheduler: this.#scheduler,
       commands: this.#commands,
       context,
+      tabLocks: this.#tabLocks,
       store: this.#store,
       fileCache: new FileCache(this.#store, this.#warn),
-    });
-    this.#signOut = new SignOut(this.#commands, this.#intake, this.#store);
+    };
+    this.#intake = new Intake(shared);
+    this.#restorer = new Restorer({ ...shared, intake: this.#intake });
+    this.#signOut = new SignOut({ ...shared, intake: this.#intake, restorer: this.#restorer });
     this.#restored = this.#restore();
   }
 
-  /** Everything that a view needs, frozen; the same object until something changes. */
+  /** Everything that a view needs, frozen. The same object until something changes. */
   get snapshot(): Snapshot {
     return this.#snapshots.snapshot;
   }
 
-  /** The settings in force, checked; the same object until some of them say something else. */
+  /** The current settings, parsed. The same object until one of them changes. */
   get settings(): Settings {
     return this.#connections.current.settings;
   }
 
-  /** Calls `listener` after changes, once for all changes of a task. Returns how to stop it. */
+  /** Calls `listener` after changes, once for all changes of a task. Returns a function that stops it. */
   subscribe(listener: () => void): () => void {
-    return this.#listeners.add(listener);
+    return this.#snapshots.subscribe(listener);
   }
 
-  /** Calls `listener` with every change as it happens. Returns how to stop it. */
+  /** Calls `listener` with every change as it happens. Returns a function that stops it. */
   onChange(listener: (change: Change) => void): () => void {
-    return this.#changeListeners.add(listener);
+    return this.#snapshots.onChange(listener);
   }
 
-  /** Calls `listener` with the detail of every change of one name. Returns how to stop it. */
+  /** Calls `listener` with the detail of every change of this name. Returns a function that stops it. */
   on<K extends ChangeName>(name: K, listener: (detail: ChangeMap[K]) => void): () => void {
     return this.onChange((change) => {
       if (change.name === name) listener(change.detail as ChangeMap[K]);
     });
   }
 
-  /** New settings, for files that are added from now on; slots and throttle for all. */
+  /** Changes the settings: `concurrency` and `throttle` at once, all others for files that are added afterwards. */
   configure(input: SettingsInput): void {
     const settings = createSettings(input, this.#warn);
     const before = this.#connections.current;
@@ -146,7 +150,7 @@ export class Uploader {
     this.#slots.configure(settings.concurrency);
     this.#monitor.bytesPerSecond = settings.throttleBytesPerSecond;
     const { owner } = before.settings;
-    const left = settings.owner === owner ? undefined : this.#intake.leaveOwner(owner);
+    const left = settings.owner === owner ? undefined : this.#signOut.leaveOwner(owner);
     if (left && owner !== '') {
       this.dismissRejections();
       this.#connections.leaveAuth();
@@ -155,19 +159,18 @@ export class Uploader {
       .then(() => this.#restore())
       .then(() => this.#closeUnused());
     if (this.#state !== 'open') this.#connections.close();
-    this.#listeners.tellSoon();
   }
 
-  /** Takes files into the list, or refuses each with its reason; they start by themselves unless `manual`. */
+  /** Adds files to the list, or rejects each with a reason (`file-rejected`). They start automatically unless `manual` is set. */
   async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
-    // The list of a file input is emptied as soon as the page clears the input.
+    // The `FileList` of an input is emptied when the page clears the input.
     const list = Symbol.iterator in files ? [...files] : [files];
     await this.#intake.add(list, this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
   }
 
   /**
-   * Gives a row that waits for its file (`needs-file`) what was picked; another file is refused with `wrong-file`. Without
-   * `file` the browser is asked for it, which needs a click and a handle of before: false where that gave nothing.
+   * Gives an upload the file that it needs (`needs-file`). Another file is rejected with `wrong-file`. Without `file`, the browser is
+   * asked for the file of a saved handle, which has to happen in a click; resolves with false where that fails.
    */
   async provide(id: FileId, file?: PickedFile | File): Promise<boolean> {
     if (!file) return this.#intake.ask(id);
@@ -175,95 +178,99 @@ export class Uploader {
     return true;
   }
 
-  /** Starts files that wait for it (`manual`), one or all. */
+  /** Starts the upload with this id, or all, if they wait for it (`manual`). */
   async start(id?: FileId): Promise<void> {
     await this.#commands.apply({ type: 'start' }, id);
   }
 
+  /** Pauses the upload with this id, or all. */
   pause(id?: FileId): Promise<void> {
     return this.#commands.apply({ type: 'pause' }, id);
   }
 
+  /** Resumes the upload with this id, or all, if the user paused them. */
   resume(id?: FileId): Promise<void> {
     return this.#commands.apply({ type: 'resume' }, id);
   }
 
-  /** Gives up one or all files that are not done, and forgets what was kept of them. */
+  /** Cancels the upload with this id, or all that are not done, and deletes what is saved of them. */
   cancel(id?: FileId): Promise<void> {
     return this.#commands.apply({ type: 'cancel' }, id);
   }
 
-  /** Begins failed files anew, where they stopped; a canceled one only by its id. One of them may get another name. */
+  /** Retries the failed upload with this id, or all, from the last stored chunk. With `id` also a canceled upload; `name` renames it. */
   retry(id?: FileId, name?: string): Promise<void> {
     return this.#commands.apply({ type: 'retry', isNamed: id !== undefined, newName: id && name }, id);
   }
 
-  /** Takes a file off the list; one that is not done is canceled first. */
+  /** Removes an upload from the list; one that is not done is canceled first. */
   async remove(id: FileId): Promise<void> {
     await this.#commands.apply({ type: 'remove' }, id);
     this.#closeUnused();
   }
 
-  /** Takes everything that is settled off the list, refusals too. */
+  /** Removes rejections and all uploads that are done, failed or canceled. */
   async clear(): Promise<void> {
     this.dismissRejections();
     await this.#commands.apply({ type: 'clear' });
     this.#closeUnused();
   }
 
-  /** Puts a file before another one of the list, or at the end: it has its turn there. */
+  /** Moves an upload before another one, or to the end. Uploads start in the order of the list. */
   async move(id: FileId, beforeId?: FileId): Promise<void> {
-    this.#commands.reorder(id, beforeId);
+    this.#scheduler.reorder(id, beforeId);
   }
 
-  /** Puts a file before all others. */
+  /** Moves an upload to the front, and starts it as soon as possible. */
   async prioritize(id: FileId): Promise<void> {
-    this.#commands.prioritize(id);
+    this.#scheduler.prioritize(id);
   }
 
+  /** Removes the rejections with these ids, or all, from the snapshot. */
   dismissRejections(ids: readonly string[] = this.snapshot.rejections.map(({ id }) => id)): void {
     if (ids.length > 0) this.#report({ name: 'rejections-dismissed', detail: { ids } });
   }
 
-  /** Asks the person to sign in, in the way of the settings unless told. Call it in the click itself, or the window is blocked. */
+  /** Starts sign-in. `via` overrides the setting `auth`. Call it in the click, or the browser blocks the window. */
   signIn(via?: 'popup' | 'redirect'): void {
     this.#auth.signIn(via);
   }
 
+  /** Cancels a sign-in that is under way. */
   cancelSignIn(): void {
     this.#auth.cancel();
   }
 
   /**
-   * Forgets the token, empties the list, and deletes what is kept of this origin's uploads, offline too; then tells the service, for
-   * 10 seconds at most. Rejects with `store-unavailable` where something could not be deleted.
+   * Deletes the token, empties the list, and deletes all saved uploads of this origin, offline too; then signs out on the service,
+   * in at most 10 seconds. Rejects with `store-unavailable` if something could not be deleted.
    */
   signOut(): Promise<void> {
     this.dismissRejections();
     return this.#signOut.begin(this.#connections.services);
   }
 
-  /** Lets the page be asked for tokens again after a sign-out, as `signIn()` does, but shows nothing. */
+  /** After a sign-out, allows asking the page for tokens again, as `signIn()` does, but shows nothing. */
   allowSignIn(): void {
     this.#auth.allow();
   }
 
   /**
-   * Pauses everything and closes whatever belongs to the page (listeners, channels, connections); `restore()` undoes it. Resolves when
-   * every Web Lock is released, so that another uploader or tab can take the uploads.
+   * Pauses all uploads, and closes listeners, channels and connections, until `restore()`. Resolves when every Web Lock is released, so
+   * that another uploader or tab can run the uploads.
    */
   async suspend(): Promise<void> {
     if (this.#state !== 'open') return;
     this.#state = 'suspended';
     this.#scheduler.suspend();
-    this.#intake.stopRestoring();
+    this.#restorer.stop();
     const paused = this.#commands.apply({ type: 'suspend' });
     this.#closeConnections();
     await paused;
     await this.#tabLocks.allReleased();
   }
 
-  /** Resumes the uploads that `suspend()` has paused. */
+  /** Undoes `suspend()`: resumes the uploads that it paused. */
   restore(): void {
     if (this.#state !== 'suspended') return;
     this.#state = 'open';
@@ -273,17 +280,17 @@ export class Uploader {
     this.#scheduler.restore();
     void this.#commands.apply({ type: 'restore' });
     this.#restored = this.#restored.then(() => this.#restore());
-    this.#listeners.tellSoon();
   }
 
   /**
-   * Ends all work and keeps what is saved; resolves when every Web Lock is released, so that another uploader or tab can take the
-   * uploads at once. The engine cannot be used after.
+   * Ends all work and keeps what is saved. Resolves when every Web Lock is released, so that another uploader or tab can run the
+   * uploads. The uploader cannot be used afterwards.
    */
   async close(): Promise<void> {
     this.#state = 'closed';
-    this.#scheduler.close();
+    this.#scheduler.suspend();
     this.#intake.stop();
+    this.#restorer.stop();
     this.#throttle.close();
     await this.#commands.apply({ type: 'close' });
     this.#closeConnections();
@@ -296,23 +303,17 @@ export class Uploader {
     this.#connections.close();
   }
 
-  /** What cannot be restored must not keep new files from being added. */
+  /** A failure must not keep new files from being added. */
   async #restore(): Promise<void> {
-    const isRunning = await this.#tabLocks.listLocked();
-    await this.#store.prune(this.settings.keepMs, isRunning).catch(() => undefined);
-    // The list may have been suspended or closed meanwhile; `restore()` comes here again.
+    await this.#restorer.prune(this.settings.keepMs);
+    // `suspend()` or `close()` may have been called meanwhile; `restore()` restores again.
     if (this.#state !== 'open') return;
-    await this.#intake
+    await this.#restorer
       .restore(this.#connections.current)
       .catch((error: unknown) => globalThis.reportError?.(error));
   }
 
-  readonly #report = (change: Change): void => {
-    this.#snapshots.apply(change);
-    const frozen = Object.freeze({ name: change.name, detail: Object.freeze(change.detail) }) as Change;
-    this.#changeListeners.tell(frozen);
-    this.#listeners.tellSoon();
-  };
+  readonly #report = (change: Change): void => this.#snapshots.report(change);
 
   get #auth(): AuthSession {
     return this.#connections.current.service.client.auth;
@@ -321,12 +322,11 @@ export class Uploader {
   readonly #onAuth = (service: Service): void => {
     if (service === this.#connections.current.service) this.#snapshots.setAuth(this.#auth.snapshot);
     this.#scheduler.onAuth(service);
-    this.#listeners.tellSoon();
   };
 
-  /** A finished upload needs its service no more. */
+  /** Closes services that only completed uploads used. */
   #closeUnused(): void {
-    const open = this.#commands.all.filter(({ phase }) => phase !== 'done');
+    const open = this.#scheduler.all.filter(({ phase }) => phase !== 'done');
     this.#connections.closeUnused(open.map(({ connection }) => connection));
   }
 }

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { nextName } from '../../src/engine/names.ts';
+import { nextName } from '../../src/core/names.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { until, untilAsync } from '../support/collect.ts';

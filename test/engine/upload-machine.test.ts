@@ -13,7 +13,7 @@ import {
   type UploadModel,
   type UploadState,
 } from '../../src/engine/upload-state.ts';
-import { at, EVENTS, generation, TABLE } from './upload-table.ts';
+import { at, EVENTS, generation, nameOf, TABLE } from './upload-table.ts';
 
 function shown(state: UploadState): string {
   if (state.phase === 'canceling') return `canceling>${shown(state.next)}`;
@@ -25,7 +25,7 @@ function cellOf(model: UploadModel, event: UploadEvent): string | undefined {
   const { model: after, effects } = reduce(model, event);
   if (after === model) return undefined;
   const abort = after.generation === model.generation ? [] : ['!'];
-  return [shown(after.state), ...abort, ...effects.map(({ type }) => type)].join(' ');
+  return [shown(after.state), ...abort, ...effects.map(nameOf)].join(' ');
 }
 
 const ROWS = Object.keys(TABLE) as StateName[];
@@ -49,7 +49,7 @@ describe('the upload table', () => {
 
   it('asks for the file again where an upload without one is retried', () => {
     const model = at('canceled', { hasFile: false });
-    expect(cellOf(model, EVENTS.retry)).to.equal('needs-file ! report-paused');
+    expect(cellOf(model, EVENTS.retry)).to.equal('needs-file ! upload-paused');
   });
 
   it('retries a canceled upload only by its id, and none that cannot succeed', () => {

@@ -3,6 +3,7 @@
 import type { CompletedDetail } from '../../src/core/changes.ts';
 import type {
   StateName,
+  UploadEffect,
   UploadEvent,
   UploadEventType,
   UploadModel,
@@ -75,102 +76,106 @@ export const at = (row: StateName, more: Partial<UploadModel> = {}): UploadModel
 });
 
 const leaves = {
-  leave: 'removed ! report-removed leave',
+  leave: 'removed ! file-removed leave',
   close: 'removed ! leave',
 };
 const unfinished = {
   ...leaves,
-  abandon: 'removed ! report-canceled report-removed leave',
-  cancel: 'canceling>canceled ! flush-progress report-canceled forget',
-  remove: 'canceling>removed ! flush-progress report-canceled report-removed forget',
-  'done-elsewhere': 'done ! report-completed-elsewhere',
+  abandon: 'removed ! upload-canceled file-removed leave',
+  cancel: 'canceling>canceled ! flush-progress upload-canceled forget',
+  remove: 'canceling>removed ! flush-progress upload-canceled file-removed forget',
+  'done-elsewhere': 'done ! release report-completed-elsewhere',
 };
 const idle = {
   ...unfinished,
-  pause: 'user ! note-paused report-paused release',
-  'file-missing': 'needs-file ! report-paused',
+  pause: 'user ! flush-progress note-paused upload-paused release',
+  'file-missing': 'needs-file ! upload-paused',
 };
 const running = {
   ...unfinished,
-  pause: 'user ! flush-progress note-paused report-paused release',
-  suspend: 'suspended ! flush-progress report-paused release',
+  pause: 'user ! flush-progress note-paused upload-paused release',
+  suspend: 'suspended ! flush-progress upload-paused release',
   succeeded: 'done ! report-progress report-completed',
-  'run-failed': 'failed ! flush-progress yield report-failed',
-  'file-lost': 'needs-file ! drop-file report-progress report-paused release',
+  'run-failed': 'failed ! flush-progress yield upload-failed',
+  'file-lost': 'needs-file ! drop-file report-progress upload-paused release',
 };
 const transferring = (phase: string) => ({
   ...running,
   'put-started': 'uploading report-progress',
   'commit-started': 'committing report-progress',
   'retry-scheduled': `${phase} report-progress`,
-  offline: `blocked:offline>${phase} report-paused`,
-  'sign-in': `blocked:signed-out>${phase} report-paused`,
+  offline: `blocked:offline>${phase} upload-paused`,
+  'sign-in': `blocked:signed-out>${phase} upload-paused`,
 });
 const { 'put-started': _uploads, ...uploading } = transferring('uploading');
 const { 'commit-started': _commits, ...committing } = transferring('committing');
 
+/** The name of an effect in the table; of a reported change, the name of that. */
+export const nameOf = (effect: UploadEffect): string =>
+  effect.type === 'report' ? effect.name : effect.type;
+
 /** A cell: the next state, `!` where the live run is aborted, and the effects. A pair that is missing changes nothing. */
 export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventType]?: string } } = {
   held: { ...idle, suspend: 'held release', start: 'queued !' },
-  queued: { ...idle, suspend: 'suspended ! report-paused release', begin: 'opening ! run' },
+  queued: { ...idle, suspend: 'suspended ! flush-progress upload-paused release', begin: 'opening ! run' },
   opening: {
     ...transferring('opening'),
-    opened: 'hashing report-started report-progress',
-    'lock-taken': 'blocked:other-tab>opening report-paused',
+    opened: 'hashing upload-started report-progress',
+    'lock-taken': 'blocked:other-tab>opening upload-paused',
   },
   hashing: transferring('hashing'),
   uploading,
   committing,
   blocked: {
     ...running,
-    opened: 'blocked:other-tab>hashing report-started report-progress report-paused',
+    opened: 'blocked:other-tab>hashing upload-started report-progress upload-paused',
     'put-started': 'blocked:other-tab>uploading',
     'commit-started': 'blocked:other-tab>committing',
-    'lock-acquired': 'opening report-resumed',
+    'lock-acquired': 'opening upload-resumed',
     // Each is noted as one more thing to wait for, or one less; the reason that is shown stays.
     offline: 'blocked:other-tab>opening',
     online: 'blocked:other-tab>opening',
     'lock-taken': 'blocked:other-tab>opening',
     'sign-in': 'blocked:other-tab>opening',
   },
-  user: { ...unfinished, resume: 'queued ! note-paused report-resumed' },
+  user: { ...unfinished, resume: 'queued ! note-paused upload-resumed' },
   suspended: {
     ...unfinished,
     pause: 'user note-paused',
-    resume: 'queued ! note-paused report-resumed',
-    restore: 'queued ! note-paused report-resumed',
+    resume: 'queued ! note-paused upload-resumed',
+    restore: 'queued ! note-paused upload-resumed',
   },
   'needs-file': {
     ...unfinished,
-    replace: 'canceling>removed ! report-removed forget',
-    'file-provided': 'queued ! note-paused report-resumed',
+    replace: 'canceling>removed ! file-removed forget',
+    'file-provided': 'queued ! note-paused upload-resumed',
   },
   failed: {
     ...unfinished,
-    clear: 'canceling>removed ! flush-progress report-canceled report-removed forget',
-    retry: 'queued ! note-paused report-resumed',
+    clear: 'canceling>removed ! flush-progress upload-canceled file-removed forget',
+    retry: 'queued ! note-paused upload-resumed',
   },
   canceling: {
-    remove: 'canceling>removed report-removed',
-    clear: 'canceling>removed report-removed',
-    leave: 'canceling>removed report-removed',
-    abandon: 'canceling>removed report-removed',
+    remove: 'canceling>removed file-removed',
+    clear: 'canceling>removed file-removed',
+    leave: 'canceling>removed file-removed',
+    abandon: 'canceling>removed file-removed',
     close: 'canceling>removed',
-    retry: 'canceling>queued note-paused report-resumed',
+    retry: 'canceling>queued note-paused upload-resumed',
     forgotten: 'canceled !',
   },
   canceled: {
     ...leaves,
-    abandon: 'removed ! report-removed leave',
-    remove: 'removed ! report-removed leave',
-    clear: 'removed ! report-removed leave',
-    retry: 'queued ! note-paused report-resumed',
+    abandon: 'removed ! file-removed leave',
+    remove: 'removed ! file-removed leave',
+    clear: 'removed ! file-removed leave',
+    retry: 'queued ! note-paused upload-resumed',
   },
   done: {
     ...leaves,
-    abandon: 'removed ! report-removed leave',
-    remove: 'removed ! report-removed leave',
-    clear: 'removed ! report-removed leave',
+    abandon: 'removed ! file-removed leave',
+    remove: 'removed ! file-removed leave',
+    clear: 'removed ! file-removed leave',
   },
   removed: {},
 };

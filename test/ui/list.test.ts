@@ -1,7 +1,7 @@
 // The rows of the list: names, order, and whose they are.
 
 import { expect } from '@open-wc/testing';
-import { nextName } from '../../src/engine/names.ts';
+import { nextName } from '../../src/core/names.ts';
 import { uniqueName } from '../service/reference.ts';
 import { all, createElement, nextEvent, shown, textFile } from './support.ts';
 

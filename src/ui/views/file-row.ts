@@ -2,9 +2,9 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { canRetry } from '../../core/errors.ts';
+import { nextName } from '../../core/names.ts';
 import { isActive } from '../../core/phases.ts';
 import type { FileSnapshot } from '../../core/types.ts';
-import { nextName } from '../../engine/names.ts';
 import { type Format, shownName, splitName } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import {

@@ -1,12 +1,12 @@
-// What a file is called where its own name is taken. It knows names, not files.
+// Names of files on the service where their own name is taken (`on-conflict="rename"`).
 
-import { UploaderError } from '../core/errors.ts';
-import type { Calls } from '../core/types.ts';
+import { UploaderError } from './errors.ts';
+import type { Calls } from './types.ts';
 
-/** So many names are tried before the person has to find one. */
-const MOST_NAMES = 50;
+/** After this many names the upload fails with `name-taken`. */
+const MAX_NAMES = 50;
 
-/** The name to try after one that is taken: `report (2).pdf` after `report.pdf`, `report (3).pdf` after that; of a path, its end. */
+/** The next name to try: `report (2).pdf` after `report.pdf`, then `report (3).pdf`. In a path, only the last part changes. */
 export function nextName(name: string): string {
   const dot = name.lastIndexOf('.');
   const end = dot > name.lastIndexOf('/') + 1 ? dot : name.length;
@@ -15,11 +15,11 @@ export function nextName(name: string): string {
   return `${plain} (${Number(count) + 1})${name.slice(end)}`;
 }
 
-/** The path that is sent for a file: its own, with another name at its end where it has got one. */
+/** The path of a file, which ends with `name` if that is not the file's own name. */
 export const pathUnder = (name: string, ownName: string, path: string): string =>
   name === ownName ? path : path.slice(0, path.lastIndexOf('/') + 1) + name;
 
-/** Opens a session under the first name that is free; `onRenamed` hears which, where it is not the file's own. */
+/** Calls whose `openSession` uses the first free name. `onRenamed` is called with it if it is not the file's own. */
 export function renaming(calls: Calls, onRenamed: (name: string) => void): Calls {
   return {
     ...calls,
@@ -31,7 +31,7 @@ export function renaming(calls: Calls, onRenamed: (name: string) => void): Calls
           return session;
         } catch (error) {
           const isTaken = error instanceof UploaderError && error.code === 'name-taken';
-          if (!isTaken || count === MOST_NAMES) throw error;
+          if (!isTaken || count === MAX_NAMES) throw error;
         }
       }
     },

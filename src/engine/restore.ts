@@ -1,0 +1,117 @@
+// Adds the uploads that an earlier visit saved to the list.
+
+import type { UploadRecord } from '../core/types.ts';
+import { inSlices } from '../core/wait.ts';
+import type { UploadStore } from '../store/uploads.ts';
+import type { Commands } from './commands.ts';
+import type { Connection } from './connection.ts';
+import { belongsTo, candidateOf, type Intake, identityOf, placeOf } from './intake.ts';
+import type { TabLocks } from './resume/tab-locks.ts';
+import type { Scheduler } from './scheduler.ts';
+
+/** How long to wait for the lock of a saved upload, ms. */
+const CLOSING_MS = 5000;
+
+export interface RestorerParts {
+  readonly scheduler: Scheduler;
+  readonly commands: Commands;
+  readonly intake: Intake;
+  readonly store: UploadStore;
+  readonly tabLocks: TabLocks;
+}
+
+export class Restorer {
+  readonly #parts: RestorerParts;
+  /** Aborts with `stop()`. */
+  #restoring = new AbortController();
+
+  constructor(parts: RestorerParts) {
+    this.#parts = parts;
+  }
+
+  /** Ends the restoring that is under way. */
+  stop(): void {
+    this.#restoring.abort();
+    this.#restoring = new AbortController();
+  }
+
+  /** Deletes expired uploads, unless a tab is running them. Best effort. */
+  async prune(keepMs: number): Promise<void> {
+    const { store, tabLocks } = this.#parts;
+    const isRunning = await tabLocks.listLocked();
+    await store.prune(keepMs, isRunning).catch(() => undefined);
+  }
+
+  /** Adds the uploads that were saved under these settings. Those whose file is not saved too are paused until it is provided. */
+  async restore(connection: Connection): Promise<void> {
+    const { scheduler, store, tabLocks } = this.#parts;
+    const { signal } = this.#restoring;
+    // Pages often set their settings one after the other: uploads without their file use the latest.
+    await inSlices(scheduler.all, (upload) => {
+      const { record } = upload.resumeState;
+      if (record && !upload.picked && belongsTo(record, connection)) upload.connection = connection;
+    });
+    if (connection.settings.noResume) return;
+    const records = await store.list().catch(() => []);
+    const isLocked = await tabLocks.listLocked();
+    let listed = this.#listed();
+    const restore = (record: UploadRecord): void => {
+      if (this.#isListed(record, listed) || signal.aborted || !belongsTo(record, connection)) return;
+      if (record.file) void this.#restoreFile(record, record.file, connection, signal);
+      else if (!isLocked(record.key)) this.#restoreUpload(record, connection);
+    };
+    await inSlices(records, restore, () => {
+      listed = this.#listed();
+    });
+  }
+
+  /** An upload with its file resumes, unless the user paused it or another tab has its lock. */
+  async #restoreFile(
+    record: UploadRecord,
+    file: File,
+    connection: Connection,
+    restoring: AbortSignal,
+  ): Promise<void> {
+    const { commands, intake } = this.#parts;
+    const { key, newName, relativePath, parentId, isPaused } = record;
+    const resumeState = intake.createResumeState(connection);
+    // A page that is being closed may hold its locks for a moment longer.
+    const signal = AbortSignal.any([restoring, AbortSignal.timeout(CLOSING_MS)]);
+    if (!(await resumeState.waitForLock(key, signal))) return;
+    if (restoring.aborted || this.#isListed(record)) {
+      resumeState.releaseLock();
+      return;
+    }
+    resumeState.adopt(record);
+    const picked = { file, relativePath };
+    const upload = intake.append({ ...candidateOf(picked), parentId }, picked, connection, resumeState);
+    if (newName) upload.rename(newName);
+    if (isPaused) await commands.apply({ type: 'pause' }, upload.id);
+  }
+
+  #restoreUpload(record: UploadRecord, connection: Connection): void {
+    const { intake } = this.#parts;
+    const { name, newName, relativePath, sizeBytes, type, parentId } = record;
+    const resumeState = intake.createResumeState(connection);
+    resumeState.adopt(record);
+    const file = { name, relativePath, sizeBytes, type, parentId };
+    const upload = intake.append(file, undefined, connection, resumeState);
+    if (newName) upload.rename(newName);
+    upload.showRecord(record);
+    upload.dispatch({ type: 'file-missing' });
+  }
+
+  #isListed(record: UploadRecord, listed = this.#listed()): boolean {
+    return this.#parts.intake.hasResumeState(record.key) || listed.has(placeOf(record));
+  }
+
+  /** The places of files that were added before the records were read. Their runs find the records. */
+  #listed(): ReadonlySet<string> {
+    const listed = new Set<string>();
+    for (const upload of this.#parts.scheduler.all) {
+      if (!upload.picked || upload.phase === 'failed' || upload.phase === 'canceled') continue;
+      listed.add(placeOf({ ...upload, ...identityOf(upload.picked.file) }));
+    }
+    return listed;
+  }
+}
