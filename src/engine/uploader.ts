@@ -96,6 +96,7 @@ export class Uploader {
       onBytesSent: (bytes) => this.#snapshots.onBytesSent(bytes),
       onTransition: (...step) => {
         this.#scheduler.onTransition(...step);
+        if (this.#scheduler.isIdle) this.#snapshots.onIdle();
       },
       ...(options.policy && { policy: options.policy }),
     };

@@ -1,7 +1,8 @@
-// Which uploads run: files that are slow to read, and files that are put first.
+// Which uploads run: files that are slow to read, and files that are put first; and the rate while none runs.
 
 import { expect } from '@open-wc/testing';
 import { fileOf } from '../support/bytes.ts';
+import { skipTime } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 
@@ -44,5 +45,41 @@ describe('files that are put first', () => {
     const before = await opening();
     for (const { id } of engine.uploader.snapshot.files) await engine.uploader.prioritize(id);
     expect(await opening()).to.be.at.most(before + 1);
+  });
+});
+
+describe('the rate of all uploads', () => {
+  it('leaves out the time in which no upload ran', async () => {
+    let undo = (): void => undefined;
+    let skippedMs = 0;
+    const skip = (ms: number): void => {
+      undo();
+      skippedMs += ms;
+      undo = skipTime(skippedMs);
+    };
+    try {
+      const engine = new TestEngine({ concurrency: 1 });
+      engine.service.answerAll('open', 'presign');
+      /** Uploads a file of three chunks, one a second. Returns the rate after the second. */
+      const uploadSlowly = async (seed: number, name: string): Promise<number | undefined> => {
+        await engine.uploader.addFiles([fileOf(seed, 3000, name)]);
+        for (const storedBytes of [1000, 2000]) {
+          const put = await engine.service.nextRequest('put');
+          skip(1000);
+          put.answer();
+          await until(() => engine.row(name)?.storedBytes === storedBytes);
+        }
+        const { bytesPerSecond } = engine.uploader.snapshot.totals;
+        (await engine.service.nextRequest('put')).answer();
+        (await engine.service.nextRequest('commit')).answer();
+        await until(() => engine.phase(name) === 'done');
+        return bytesPerSecond;
+      };
+      expect(await uploadSlowly(1, 'a.bin')).to.be.within(500, 1100);
+      skip(3_600_000);
+      expect(await uploadSlowly(2, 'b.bin')).to.be.within(500, 2000);
+    } finally {
+      undo();
+    }
   });
 });
