@@ -70,7 +70,7 @@ export class ResumeState {
   async saveFile(record: UploadRecord): Promise<boolean> {
     const { key } = record;
     const isFree = (): boolean => !this.#isOver && (this.#byKey.get(key) ?? this) === this;
-    if (!this.#store || !isFree() || !(await this.#acquire(() => this.#tabLocks.tryLock(key)))) return false;
+    if (!this.#store || !isFree() || !(await this.#lock.acquire(() => this.#tabLocks.tryLock(key)))) return false;
     const saved = this.#record ?? (await this.#store.find(key));
     if (!isFree()) {
       if (this.#key === undefined) this.releaseLock();
@@ -82,7 +82,7 @@ export class ResumeState {
     this.#record = { ...record, newName, ...known, file: record.file, isPaused: this.#isPaused };
     this.#written = this.#store.save(this.#record);
     await this.#written;
-    if (this.#isPaused) this.releaseLock();
+    if (this.#isPaused || this.#yields) this.releaseLock();
     return true;
   }
 
@@ -179,6 +179,8 @@ export class ResumeState {
       onLockAcquired();
       return release;
     });
+    // What was written before, such as a new name, is part of what is read back.
+    await this.#written.catch(() => undefined);
     // Another tab may have got further than what is remembered here.
     const before = this.#record;
     const saved = (isOurs && before) || (await this.#guarded((store) => store.find(key), before));

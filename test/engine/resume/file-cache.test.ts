@@ -23,6 +23,12 @@ const keeps = (count: number): Promise<void> => untilAsync(async () => (await sa
 /** The session of every saved file is saved too. */
 const keepsSessions = (): Promise<void> =>
   untilAsync(async () => (await savedFiles()).every(({ session }) => session));
+const lockCount = async (key: string): Promise<number> => {
+  const { held = [] } = await navigator.locks.query();
+  return held.filter(({ name }) => name?.endsWith(key)).length;
+};
+const isLocked = (key: string): Promise<void> => untilAsync(async () => (await lockCount(key)) === 1);
+const isUnlocked = (key: string): Promise<void> => untilAsync(async () => (await lockCount(key)) === 0);
 /** The page is gone, and with it its locks. */
 const leave = ({ uploader }: TestEngine): Promise<void> => uploader.close();
 const kept = { keepFiles: true, chunkSize: 'auto' };
@@ -96,6 +102,53 @@ describe('with `keep-files`', () => {
     await engine.hears('upload-completed');
     expect(engine.details('upload-completed')[0]?.name).to.equal('b.bin');
     expect(engine.service.count('open')).to.equal(0);
+  });
+
+  it('a file that is saved after its upload has failed leaves the lock to other tabs', async () => {
+    const mayCount = deferred();
+    const slow: UploadStore = {
+      ...store,
+      async fileBytes() {
+        await mayCount.promise;
+        return store.fileBytes();
+      },
+    };
+    const engine = new TestEngine(kept, { store: slow });
+    await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    (await engine.service.nextRequest('open')).refuse(new UploaderError('forbidden', 'no'));
+    await engine.hears('upload-failed');
+    mayCount.resolve();
+    await keeps(1);
+    await isUnlocked((await savedFiles())[0]?.key ?? '');
+  });
+
+  it('a file that gets another name stays saved, however long the name takes to be written', async () => {
+    const isUpdating = deferred();
+    const mayUpdate = deferred();
+    const slow: UploadStore = {
+      ...store,
+      async update(...change) {
+        isUpdating.resolve();
+        await mayUpdate.promise;
+        await store.update(...change);
+      },
+    };
+    const engine = new TestEngine(kept, { store: slow });
+    await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    (await engine.service.nextRequest('open')).refuse(new UploaderError('name-taken', 'there is one'));
+    await engine.hears('upload-failed');
+    await keeps(1);
+    await isUnlocked((await savedFiles())[0]?.key ?? '');
+    await engine.uploader.retry(engine.id('a.bin'), 'b.bin');
+    await isUpdating.promise;
+    await isLocked((await savedFiles())[0]?.key ?? '');
+    for (let round = 0; round < 20; round += 1) await settled();
+    mayUpdate.resolve();
+    (await engine.service.nextRequest('open')).answer();
+    await engine.service.nextRequest('presign');
+    await keepsSessions();
+    const [saved] = await store.list();
+    expect([saved?.newName, saved?.file?.size]).to.deep.equal(['b.bin', 10]);
   });
 
   for (const [what, chunkSize] of [
