@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
 import { createDatabase } from '../../src/store/database.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
 
 /** A database that counts how often its connection was lost. */
@@ -71,12 +72,26 @@ describe('an error of the database', () => {
 });
 
 describe('a database that does not answer', () => {
+  let clock: Clock;
+  beforeEach(() => {
+    clock = stopClock();
+  });
+  afterEach(() => clock.restore());
+
   it('is waited for once, and then not until it answers after all', async () => {
     const database = createDatabase(`test-${crypto.randomUUID()}`, 40);
     await database.write((store) => store.put('value', 'key'));
     const { promise, resolve } = deferred();
-    const late = database.read(() => promise);
-    expect(await rejection(late)).to.include({ code: 'store-unavailable' });
+    const begun = deferred();
+    const late = rejection(
+      database.read(() => {
+        begun.resolve();
+        return promise;
+      }),
+    );
+    await begun.promise;
+    await clock.pass(40);
+    expect(await late).to.include({ code: 'store-unavailable' });
     let tries = 0;
     const read = (): Promise<unknown> =>
       database.read(async () => {

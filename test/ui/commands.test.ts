@@ -6,6 +6,7 @@ import { Uploader } from '../../src/engine/uploader.ts';
 import { type CommandHost, createCommands } from '../../src/ui/commands.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
 import type { Commands } from '../../src/ui/views/state.ts';
+import { stopClock } from '../support/clock.ts';
 import { type Deferred, deferred, rejection, settled } from '../support/collect.ts';
 import { createElement, textFile } from './support.ts';
 
@@ -77,11 +78,14 @@ describe('a command of the element', () => {
   it('rejects where the settings are wrong', async () => {
     const { error } = console;
     console.error = () => undefined;
+    // `signOut` deletes what is saved first, however long the database takes.
+    const clock = stopClock();
     try {
       const element = await createElement({ baseUrl: undefined });
       for (const name of Object.keys(COMMANDS) as Method[])
         expect((await rejection<UploaderError>(call(element, name))).code, name).to.equal('bad-config');
     } finally {
+      clock.restore();
       console.error = error;
     }
   });
