@@ -4,6 +4,7 @@
 import type { Change } from '../core/changes.ts';
 import { canRetry, codeFacts, type ErrorCode, isCallRetryable, toUploaderError } from '../core/errors.ts';
 import { pathUnder, renaming } from '../core/names.ts';
+import type { Phase } from '../core/phases.ts';
 import type { ErrorSnapshot, FileId, PickedFile, Session } from '../core/types.ts';
 import { type HostBackoff, RETRY_POLICY, type RetryPolicy, retrying } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
@@ -48,6 +49,7 @@ export interface RunTarget {
   readonly resumeState: ResumeState;
   readonly progress: Progress;
   readonly isRunning: boolean;
+  readonly phase: Phase;
   session: Session | undefined;
   warning: ErrorCode | undefined;
   unsentCount: number;
@@ -85,7 +87,13 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   const identity = await identifyUpload(upload, picked, signal).catch(() => undefined);
   if (!identity) return false;
   const plan = { hashAlgorithm, chunkSizeBytes: chunkSizeFor(picked.file.size, chunkSizeBytes) };
-  return resumeState.saveFile({ ...recordOf(openFileOf(upload, picked), plan, identity), file: picked.file });
+  const record = recordOf(openFileOf(upload, picked), plan, identity);
+  try {
+    return await resumeState.saveFile({ ...record, file: picked.file });
+  } finally {
+    // It was paused or failed meanwhile: another tab may run it.
+    if (!upload.isRunning && upload.phase !== 'queued') resumeState.releaseLock();
+  }
 }
 
 export function createRunParts(

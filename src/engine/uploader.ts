@@ -258,7 +258,7 @@ export class Uploader {
 
   /**
    * Pauses all uploads, and closes listeners, channels and connections, until `restore()`. Resolves when every Web Lock is released, so
-   * that another uploader or tab can run the uploads.
+   * that another uploader or tab can run the uploads, or when `restore()` was called meanwhile.
    */
   async suspend(): Promise<void> {
     if (this.#state !== 'open') return;
@@ -268,7 +268,8 @@ export class Uploader {
     const paused = this.#commands.apply({ type: 'suspend' });
     this.#closeConnections();
     await paused;
-    await this.#tabLocks.allReleased();
+    // After `restore()`, the locks belong to uploads that run again.
+    if (this.#state === 'suspended') await this.#tabLocks.allReleased();
   }
 
   /** Undoes `suspend()`: resumes the uploads that it paused. */

@@ -124,3 +124,12 @@ it('close() stops the timer that looks for idle slots', async () => {
     Object.assign(globalThis, { setTimeout, clearTimeout });
   }
 });
+
+it('suspend() ends, though the list is restored before it has', async () => {
+  const engine = await halfWay();
+  const suspended = engine.uploader.suspend();
+  engine.uploader.restore();
+  await engine.hears('upload-resumed');
+  await suspended;
+  await until(() => engine.phase('a.bin') === 'uploading');
+});

@@ -82,7 +82,6 @@ export class ResumeState {
     this.#record = { ...record, newName, ...known, file: record.file, isPaused: this.#isPaused };
     this.#written = this.#store.save(this.#record);
     await this.#written;
-    if (this.#isPaused || this.#yields) this.releaseLock();
     return true;
   }
 

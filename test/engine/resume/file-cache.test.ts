@@ -31,6 +31,14 @@ const isLocked = (key: string): Promise<void> => untilAsync(async () => (await l
 const isUnlocked = (key: string): Promise<void> => untilAsync(async () => (await lockCount(key)) === 0);
 /** The page is gone, and with it its locks. */
 const leave = ({ uploader }: TestEngine): Promise<void> => uploader.close();
+const STOPS: Readonly<Record<string, (engine: TestEngine) => Promise<void>>> = {
+  failed: async (engine) => {
+    (await engine.service.nextRequest('open')).refuse(new UploaderError('forbidden', 'no'));
+    await engine.hears('upload-failed');
+  },
+  'was paused': ({ uploader }) => uploader.pause(),
+  'was suspended': ({ uploader }) => uploader.suspend(),
+};
 const kept = { keepFiles: true, chunkSize: 'auto' };
 
 describe('with `keep-files`', () => {
@@ -104,23 +112,23 @@ describe('with `keep-files`', () => {
     expect(engine.service.count('open')).to.equal(0);
   });
 
-  it('a file that is saved after its upload has failed leaves the lock to other tabs', async () => {
-    const mayCount = deferred();
-    const slow: UploadStore = {
-      ...store,
-      async fileBytes() {
-        await mayCount.promise;
-        return store.fileBytes();
-      },
-    };
-    const engine = new TestEngine(kept, { store: slow });
-    await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
-    (await engine.service.nextRequest('open')).refuse(new UploaderError('forbidden', 'no'));
-    await engine.hears('upload-failed');
-    mayCount.resolve();
-    await keeps(1);
-    await isUnlocked((await savedFiles())[0]?.key ?? '');
-  });
+  for (const [what, stop] of Object.entries(STOPS))
+    it(`a file that is saved after its upload ${what} leaves the lock to other tabs`, async () => {
+      const mayCount = deferred();
+      const slow: UploadStore = {
+        ...store,
+        async fileBytes() {
+          await mayCount.promise;
+          return store.fileBytes();
+        },
+      };
+      const engine = new TestEngine(kept, { store: slow });
+      await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+      await stop(engine);
+      mayCount.resolve();
+      await keeps(1);
+      await isUnlocked((await savedFiles())[0]?.key ?? '');
+    });
 
   it('a file that gets another name stays saved, however long the name takes to be written', async () => {
     const isUpdating = deferred();
