@@ -13,7 +13,7 @@ const e2e = (names) => names.map((name) => `test/e2e/${name}.test.ts`);
  */
 export const LEFT_TO_CI = [
   { suite: 'wtr', what: 'tests in pages: Firefox and WebKit', isOfEngines: true },
-  { suite: 'wtr', what: 'random commands in Chromium: 200 runs (50 here)' },
+  { suite: 'wtr', what: 'random commands in Chromium: 2,000 runs and 100 seeds (50 and 4 here)' },
   { suite: 'auth', what: 'journeys of sign-in: Firefox', isOfEngines: true },
   { suite: 'auth', what: 'journeys of sign-in: the second site where it makes no difference to them' },
   {

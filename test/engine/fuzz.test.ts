@@ -1,14 +1,15 @@
-// Two tabs and 150 random happenings for each seed, with faults in between: every upload ends well. `MODEL_SEED=7` repeats one seed.
+// Two tabs and 150 random commands for each seed, with faults in between: every upload ends well. `MODEL_SEED=7` repeats one seed.
 
 import fc from 'fast-check';
 import { createModelStore, readScope, World } from '../support/model.ts';
 import { happening } from '../support/model-commands.ts';
 
-const { seed: only } = await readScope();
+const { isFullRun, seed: only } = await readScope();
+const COUNT = isFullRun && 'userAgentData' in navigator ? 100 : 4;
 const STEPS = 150;
 /** Worlds that run side by side in this page. */
 const LANES = 4;
-const SEEDS = only !== undefined ? [only] : [1, 2, 3, 4];
+const SEEDS = only !== undefined ? [only] : Array.from({ length: COUNT }, (_, at) => at + 1);
 
 async function fuzz(seed: number): Promise<void> {
   const world = new World(seed, createModelStore());
@@ -17,7 +18,7 @@ async function fuzz(seed: number): Promise<void> {
   try {
     for (const { text, step } of fc.sample(happening, { seed, numRuns: STEPS })) {
       texts.push(text);
-      await step(world);
+      await world.take(text, step);
       if (world.random() < 0.5) await new Promise((resolve) => setTimeout(resolve, world.random() * 3));
     }
   } finally {

@@ -10,9 +10,9 @@ const { isFullRun, seed = 1 } = await readScope();
 const isChromium = 'userAgentData' in navigator;
 /** Worlds that run side by side in this page: most of their time is waiting. */
 const LANES = 4;
-/** Ten runs a test: on a busy machine a run takes seconds, and WebKit is slower still. */
-const RUNS = isChromium ? (isFullRun ? 200 : 50) : 4;
-const TESTS = Math.ceil(RUNS / 10);
+/** Twenty runs a test: on a busy machine a run takes seconds, and WebKit is slower still. */
+const RUNS = isChromium ? (isFullRun ? 2000 : 50) : 4;
+const TESTS = Math.ceil(RUNS / 20);
 
 class Happening implements fc.AsyncCommand<object, World> {
   readonly #text: string;
@@ -28,7 +28,7 @@ class Happening implements fc.AsyncCommand<object, World> {
   }
 
   async run(_model: object, world: World): Promise<void> {
-    await this.#step(world);
+    await world.take(this.#text, this.#step);
   }
 
   toString(): string {

@@ -145,7 +145,9 @@ export class World {
   readonly random: () => number;
   readonly #id = crypto.randomUUID();
   readonly #faults: string[] = [];
-  readonly #pending: Promise<unknown>[] = [];
+  /** Commands that have not resolved yet, by the step that gave them. */
+  readonly #pending = new Map<Promise<unknown>, string>();
+  #step = '';
   readonly #undo: (() => void)[] = [];
   faultRate = 0;
   changeCount = 0;
@@ -177,9 +179,18 @@ export class World {
     this.#faults.push(what);
   }
 
+  /** Takes one step; `text` names it in faults. */
+  async take(text: string, step: (world: World) => unknown): Promise<void> {
+    this.#step = text;
+    await step(this);
+  }
+
   /** Commands are not waited for: the next one may come while this one is carried out. */
   give(command: Promise<unknown>): void {
-    this.#pending.push(command.catch((error) => this.fault(`a command rejected: ${error?.stack ?? error}`)));
+    const pending = command
+      .catch((error) => this.fault(`a command rejected: ${error?.stack ?? error}`))
+      .finally(() => this.#pending.delete(pending));
+    this.#pending.set(pending, this.#step);
   }
 
   jump(ms: number): void {
@@ -199,10 +210,7 @@ export class World {
     this.faultRate = 0;
     try {
       for (const { uploader } of this.tabs) uploader.restore();
-      await this.#bounded(
-        'commands that do not resolve',
-        Promise.all(this.#pending).then(() => undefined),
-      );
+      await this.#resolved();
       await this.#drive('uploads are stuck');
       for (const tab of this.tabs) {
         tab.uploader.configure({ ...tab.input, concurrency: 2, chunkSize: 1000, keepFiles: false });
@@ -239,8 +247,7 @@ export class World {
             (file) => `tab ${at}: ${file.name} ${file.phase} ${file.pauseReason ?? file.error?.code ?? ''}`,
           ),
       );
-    let seenCount = this.changeCount;
-    let seenMs = performance.now();
+    const isStuck = this.#watch();
     await settled();
     while (open().length > 0) {
       for (const { uploader } of this.tabs) {
@@ -250,38 +257,45 @@ export class World {
           const file = FILES.find(({ name }) => name === relativePath);
           if (pauseReason === 'needs-file' && file) this.give(uploader.provide(id, file));
         }
-        if (uploader.settings.manual) this.give(uploader.start());
+        // Files that were added under `manual` wait for it, whatever the settings say now.
+        this.give(uploader.start());
       }
       for (let round = 0; round < 5; round += 1) await settled();
-      if (this.changeCount !== seenCount) {
-        seenCount = this.changeCount;
-        seenMs = performance.now();
-      } else if (performance.now() - seenMs > STUCK_MS) {
+      if (isStuck()) {
         this.fault(`${stuck}: ${open().join(', ')}`);
         return;
       }
     }
   }
 
-  async #bounded(what: string, work: Promise<void>): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(() => {
-        this.fault(what);
-        resolve();
-      }, STUCK_MS);
-    });
-    await Promise.race([work, late]);
-    clearTimeout(timer);
+  /** Returns a function that is true when nothing has changed for too long. */
+  #watch(): () => boolean {
+    let seenCount = this.changeCount;
+    let seenMs = performance.now();
+    return () => {
+      if (this.changeCount !== seenCount) {
+        seenCount = this.changeCount;
+        seenMs = performance.now();
+      }
+      return performance.now() - seenMs > STUCK_MS;
+    };
+  }
+
+  async #resolved(): Promise<void> {
+    for (const isStuck = this.#watch(); this.#pending.size > 0; await settled()) {
+      if (!isStuck()) continue;
+      this.fault(`commands do not resolve: ${[...this.#pending.values()].join(', ')}`);
+      return;
+    }
   }
 
   async #released(): Promise<void> {
-    const beganMs = performance.now();
+    const isStuck = this.#watch();
     for (;;) {
       const { held = [] } = await navigator.locks.query();
       const left = held.filter(({ name }) => name?.includes(this.#id));
       if (left.length === 0) return;
-      if (performance.now() - beganMs > STUCK_MS) {
+      if (isStuck()) {
         this.fault(`locks are held: ${left.map(({ name }) => name).join(', ')}`);
         return;
       }

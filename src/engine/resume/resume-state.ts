@@ -70,7 +70,8 @@ export class ResumeState {
   async saveFile(record: UploadRecord): Promise<boolean> {
     const { key } = record;
     const isFree = (): boolean => !this.#isOver && (this.#byKey.get(key) ?? this) === this;
-    if (!this.#store || !isFree() || !(await this.#lock.acquire(() => this.#tabLocks.tryLock(key)))) return false;
+    if (!this.#store || !isFree() || !(await this.#lock.acquire(() => this.#tabLocks.tryLock(key))))
+      return false;
     const saved = this.#record ?? (await this.#store.find(key));
     if (!isFree()) {
       if (this.#key === undefined) this.releaseLock();
@@ -82,6 +83,8 @@ export class ResumeState {
     this.#record = { ...record, newName, ...known, file: record.file, isPaused: this.#isPaused };
     this.#written = this.#store.save(this.#record);
     await this.#written;
+    // A suspended list leaves its uploads to other tabs.
+    if (this.#tabLocks.isClosed) this.releaseLock();
     return true;
   }
 

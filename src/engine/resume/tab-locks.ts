@@ -60,6 +60,10 @@ export class TabLocks {
     return this.#opened;
   }
 
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
   /** Waits for the tab that runs the upload; resolves with the function that releases the lock. Rejects with the signal's reason. */
   async waitForLock(key: string, signal: AbortSignal): Promise<Release> {
     this.#post({ type: 'asked', key });

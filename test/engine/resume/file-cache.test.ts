@@ -130,6 +130,16 @@ describe('with `keep-files`', () => {
       await isUnlocked((await savedFiles())[0]?.key ?? '');
     });
 
+  for (const manual of [false, true])
+    it(`a file that is added to a suspended list is saved, and left to other tabs (manual: ${manual})`, async () => {
+      const engine = new TestEngine({ ...kept, manual }, { store });
+      const suspended = engine.uploader.suspend();
+      await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+      await keeps(1);
+      await suspended;
+      await isUnlocked((await savedFiles())[0]?.key ?? '');
+    });
+
   it('a file that gets another name stays saved, however long the name takes to be written', async () => {
     const isUpdating = deferred();
     const mayUpdate = deferred();
