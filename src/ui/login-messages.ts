@@ -1,4 +1,4 @@
-// Every word of the sign-in form, in English. A page overrides any of them through its `messages` property.
+// The English texts of the sign-in form. A page overrides any of them through its `messages` property.
 
 import { ENGLISH, type Messages } from './messages.ts';
 
@@ -11,7 +11,7 @@ const OWN = {
   signInWith: (label: string) => `Sign in with ${label}`,
   account: 'Account',
   busy: 'One moment…',
-  chooseTitle: 'How do you want to confirm that it is you?',
+  chooseTitle: "How do you want to verify it's you?",
   methods: {
     passkey: 'Passkey',
     push: 'Approve on your phone',
@@ -23,24 +23,25 @@ const OWN = {
   },
   code: 'Code',
   sentTo: (where: string) => `Sent to ${where}.`,
-  attemptsLeft: (count: number) => (count === 1 ? 'One attempt is left.' : `${count} attempts are left.`),
+  attemptsLeft: (count: number) => (count === 1 ? '1 attempt left.' : `${count} attempts left.`),
   verify: 'Confirm',
   usePasskey: 'Use passkey',
-  waitText: 'Open the app on your phone and approve. This goes on by itself.',
+  waitText: 'Open the app on your phone and approve the request. This page continues automatically.',
   waitNumber: (number: string) => `Choose ${number} on your phone.`,
   sendAgain: 'Send again',
   sendAgainIn: (seconds: number) => `Send again in ${seconds} s`,
-  otherMethod: 'Another way',
+  otherMethod: 'Try another way',
   startOver: 'Start over',
-  inWindow: 'Sign in in a window',
-  otherJar: 'Your browser keeps this sign-in apart. Sign in in a window instead.',
-  framed: 'Passwords are not asked for inside another page. Sign in in a window instead.',
-  shownElsewhere: 'Sign in by the form that this page shows already.',
-  done: 'You are signed in.',
+  inWindow: 'Open sign-in window',
+  otherJar: "Your browser doesn't share this sign-in with the upload. Use the sign-in window instead.",
+  framed:
+    "For your security, you can't enter a password inside another site. Use the sign-in window instead.",
+  shownElsewhere: 'Use the sign-in form already shown on this page.',
+  done: "You're signed in.",
 };
 
-/** The texts of the form, and those that it shares with the widget. */
+/** Texts of the sign-in form, including those that it shares with the uploader. */
 export type LoginMessages = Messages & Readonly<typeof OWN>;
 
-/** The English ones, complete. */
+/** All texts of the sign-in form in English. */
 export const ENGLISH_LOGIN: LoginMessages = Object.freeze({ ...ENGLISH, ...OWN });

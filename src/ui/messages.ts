@@ -1,15 +1,15 @@
-// Every word that a user reads, in English. A page overrides any of them through the `messages` property; it knows
-// nothing of when they are shown. Counted and composed texts are functions, so that other languages can order them.
+// The English texts of the uploader. A page overrides any of them through the `messages` property. Texts with numbers or
+// names are functions, so that other languages can choose the word order.
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { PauseReason, Phase } from '../core/phases.ts';
 
-/** A sentence for each error: what happened, and what to do next. */
+/** A sentence for each error code: what happened, and what to do next. */
 export type ErrorMessages = Readonly<Record<ErrorCode, string>>;
 
-/** The words of the widget itself. Sizes, speeds, durations and percentages arrive already formatted for `locale`. */
+/** Texts of the uploader itself. Sizes, speeds, durations and percentages are already formatted for `locale`. */
 export interface InterfaceMessages {
-  /** BCP 47 tag that numbers, sizes and times are formatted for. It belongs to the words, not to the browser. */
+  /** BCP 47 language tag of the texts. Numbers, sizes and times are formatted for it, not for the browser's language. */
   readonly locale: string;
   readonly label: string;
   readonly dropFile: string;
@@ -79,68 +79,66 @@ export type Messages = ErrorMessages & InterfaceMessages;
 const files = (count: number): string => (count === 1 ? '1 file' : `${count.toLocaleString('en')} files`);
 
 const ERRORS: ErrorMessages = {
-  'bad-config': 'This upload is not set up correctly. Tell whoever runs this page.',
-  'insecure-context': 'This page is not secure, so files cannot be sent. Open it with https.',
+  'bad-config': "Uploads aren't set up correctly here. Contact the site owner.",
+  'insecure-context': 'Uploads need a secure connection. Open this page with https.',
   'file-too-large': 'This file is too large. Choose a smaller one.',
-  'file-type-refused': 'This type of file is not accepted here. Choose another one.',
-  'too-many-files': 'That is more files than are accepted here. Remove some first.',
-  'file-empty': 'This file is empty. Choose one with something in it.',
+  'file-type-refused': "This file type isn't allowed. Choose another file.",
+  'too-many-files': 'Too many files. Remove one to add another.',
+  'file-empty': 'This file is empty. Choose another file.',
   'file-unreadable':
-    'This file cannot be read. Check that it is still there and not open elsewhere, then choose it again.',
-  'file-changed': 'This file was changed while it was uploading. Retry to send it as it is now.',
-  'wrong-file': 'This is not the file that was begun. Choose the same one again.',
-  'hash-failed': 'This file could not be checked. Retry, or reload the page.',
-  offline: 'There is no connection. The upload goes on when it is back.',
-  network: 'The service cannot be reached. Check your connection, then retry.',
-  timeout: 'The service took too long to answer. Retry in a moment.',
-  'rate-limited': 'The service is busy. Retry in a moment.',
-  forbidden: 'You may not put files in this folder. Ask its owner for access.',
-  'name-taken': 'There is already a file of this name. Upload yours under another one.',
-  'session-expired': 'This upload was left for too long. Retry to start it again.',
-  'service-failed': 'The service has a problem. Retry in a moment.',
-  'bad-response':
-    'The service gave an answer that makes no sense. Retry; if it stays so, tell whoever runs this page.',
-  'ticket-expired': 'The permission to upload ran out. Retry to get a new one.',
-  'upload-refused':
-    'The service did not take this file. Retry; if it stays so, rename the file, or tell whoever runs this page.',
-  'upload-stalled': 'The upload came to a standstill. Check your connection, then retry.',
-  'hash-mismatch': 'This file was damaged on its way. Retry to send it again.',
-  'store-full': 'Your browser has no room to remember this upload. Keep this page open until it is done.',
-  'store-unavailable': 'Your browser cannot remember this upload. Keep this page open until it is done.',
-  'sign-in-required': 'Sign in to go on.',
-  'access-denied': 'Access was denied. Sign in again, perhaps with another account.',
-  'authorize-failed': 'Signing in did not work. Try again.',
-  'popup-blocked': 'Your browser blocked the sign-in window. Allow it for this page, then try again.',
-  'popup-closed': 'The sign-in window was closed. Sign in to go on.',
-  'popup-timeout': 'Signing in took too long. Try again.',
-  'silent-timeout': 'You could not be signed in by itself. Sign in to go on.',
-  'state-mismatch': 'That sign-in was not started here. Try again.',
-  'issuer-mismatch':
-    'That sign-in came from somewhere else, so it was not used. Tell whoever runs this page.',
-  'code-rejected': 'The service did not accept that sign-in. Try again.',
-  'token-malformed': 'The service gave a sign-in that cannot be used. Try again.',
-  'token-rejected': 'The service does not accept your sign-in any more. Sign in again.',
-  'host-token-failed': 'This page could not sign you in. Try again, or reload the page.',
-  'credentials-rejected': 'E-mail or password is not right. Try again.',
-  'account-locked': 'This account is locked. Try later, or ask for help.',
-  'challenge-failed': 'That code is not right. Try again.',
-  'challenge-denied': 'The request was denied. Try again, or choose another way.',
-  'challenge-expired': 'That took too long. Sign in again.',
-  'method-unsupported': 'None of the offered ways works here. Sign in in a window instead.',
-  'step-unsupported': 'The service asks for something that works only in its own window. Sign in there.',
-  'passkey-canceled': 'The passkey was not used. Try again, or choose another way.',
-  'passkey-unavailable': 'Passkeys do not work here. Choose another way.',
-  canceled: 'Canceled. Nothing more is sent.',
+    "We couldn't read this file. Make sure it still exists and isn't open in another app, then choose it again.",
+  'file-changed': 'This file changed during the upload. Try again to upload the new version.',
+  'wrong-file': 'This is a different file. Choose the one you started uploading.',
+  'hash-failed': "We couldn't check this file. Try again.",
+  offline: "You're offline. The upload resumes when you're back online.",
+  network: "We couldn't reach the server. Check your connection and try again.",
+  timeout: 'The server took too long to respond. Try again in a moment.',
+  'rate-limited': 'The server is busy. Try again in a moment.',
+  forbidden: "You don't have permission to upload to this folder. Ask its owner for access.",
+  'name-taken': 'A file with this name already exists. Upload yours with a different name.',
+  'session-expired': 'This upload has expired. Try again to restart it.',
+  'service-failed': 'Something went wrong on the server. Try again in a moment.',
+  'bad-response': 'The server sent an unexpected response. Try again, or contact the site owner.',
+  'ticket-expired': 'Permission to upload this file expired. Try again.',
+  'upload-refused': 'The server rejected this file. Rename it and try again, or contact the site owner.',
+  'upload-stalled': 'The upload stopped making progress. Check your connection and try again.',
+  'hash-mismatch': 'This file was damaged during the upload. Try again.',
+  'store-full':
+    "Your browser's storage is full, so this upload can't resume later. Keep this page open until it's done.",
+  'store-unavailable': "Your browser can't save this upload's progress. Keep this page open until it's done.",
+  'sign-in-required': 'Sign in to continue.',
+  'access-denied': 'Access was denied. Try again, or sign in with another account.',
+  'authorize-failed': 'Sign-in failed. Try again.',
+  'popup-blocked': 'Your browser blocked the sign-in window. Allow pop-ups for this page and try again.',
+  'popup-closed': 'The sign-in window was closed. Sign in to continue.',
+  'popup-timeout': 'Sign-in took too long. Try again.',
+  'silent-timeout': "We couldn't sign you in automatically. Sign in to continue.",
+  'state-mismatch': "We couldn't verify this sign-in. Try again.",
+  'issuer-mismatch': 'This sign-in came from an unexpected server. Contact the site owner.',
+  'code-rejected': "The server didn't accept this sign-in. Try again.",
+  'token-malformed': 'The server sent an unexpected sign-in response. Try again.',
+  'token-rejected': 'Your sign-in is no longer valid. Sign in again.',
+  'host-token-failed': "This page couldn't sign you in. Try again, or reload the page.",
+  'credentials-rejected': 'Incorrect e-mail or password. Try again.',
+  'account-locked': 'This account is locked. Try again later, or contact support.',
+  'challenge-failed': 'Incorrect code. Try again.',
+  'challenge-denied': 'The request was denied. Try again, or choose another method.',
+  'challenge-expired': 'This step timed out. Sign in again.',
+  'method-unsupported': 'None of the available methods work here. Use the sign-in window instead.',
+  'step-unsupported': "The next step isn't available here. Use the sign-in window instead.",
+  'passkey-canceled': "The passkey wasn't used. Try again, or choose another method.",
+  'passkey-unavailable': "Passkeys aren't available here. Choose another method.",
+  canceled: 'Canceled.',
 };
 
-/** The English texts, complete. */
+/** All texts in English. */
 export const ENGLISH: Messages = Object.freeze<Messages>({
   ...ERRORS,
   locale: 'en',
   label: 'File upload',
   dropFile: 'Drop a file here',
   dropFiles: 'Drop files here',
-  dropNow: 'Let go to add',
+  dropNow: 'Drop to upload',
   chooseFile: 'Choose a file',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose a folder',
@@ -148,8 +146,8 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   atMost: (count) => `at most ${files(count)}`,
   reading: (count) => `Reading folders… ${files(count)} found`,
   emptyFolders: (count) =>
-    count === 1 ? '1 empty folder was left out.' : `${count} empty folders were left out.`,
-  unreadable: (count) => `${files(count)} could not be read and ${count === 1 ? 'was' : 'were'} left out.`,
+    count === 1 ? '1 empty folder was skipped.' : `${count} empty folders were skipped.`,
+  unreadable: (count) => `${files(count)} couldn't be read and ${count === 1 ? 'was' : 'were'} skipped.`,
   list: 'Files',
   phases: {
     queued: 'Waiting',
@@ -158,7 +156,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
     committing: 'Finishing…',
     done: 'Done',
     paused: 'Paused',
-    failed: 'Not uploaded',
+    failed: 'Upload failed',
     canceled: 'Canceled',
   },
   pauseReasons: {
@@ -166,11 +164,11 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
     offline: 'Waiting for connection',
     'signed-out': 'Waiting for sign-in',
     challenge: 'Waiting for sign-in',
-    'rate-limited': 'Waiting, the service is busy',
+    'rate-limited': 'Waiting, the server is busy',
     'other-tab': 'Uploading in another tab',
-    'needs-file': 'Choose the file again to go on',
+    'needs-file': 'Choose the file again to continue',
   },
-  retrying: 'Trying again…',
+  retrying: 'Retrying…',
   pause: 'Pause',
   resume: 'Resume',
   chooseAgain: 'Choose the file again',
@@ -184,7 +182,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   pauseAll: 'Pause all',
   resumeAll: 'Resume all',
   cancelAll: 'Cancel all',
-  retryFailed: 'Retry failed',
+  retryFailed: 'Retry failed files',
   clear: 'Clear finished',
   progress: 'Progress of all files',
   progressOf: (name) => `Progress of ${name}`,
@@ -192,24 +190,25 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   left: (duration) => `${duration} left`,
   soon: 'a few seconds left',
   doneOf: (done, count) => `${done.toLocaleString('en')} of ${files(count)} done`,
-  rejected: (count) => `${files(count)} ${count === 1 ? 'was' : 'were'} not added`,
-  limit: (limit) => `Accepted: ${limit}.`,
+  rejected: (count) => `${files(count)} ${count === 1 ? "wasn't" : "weren't"} added`,
+  limit: (limit) => `Allowed: ${limit}.`,
   more: (count) => `and ${count} more`,
   dismiss: 'Dismiss',
   signInTitle: 'Sign in to upload',
-  signInText: 'A window opens for it. Your files stay here.',
+  signInText: 'A sign-in window opens. Your files stay on this page.',
   signIn: 'Sign in',
   popupTitle: 'Continue in the sign-in window',
-  popupText: 'The upload goes on by itself as soon as you are signed in.',
+  popupText: 'Your upload continues automatically after you sign in.',
   popupLostTitle: 'Waiting for the sign-in window',
   popupLostText: 'If you closed it, open it again.',
   openAgain: 'Open again',
   continueHere: 'Continue on this page',
-  redirectText: 'Signing in leaves this page. Files that are not done then have to be chosen again.',
+  redirectText:
+    "Signing in takes you to another page. You'll need to choose unfinished files again afterwards.",
   signingIn: 'Signing you in…',
   coolingTitle: 'One moment, please',
   coolingText: (duration) =>
-    `The service is busy. It goes on by itself${duration === undefined ? ' soon' : ` in about ${duration}`}.`,
+    `The server is busy. Retrying automatically${duration === undefined ? ' soon' : ` in about ${duration}`}.`,
   tryAgain: 'Try again',
   announceStarted: (count) => `Uploading ${files(count)}.`,
   announceSums: (percent, done, count, left) =>
@@ -217,15 +216,13 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   announceFinished: (done, failed, canceled) =>
     [
       done > 0 || failed + canceled === 0 ? `Finished: ${files(done)} uploaded.` : 'Finished.',
-      failed > 0 ? `${files(failed)} not uploaded.` : '',
+      failed > 0 ? `${files(failed)} failed to upload.` : '',
       canceled > 0 ? `${files(canceled)} canceled.` : '',
     ]
       .filter(Boolean)
       .join(' '),
   announceFailed: (count, name, sentence) =>
-    count === 1 ? `${name}: ${sentence}` : `${files(count)} not uploaded. ${name}: ${sentence}`,
+    count === 1 ? `${name}: ${sentence}` : `${files(count)} failed to upload. ${name}: ${sentence}`,
   announceRejected: (count, name, sentence) =>
-    count === 1
-      ? `${name} was not added. ${sentence}`
-      : `${files(count)} were not added. ${name}: ${sentence}`,
+    count === 1 ? `${name} wasn't added. ${sentence}` : `${files(count)} weren't added. ${name}: ${sentence}`,
 });

@@ -108,14 +108,14 @@ describe('the sign-in form', () => {
   it('signs in with e-mail and password', async () => {
     const form = await open('alice@example.com');
     expect(await form.until('signed-in')).to.deep.equal({});
-    await form.find('h2', 'You are signed in.');
+    await form.find('h2', "You're signed in.");
   });
 
   it('says that credentials are wrong, keeps the address and clears the password', async () => {
     const form = await open('alice@example.com', { secret: 'wrong' });
     expect(await form.until('auth-failed')).to.deep.include({ code: 'credentials-rejected' });
     await form.find('form input[name="password"]');
-    expect(form.problem).to.equal('E-mail or password is not right. Try again.');
+    expect(form.problem).to.equal('Incorrect e-mail or password. Try again.');
     const [address, pass] = form.element.querySelectorAll<HTMLInputElement>('form input');
     expect([address?.value, pass?.value]).to.deep.equal(['alice@example.com', '']);
     expect(address?.getAttribute('aria-describedby')).to.equal(
@@ -153,7 +153,7 @@ describe('the sign-in form', () => {
     await form.enterCode('000000');
     await form.until('auth-failed');
     const again = await form.find<HTMLInputElement>('input[name="code"][aria-invalid="true"]');
-    expect(form.problem).to.equal('That code is not right. Try again. 4 attempts are left.');
+    expect(form.problem).to.equal('Incorrect code. Try again. 4 attempts left.');
     expect(document.activeElement, 'the focus stayed').to.equal(again);
     expect(
       getSelection()?.toString() || again.value.slice(again.selectionStart ?? 0, again.selectionEnd ?? 0),
@@ -173,7 +173,7 @@ describe('the sign-in form', () => {
     await form.press('Code by e-mail');
     await form.find('p', 'Sent to m•••@example.com.');
     await form.find('button:disabled', 'Send again in');
-    await form.press('Another way');
+    await form.press('Try another way');
     await form.press('Code by text message');
     await form.find('h2', 'message');
     const { sms } = await lookAt('mia');

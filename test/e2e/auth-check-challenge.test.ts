@@ -32,7 +32,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
       for (const other of [...names.filter((other) => other !== name), name]) {
         await page.getByRole('listitem').getByRole('button', { name: other }).click();
         await page.getByLabel('Code', { exact: true }).waitFor();
-        if (other !== name) await page.getByRole('button', { name: 'Another way' }).click();
+        if (other !== name) await page.getByRole('button', { name: 'Try another way' }).click();
       }
       await page.getByLabel('Code', { exact: true }).fill((await readCode()) ?? '');
       await page.getByRole('button', { name: 'Confirm' }).click();
@@ -53,7 +53,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const wrong = code === '000000' ? '111111' : '000000';
     await field.fill(wrong);
     await field.press('Enter');
-    await page.getByText(/attempts? (are|is) left/).waitFor();
+    await page.getByText(/attempts? left/).waitFor();
     const selected = (): Promise<(string | undefined)[]> =>
       page.evaluate(() => {
         const input = document.activeElement as HTMLInputElement;
@@ -124,7 +124,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
   test('given an unknown next_step and no methods, then step-unsupported and the window is offered, and it is never treated as signed in', async () => {
     const page = await answerWith({ status: 'ok-ish', next_step: 'dance' });
     assert.equal((await until(page, 'auth-failed')).code, 'step-unsupported');
-    await page.getByRole('button', { name: 'Sign in in a window' }).waitFor();
+    await page.getByRole('button', { name: 'Open sign-in window' }).waitFor();
     await inState(page, 'prompt');
     assert.equal(world.count('token') + world.count('session'), 0);
   });
@@ -137,7 +137,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(await page.getByText('retina').count(), 0);
     const other = await answerWith({ ...challenge, available_methods: ['retina'] });
     assert.equal((await until(other, 'auth-failed')).code, 'method-unsupported');
-    await other.getByRole('button', { name: 'Sign in in a window' }).waitFor();
+    await other.getByRole('button', { name: 'Open sign-in window' }).waitFor();
   });
 
   test('given the status SUCCESS together with a challenge_token, then the challenge is shown', async () => {

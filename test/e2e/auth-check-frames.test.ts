@@ -36,7 +36,7 @@ inWorlds({ sites: BOTH }, () => {
     test(`given a page inside ${where}, then the form is not shown and says why`, async () => {
       const [, frame] = await open();
       await showForm(frame, world);
-      await frame.getByText('passwords are not asked for inside another page').waitFor();
+      await frame.getByText("you can't enter a password inside another site").waitFor();
       assert.equal(await frame.locator('secure-uploader-login input').count(), 0);
       await frame.locator('secure-uploader').evaluate((element) => element.remove());
       await showForm(frame, world, { allowFramedLogin: true });

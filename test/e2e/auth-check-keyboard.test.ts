@@ -68,13 +68,13 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     assert.match(await heard(page, 'Sign in'), /button "Hide password"/);
     await enter(page, 'Sign in');
     const form = page.locator('secure-uploader-login');
-    await form.getByText('E-mail or password is not right. Try again.').waitFor();
-    assert.match(await heard(page, 'Sign in'), /status: E-mail or password is not right/);
+    await form.getByText('Incorrect e-mail or password. Try again.').waitFor();
+    assert.match(await heard(page, 'Sign in'), /status: Incorrect e-mail or password/);
     assert.equal(await focused(page), 'Password', 'the focus is where it is typed anew');
     await page.keyboard.type(world.service.seed.password);
     await page.keyboard.press('Enter');
 
-    const choice = 'How do you want to confirm that it is you?';
+    const choice = "How do you want to verify it's you?";
     assert.match(
       await heard(page, choice),
       /list:[\s\S]*button "Code by e-mail[\s\S]*button "Code by text message[\s\S]*button "Recovery code[\s\S]*button "Start over"/,
@@ -86,18 +86,18 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await enter(page, buttonOf('Code by e-mail'));
     assert.match(
       await heard(page, 'Code by e-mail'),
-      /Sent to [\s\S]*textbox "E-mail address"[\s\S]*textbox "Code"[\s\S]*button "Send again in \d+ s" \[disabled\][\s\S]*button "Another way"/,
+      /Sent to [\s\S]*textbox "E-mail address"[\s\S]*textbox "Code"[\s\S]*button "Send again in \d+ s" \[disabled\][\s\S]*button "Try another way"/,
     );
     await enter(page, 'Code', (await mail()) === '000000' ? '111111' : '000000');
     await page.keyboard.press('Enter');
-    await form.getByText(/attempts? (are|is) left/).waitFor();
-    assert.match(await heard(page, 'Code by e-mail'), /status: .*attempts? (are|is) left/);
+    await form.getByText(/attempts? left/).waitFor();
+    assert.match(await heard(page, 'Code by e-mail'), /status: .*attempts? left/);
     assert.equal(await focused(page), 'Code');
-    await enter(page, 'Another way');
+    await enter(page, 'Try another way');
     await heard(page, choice);
     await enter(page, buttonOf('Code by text message'));
     assert.match(await heard(page, 'Code by text message'), /Sent to [\s\S]*textbox "Code"/);
-    await enter(page, 'Another way');
+    await enter(page, 'Try another way');
     await heard(page, choice);
     await enter(page, buttonOf('Recovery code'));
     await heard(page, 'Recovery code');
@@ -113,9 +113,9 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await page.keyboard.press('Enter');
     await until(page, 'signed-in');
     assert.deepEqual(await saidOf(page), [
-      'E-mail or password is not right. Try again.',
+      'Incorrect e-mail or password. Try again.',
       'Sign in to upload',
-      'That code is not right. Try again. 4 attempts are left.',
+      'Incorrect code. Try again. 4 attempts left.',
     ]);
   });
 
@@ -141,10 +141,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await world.service.people.answerPush('paul', 'denied');
     await passPause();
     await page.getByRole('status').getByText('The request was denied.').waitFor();
-    assert.match(
-      await heard(page, 'How do you want to confirm that it is you?'),
-      /status: The request was denied/,
-    );
+    assert.match(await heard(page, "How do you want to verify it's you?"), /status: The request was denied/);
     await enter(page, 'Approve on your phone');
     await heard(page, 'Approve on your phone');
     await world.service.people.answerPush('paul', 'approved');
@@ -152,7 +149,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await until(page, 'signed-in');
     assert.deepEqual(await saidOf(page), [
       'Sign in to upload',
-      'The request was denied. Try again, or choose another way.',
+      'The request was denied. Try again, or choose another method.',
     ]);
   });
 
@@ -167,24 +164,24 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await page.keyboard.press('Enter');
     assert.match(
       await heard(page, 'One moment…'),
-      /status: The service is busy\.[\s\S]*timer: \d s[\s\S]*button "Cancel"/,
+      /status: The server is busy\.[\s\S]*timer: \d s[\s\S]*button "Cancel"/,
     );
     await page.clock.runFor(2_000);
     await heard(page, 'Sign in');
     await fromTheTop(page);
     await page.getByLabel('E-mail address').fill('');
     await logIn(page, 'uma@example.com');
-    const window = 'Sign in in a window';
+    const window = 'Open sign-in window';
     await page.getByRole('button', { name: window }).waitFor();
-    assert.match(await heard(page, 'Sign in'), /status: .+[\s\S]*button "Sign in in a window"/);
+    assert.match(await heard(page, 'Sign in'), /status: .+[\s\S]*button "Open sign-in window"/);
     await tabTo(page, window);
     const [opened] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('Enter')]);
     await opened.getByLabel('E-mail address').waitFor();
     assert.deepEqual(await saidOf(page), [
-      'This account is locked. Try later, or ask for help.',
+      'This account is locked. Try again later, or contact support.',
       'Sign in to upload',
-      'The service is busy. Retry in a moment.',
-      'None of the offered ways works here. Sign in in a window instead.',
+      'The server is busy. Try again in a moment.',
+      'None of the available methods work here. Use the sign-in window instead.',
     ]);
   });
 
@@ -196,7 +193,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await heard(window, 'Sign in');
     assert.match(await window.locator('main').ariaSnapshot(), /heading "Reference service" \[level=1\]/);
     await logIn(window, 'tom@example.com', 'wrong');
-    await window.getByText('E-mail or password is not right. Try again.').waitFor();
+    await window.getByText('Incorrect e-mail or password. Try again.').waitFor();
     await heard(window, 'Sign in');
     await enter(window, 'Password', world.service.seed.password);
     await window.keyboard.press('Enter');

@@ -108,6 +108,6 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await fillIn(page, world, 'petra@example.com');
     await page.getByRole('button', { name: 'Use passkey' }).click();
     assert.equal((await until(page, 'auth-failed')).code, 'passkey-unavailable');
-    await page.getByRole('button', { name: 'Sign in in a window' }).waitFor();
+    await page.getByRole('button', { name: 'Open sign-in window' }).waitFor();
   });
 });

@@ -44,7 +44,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     });
     assert.deepEqual(counts, [0]);
     await addFile(page);
-    await page.getByText('Signing in leaves this page.').waitFor();
+    await page.getByText('Signing in takes you to another page.').waitFor();
     assert.equal(page.url(), address);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await fillIn(page, world);

@@ -104,7 +104,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     assert.equal((await until(page, 'auth-failed')).code, 'step-unsupported');
     const [window] = await Promise.all([
       page.waitForEvent('popup'),
-      page.getByRole('button', { name: 'Sign in in a window' }).click(),
+      page.getByRole('button', { name: 'Open sign-in window' }).click(),
     ]);
     await window.getByLabel('E-mail address').waitFor();
     assert.ok(window.url().startsWith(`${world.service.baseUrl}/authorize?`), 'built by the widget itself');

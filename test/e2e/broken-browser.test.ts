@@ -109,9 +109,14 @@ for (const [what, name, code, sentence] of [
     'a database that the browser refuses',
     'refused',
     'store-unavailable',
-    'Your browser cannot remember this upload.',
+    "Your browser can't save this upload's progress.",
   ],
-  ['a disk that is full', 'full', 'store-full', 'Your browser has no room to remember this upload.'],
+  [
+    'a disk that is full',
+    'full',
+    'store-full',
+    "Your browser's storage is full, so this upload can't resume later.",
+  ],
 ] as const) {
   test(`${what} costs the resuming, and page and person are told while it goes on`, async () => {
     const gate = stopAfter(3);

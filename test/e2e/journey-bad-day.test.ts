@@ -79,7 +79,7 @@ test('a storage that refuses every byte is told, and retry works once it takes t
   assert.equal(failed?.detail.status, 403);
   await page
     .locator('secure-uploader')
-    .getByText(/did not take this file/i)
+    .getByText(/server rejected this file/i)
     .first()
     .waitFor();
   world.service.faults.clear();
@@ -100,7 +100,7 @@ test('a service that is down is told, and retry works once it is back', async ()
   assert.equal(failed?.detail.code, 'network');
   await page
     .locator('secure-uploader')
-    .getByText(/cannot be reached/i)
+    .getByText(/couldn't reach the server/i)
     .first()
     .waitFor();
   await world.startServiceAgain();
@@ -118,7 +118,7 @@ test('a folder without rights is told for each file, and nothing was tried twice
   assert.deepEqual(new Set(failed.map(({ detail }) => detail.code)), new Set(['forbidden']));
   await page
     .locator('secure-uploader')
-    .getByText(/may not put files in this folder/i)
+    .getByText(/don't have permission to upload to this folder/i)
     .first()
     .waitFor();
   const asked = world.service.log.filter((entry) => entry.operation === 'session' && entry.method === 'POST');

@@ -68,7 +68,7 @@ async function leaveInTheMiddle(attributes = ATTRIBUTES): Promise<void> {
 test('an upload that was left is in the list again, asks for its file, refuses another, and goes on with the right one', async () => {
   await leaveInTheMiddle();
   const page = await world.openWithToken(ATTRIBUTES);
-  const row = page.locator('secure-uploader').getByText('Choose the file again to go on');
+  const row = page.locator('secure-uploader').getByText('Choose the file again to continue');
   await row.waitFor();
   const [added] = await eventsOf(page, 'file-added');
   assert.equal(added?.detail.sizeBytes, SIZE);
@@ -101,7 +101,7 @@ for (const [how, give] of [
   test(`the file of an upload that was left may also be ${how}, and goes to its row`, async () => {
     await leaveInTheMiddle();
     const page = await world.openWithToken(ATTRIBUTES);
-    await page.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
+    await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
     await give(page);
     await until(page, 'upload-completed');
     assert.equal((await eventsOf(page, 'file-added')).length, 1);
@@ -159,7 +159,7 @@ for (const [how, alice, vic] of [
     const sentBefore = new Set(answeredPuts().map(({ hash }) => hash));
     world.service.faults.clearLog();
     const page = await world.openWithToken(`${ATTRIBUTES} ${vic}`, 'vic');
-    if (!vic) await page.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
+    if (!vic) await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
     await pick(page);
     const [completed] = await until(page, 'upload-completed');
     assert.equal((await eventsOf(page, 'file-added')).length, 1);
@@ -177,7 +177,7 @@ for (const [how, alice, vic] of [
     await page.close();
     if (!vic) return;
     const again = await world.openWithToken(`${ATTRIBUTES} ${alice}`);
-    await again.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
+    await again.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
     await again.close();
   });
 }
@@ -201,7 +201,7 @@ test('a file of the same name, size and time with one byte changed ends stored a
   utimesSync(path, time, time);
 
   const second = await world.openWithToken(ATTRIBUTES);
-  await second.locator('secure-uploader').getByText('Choose the file again to go on').waitFor();
+  await second.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
   await pick(second);
   const [completed] = await until(second, 'upload-completed');
   const { createReadStream } = await import('node:fs');

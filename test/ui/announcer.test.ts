@@ -83,7 +83,7 @@ describe('announcements', () => {
     for (let index = 0; index < 500; index++) announcer.onChange(failed(`${index}.txt`));
     await until(1);
     expect(said).to.deep.equal([
-      '500 files not uploaded. 0.txt: The service cannot be reached. Check your connection, then retry.',
+      "500 files failed to upload. 0.txt: We couldn't reach the server. Check your connection and try again.",
     ]);
     expect(announcer.spoken.polite).to.equal('');
   });
@@ -101,7 +101,7 @@ describe('announcements', () => {
     announcer.onChange(change('file-rejected', detail));
     await until(1);
     expect(said).to.deep.equal([
-      'b.exe was not added. This type of file is not accepted here. Choose another one. Accepted: PDF.',
+      "b.exe wasn't added. This file type isn't allowed. Choose another file. Allowed: PDF.",
     ]);
   });
 
@@ -116,7 +116,7 @@ describe('announcements', () => {
     announcer.onChange(
       change('uploads-finished', { doneCount: 1, failedCount: 2, canceledCount: 1, waitingCount: 0 }),
     );
-    expect(said).to.deep.equal(['Finished: 1 file uploaded. 2 files not uploaded. 1 file canceled.']);
+    expect(said).to.deep.equal(['Finished: 1 file uploaded. 2 files failed to upload. 1 file canceled.']);
   });
 
   it('tells nothing where nothing came to an end', () => {
@@ -128,7 +128,7 @@ describe('announcements', () => {
   });
 
   for (const [title, counts, text] of [
-    ['of one that failed', [0, 1, 0], 'Finished. 1 file not uploaded.'],
+    ['of one that failed', [0, 1, 0], 'Finished. 1 file failed to upload.'],
     ['of one that was canceled', [0, 0, 1], 'Finished. 1 file canceled.'],
     ['of one that is done', [1, 0, 0], 'Finished: 1 file uploaded.'],
   ] as const)
@@ -185,10 +185,10 @@ describe('announcements', () => {
     rejected('b.txt');
     await until(1);
     const empty = ENGLISH['file-empty'];
-    expect(said[0]).to.equal(`2 files were not added. a.txt: ${empty} invoice.txt: ${ENGLISH.network}`);
+    expect(said[0]).to.equal(`2 files weren't added. a.txt: ${empty} invoice.txt: ${ENGLISH.network}`);
     rejected('c.txt');
     await until(2);
-    expect(said[1]).to.equal(`c.txt was not added. ${empty}`);
+    expect(said[1]).to.equal(`c.txt wasn't added. ${empty}`);
   });
 
   describe('as time goes by', () => {

@@ -267,7 +267,7 @@ export const SITUATIONS: readonly Situation[] = [
       'Cancel: sent.txt': mixed('sent.txt canceled'),
       'Pause all': mixed('sent.txt paused user'),
       'Resume all': mixed('paused.txt uploading'),
-      'Retry failed': mixed('failed.txt uploading'),
+      'Retry failed files': mixed('failed.txt uploading'),
       'Cancel all': mixed('paused.txt canceled', 'sent.txt canceled', 'failed.txt canceled'),
       'Clear finished': [MIXED[2] as string, MIXED[4] as string],
     },

@@ -12,7 +12,7 @@ describe('dropping and pasting', () => {
     await element.updateComplete;
     expect(one(element, '[part~=drop-zone]').part.contains('dragging')).to.equal(true);
     expect(element.matches(':state(dragging)')).to.equal(true);
-    expect(textOf(element)).to.contain('Let go to add');
+    expect(textOf(element)).to.contain('Drop to upload');
     const added = nextEvent(element, 'file-added');
     element.dispatchEvent(dragEvent('drop', data));
     expect((await added).detail).to.include({ name: 'dropped.txt', relativePath: 'dropped.txt' });
@@ -146,6 +146,6 @@ describe('reading dropped folders', () => {
     const data = { ...dropOf({ webkitGetAsEntry: () => folderEntry('nothing', []) }), types: ['Files'] };
     Object.defineProperty(event, 'dataTransfer', { value: data });
     element.dispatchEvent(event);
-    await shown(() => textOf(element).includes('1 empty folder was left out.'));
+    await shown(() => textOf(element).includes('1 empty folder was skipped.'));
   });
 });

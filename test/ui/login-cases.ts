@@ -115,7 +115,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
   ],
   'asks for no password inside another page': [
     { state: 'prompt', isFramed: true },
-    ['title Sign in', 'status', ENGLISH_LOGIN.framed, 'button Sign in in a window'],
+    ['title Sign in', 'status', ENGLISH_LOGIN.framed, 'button Open sign-in window'],
   ],
   'offers no window where there is none': [
     { state: 'prompt', isFramed: true, hasWindow: false },
@@ -123,7 +123,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
   ],
   'offers a window where the browser keeps the sign-in apart': [
     { state: 'prompt', error: 'sign-in-required' },
-    ['title Sign in', `status ${ENGLISH_LOGIN.otherJar}`, ...FORM, 'button Sign in in a window'],
+    ['title Sign in', `status ${ENGLISH_LOGIN.otherJar}`, ...FORM, 'button Open sign-in window'],
   ],
   'says only that a sign-in is needed where there is no window': [
     { state: 'prompt', error: 'sign-in-required', hasWindow: false },
@@ -132,13 +132,13 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
   ...Object.fromEntries(
     (['step-unsupported', 'method-unsupported', 'passkey-unavailable'] as const).map((error) => [
       `offers a window after ${error}`,
-      [{ state: 'prompt', error }, ['title Sign in', problem(error), ...FORM, 'button Sign in in a window']],
+      [{ state: 'prompt', error }, ['title Sign in', problem(error), ...FORM, 'button Open sign-in window']],
     ]),
   ),
   'offers the ways to prove who it is': [
     { state: 'choose', challenge: challenge({ methods: [SMS, NOTED] }) },
     [
-      'title How do you want to confirm that it is you?',
+      "title How do you want to verify it's you?",
       'status',
       'button Code by text message ···42',
       'button Token card',
@@ -159,7 +159,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       CODE,
       'submit Confirm',
       'button Send again',
-      'button Another way',
+      'button Try another way',
       'button Start over',
     ],
   ],
@@ -205,7 +205,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
     },
     [
       'title Code from your authenticator app',
-      `${problem('challenge-failed')} One attempt is left.`,
+      `${problem('challenge-failed')} 1 attempt left.`,
       'field E-mail address email/email/username required readonly value=a@b.c',
       `${CODE} invalid`,
       'submit Confirm',
@@ -233,13 +233,13 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'status',
       CODE,
       'submit One moment… (disabled)',
-      'button Another way',
+      'button Try another way',
       'button Start over',
     ],
   ],
   'asks for a passkey': [
     { state: 'answer', challenge: challenge({ method: PASSKEY, methods: [PASSKEY, SMS] }) },
-    ['title Passkey', 'status', 'button Use passkey', 'button Another way', 'button Start over'],
+    ['title Passkey', 'status', 'button Use passkey', 'button Try another way', 'button Start over'],
   ],
   'waits while the passkey is checked': [
     { state: 'verify', challenge: challenge({ method: PASSKEY }) },
@@ -251,7 +251,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'title Approve on your phone',
       'status',
       ENGLISH_LOGIN.waitText,
-      'button Another way',
+      'button Try another way',
       'button Start over',
     ],
   ],
@@ -266,7 +266,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'button Cancel',
     ],
   ],
-  'says that somebody is signed in': [{ state: 'signed-in' }, ['title You are signed in.', 'status']],
+  'says that somebody is signed in': [{ state: 'signed-in' }, ["title You're signed in.", 'status']],
   'waits for what is under way': [{ state: 'exchange' }, ['title One moment…', 'status', 'button Cancel']],
   'counts down while the service is busy': [
     { state: 'cooling', error: 'rate-limited', coolInS: 5 },

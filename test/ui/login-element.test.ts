@@ -106,7 +106,7 @@ describe('the sign-in form alone on a page', () => {
       await type(made, 'code', '123456');
       await submit(made);
       await made.answer(SIGNED_IN);
-      expect(title(made)).to.equal('You are signed in.');
+      expect(title(made)).to.equal("You're signed in.");
     } finally {
       for (const name of names) document.removeEventListener(name, log);
     }

@@ -103,7 +103,7 @@ describe('the sign-in form', () => {
       ['signIn', 'popup', 'c'],
     ],
     ['Show password', { state: 'prompt' }, ['onToggle']],
-    ['Sign in in a window', { state: 'prompt', isFramed: true }, ['signIn', 'popup']],
+    ['Open sign-in window', { state: 'prompt', isFramed: true }, ['signIn', 'popup']],
     [
       'Token card',
       { state: 'choose', challenge: challenge({ methods: [NOTED] }) },
@@ -111,7 +111,7 @@ describe('the sign-in form', () => {
     ],
     ['Send again', { state: 'answer', challenge: challenge({ method: SMS }) }, ['act', { type: 'resend' }]],
     [
-      'Another way',
+      'Try another way',
       { state: 'answer', challenge: challenge({ method: SMS, methods: [SMS, TOTP] }) },
       ['act', { type: 'other-method' }],
     ],

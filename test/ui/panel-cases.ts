@@ -90,7 +90,7 @@ export const ZONES: Cases<Shown> = {
     { intake: { dragging: true } },
     [
       'drop-zone dragging',
-      'title Let go to add',
+      'title Drop to upload',
       'button browse-button Choose files',
       'button folder-button Choose a folder',
     ],
@@ -132,7 +132,7 @@ export const ZONES: Cases<Shown> = {
       'title Drop files here',
       'button browse-button Choose files',
       'button folder-button Choose a folder',
-      'notice 1 empty folder was left out.',
+      'notice 1 empty folder was skipped.',
     ],
   ],
   'with two folders left out': [
@@ -142,7 +142,7 @@ export const ZONES: Cases<Shown> = {
       'title Drop files here',
       'button browse-button Choose files',
       'button folder-button Choose a folder',
-      'notice 2 empty folders were left out.',
+      'notice 2 empty folders were skipped.',
     ],
   ],
   'with one file left out': [
@@ -152,7 +152,7 @@ export const ZONES: Cases<Shown> = {
       'title Drop files here',
       'button browse-button Choose files',
       'button folder-button Choose a folder',
-      'notice 1 file could not be read and was left out.',
+      "notice 1 file couldn't be read and was skipped.",
     ],
   ],
   'with two files left out': [
@@ -162,7 +162,7 @@ export const ZONES: Cases<Shown> = {
       'title Drop files here',
       'button browse-button Choose files',
       'button folder-button Choose a folder',
-      'notice 2 files could not be read and were left out.',
+      "notice 2 files couldn't be read and were skipped.",
     ],
   ],
 };
@@ -173,46 +173,46 @@ export const REFUSED: Cases<Shown> = {
   'one, for its type': [
     refused(1),
     [
-      'rejections label=1 file was not added',
-      'title 1 file was not added',
-      'rejection in/0.exe This type of file is not accepted here. Choose another one. Accepted: PDF, image.',
+      "rejections label=1 file wasn't added",
+      "title 1 file wasn't added",
+      "rejection in/0.exe This file type isn't allowed. Choose another file. Allowed: PDF, image.",
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],
   'one, without a limit': [
     refused(1, 'file-empty', {}),
     [
-      'rejections label=1 file was not added',
-      'title 1 file was not added',
-      'rejection in/0.exe This file is empty. Choose one with something in it.',
+      "rejections label=1 file wasn't added",
+      "title 1 file wasn't added",
+      'rejection in/0.exe This file is empty. Choose another file.',
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],
   'one, with an empty limit': [
     refused(1, 'file-type-refused', { limit: '' }),
     [
-      'rejections label=1 file was not added',
-      'title 1 file was not added',
-      'rejection in/0.exe This type of file is not accepted here. Choose another one.',
+      "rejections label=1 file wasn't added",
+      "title 1 file wasn't added",
+      "rejection in/0.exe This file type isn't allowed. Choose another file.",
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],
   'one, for its size': [
     refused(1, 'file-too-large', { limit: 5 * MB }),
     [
-      'rejections label=1 file was not added',
-      'title 1 file was not added',
-      'rejection in/0.exe This file is too large. Choose a smaller one. Accepted: up to 5 MB each.',
+      "rejections label=1 file wasn't added",
+      "title 1 file wasn't added",
+      'rejection in/0.exe This file is too large. Choose a smaller one. Allowed: up to 5 MB each.',
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],
   'two, since they are too many': [
     refused(2, 'too-many-files', { limit: 1 }),
     [
-      'rejections label=2 files were not added',
-      'title 2 files were not added',
-      'rejection in/0.exe That is more files than are accepted here. Remove some first. Accepted: at most 1 file.',
-      'rejection in/1.exe That is more files than are accepted here. Remove some first. Accepted: at most 1 file.',
+      "rejections label=2 files weren't added",
+      "title 2 files weren't added",
+      'rejection in/0.exe Too many files. Remove one to add another. Allowed: at most 1 file.',
+      'rejection in/1.exe Too many files. Remove one to add another. Allowed: at most 1 file.',
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],

@@ -89,7 +89,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
       status: 'Uploading · 1 MB of 2 MB',
       problem:
-        'warning Your browser has no room to remember this upload. Keep this page open until it is done.',
+        "warning Your browser's storage is full, so this upload can't resume later. Keep this page open until it's done.",
       actions: [PAUSE, CANCEL],
     },
   ],
@@ -98,7 +98,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Trying again… · 1 MB of 2 MB',
+      status: 'Retrying… · 1 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],
@@ -175,7 +175,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Waiting, the service is busy · 1 MB of 2 MB',
+      status: 'Waiting, the server is busy · 1 MB of 2 MB',
       actions: [CANCEL],
     },
   ],
@@ -193,7 +193,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Choose the file again to go on · 1 MB of 2 MB',
+      status: 'Choose the file again to continue · 1 MB of 2 MB',
       actions: ['Choose the file again <resume>', CANCEL],
     },
   ],
@@ -201,8 +201,8 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     failed('network'),
     {
       icon: 'alert',
-      status: 'Not uploaded · 2 MB',
-      problem: 'error The service cannot be reached. Check your connection, then retry.',
+      status: 'Upload failed · 2 MB',
+      problem: "error We couldn't reach the server. Check your connection and try again.",
       actions: [RETRY, REMOVE],
     },
   ],
@@ -210,9 +210,9 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     failed('file-unreadable'),
     {
       icon: 'alert',
-      status: 'Not uploaded · 2 MB',
+      status: 'Upload failed · 2 MB',
       problem:
-        'error This file cannot be read. Check that it is still there and not open elsewhere, then choose it again.',
+        "error We couldn't read this file. Make sure it still exists and isn't open in another app, then choose it again.",
       actions: [REMOVE],
     },
   ],
@@ -220,8 +220,8 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     failed('name-taken'),
     {
       icon: 'alert',
-      status: 'Not uploaded · 2 MB',
-      problem: 'error There is already a file of this name. Upload yours under another one.',
+      status: 'Upload failed · 2 MB',
+      problem: 'error A file with this name already exists. Upload yours with a different name.',
       more: 'button rename-button Upload as a (2).pdf',
       actions: [RETRY, REMOVE],
     },

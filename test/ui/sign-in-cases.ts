@@ -30,7 +30,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      'error The sign-in window was closed. Sign in to go on.',
+      'error The sign-in window was closed. Sign in to continue.',
       'button sign-in-button Sign in',
     ],
   ],
@@ -39,7 +39,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      'sign-in-text A window opens for it. Your files stay here.',
+      'sign-in-text A sign-in window opens. Your files stay on this page.',
       'button sign-in-button Sign in',
     ],
   ],
@@ -48,7 +48,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      'sign-in-text Signing in leaves this page. Files that are not done then have to be chosen again.',
+      "sign-in-text Signing in takes you to another page. You'll need to choose unfinished files again afterwards.",
       'button sign-in-button Sign in',
     ],
   ],
@@ -57,7 +57,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      'error Your browser blocked the sign-in window. Allow it for this page, then try again.',
+      'error Your browser blocked the sign-in window. Allow pop-ups for this page and try again.',
       'button sign-in-button Open again',
     ],
   ],
@@ -69,7 +69,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      'error Your browser blocked the sign-in window. Allow it for this page, then try again.',
+      'error Your browser blocked the sign-in window. Allow pop-ups for this page and try again.',
       'button continue-here-button Continue on this page',
       'button sign-in-button Open again',
     ],
@@ -79,7 +79,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      'error The sign-in window was closed. Sign in to go on.',
+      'error The sign-in window was closed. Sign in to continue.',
       'button sign-in-button Sign in',
     ],
   ],
@@ -88,7 +88,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      'error This page could not sign you in. Try again, or reload the page.',
+      "error This page couldn't sign you in. Try again, or reload the page.",
       'button sign-in-button Try again',
     ],
   ],
@@ -97,7 +97,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in popup label=Continue in the sign-in window',
       'title Continue in the sign-in window',
-      'sign-in-text The upload goes on by itself as soon as you are signed in.',
+      'sign-in-text Your upload continues automatically after you sign in.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],
@@ -107,7 +107,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in popup label=Continue in the sign-in window',
       'title Continue in the sign-in window',
-      'error The upload goes on by itself as soon as you are signed in.',
+      'error Your upload continues automatically after you sign in.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],
@@ -152,7 +152,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in cooling label=One moment, please',
       'title One moment, please',
-      'error The service is busy. It goes on by itself soon.',
+      'error The server is busy. Retrying automatically soon.',
       'button cancel-sign-in-button Cancel',
     ],
   ],
@@ -161,7 +161,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in cooling label=One moment, please',
       'title One moment, please',
-      'error The service is busy. It goes on by itself in about 30 s.',
+      'error The server is busy. Retrying automatically in about 30 s.',
       'button cancel-sign-in-button Cancel',
     ],
   ],
@@ -170,7 +170,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in cooling label=One moment, please',
       'title One moment, please',
-      'error There is no connection. The upload goes on when it is back.',
+      "error You're offline. The upload resumes when you're back online.",
       'button cancel-sign-in-button Cancel',
     ],
   ],
@@ -183,7 +183,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in popup label=Continue in the sign-in window',
       'title Continue in the sign-in window',
-      'sign-in-text The upload goes on by itself as soon as you are signed in.',
+      'sign-in-text Your upload continues automatically after you sign in.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],

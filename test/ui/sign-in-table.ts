@@ -206,7 +206,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
       ...CHOOSE,
       ...CREDENTIALS,
       'Sign in': asked('prompt'),
-      'Sign in in a window': asked('popup', 'window opened'),
+      'Open sign-in window': asked('popup', 'window opened'),
       ...CANCEL_FILE,
     },
   },

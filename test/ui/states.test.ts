@@ -39,14 +39,14 @@ describe('every state of the widget', () => {
       'Waiting',
       'Checking…',
       'Uploading',
-      'Trying again…',
+      'Retrying…',
       'Finishing…',
       'Paused',
       'Waiting for connection',
       'Waiting for sign-in',
-      'Waiting, the service is busy',
+      'Waiting, the server is busy',
       'Uploading in another tab',
-      'Choose the file again to go on',
+      'Choose the file again to continue',
       'Done',
     ]);
   });

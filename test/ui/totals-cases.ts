@@ -64,7 +64,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [failed('network'), pdf('done')] },
     [
       'status 1 of 2 files done · 4 MB',
-      'button retry-failed-button Retry failed',
+      'button retry-failed-button Retry failed files',
       'button clear-button Clear finished',
     ],
   ],

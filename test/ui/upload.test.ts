@@ -121,11 +121,11 @@ describe('uploading with the element', () => {
     expect((await rejected).detail.code).to.equal('file-too-large');
     const panel = await shown(() => element.renderRoot.querySelector('[part=rejections]'));
     // A slow page may be shown the first refusal before the second is there.
-    await shown(() => panel.textContent?.includes('2 files were not added'));
+    await shown(() => panel.textContent?.includes("2 files weren't added"));
     expect(panel.textContent).to.contain(
-      'This file is too large. Choose a smaller one. Accepted: up to 40 bytes each.',
+      'This file is too large. Choose a smaller one. Allowed: up to 40 bytes each.',
     );
-    expect(panel.textContent).to.contain('This type of file is not accepted here.');
+    expect(panel.textContent).to.contain("This file type isn't allowed.");
     expect(all(element, '.row')).to.have.length(0);
     button(element, 'Dismiss').click();
     await shown(() => !element.renderRoot.querySelector('[part=rejections]'));
@@ -137,8 +137,12 @@ describe('uploading with the element', () => {
     pick(element, textFile(uniqueName()));
     expect((await failed).detail).to.include({ code: 'forbidden', status: 403 });
     const row = await shown(() => element.renderRoot.querySelector('.row.failed'));
-    expect(row.textContent).to.contain('You may not put files in this folder. Ask its owner for access.');
-    await shown(() => one(element, '[role=alert][aria-live]').textContent?.includes('You may not put files'));
+    expect(row.textContent).to.contain(
+      "You don't have permission to upload to this folder. Ask its owner for access.",
+    );
+    await shown(() =>
+      one(element, '[role=alert][aria-live]').textContent?.includes("You don't have permission to upload"),
+    );
   });
 
   it('retries a failed file by its button once the fault is gone', async () => {
@@ -195,15 +199,15 @@ describe('uploading with the element', () => {
     console.error = (...args: unknown[]) => told.push(args.join(' '));
     try {
       const element = await createElement({ baseUrl: undefined });
-      expect(textOf(element)).not.to.contain('not set up');
+      expect(textOf(element)).not.to.contain("aren't set up");
       pick(element, textFile('early.txt'));
       pick(element, textFile('early.txt'));
-      await shown(() => textOf(element).includes('This upload is not set up correctly.'));
+      await shown(() => textOf(element).includes("Uploads aren't set up correctly here."));
       expect(told).to.have.length(1);
       expect(told[0]).to.contain('base-url is not set');
       element.baseUrl = (await findReference()).baseUrl;
       await element.updateComplete;
-      expect(textOf(element)).not.to.contain('not set up');
+      expect(textOf(element)).not.to.contain("aren't set up");
     } finally {
       console.error = error;
     }

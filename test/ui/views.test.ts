@@ -71,7 +71,7 @@ describe('a row of a file that', () => {
     const shown = file('a\u202efdp.exe', 'failed', 10, 0, { relativePath: 'x\u202ey/a\u202efdp.exe', error });
     const lines = outlineOf(one(await show({ snapshot: snapshot([shown]) }), 'li'));
     expect(lines).to.include('file-name title=xy/afdp.exe afdp.exe');
-    expect(lines).to.include('file-status Not uploaded · 10 bytes · xy');
+    expect(lines).to.include('file-status Upload failed · 10 bytes · xy');
     expect(lines).to.include('button rename-button Upload as afdp (2).exe');
   });
 });
