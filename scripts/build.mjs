@@ -1,6 +1,7 @@
 // `npm run build`: the package (unbundled modules with types, by tsc), dist/cdn (one file, its worker beside it, by Vite), the
 // callback page and custom-elements.json.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -52,6 +53,7 @@ function printSizes() {
     const bytes = readFileSync(join(dist, file));
     const kib = (size) => `${(size / 1024).toFixed(1)} KiB`;
     console.log(`dist/${file}: ${kib(bytes.length)}, gzip ${kib(gzipSync(bytes).length)}`);
+    console.log(`  integrity="sha384-${createHash('sha384').update(bytes).digest('base64')}"`);
   }
 }
 

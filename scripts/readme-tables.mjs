@@ -1,6 +1,6 @@
-// Writes the tables of README.md from what the code says: the manifest of the elements, the types of the events, the defaults
-// of the settings, the texts of the errors. `node --import tsx scripts/readme-tables.mjs` writes them; with `--check` it only
-// tells which differ, and fails if one does.
+// Generates the tables of docs/reference.md from the source: the manifest of the elements, the types of the events, the defaults
+// of the settings and the error messages. `node --import tsx scripts/readme-tables.mjs` writes them; with `--check` it prints the
+// differences and fails if there are any.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { ENGLISH } from '../src/ui/messages.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = 'node_modules/.cache/secure-uploader-manifest';
 
-/** What the manifest says of the element: read from the sources as they are now, not from the last build. */
+/** The element's manifest, from the current sources rather than the last build. */
 function readElement() {
   mkdirSync(join(root, scratch), { recursive: true });
   const script = join(root, 'node_modules/@custom-elements-manifest/analyzer/cem.js');
@@ -31,7 +31,7 @@ function readElement() {
   return all.find((declaration) => declaration.tagName === 'secure-uploader');
 }
 
-/** The fields of each event's detail, by event name, as the types of `SecureUploaderEvents` have them. */
+/** The fields of each event's detail, by event name, from the type `SecureUploaderEvents`. */
 function readDetails() {
   const file = join(root, 'src/ui/event-map.ts');
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
@@ -80,7 +80,7 @@ function signatureOf({ name, parameters = [] }) {
   return code(`${name}(${inner.join(', ')})`);
 }
 
-/** Of the overloads of a method the one that the doc block stands on, with the parameters of the longest. */
+/** Overloads as one row: the doc comment of the documented one, with the parameters of the longest. */
 function methodsOf(members) {
   const methods = members.filter(
     ({ kind, privacy, name }) => kind === 'method' && !privacy && !/^(add|remove)EventListener$/.test(name),
@@ -95,7 +95,7 @@ function methodsOf(members) {
   });
 }
 
-/** Every table by the name that its markers have. */
+/** All tables, by the name in their markers. */
 function readTables() {
   const { attributes, members, events, cssParts, cssProperties, cssStates, slots } = readElement();
   const details = readDetails();
@@ -109,22 +109,22 @@ function readTables() {
   const named = (items) => items.map(({ name, description }) => [code(name), cell(description)]);
   return {
     attributes: table(
-      ['Attribute', 'Default', 'Meaning'],
+      ['Attribute', 'Default', 'Description'],
       attributes.map((each) => [code(each.name), defaultOf(each), cell(each.description)]),
     ),
-    properties: table(['Property', 'Meaning'], named(properties)),
-    methods: table(['Method', 'Meaning'], methodsOf(members)),
+    properties: table(['Property', 'Description'], named(properties)),
+    methods: table(['Method', 'Description'], methodsOf(members)),
     events: table(
-      ['Event', 'Detail', 'When'],
+      ['Event', 'Detail', 'Dispatched'],
       events.map(({ name, description }) => {
         const fields = details.get(name);
         if (!fields) throw new Error(`${name} has no type`);
         return [code(name), code(fields.join(', ')), cell(description)];
       }),
     ),
-    parts: table(['Part', 'What'], named(cssParts)),
+    parts: table(['Part', 'Description'], named(cssParts)),
     'custom-properties': table(
-      ['Custom property', 'Default', 'Meaning'],
+      ['Custom property', 'Default', 'Description'],
       cssProperties.map((each) => [
         code(each.name),
         each.default ? code(each.default) : '',
@@ -132,36 +132,36 @@ function readTables() {
       ]),
     ),
     states: table(['State', 'While'], named(cssStates)),
-    slots: table(['Slot', 'What'], named(slots)),
+    slots: table(['Slot', 'Description'], named(slots)),
     errors: table(
-      ['Code', 'Retry may help', 'What a person reads'],
+      ['Code', 'Retry may help', 'Message'],
       ERROR_CODES.map((each) => [code(each), canRetry(each) ? 'yes' : '', ENGLISH[each]]),
     ),
   };
 }
 
-/** `text` with each table between its markers; throws where one has no place. */
+/** `text` with each table between its markers; throws if a marker is missing. */
 function insertTables(text, tables) {
   let next = text;
   for (const [name, markdown] of Object.entries(tables)) {
     const marks = new RegExp(`(<!-- table: ${name} -->\n)[\\s\\S]*?(<!-- end -->)`);
-    if (!marks.test(next)) throw new Error(`README.md has no place for the table of ${name}`);
+    if (!marks.test(next)) throw new Error(`docs/reference.md has no marker for the table ${name}`);
     next = next.replace(marks, (_, begin, end) => `${begin}\n${markdown}\n\n${end}`);
   }
   return next;
 }
 
-const file = join(root, 'README.md');
+const file = join(root, 'docs/reference.md');
 const now = readFileSync(file, 'utf8');
 const wanted = insertTables(now, readTables());
 if (!process.argv.includes('--check')) writeFileSync(file, wanted);
 else if (now !== wanted) {
   const linesOf = (text) => text.split('\n');
   const without = (text, other) => linesOf(text).filter((line) => !linesOf(other).includes(line));
-  const told = [
+  const changes = [
     ...without(now, wanted).map((line) => `- ${line}`),
     ...without(wanted, now).map((line) => `+ ${line}`),
   ];
-  console.log(`README.md is behind the code; scripts/readme-tables.mjs mends it:\n${told.join('\n')}`);
+  console.log(`docs/reference.md is out of date; run scripts/readme-tables.mjs:\n${changes.join('\n')}`);
   process.exitCode = 1;
 }

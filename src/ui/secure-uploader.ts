@@ -1,5 +1,4 @@
-// The element: attributes in, events out, and one shadow root. It joins the controllers and the views; what happens to
-// files is the engine's.
+// The element: connects attributes, events and one shadow root with the engine, the controllers and the views.
 
 import { LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { property } from 'lit/decorators.js';
@@ -30,181 +29,186 @@ import { widget } from './views/widget.ts';
 import { WindowController } from './window-controller.ts';
 
 /**
- * Uploads files to a service: picks them, signs in, hashes, sends in resumable chunks, and shows how far it is.
+ * Uploads files to a service: lets users choose files, signs in, hashes, uploads in resumable chunks, and shows the progress.
+ *
+ * @example
+ * ```html
+ * <secure-uploader base-url="https://files.example.com" parent-id="folder-a" multiple></secure-uploader>
+ * ```
  *
  * @summary Signs in, hashes, and uploads files in resumable chunks.
  * @tag secure-uploader
  * @tagname secure-uploader
  *
- * @slot hint - What may be picked, below the invitation. By default the rules in a line.
- * @slot login - The sign-in form of `auth="local"`. The element puts it there itself.
+ * @slot hint - Replaces the line below the drop zone's title, which shows the limits by default.
+ * @slot login - The sign-in form of `auth="local"`. Filled by the element itself.
  *
- * @fires {CustomEvent} file-add - Cancelable: a file is about to be added. Preventing it refuses the file.
- * @fires {CustomEvent} file-added - A file has a row now.
- * @fires {CustomEvent} file-rejected - A file was refused; `code` says why.
- * @fires {CustomEvent} rejections-dismissed - Refusals were taken off the screen.
- * @fires {CustomEvent} file-removed - A row is gone.
- * @fires {CustomEvent} file-moved - A file stands elsewhere in the list: before another one, or at the end.
- * @fires {CustomEvent} file-renamed - The folder has a file of its name; it goes by another one.
- * @fires {CustomEvent} upload-started - Work on a file has begun; it may wait for sign-in.
- * @fires {CustomEvent} upload-progress - At most ten times a second for each file.
- * @fires {CustomEvent} upload-paused - A file rests; `reason` says why.
- * @fires {CustomEvent} upload-resumed - A file goes on.
- * @fires {CustomEvent} upload-completed - All chunks are stored and committed; hashes and receipts are in the detail.
- * @fires {CustomEvent} upload-failed - A file has failed; `code` says why, `retryable` whether a retry may help.
- * @fires {CustomEvent} upload-canceled - A file was given up and forgotten.
- * @fires {CustomEvent} uploads-finished - Nothing is left that will go on by itself.
- * @fires {CustomEvent} chunk-hashed - With `chunk-events` only.
- * @fires {CustomEvent} chunk-uploaded - With `chunk-events` only.
- * @fires {CustomEvent} auth-redirect - Cancelable: sign-in is about to leave the page. Preventing it stays.
- * @fires {CustomEvent} auth-required - A token is needed; `respondWith(promise)` supplies one.
- * @fires {CustomEvent} auth-challenged - Sign-in asks for one more proof.
- * @fires {CustomEvent} auth-changed - Sign-in went from one state to another.
- * @fires {CustomEvent} auth-failed - Sign-in failed; `code` says why.
- * @fires {CustomEvent} signed-in - There is a token.
- * @fires {CustomEvent} signed-out - The token is forgotten.
+ * @fires {CustomEvent} file-add - Before a file is added. Cancelable: `preventDefault()` skips the file.
+ * @fires {CustomEvent} file-added - A file was added to the list.
+ * @fires {CustomEvent} file-rejected - A file was rejected for the reason `code`.
+ * @fires {CustomEvent} rejections-dismissed - Rejections were dismissed.
+ * @fires {CustomEvent} file-removed - A file was removed from the list.
+ * @fires {CustomEvent} file-moved - A file was moved in the list, before `beforeId` or to the end.
+ * @fires {CustomEvent} file-renamed - A file was renamed because the folder has a file with its name.
+ * @fires {CustomEvent} upload-started - An upload started; it may wait for sign-in.
+ * @fires {CustomEvent} upload-progress - At most ten times per second and file.
+ * @fires {CustomEvent} upload-paused - An upload was paused for the given `reason`.
+ * @fires {CustomEvent} upload-resumed - An upload was resumed.
+ * @fires {CustomEvent} upload-completed - All chunks are stored and committed. The detail has their hashes and receipts.
+ * @fires {CustomEvent} upload-failed - An upload failed for the reason `code`. `retryable` is true if a retry may help.
+ * @fires {CustomEvent} upload-canceled - An upload was canceled and its saved progress deleted.
+ * @fires {CustomEvent} uploads-finished - No upload is left that continues automatically.
+ * @fires {CustomEvent} chunk-hashed - A chunk was hashed. Only with `chunk-events`.
+ * @fires {CustomEvent} chunk-uploaded - A chunk was stored. Only with `chunk-events`.
+ * @fires {CustomEvent} auth-redirect - Before a redirect for sign-in. Cancelable: `preventDefault()` stays on the page.
+ * @fires {CustomEvent} auth-required - A token is needed. Supply it with `respondWith(promise)`.
+ * @fires {CustomEvent} auth-challenged - The service asks for another proof of identity.
+ * @fires {CustomEvent} auth-changed - The state of sign-in changed.
+ * @fires {CustomEvent} auth-failed - Sign-in failed for the reason `code`.
+ * @fires {CustomEvent} signed-in - The user is signed in.
+ * @fires {CustomEvent} signed-out - The user is signed out; the token was dropped.
  *
- * @csspart base - The frame around everything.
- * @csspart drop-zone - Where files are dropped; also `dragging` while files are over it.
- * @csspart notice - What the last drop left out.
- * @csspart rejections - The panel of refused files; each is a `rejection`.
- * @csspart rejection - One refused file.
- * @csspart sign-in - The sign-in panel; also the name of the state, such as `prompt` or `popup`, or `login` where the form is in it.
- * @csspart sign-in-text - Its explanation.
- * @csspart list-scroller - The scrolling frame of the list.
+ * @csspart base - The outer container.
+ * @csspart drop-zone - The drop zone; also `dragging` while files are dragged over it.
+ * @csspart notice - What was skipped in the last drop.
+ * @csspart rejections - The panel with rejected files.
+ * @csspart rejection - One rejected file.
+ * @csspart sign-in - The sign-in panel; also its state, such as `prompt` or `popup`, or `login` if it has the form.
+ * @csspart sign-in-text - The text of the sign-in panel.
+ * @csspart list-scroller - The scrolling container of the list.
  * @csspart list - The list of files.
- * @csspart file - A row; also the name of its phase, such as `uploading` or `failed`.
+ * @csspart file - A row of the list; also its phase, such as `uploading` or `failed`.
  * @csspart file-icon - The icon of a row.
  * @csspart file-name - The name of a file.
- * @csspart file-percent - How far a file is, in percent.
+ * @csspart file-percent - The progress of a file in percent.
  * @csspart file-status - Phase, size, speed and time left of a file.
- * @csspart progress - A progress bar; the one of all files is also `total-progress`.
- * @csspart total-progress - The progress bar of all files.
- * @csspart error - A sentence about an error.
- * @csspart warning - A sentence about something that does not stop the upload.
- * @csspart totals - The foot with the sums.
- * @csspart button - A button with words; also its own name, such as `browse-button` or `pause-all-button`.
+ * @csspart progress - A progress bar; the overall one is also `total-progress`.
+ * @csspart total-progress - The overall progress bar.
+ * @csspart error - An error message.
+ * @csspart warning - A message about a problem that does not stop the upload.
+ * @csspart totals - The footer with the totals.
+ * @csspart button - A button with text; also its name, such as `browse-button` or `pause-all-button`.
  * @csspart icon-button - A button with an icon.
  *
- * @cssproperty [--secure-uploader-accent=#1b55c9] - Colour of progress, focus and the main button.
- * @cssproperty [--secure-uploader-on-accent=#fff] - Colour of text on the accent.
- * @cssproperty [--secure-uploader-surface=#fff] - Background.
- * @cssproperty [--secure-uploader-text=#14171c] - Colour of text.
- * @cssproperty [--secure-uploader-muted=#596170] - Colour of secondary text.
- * @cssproperty [--secure-uploader-line=#e2e5ea] - Colour of hairlines.
- * @cssproperty [--secure-uploader-danger=#b3261e] - Colour of errors.
- * @cssproperty [--secure-uploader-success=#15734a] - Colour of what is done.
- * @cssproperty [--secure-uploader-radius=12px] - Roundness of the frame; that of inner things follows.
+ * @cssproperty [--secure-uploader-accent=#1b55c9] - Color of progress, focus and the main button.
+ * @cssproperty [--secure-uploader-on-accent=#fff] - Text color on the accent.
+ * @cssproperty [--secure-uploader-surface=#fff] - Background color.
+ * @cssproperty [--secure-uploader-text=#14171c] - Text color.
+ * @cssproperty [--secure-uploader-muted=#596170] - Color of secondary text.
+ * @cssproperty [--secure-uploader-line=#e2e5ea] - Color of lines.
+ * @cssproperty [--secure-uploader-danger=#b3261e] - Color of errors.
+ * @cssproperty [--secure-uploader-success=#15734a] - Color of completed files.
+ * @cssproperty [--secure-uploader-radius=12px] - Corner radius of the container; inner radii follow.
  * @cssproperty [--secure-uploader-font=inherit] - Font family.
- * @cssproperty [--secure-uploader-font-size=0.9375em] - Font size; all measures follow.
- * @cssproperty [--secure-uploader-list-height=30em] - Greatest height of the list; `none` lets the page scroll.
+ * @cssproperty [--secure-uploader-font-size=0.9375em] - Font size; all dimensions follow.
+ * @cssproperty [--secure-uploader-list-height=30em] - Maximum height of the list; with `none` the page scrolls instead.
  *
- * @cssstate uploading - At least one file is being checked, sent or finished.
- * @cssstate dragging - Files are held over the element.
+ * @cssstate uploading - At least one file is being hashed, uploaded or committed.
+ * @cssstate dragging - Files are dragged over the element.
  */
 export class SecureUploader extends LitElement {
   static override styles = styles;
 
-  /** Address of the service. Must be set; a change counts for files added afterwards. */
+  /** URL of the service. Required. A change applies to files added later. */
   @property({ attribute: 'base-url' }) baseUrl?: string | undefined;
-  /** Folder that files are put in. Must be set; a change counts for files added afterwards. */
+  /** Id of the destination folder. Required. A change applies to files added later. */
   @property({ attribute: 'parent-id' }) parentId?: string | undefined;
-  /** How to sign in: `auto`, `token`, `popup`, `redirect`, `local` or `none`. */
+  /** How the user signs in: `auto`, `token`, `popup`, `redirect`, `local` or `none`. */
   @property() auth?: AuthMode | undefined;
-  /** Name of this application at the service. */
+  /** OAuth client id of this application. */
   @property({ attribute: 'client-id' }) clientId?: string | undefined;
-  /** Address of the callback page; by default `secure-uploader-callback.html` beside the page. */
+  /** URL of the callback page. Defaults to `secure-uploader-callback.html` beside the page. */
   @property({ attribute: 'redirect-uri' }) redirectUri?: string | undefined;
-  /** How the code comes back: `query` or `fragment`. */
+  /** How the service returns the code: `query` or `fragment`. */
   @property({ attribute: 'response-mode' }) responseMode?: 'query' | 'fragment' | undefined;
-  /** Whether signing in is tried without asking first: `auto` or `off`. */
+  /** Whether silent sign-in in a hidden frame is attempted: `auto` or `off`. */
   @property() silent?: 'auto' | 'off' | undefined;
-  /** Issuer that answers of sign-in must name. */
+  /** Issuer that sign-in responses must name. */
   @property() issuer?: string | undefined;
   /** Identity provider to sign in with. */
   @property({ attribute: 'idp-id' }) idpId?: string | undefined;
-  /** Scope to ask for. */
+  /** OAuth scope to request. */
   @property() scope?: string | undefined;
   /** Header that carries the token. */
   @property({ attribute: 'auth-header' }) authHeader?: string | undefined;
-  /** Word before the token in its header. */
+  /** Authentication scheme before the token in its header. */
   @property({ attribute: 'auth-scheme' }) authScheme?: string | undefined;
-  /** Shows the form of `auth="local"` though the page is inside a page of another origin. */
+  /** Shows the form of `auth="local"` even if the page is framed by another origin. */
   @property({ attribute: 'allow-framed-login', type: Boolean }) allowFramedLogin = false;
-  /** Origins that files may be sent to, separated by spaces; without it any https origin. */
+  /** Origins that chunks may be uploaded to, separated by spaces. Defaults to any https origin. */
   @property({ attribute: 'upload-origins' }) uploadOrigins?: string | readonly string[] | undefined;
-  /** Whose browser this is, so that people who share one do not resume each other's uploads. */
+  /** Id of the current user, so that people who share a browser don't resume each other's uploads. */
   @property() owner?: string | undefined;
-  /** Types that may be picked, as in `<input accept>`. */
+  /** Accepted file types, as in `<input accept>`. */
   @property() accept?: string | undefined;
-  /** More than one file may be picked. */
+  /** Allows more than one file. */
   @property({ type: Boolean }) multiple = false;
-  /** Offers a button for folders. */
+  /** Shows a button to choose a folder. */
   @property({ type: Boolean }) directory = false;
-  /** Greatest number of files. */
+  /** Maximum number of files. */
   @property({ attribute: 'max-files' }) maxFiles?: number | string | undefined;
-  /** Greatest size of a file, such as `500MB`. */
+  /** Maximum size of a file, such as `500MB`. */
   @property({ attribute: 'max-file-size' }) maxFileSize?: number | string | undefined;
-  /** Size of a chunk, such as `8MiB`; by default it follows from the size of the file. */
+  /** Size of a chunk, such as `8MiB`. Defaults to a size that fits the file. */
   @property({ attribute: 'chunk-size' }) chunkSize?: number | string | undefined;
-  /** Chunks sent at the same time, or `auto`. */
+  /** Number of chunks uploaded in parallel, or `auto`. */
   @property() concurrency?: number | string | undefined;
-  /** Greatest number of chunks in one request for tickets. */
+  /** Maximum number of chunks in one presign request. */
   @property({ attribute: 'batch-size' }) batchSize?: number | string | undefined;
-  /** What all uploads together may use a second on average, such as `2MB`: a chunk goes at the line's speed, the next one waits. */
+  /** Average bandwidth limit per second for all uploads together, such as `2MB`. Delays chunks; does not slow down a chunk. */
   @property() throttle?: number | string | undefined;
-  /** Hash that names chunks: `sha-256` or `blake3`. */
+  /** Hash algorithm that identifies chunks: `sha-256` or `blake3`. */
   @property() hash?: HashAlgorithm | undefined;
-  /** Waits for `start()`. */
+  /** Uploads start only when `start()` is called. */
   @property({ type: Boolean }) manual = false;
-  /** Keeps nothing that would let an upload be resumed after a reload. */
+  /** Saves no progress, so that uploads can't be resumed after a reload. */
   @property({ type: Boolean, attribute: 'no-resume' }) noResume = false;
-  /** Keeps small files (4 MiB each, 64 MiB in all) in the browser until they are done: after a reload they go on by themselves. */
+  /** Saves small files (up to 4 MiB each, 64 MiB in total) in the browser, so that they resume automatically after a reload. */
   @property({ type: Boolean, attribute: 'keep-files' }) keepFiles = false;
-  /** Days after which an upload that is not done is forgotten. */
+  /** Days after which the saved progress of an unfinished upload is deleted. */
   @property({ attribute: 'keep-days' }) keepDays?: number | string | undefined;
-  /** Where the folder has a file of that name: `fail` offers another name, `rename` takes it, such as `report (2).pdf`. */
+  /** If the folder has a file with that name: `fail` offers another name such as `report (2).pdf`, `rename` uses it. */
   @property({ attribute: 'on-conflict' }) onConflict?: 'fail' | 'rename' | undefined;
-  /** Nothing can be added. What is under way goes on. */
+  /** Prevents adding files. Running uploads continue. */
   @property({ type: Boolean, reflect: true }) disabled = false;
-  /** Address of the hash worker, for pages whose policy asks for it. */
+  /** URL of the hash worker, if the default one can't be loaded. */
   @property({ attribute: 'worker-url' }) workerUrl?: string | undefined;
   /** Also dispatches `chunk-hashed` and `chunk-uploaded`. */
   @property({ type: Boolean, attribute: 'chunk-events' }) chunkEvents = false;
-  /** Path that completes an upload; without it done means that every chunk is stored. */
+  /** Path of the commit request. Without it, an upload is complete when every chunk is stored. */
   @property({ attribute: 'commit-path' }) commitPath?: string | undefined;
-  /** Path that drops an upload; without it the service is not told. */
+  /** Path of the cancel request. Without it, the service is not notified. */
   @property({ attribute: 'cancel-path' }) cancelPath?: string | undefined;
   /** Path of the sign-in page. */
   @property({ attribute: 'authorize-path' }) authorizePath?: string | undefined;
-  /** Path that gives a token for a code. */
+  /** Path of the token request. */
   @property({ attribute: 'token-path' }) tokenPath?: string | undefined;
-  /** Path that credentials are sent to, with `auth="local"`. */
+  /** Path of the login request, with `auth="local"`. */
   @property({ attribute: 'login-path' }) loginPath?: string | undefined;
-  /** Path that further proofs are sent to, with `auth="local"`. */
+  /** Path of the challenge request, with `auth="local"`. */
   @property({ attribute: 'challenge-path' }) challengePath?: string | undefined;
-  /** Path that ends the service's own session; without it signing out makes no call. */
+  /** Path of the logout request. Without it, the service's own session stays. */
   @property({ attribute: 'logout-path' }) logoutPath?: string | undefined;
-  /** Path that opens an upload session. */
+  /** Path of the request that opens an upload session. */
   @property({ attribute: 'session-path' }) sessionPath?: string | undefined;
-  /** Path that gives tickets for chunks. */
+  /** Path of the presign request. */
   @property({ attribute: 'chunks-path' }) chunksPath?: string | undefined;
-  /** Supplies a token when one is needed. Another function starts another session; after a sign-out, setting one lets it be called again. */
+  /** Called when a token is needed. A new function starts a new session, also after a sign-out. */
   @property({ attribute: false, hasChanged: () => true }) getToken?: GetToken | undefined;
-  /** Answers the folder of a file from its relative path. */
+  /** Returns the folder id for a relative path. Overrides `parent-id`. */
   @property({ attribute: false }) parentFor?: ((relativePath: string) => string) | undefined;
-  /** How the service fills what its interface leaves open. */
+  /** How the service fills the points that its interface leaves open. */
   @property({ attribute: false }) profile?: Profile | undefined;
-  /** Rare settings of sign-in. */
+  /** Advanced sign-in settings. */
   @property({ attribute: false }) authOptions?: AuthOptions | undefined;
-  /** Identity providers that the form of `auth="local"` offers; `federated` ones sign in in a window. */
+  /** Identity providers offered by the form of `auth="local"`. `federated` ones use the sign-in window. */
   @property({ attribute: false }) idps: readonly Idp[] = [];
-  /** Deadlines and retries of the engine other than the usual ones; read when the first settings are. */
+  /** Timeouts and retry policy of the engine. Read once, with the first settings. */
   @property({ attribute: false }) engineOptions?: UploaderOptions | undefined;
-  /** Texts that replace the English ones, those of the sign-in form too. */
+  /** Texts that replace the English ones, including those of the sign-in form. */
   @property({ attribute: false }) messages: Partial<Messages & LoginMessages> = {};
 
-  /** @internal The texts in use: the English ones with those of `messages` in their place. */
+  /** @internal The English texts, overridden by `messages`. */
   texts: Messages = ENGLISH;
 
   readonly #announcer = new Announcer(this);
@@ -223,28 +227,28 @@ export class SecureUploader extends LitElement {
     if (early !== undefined) this.token = early;
   }
 
-  /** All that is known of files and sign-in, frozen; a new object for each change. */
+  /** State of all files and of sign-in. Frozen; a new object after each change. */
   get snapshot(): Snapshot {
     return this.#engine.snapshot;
   }
 
-  /** @internal Formats for the locale of the texts. */
+  /** @internal Formats numbers for the locale of the texts. */
   get format(): Format {
     return createFormat(this.texts.locale);
   }
 
-  /** A token for the service, for pages that have one. Write-only; set it again when `auth-required` asks. */
+  /** Token for the service. Write-only. Set a new one when `auth-required` is dispatched. */
   set token(token: TokenInput) {
     this.#tokens.set(token);
     this.getToken = this.#tokens.getToken;
   }
 
-  /** Adds files, or a single one, each with the path it should have, or just its name. Rejects with `bad-config` where settings are wrong. */
+  /** Adds one or more files, optionally with a relative path. Rejects with `bad-config` if the settings are invalid. */
   async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
     await this.#engine.uploader.addFiles(files);
   }
 
-  /** Opens the browser's picker. Works only in a click or a key press. */
+  /** Opens the file picker. Call it in a click or key handler. */
   async browse(kind: 'files' | 'folder' = 'files'): Promise<void> {
     if (!this.hasUpdated) await this.updateComplete;
     if (this.disabled) return;
@@ -253,61 +257,61 @@ export class SecureUploader extends LitElement {
     else this.renderRoot.querySelector<HTMLInputElement>(`#${kind}`)?.click();
   }
 
-  /** Starts what waits, with `manual`. */
+  /** Starts the queued uploads, with `manual`. */
   async start(): Promise<void> {
     await this.#engine.uploader.start();
   }
 
-  /** Pauses one file or all. */
+  /** Pauses one upload or all. */
   async pause(id?: FileId): Promise<void> {
     await this.#engine.uploader.pause(id);
   }
 
-  /** Goes on with one file or all. For a file of an earlier visit, in a click: the browser, or the person, is asked for it. */
+  /** Resumes one upload or all. If a file of an earlier visit is needed, opens a prompt for it: call it in a click handler. */
   async resume(id?: FileId): Promise<void> {
     await resume(this.#engine.uploader, id);
   }
 
-  /** Puts one file before another one of the list, or at the end. */
+  /** Moves a file before `beforeId`, or to the end of the list. */
   async move(id: FileId, beforeId?: FileId): Promise<void> {
     await this.#engine.uploader.move(id, beforeId);
   }
 
-  /** Puts one file before all others: its chunk is sent next. */
+  /** Moves a file to the front: its chunks are sent next. */
   async prioritize(id: FileId): Promise<void> {
     await this.#engine.uploader.prioritize(id);
   }
 
-  /** Gives up one file or all, and forgets what was saved of them. */
+  /** Cancels one upload or all, and deletes their saved progress. */
   async cancel(id?: FileId): Promise<void> {
     await this.#engine.uploader.cancel(id);
   }
 
-  /** Tries one failed file again, or all; one of them under another name, where one is told. */
+  /** Retries one failed upload or all. `name` renames that file. */
   async retry(id?: FileId, name?: string): Promise<void> {
     await this.#engine.uploader.retry(id, name);
   }
 
-  /** Takes a file off the list; one that is under way is canceled. Without an id, the element off the page, as any other. */
+  /** Removes a file from the list and cancels its upload. Without an id, removes the element, as `Element.remove()`. */
   override remove(): void;
   override remove(id: FileId): Promise<void>;
   override remove(id?: FileId): Promise<void> | void {
-    // Rejects as the others do, rather than throw, where the settings are wrong.
+    // Rejects like the other methods, instead of throwing, if the settings are invalid.
     return id === undefined ? super.remove() : (async () => this.#engine.uploader.remove(id))();
   }
 
-  /** Takes all files off the list that nothing happens to any more. */
+  /** Removes all completed, failed and canceled files from the list. */
   async clear(): Promise<void> {
     await this.#engine.uploader.clear();
   }
 
-  /** Signs in, by `popup` or `redirect` where told. Call it in a click or a key press, else the browser blocks the window. */
+  /** Starts sign-in, optionally by `popup` or `redirect`. Call it in a click handler, or the browser blocks the window. */
   async signIn(via?: 'popup' | 'redirect'): Promise<void> {
     if (!via) this.#login.ask();
     await this.#engine.uploader.signIn(via);
   }
 
-  /** Signs out, and deletes what was saved of uploads first; rejects with `store-unavailable` where something could not be deleted. */
+  /** Deletes all saved uploads, then signs out. Rejects with `store-unavailable` if something could not be deleted. */
   async signOut(): Promise<void> {
     this.#tokens.clear();
     await this.#engine.signOut();

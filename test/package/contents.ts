@@ -51,12 +51,27 @@ describe('The package', () => {
     );
   });
 
-  test('has nothing but the build, the sources and the papers', () => {
-    const known = /^(dist|src)\/|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
+  test('has nothing but the build, the sources and the documentation', () => {
+    const known = /^(dist|src|docs)\/|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
     assert.deepEqual(
       app.files.filter((file) => !known.test(file)),
       [],
     );
+  });
+
+  test('has every file that its documentation links to', async () => {
+    const broken: string[] = [];
+    for (const file of app.files.filter(
+      (name) => /\.md$/.test(name) && !name.startsWith('docs/decisions/'),
+    )) {
+      const links = [...(await text(file)).matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, link = '']) => link);
+      const targets = links.filter((link) => !/^https?:/.test(link)).map((link) => join(dirname(file), link));
+      const missing = targets.filter(
+        (target) => !app.files.some((name) => name === target || name.startsWith(`${target}/`)),
+      );
+      broken.push(...missing.map((target) => `${file}: ${target}`));
+    }
+    assert.deepEqual(broken, []);
   });
 
   test('is found without fault by publint', async () => {

@@ -1,5 +1,5 @@
-// Shows that the papers tell the truth: tables, code, policy, sizes, commands and links of the README, what SECURITY.md says is
-// kept and who shows it, and every path that a paper names.
+// Checks the documentation against the project: generated tables, code samples, policy, sizes, commands, links and paths, and what
+// SECURITY.md says is saved and tested.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -24,7 +24,7 @@ const under = (folder: string): string[] =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
     .filter((name) => name.endsWith('.md'));
-const papers = [
+const documents = [
   ...[
     'README.md',
     'CHANGELOG.md',
@@ -39,16 +39,21 @@ const papers = [
 /** The first group of each match. */
 const all = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map((match) => match[1] ?? '');
-const blocks = (language: string): string[] =>
-  all(readme, new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'));
+/** Documents whose samples have to work; decisions quote code of their time. */
+const guides = ['README.md', 'CONTRIBUTING.md', ...under('docs').filter((name) => !/decisions/.test(name))];
+const blocksOf = (file: string, language: string): string[] =>
+  all(read(file), new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'));
+/** All samples in a language, each with the document that it is in. */
+const samples = (language: string): { readonly file: string; readonly code: string }[] =>
+  guides.flatMap((file) => blocksOf(file, language).map((code) => ({ file, code })));
 
 function run(...args: string[]): { status: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
   return { status, output: stdout + stderr };
 }
 
-describe('The README', () => {
-  test('has tables that say what the manifest, the types, the settings and the texts say', () => {
+describe('The documentation', () => {
+  test('has a reference that says what the manifest, the types, the settings and the texts say', () => {
     const { status, output } = run('--import', 'tsx', 'scripts/readme-tables.mjs', '--check');
     assert.equal(status, 0, output);
   });
@@ -63,10 +68,11 @@ describe('The README', () => {
     await mkdir(cache, { recursive: true });
     const folder = await mkdtemp(join(cache, 'secure-uploader-readme-'));
     t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-    const codes = blocks('ts');
-    assert.ok(codes.length >= 4, `${codes.length} blocks`);
-    const files = codes.map((_, index) => `block-${index + 1}.ts`);
-    await Promise.all(codes.map((code, index) => writeFile(join(folder, `block-${index + 1}.ts`), code)));
+    const found = samples('ts');
+    assert.ok(found.length >= 4, `${found.length} blocks`);
+    assert.ok(blocksOf('README.md', 'ts').length >= 3);
+    const files = found.map(({ file }, index) => `block-${index + 1}-${file.replace(/\W/g, '-')}.ts`);
+    await Promise.all(found.map(({ code }, index) => writeFile(join(folder, files[index] ?? ''), code)));
     const config = { extends: '../../../tsconfig.json', compilerOptions: { types: [] }, files };
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const { output } = run('node_modules/typescript/bin/tsc', '--project', folder, '--pretty', 'false');
@@ -76,15 +82,16 @@ describe('The README', () => {
   });
 
   test('has HTML with attributes that the element has, and scripts without a fault', () => {
-    const known = all(readme, /^\| `([a-z-]+)` \|/gm);
-    const tags = blocks('html').flatMap((html) => all(html, /<secure-uploader\s([^>]*)>/g));
-    assert.ok(tags.length > 0);
+    const known = all(read('docs/reference.md'), /^\| `([a-z-]+)` \|/gm);
+    const pages = samples('html').map(({ code }) => code);
+    const tags = pages.flatMap((html) => all(html, /<secure-uploader\s([^>]*)>/g));
+    assert.ok(tags.length > 2);
     const used = tags.flatMap((tag) => all(tag, /([a-z-]+)(?:="[^"]*")?(?=\s|$)/g));
     assert.deepEqual(
       used.filter((name) => !known.includes(name)),
       [],
     );
-    for (const script of blocks('html').flatMap((html) => all(html, /<script[^>]*>([^<]+)<\/script>/g))) {
+    for (const script of pages.flatMap((html) => all(html, /<script[^>]*>([^<]+)<\/script>/g))) {
       const { diagnostics } = ts.transpileModule(script, { reportDiagnostics: true });
       assert.deepEqual(diagnostics?.map(({ messageText }) => messageText) ?? [], []);
     }
@@ -129,12 +136,13 @@ describe('The README', () => {
     assert.deepEqual(all(atRunTime, /`([\w-]+)`/g).sort(), Object.keys(dependencies).sort());
   });
 
-  test('tells limits that are so', () => {
+  test('states limits that are those of the code', () => {
     const mib = 2 ** 20;
-    assert.match(readme, /single chunk \(below 10 MiB/);
+    const limits = read('docs/limits.md');
+    assert.match(limits, /single chunk \(below 10 MiB/);
     assert.ok(chunkSizeFor(10 * mib - 1, 'auto') >= 10 * mib - 1);
     assert.ok(chunkSizeFor(10 * mib, 'auto') < 10 * mib);
-    assert.match(readme, new RegExp(`at most ${MAX_CHUNKS.toLocaleString('en')} chunks`));
+    assert.match(limits, new RegExp(`at most ${MAX_CHUNKS.toLocaleString('en')} chunks`));
   });
 });
 
@@ -167,10 +175,10 @@ describe('SECURITY.md', () => {
   });
 });
 
-describe('All papers', () => {
+describe('All documents', () => {
   test('name commands that there are', () => {
     const own = ['install', 'ci', 'pack'];
-    const named = papers.flatMap((paper) => all(read(paper), /(?:`|^)npm (run [\w:-]+|[a-z]+)\b/gm));
+    const named = documents.flatMap((file) => all(read(file), /(?:`|^)npm (run [\w:-]+|[a-z]+)\b/gm));
     const missing = named.filter((command) => {
       const name = command.replace(/^run /, '');
       return !(name in scripts) && !(own.includes(name) && name === command);
@@ -180,20 +188,20 @@ describe('All papers', () => {
   });
 
   test('link to files that are there', () => {
-    const broken = papers.flatMap((paper) =>
-      all(read(paper), /\]\(([^)\s]+)\)/g)
+    const broken = documents.flatMap((file) =>
+      all(read(file), /\]\(([^)\s]+)\)/g)
         .filter((link) => !/^(https?:|#)/.test(link))
-        .filter((link) => !existsSync(join(root, dirname(paper), link.replace(/#.*/, ''))))
-        .map((link) => `${paper}: ${link}`),
+        .filter((link) => !existsSync(join(root, dirname(file), link.replace(/#.*/, ''))))
+        .map((link) => `${file}: ${link}`),
     );
     assert.deepEqual(broken, []);
   });
 
   test('name sources, tests and scripts that are there', () => {
-    const missing = papers.flatMap((paper) =>
-      all(read(paper), /`((?:src|test|docs|demo|scripts)\/[\w./-]+)`/g)
+    const missing = documents.flatMap((file) =>
+      all(read(file), /`((?:src|test|docs|demo|scripts)\/[\w./-]+)`/g)
         .filter((path) => !path.includes('locales/') && !existsSync(join(root, path)))
-        .map((path) => `${paper}: ${path}`),
+        .map((path) => `${file}: ${path}`),
     );
     assert.deepEqual(missing, []);
   });

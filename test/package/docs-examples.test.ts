@@ -1,0 +1,149 @@
+// Checks the requests and responses in docs/service.md and docs/s3.md against the code that writes and reads them, and the anchors of links.
+
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { fillProfile } from '../../src/service/profile.ts';
+import {
+  commitBody,
+  type Operation,
+  presignBody,
+  readCommitted,
+  readMissing,
+  readRefusal,
+  readSession,
+  readTickets,
+  sessionBody,
+} from '../../src/service/wire.ts';
+import { answerOf } from '../service/answer-of.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (name: string): string => readFileSync(join(root, name), 'utf8');
+const blocksOf = (text: string, language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
+    ([, code = '']) => code,
+  );
+
+interface Message {
+  /** `POST /files/uploadsession` of a request, `HTTP/1.1 200 OK` of a response. */
+  readonly start: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+function parseMessage(block: string): Message {
+  const [head = '', ...rest] = block.split('\n\n');
+  const [start = '', ...lines] = head.trim().split('\n');
+  const headers = Object.fromEntries(lines.map((line) => line.split(/: (.*)/).slice(0, 2)));
+  const body = 'Content-Type' in headers ? JSON.parse(rest.join('\n\n')) : undefined;
+  return { start, headers, body };
+}
+
+const messages = blocksOf(read('docs/service.md'), 'http').map(parseMessage);
+const request = (start: string): Message => {
+  const found = messages.find((message) => message.start.startsWith(start));
+  assert.ok(found, `no example of ${start}`);
+  return found;
+};
+const responseTo = (start: string): Message => {
+  const response = messages[messages.indexOf(request(start)) + 1];
+  assert.match(response?.start ?? '', /^HTTP\/1\.1 2/);
+  return response as Message;
+};
+const statusOf = ({ start }: Message): number => Number(start.split(' ')[1]);
+const answer = (message: Message): ReturnType<typeof answerOf> =>
+  answerOf({ status: statusOf(message), body: message.body, headers: message.headers });
+
+const PROFILE = fillProfile({});
+const RULES = { baseUrl: 'https://files.example.com', uploadOrigins: [], authHeader: 'Authorization' };
+const SESSION = 'POST /files/uploadsession';
+
+describe('The examples of the service', () => {
+  test('open a session as the uploader does, and answer what it reads', () => {
+    const { body } = request(SESSION);
+    const sent = { parentId: 'folder-a', fileName: 'report.pdf', fileSize: 20_971_520 };
+    assert.deepEqual(body, sessionBody(sent));
+    const session = readSession(answer(responseTo(SESSION)), PROFILE);
+    for (const { start, headers } of messages) {
+      if (/^(POST|DELETE) \/files\/uploadsession./.test(start))
+        assert.equal(headers['x-service-uploadsession'], session.header);
+    }
+  });
+
+  test('presign chunks, one of which is stored already', () => {
+    const { hashes } = request(`${SESSION}/chunks`).body as { hashes: string[] };
+    const chunks = hashes.map((hash) => ({ hash, sizeBytes: 1 }));
+    assert.deepEqual(presignBody(chunks, PROFILE), { hashes });
+    const response = answer(responseTo(`${SESSION}/chunks`));
+    const tickets = [...readTickets(response, hashes, PROFILE, RULES).values()];
+    assert.deepEqual(
+      tickets.map(({ upload }) => upload?.url),
+      [request('PUT').start.slice('PUT '.length), undefined],
+    );
+  });
+
+  test('commit, and name the chunks that are missing', () => {
+    const body = request(`${SESSION}/commit`).body as { hashes: string[]; receipts: string[] };
+    assert.deepEqual(commitBody(body, PROFILE), body);
+    const committed = responseTo(`${SESSION}/commit`);
+    assert.deepEqual(readCommitted(answer(committed)), committed.body);
+    assert.deepEqual(readMissing(answer(request('HTTP/1.1 409')), body.hashes, PROFILE), [body.hashes[0]]);
+  });
+
+  test('are errors with the codes of the table', () => {
+    const codeOf = (status: number, operation: Operation = 'presign'): string =>
+      readRefusal(answerOf({ status, body: { debuginfo: 'x' } }), operation, PROFILE).code;
+    const rows = [...read('docs/service.md').matchAll(/^\| (\d{3}[^|\n]*) \|[^|\n]*\| (`[^|\n]+) \|/gm)];
+    assert.equal(rows.length, 8);
+    for (const [, cell = '', codes = ''] of rows) {
+      const code = codes.replace(/^.* else /, '').replaceAll('`', '');
+      for (const part of cell.split(';')) {
+        const operation = part.endsWith('when opening') ? 'open' : 'presign';
+        for (const status of part.match(/\d{3}/g) ?? [])
+          assert.equal(codeOf(Number(status), operation), code, part);
+      }
+    }
+    assert.equal(codeOf(413, 'open'), 'file-too-large');
+    const busy = request('HTTP/1.1 429');
+    assert.equal(readRefusal(answer(busy), 'open', PROFILE).retryAfterMs, 5000);
+  });
+
+  test('of an S3 store can be read, and its JSON is JSON', () => {
+    const [entries = '', cors = ''] = blocksOf(read('docs/s3.md'), 'json');
+    const body = JSON.parse(entries) as { chunks: object };
+    const hashes = Object.keys(body.chunks);
+    const [ticket] = readTickets(answerOf({ body }), hashes, PROFILE, RULES).values();
+    assert.deepEqual(Object.keys(ticket?.upload?.headers ?? {}), ['x-amz-content-sha256', 'x-amz-acl']);
+    assert.equal(JSON.parse(cors).length, 1);
+  });
+});
+
+test('Links lead to headings that exist', () => {
+  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+  const files = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'src/README.md',
+    ...docs.map((name) => `docs/${name}`),
+  ];
+  const anchorsOf = (file: string): string[] =>
+    [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-'),
+    );
+  const broken = files.flatMap((file) =>
+    [...read(file).matchAll(/\]\(([^)\s#]*)#([^)]+)\)/g)]
+      .filter(([, path = '']) => !path.startsWith('http'))
+      .filter(([, path = '', anchor = '']) => {
+        const target = path ? join(dirname(file), path) : file;
+        return !existsSync(join(root, target)) || !anchorsOf(target).includes(anchor);
+      })
+      .map(([link]) => `${file}: ${link}`),
+  );
+  assert.deepEqual(broken, []);
+});
