@@ -76,7 +76,8 @@ describe('the rate of all uploads', () => {
         return bytesPerSecond;
       };
       expect(await uploadSlowly(1, 'a.bin')).to.be.within(500, 1100);
-      skip(3_600_000);
+      // After a jump of more than 90 s the engine assumes that the machine slept, and sends again what is under way.
+      skip(60_000);
       expect(await uploadSlowly(2, 'b.bin')).to.be.within(500, 2000);
     } finally {
       undo();
