@@ -1,26 +1,26 @@
-// One IndexedDB database with one object store, opened through idb-keyval: opened again when it was closed or deleted under
-// us, never waited for without end, and with errors of ours. It knows nothing of what is kept in it.
+// One IndexedDB database with one object store, through idb-keyval. It is opened again if it was closed or deleted, every use has a
+// deadline, and all errors are `UploaderError`.
 
 import { createStore, promisifyRequest, type UseStore } from 'idb-keyval';
 import { UploaderError } from '../core/errors.ts';
 import { sleep } from '../core/wait.ts';
 
-/** A database; its functions reject with `store-full` or `store-unavailable` only. */
+/** Its functions reject with `store-full` or `store-unavailable` only. */
 export interface Database {
-  /** Runs requests in one transaction of reading. */
+  /** Runs requests in one read-only transaction. */
   read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T>;
-  /** Runs requests in one transaction of writing; resolves when it is complete. It may run twice, if the first run was lost. */
+  /** Runs requests in one read-write transaction; resolves when it is complete. `change` may be called a second time if the database was lost. */
   write(change: (store: IDBObjectStore) => void): Promise<void>;
 }
 
 const STORE_NAME = 'entries';
 
-/** Errors after which a new connection may do what the old one could not. */
+/** Errors after which a new connection may succeed. */
 const LOST = new Set(['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError']);
 
 /**
- * Opens the database when it is first used. A use that takes longer than `deadlineMs` rejects; `onLost` hears that the connection was lost, and with it
- * perhaps all that was in it.
+ * Opens the database on first use. A use that takes longer than `deadlineMs` rejects. `onLost` is called if the connection was lost, and
+ * perhaps the data with it.
  */
 export function createDatabase(
   name: string,
@@ -28,7 +28,7 @@ export function createDatabase(
   onLost: () => void = () => undefined,
 ): Database {
   let useStore: UseStore | undefined;
-  /** Uses that missed their deadline and have not ended. While there is one, others fail at once: an upload must not wait again for each. */
+  /** Uses that missed their deadline and have not ended. While there is one, others fail at once instead of waiting again. */
   let overdueCount = 0;
   const lose = (): void => {
     useStore = undefined;
@@ -41,7 +41,7 @@ export function createDatabase(
     try {
       return await mine(mode, (store) => {
         const { db } = store.transaction;
-        // Someone wants to delete the database; holding on to it would block them, and then us.
+        // An open connection would block the deletion of the database, and then all later uses.
         db.onversionchange = () => {
           db.close();
           if (useStore === mine) lose();
@@ -71,26 +71,15 @@ export function createDatabase(
     run: (store: IDBObjectStore) => Promise<T>,
   ): Promise<T> {
     if (overdueCount > 0) throw new UploaderError('store-unavailable', "the browser's database hangs");
-    const done = new AbortController();
     const used = useOrReopen(mode, run);
-    const late = sleep(deadlineMs, done.signal).then(() => {
+    const onLate = (): void => {
       const end = (): void => {
         overdueCount -= 1;
       };
       overdueCount += 1;
       used.then(end, end);
-      throw new UploaderError(
-        'store-unavailable',
-        `the browser's database did not answer within ${deadlineMs} ms`,
-      );
-    });
-    try {
-      return await Promise.race([used, late]);
-    } catch (error) {
-      throw toStoreError(error);
-    } finally {
-      done.abort();
-    }
+    };
+    return withDeadline(() => used, deadlineMs, onLate);
   }
 
   return {
@@ -98,23 +87,33 @@ export function createDatabase(
     write: (change) =>
       guarded('readwrite', (store) => {
         change(store);
-        // Not the request but the transaction: a full disk, and WebKit with a file, abort it after the request succeeded.
+        // Awaits the transaction, not the request: a full disk, or WebKit with a file, aborts it after the request succeeded.
         return promisifyRequest(store.transaction);
       }),
   };
 }
 
-/** Deletes a database, or does nothing where there is none. Rejects with `store-unavailable`. */
+/** Deletes a database if it exists. Rejects with `store-unavailable`. */
 export async function deleteDatabase(name: string, deadlineMs: number): Promise<void> {
+  await withDeadline(() => promisifyRequest(indexedDB.deleteDatabase(name)), deadlineMs);
+}
+
+/** Rejects with `store-full` or `store-unavailable` only; `onLate` is called when the deadline is missed. */
+async function withDeadline<T>(
+  work: () => Promise<T>,
+  deadlineMs: number,
+  onLate: () => void = () => undefined,
+): Promise<T> {
   const done = new AbortController();
+  const late = sleep(deadlineMs, done.signal).then(() => {
+    onLate();
+    throw new UploaderError(
+      'store-unavailable',
+      `the browser's database did not answer within ${deadlineMs} ms`,
+    );
+  });
   try {
-    const late = sleep(deadlineMs, done.signal).then(() => {
-      throw new UploaderError(
-        'store-unavailable',
-        `the browser did not delete ${name} within ${deadlineMs} ms`,
-      );
-    });
-    await Promise.race([promisifyRequest(indexedDB.deleteDatabase(name)), late]);
+    return await Promise.race([work(), late]);
   } catch (error) {
     throw toStoreError(error);
   } finally {

@@ -1,15 +1,12 @@
-// What makes a file the same file after a reload, and the name under which its upload is kept. A page is never told a
-// file's path, so name, size, time and the first bytes stand for it. It does not know where records lie.
+// The identity of a file, by which it is recognized after a reload (pages cannot see its path), and the key of its record.
 
 import type { HashSlice, UploadRecord } from '../core/types.ts';
 
-/** How much of a file's beginning is hashed to know it again, in bytes. */
+/** How many bytes at the start of a file are hashed to recognize it. */
 export const FIRST_SLICE_BYTES = 65_536;
 
-/** What a file is known by. */
 export type FileIdentity = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs' | 'firstSliceHash'>;
 
-/** What names an upload: where it goes, for whom, and what it is. */
 export interface RecordKeyParts extends FileIdentity {
   readonly baseUrl: string;
   readonly clientId: string;
@@ -18,7 +15,7 @@ export interface RecordKeyParts extends FileIdentity {
   readonly owner: string;
 }
 
-/** The record's key; two different uploads never share one. */
+/** The key of a record; different for different uploads. */
 export function recordKey(parts: RecordKeyParts): string {
   return JSON.stringify([
     parts.baseUrl,
@@ -33,14 +30,14 @@ export function recordKey(parts: RecordKeyParts): string {
   ]);
 }
 
-/** Reads the first bytes of a file and tells what it is known by. Rejects as `hashSlice` does. */
+/** Reads and hashes the first bytes of a file. Rejects as `hashSlice` does. */
 export async function identify(file: File, hashSlice: HashSlice, signal: AbortSignal): Promise<FileIdentity> {
   signal.throwIfAborted();
   const { hash } = await hashSlice(file.slice(0, FIRST_SLICE_BYTES), { keepBytes: false, signal });
   return { name: file.name, sizeBytes: file.size, lastModifiedMs: file.lastModified, firstSliceHash: hash };
 }
 
-/** True where the identified file is the one that the record was made for. */
+/** True if the file is the one that the record was made for. */
 export function isSameFile(record: FileIdentity, identity: FileIdentity): boolean {
   return (
     record.name === identity.name &&

@@ -1,31 +1,29 @@
-// How an upload is written down and read back. What comes out of the database is `unknown` until it was read here: another
-// version of this package, or a hand, may have written it. It knows nothing of IndexedDB.
+// The format of saved records and chunks, and its validation: another version of this package, or a user, may have written them.
 
 import type { HashAlgorithm, UploadRecord } from '../core/types.ts';
 
-/** A record as it is saved: what is known to be stored is kept apart. */
+/** A record without its chunks, which are saved separately. */
 export type RecordToSave = Omit<UploadRecord, 'stored'>;
 
-/** A saved record, with the name of its chunk states. A new session begins with a new name, so old states never count. */
+/** A record in the database. `chunksId` is the id of its chunks; a new session gets a new one, so old chunks never count. */
 export interface SavedRecord extends Omit<RecordToSave, 'file'> {
   readonly chunksId: string;
-  /** Where the bytes of the file are, if they are saved. */
+  /** Id of the bytes of the file, if they are saved. */
   readonly fileId?: string | undefined;
   /** When chunks were last saved, epoch milliseconds; absent until an hour after the session was opened. */
   readonly usedAtMs?: number | undefined;
 }
 
-/** What is known of one stored chunk. */
 export interface StoredState {
   readonly index: number;
   readonly hash: string;
   readonly receipt: string;
 }
 
-/** Raised when the shape changes; a record of another version counts as none. */
+/** Increased when the format changes. A record of another version is not read. */
 const VERSION = 1;
 
-/** The plain object that goes into the database: only known fields, so nothing secret slips in with a wider object. */
+/** The object for the database. Only known fields, so that a wider object cannot add a secret. */
 export function writeRecord(record: SavedRecord): Record<string, unknown> {
   return {
     version: VERSION,
@@ -51,11 +49,11 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
   };
 }
 
-/** True for what a later version of this package has written: it is left to that. */
+/** True for a record of a later version of this package, which must not be deleted. */
 export const isNewer = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Number((value as { version?: unknown }).version) > VERSION;
 
-/** The record in a value from the database; `undefined` where it is none, or damaged. */
+/** The record in a value from the database; `undefined` if it is invalid. */
 export function readRecord(value: unknown): SavedRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;
@@ -106,15 +104,15 @@ const readAlgorithm = (value: unknown): HashAlgorithm | undefined =>
 const readHandle = (value: unknown): FileSystemFileHandle | undefined =>
   typeof FileSystemFileHandle === 'function' && value instanceof FileSystemFileHandle ? value : undefined;
 
-/** One entry of chunk states: short, since there is one for each chunk. */
+/** One entry of the chunk log; short, since there may be one for each chunk. */
 export type ChunkEntry = readonly (readonly [index: number, hash: string, receipt: string])[];
 
 export const writeChunks = (chunks: readonly StoredState[]): ChunkEntry =>
   chunks.map(({ index, hash, receipt }) => [index, hash, receipt]);
 
 /**
- * All chunks of a file that its entries say are stored; of two about one chunk the later counts. What is damaged, or beyond
- * the file's end, is left out: such a chunk is just asked for again.
+ * The stored chunks of a file, from the entries of the chunk log; a later entry replaces an earlier one of the same chunk. Invalid
+ * entries are left out: those chunks are presigned again.
  */
 export function readChunks(
   entries: readonly unknown[],

@@ -1,80 +1,77 @@
-// Uploads that outlive the page. A record is written once; what was stored since is a log of small entries beside it, each
-// chunk written once, so that saving costs the same for the first chunk and for the ten-thousandth. It knows nothing of runs.
+// Saves uploads in IndexedDB, so that they can be resumed after a reload: one record for each upload, and its stored chunks in a log
+// (decision 0014).
 
 import { promisifyRequest } from 'idb-keyval';
 import { UploaderError } from '../core/errors.ts';
 import type { UploadRecord } from '../core/types.ts';
+import { createChunkLog, groupCommit } from './chunk-log.ts';
 import { createDatabase, type Database, deleteDatabase } from './database.ts';
 import {
   isNewer,
   type RecordToSave,
-  readChunks,
   readRecord,
   type SavedRecord,
   type StoredState,
-  writeChunks,
   writeRecord,
 } from './record.ts';
 
 /** Saved uploads of this origin. Every function rejects with `store-full` or `store-unavailable` only. */
 export interface UploadStore {
-  /** The upload of that key, with what is known to be stored; `undefined` where there is none, or a damaged one (then removed). */
+  /** The upload with this key and its stored chunks; `undefined` if there is none. An invalid record is removed. */
   find(key: string): Promise<UploadRecord | undefined>;
-  /** Saves or replaces a record. Under another session or chunk size than before, chunks saved until now no longer count. */
+  /** Saves or replaces a record. If session, chunk size or hash differ from before, the chunks saved so far are deleted. */
   save(record: RecordToSave): Promise<void>;
-  /** Changes fields of a saved record; does nothing where there is none. */
+  /** Changes fields of a saved record; does nothing if there is none. */
   update(key: string, change: Pick<RecordToSave, 'newName' | 'session' | 'isPaused'>): Promise<void>;
-  /** Size of all files that are saved themselves, in bytes. */
+  /** Size of all saved files together. */
   fileBytes(): Promise<number>;
   /**
-   * Adds chunks that are stored. Calls made while one is being written share the next write. Without a record it does nothing,
-   * unless that went with a database that was deleted under the page: then it rejects, once.
+   * Saves stored chunks. Calls during a write share the next write. Does nothing if there is no record; but if that was lost because
+   * the database was deleted while the page was open, rejects once.
    */
   saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
+  /** Deletes the upload with its chunks and its file. */
   remove(key: string): Promise<void>;
-  /** All uploads, the oldest first. */
+  /** All uploads, oldest first. */
   list(): Promise<readonly UploadRecord[]>;
   /**
-   * Removes uploads of which nothing was stored for longer than `maxAgeMs`, and chunks without a record. Keeps what a newer
-   * version has saved, and every upload for which `isInUse` is true: another tab is running it.
+   * Deletes uploads of which no chunk was stored for longer than `maxAgeMs`, and chunks without a record. Keeps uploads for which
+   * `isInUse` returns true (a tab is running them), and everything that a newer version of this package has saved.
    */
   prune(maxAgeMs: number, isInUse?: (key: string) => boolean): Promise<void>;
-  /** Deletes everything, in all databases; what is being saved is not saved. Rejects with `store-unavailable` where one of them failed. */
+  /** Deletes everything. Writes that are under way are dropped. Rejects with `store-unavailable` if something could not be deleted. */
   clear(): Promise<void>;
 }
 
-/** What a test, or a page with two kinds of uploads, sets. */
 export interface UploadStoreOptions {
-  /** Beginning of the databases' names. */
+  /** Prefix of the names of the databases. Defaults to `secure-uploader`. */
   readonly name?: string;
-  /** How long the browser's database may take for one thing, milliseconds. Default 10 s: an upload must not hang on it. */
+  /** Timeout of one use of a database, milliseconds. Defaults to 10 s. */
   readonly deadlineMs?: number;
 }
 
+/** How often the date of a record is renewed at most, ms. */
 const TOUCH_MS = 3_600_000;
 
-/** Creates the store; nothing is opened before it is used. */
+/** Creates the store. The databases are opened on first use. */
 export function createUploadStore({
   name = 'secure-uploader',
   deadlineMs = 10_000,
 }: UploadStoreOptions = {}): UploadStore {
   const chunksIds = new Map<string, string>();
-  /** Records that may have gone with a database that was deleted under us. */
+  /** Records that may have been lost with a database that was deleted while the page was open. */
   const unsure = new Set<string>();
   const records = createDatabase(`${name}-uploads`, deadlineMs, () => {
     for (const key of chunksIds.keys()) unsure.add(key);
     chunksIds.clear();
   });
-  const chunkLog = createDatabase(`${name}-chunks`, deadlineMs);
+  const chunkLog = createChunkLog(`${name}-chunks`, deadlineMs);
   /** Earlier versions saved files in a database of their own. */
   const deleteOldFiles = (): Promise<void> => deleteDatabase(`${name}-files`, deadlineMs);
-  /** Records that are being written: their first chunks may be stored before that has ended. */
+  /** Records that are being written. Their first chunks may be saved before that is complete. */
   const saving = new Map<string, Promise<unknown>>();
   const touchedMs = new Map<string, number>();
-  // Two pages that write for one upload never use the same key.
-  const writer = Date.now() + Math.random();
-  let sequence = 0;
-  /** How often everything was deleted: whatever was read before is not written after. */
+  /** How often everything was deleted. What was read before must not be written afterwards. */
   let clearCount = 0;
 
   async function load(key: string): Promise<SavedRecord | undefined> {
@@ -91,22 +88,14 @@ export function createUploadStore({
   }
 
   async function withStored({ chunksId, fileId, ...record }: SavedRecord): Promise<UploadRecord> {
-    const [entries, bytes] = await chunkLog.read((store) =>
-      Promise.all([
-        promisifyRequest<unknown[]>(store.getAll(rangeOf(chunksId))),
-        fileId && promisifyRequest<unknown>(store.get([fileId])),
-      ]),
-    );
+    const { stored, bytes } = await chunkLog.read(chunksId, fileId, record);
     const { lastModifiedMs: lastModified, type } = record;
-    const file = bytes instanceof ArrayBuffer && new File([bytes], record.name, { type, lastModified });
-    return { ...record, stored: readChunks(entries, record), ...(file && { file }) };
+    const file = bytes && new File([bytes], record.name, { type, lastModified });
+    return { ...record, stored, ...(file && { file }) };
   }
 
-  const forgetChunks = (chunksId: string): Promise<void> =>
-    chunkLog.write((store) => void store.delete(rangeOf(chunksId)));
-
   async function remove(key: string): Promise<void> {
-    // One that is being saved would lie there again afterwards.
+    // A record that is being saved would be there again afterwards.
     await saving.get(key);
     const record = await load(key);
     chunksIds.delete(key);
@@ -114,29 +103,29 @@ export function createUploadStore({
     touchedMs.delete(key);
     if (!record) return;
     await records.write((store) => void store.delete(key));
-    await forgetChunks(record.chunksId);
-    if (record.fileId) await forgetChunks(record.fileId);
+    await chunkLog.remove(record.chunksId);
+    if (record.fileId) await chunkLog.remove(record.fileId);
   }
 
   async function saveWhole({ file, ...record }: RecordToSave): Promise<void> {
     const count = clearCount;
     const before = await load(record.key);
     if (count !== clearCount) return;
-    const goesOn = before !== undefined && isSameUpload(before, record);
-    const chunksId = goesOn ? before.chunksId : createChunksId();
+    const isSame = before !== undefined && isSameUpload(before, record);
+    const chunksId = isSame ? before.chunksId : createChunksId();
     const fileId = file && (before?.fileId ?? createChunksId());
     await saveRecord(records, { ...record, chunksId, fileId });
     if (count !== clearCount) return;
     chunksIds.set(record.key, chunksId);
     unsure.delete(record.key);
     touchedMs.set(record.key, performance.now());
-    if (before && !goesOn) await forgetChunks(before.chunksId);
+    if (before && !isSame) await chunkLog.remove(before.chunksId);
     if (!file || before?.fileId) return;
     const bytes = await file.arrayBuffer();
-    if (count === clearCount) await chunkLog.write((store) => void store.put(bytes, [fileId as string]));
+    if (count === clearCount) await chunkLog.saveFile(fileId as string, bytes);
   }
 
-  /** Writes of one record follow one another. */
+  /** Runs the writes of one record one after the other. */
   async function inTurn(key: string, write: () => Promise<void>): Promise<void> {
     const count = clearCount;
     const writeAfter = async (before: Promise<unknown> | undefined): Promise<void> => {
@@ -153,24 +142,20 @@ export function createUploadStore({
 
   const append = groupCommit(async (batch: ReadonlyMap<string, readonly StoredState[]>) => {
     const count = clearCount;
-    const entries: { readonly key: IDBValidKey; readonly value: unknown }[] = [];
+    const byId = new Map<string, readonly StoredState[]>();
     for (const [key, chunks] of batch) {
       await saving.get(key);
       const chunksId = chunksIds.get(key) ?? (await load(key))?.chunksId;
       if (chunksId === undefined && unsure.delete(key))
-        throw new UploaderError('store-unavailable', 'the saved upload was deleted under the page');
-      if (chunksId === undefined) continue;
-      sequence += 1;
-      entries.push({ key: [chunksId, writer, sequence], value: writeChunks(chunks) });
+        throw new UploaderError('store-unavailable', 'the saved upload was deleted while the page was open');
+      if (chunksId !== undefined) byId.set(chunksId, chunks);
     }
-    if (entries.length === 0 || count !== clearCount) return;
-    await chunkLog.write((store) => {
-      for (const { key, value } of entries) store.put(value, key);
-    });
+    if (byId.size === 0 || count !== clearCount) return;
+    await chunkLog.append(byId);
     for (const key of batch.keys()) if (count === clearCount) await touch(key);
   });
 
-  /** Renews the record's date, at most once an hour: an upload that runs longer than `keep-days` must not expire. */
+  /** Renews the date of a record, so that an upload that runs longer than `keep-days` does not expire. */
   async function touch(key: string): Promise<void> {
     const nowMs = performance.now();
     if (nowMs - (touchedMs.get(key) ?? Number.NEGATIVE_INFINITY) < TOUCH_MS) return;
@@ -214,8 +199,8 @@ export function createUploadStore({
 
     async prune(maxAgeMs, isInUse = () => false) {
       await deleteOldFiles().catch(() => undefined);
-      // Before the records: whoever writes chunks has saved their record already.
-      const ids = await chunkLog.read(listIds);
+      // Before the records: chunks are saved after their record.
+      const ids = await chunkLog.listIds();
       const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
       const kept = new Set<string>();
       for (const key of keys.map(String)) {
@@ -227,20 +212,20 @@ export function createUploadStore({
         else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
       }
       const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
-      // Which of the others are theirs is not known here.
+      // Some of the other chunks may belong to records of the newer version.
       if (values.some(isNewer)) return;
-      for (const id of ids) if (!kept.has(id)) await forgetChunks(id);
+      for (const id of ids) if (!kept.has(id)) await chunkLog.remove(id);
     },
 
     async clear() {
       clearCount += 1;
       chunksIds.clear();
       unsure.clear();
-      // The keys hold names of files.
+      // Its keys contain names of files.
       touchedMs.clear();
       const cleared = await Promise.allSettled([
         records.write((store) => void store.clear()),
-        chunkLog.write((store) => void store.clear()),
+        chunkLog.clear(),
         deleteOldFiles(),
       ]);
       const failed = cleared.find((result) => result.status === 'rejected');
@@ -252,11 +237,8 @@ export function createUploadStore({
   };
 }
 
-/** Random, also where `crypto.randomUUID` is not to be had (no secure context). */
+/** Random. `crypto.randomUUID` exists in secure contexts only. */
 const createChunksId = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
-
-/** All keys `[id, …]`: an array comes after every number. */
-const rangeOf = (chunksId: string): IDBKeyRange => IDBKeyRange.bound([chunksId], [chunksId, []]);
 
 const isSameUpload = (before: SavedRecord, after: RecordToSave): boolean =>
   before.session?.header === after.session?.header &&
@@ -269,58 +251,8 @@ async function saveRecord(records: Database, record: SavedRecord): Promise<void>
     await save(writeRecord(record));
   } catch (error) {
     if (!record.handle) throw error;
-    // Not every browser keeps handles. Without it the file has to be picked again; with nothing saved it starts anew.
+    // Not every browser can save handles. Without the handle, the file has to be picked again.
     const { handle: _handle, ...rest } = record;
     await save(writeRecord(rest));
   }
-}
-
-/** The different ids in the log, from one to the next without reading what lies between. */
-function listIds(store: IDBObjectStore): Promise<string[]> {
-  return new Promise((resolve, reject) => {
-    const ids: string[] = [];
-    const request = store.openKeyCursor();
-    request.onerror = () => reject(request.error);
-    request.onsuccess = () => {
-      const cursor = request.result;
-      if (!cursor) {
-        resolve(ids);
-        return;
-      }
-      const id = Array.isArray(cursor.key) ? cursor.key[0] : undefined;
-      if (typeof id !== 'string') {
-        cursor.continue();
-        return;
-      }
-      ids.push(id);
-      cursor.continue([id, []]);
-    };
-  });
-}
-
-type Append = (key: string, chunks: readonly StoredState[]) => Promise<void>;
-
-/** Collects what comes while a write is under way into one write after it; each caller hears of the write that had its part. */
-function groupCommit(write: (batch: ReadonlyMap<string, readonly StoredState[]>) => Promise<void>): Append {
-  let writing: Promise<void> = Promise.resolve();
-  let next: { readonly batch: Map<string, StoredState[]>; readonly written: Promise<void> } | undefined;
-
-  function begin(): NonNullable<typeof next> {
-    const batch = new Map<string, StoredState[]>();
-    const written = writing.then(() => {
-      next = undefined;
-      return write(batch);
-    });
-    writing = written.catch(() => undefined);
-    return { batch, written };
-  }
-
-  return (key, chunks) => {
-    next ??= begin();
-    const { batch, written } = next;
-    const waiting = batch.get(key);
-    if (waiting) waiting.push(...chunks);
-    else batch.set(key, [...chunks]);
-    return written;
-  };
 }

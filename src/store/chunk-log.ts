@@ -1,0 +1,112 @@
+// The log of stored chunks, and the bytes of saved files. Each chunk is written once, in a small entry, so that saving costs the same
+// for the first chunk as for the ten-thousandth.
+
+import { promisifyRequest } from 'idb-keyval';
+import type { UploadRecord } from '../core/types.ts';
+import { createDatabase } from './database.ts';
+import { readChunks, type StoredState, writeChunks } from './record.ts';
+
+/** The functions reject with `store-full` or `store-unavailable` only. Ids are those of `SavedRecord`. */
+export interface ChunkLog {
+  /** The stored chunks with this id, and the bytes with `fileId`, if it is set and they are saved. */
+  read(
+    chunksId: string,
+    fileId: string | undefined,
+    file: Pick<UploadRecord, 'sizeBytes' | 'chunkSizeBytes'>,
+  ): Promise<{ readonly stored: UploadRecord['stored']; readonly bytes: ArrayBuffer | undefined }>;
+  /** Adds stored chunks, by id. */
+  append(chunks: ReadonlyMap<string, readonly StoredState[]>): Promise<void>;
+  saveFile(fileId: string, bytes: ArrayBuffer): Promise<void>;
+  /** Deletes the chunks, or the file, with this id. */
+  remove(id: string): Promise<void>;
+  /** The ids of all chunks and files. */
+  listIds(): Promise<readonly string[]>;
+  clear(): Promise<void>;
+}
+
+export function createChunkLog(name: string, deadlineMs: number): ChunkLog {
+  const database = createDatabase(name, deadlineMs);
+  // Two pages that save chunks of one upload never use the same key.
+  const writer = Date.now() + Math.random();
+  let sequence = 0;
+  return {
+    async read(chunksId, fileId, file) {
+      const [entries, bytes] = await database.read((store) =>
+        Promise.all([
+          promisifyRequest<unknown[]>(store.getAll(rangeOf(chunksId))),
+          fileId && promisifyRequest<unknown>(store.get([fileId])),
+        ]),
+      );
+      return {
+        stored: readChunks(entries, file),
+        bytes: bytes instanceof ArrayBuffer ? bytes : undefined,
+      };
+    },
+    append: (chunks) =>
+      database.write((store) => {
+        for (const [id, states] of chunks) {
+          sequence += 1;
+          store.put(writeChunks(states), [id, writer, sequence]);
+        }
+      }),
+    saveFile: (fileId, bytes) => database.write((store) => void store.put(bytes, [fileId])),
+    remove: (id) => database.write((store) => void store.delete(rangeOf(id))),
+    listIds: () => database.read(listIds),
+    clear: () => database.write((store) => void store.clear()),
+  };
+}
+
+/** All keys `[id, …]`: an array sorts after every number. */
+const rangeOf = (id: string): IDBKeyRange => IDBKeyRange.bound([id], [id, []]);
+
+/** Steps from each id to the next, without reading the entries. */
+function listIds(store: IDBObjectStore): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const ids: string[] = [];
+    const request = store.openKeyCursor();
+    request.onerror = () => reject(request.error);
+    request.onsuccess = () => {
+      const cursor = request.result;
+      if (!cursor) {
+        resolve(ids);
+        return;
+      }
+      const id = Array.isArray(cursor.key) ? cursor.key[0] : undefined;
+      if (typeof id !== 'string') {
+        cursor.continue();
+        return;
+      }
+      ids.push(id);
+      cursor.continue([id, []]);
+    };
+  });
+}
+
+type Append = (key: string, chunks: readonly StoredState[]) => Promise<void>;
+
+/** Combines the calls during a write into one write after it. Each call settles with the write that contains its chunks. */
+export function groupCommit(
+  write: (batch: ReadonlyMap<string, readonly StoredState[]>) => Promise<void>,
+): Append {
+  let writing: Promise<void> = Promise.resolve();
+  let next: { readonly batch: Map<string, StoredState[]>; readonly written: Promise<void> } | undefined;
+
+  function begin(): NonNullable<typeof next> {
+    const batch = new Map<string, StoredState[]>();
+    const written = writing.then(() => {
+      next = undefined;
+      return write(batch);
+    });
+    writing = written.catch(() => undefined);
+    return { batch, written };
+  }
+
+  return (key, chunks) => {
+    next ??= begin();
+    const { batch, written } = next;
+    const waiting = batch.get(key);
+    if (waiting) waiting.push(...chunks);
+    else batch.set(key, [...chunks]);
+    return written;
+  };
+}
