@@ -1,4 +1,4 @@
-// Which addresses a page may set: https, or this very machine. It makes no request.
+// Validation of the addresses in settings: https, or http on loopback.
 
 import { UploaderError } from './errors.ts';
 
@@ -12,7 +12,7 @@ export function isLoopback(hostname: string): boolean {
   );
 }
 
-/** The base URL without its trailing slash. Throws `bad-config`. */
+/** Returns the base URL without a trailing slash. Throws `bad-config`. */
 export function readBaseUrl(value: string | undefined): string {
   if (!value)
     throw new UploaderError('bad-config', 'base-url is not set: it is the address of the upload service');
@@ -34,7 +34,7 @@ export function readBaseUrl(value: string | undefined): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** The origins of a list. Throws `bad-config` where an entry has none: leaving it out would allow more origins, or other ones. */
+/** Returns the origins of a list. Throws `bad-config` for an invalid entry: an empty list would allow every origin. */
 export function readOrigins(list: string | readonly string[] = []): readonly string[] {
   const entries = typeof list === 'string' ? list.split(/[\s,]+/) : list;
   return Object.freeze(entries.filter(Boolean).map(readOrigin));

@@ -1,8 +1,8 @@
-// The rare settings of sign-in, as a page sets them in `authOptions`.
+// The type of the setting `authOptions`.
 
 import type { AuthTimes } from './auth-times.ts';
 
-/** An answer as the adapter gives it, in the shapes of docs/authentication.md. */
+/** An answer of the adapter, as docs/authentication.md describes it. */
 export interface AdapterAnswer {
   readonly status: number;
   readonly body?: unknown;
@@ -14,21 +14,21 @@ export type AdapterCall = (
   signal: AbortSignal,
 ) => Promise<AdapterAnswer>;
 
-/** Translates between the calls of sign-in and a service with other names. Each function replaces one call. */
+/** Adapts sign-in to a service with other calls. Each function replaces one call. */
 export interface AuthAdapter {
-  /** The sign-in page's address, absolute or below `base-url`, for these parameters. */
+  /** Returns the URL of the sign-in page for these parameters, absolute or below `base-url`. */
   readonly authorizeUrl?: (params: Readonly<Record<string, string>>) => string;
-  /** Redeems `{ code, code_verifier }` for `{ token, expires_at? }`. */
+  /** Exchanges `{ code, code_verifier }` for `{ token, expires_at? }`. */
   readonly exchange?: AdapterCall;
   /** Sends credentials. */
   readonly login?: AdapterCall;
   /** Starts, answers or polls a challenge. */
   readonly challenge?: AdapterCall;
-  /** Ends the service's session; called only where `logout-path` is set. */
+  /** Ends the session of the service; called only if `logout-path` is set. */
   readonly logout?: AdapterCall;
 }
 
-/** A field of the credentials, beside the address that names the account. */
+/** A field of the form, besides the one for the account. */
 export interface CredentialField {
   readonly name: string;
   readonly label?: string;
@@ -38,29 +38,29 @@ export interface CredentialField {
 }
 
 export interface AuthOptions {
-  /** Further parameters of the sign-in page. Those that keep a round safe cannot be replaced. */
+  /** Additional parameters of the sign-in page. `state`, PKCE and the like cannot be replaced. */
   readonly params?: Readonly<Record<string, string>>;
   readonly adapter?: AuthAdapter;
-  /** Fields of the form in place of the password. */
+  /** Fields of the form instead of the password. */
   readonly credentialFields?: readonly CredentialField[];
-  /** Which calls send and take cookies; by default all but `token`. */
+  /** Which calls use cookies. Defaults to all but `token`. */
   readonly credentials?: Readonly<
     Partial<Record<'token' | 'login' | 'challenge' | 'logout', RequestCredentials>>
   >;
-  /** Lifetime of a token that names none, in seconds. Default 300. */
+  /** Lifetime of a token without one, in seconds. Defaults to 300. */
   readonly assumedLifetime?: number;
-  /** `prompt` of the first round after a sign-out; empty leaves it out. Default `login`. */
+  /** Parameter `prompt` of the first sign-in after a sign-out; empty omits it. Defaults to `login`. */
   readonly promptAfterSignOut?: string;
-  /** Field of the token answer that tells whose the token is; empty switches the check off. Default `id`. */
+  /** Field of the token answer that identifies the user; empty disables the check. Defaults to `id`. */
   readonly sameUserField?: string;
-  /** A hidden frame sees the session of a window, though the service is on another site. */
+  /** A hidden frame has the session of a window, though the service is on another site. */
   readonly silentAfterPopup?: boolean;
-  /** The login carries `code_challenge`, and a `code` in its answer is redeemed. */
+  /** The login sends `code_challenge`, and a `code` in its answer is exchanged for a token. */
   readonly loginSendsChallenge?: boolean;
-  /** Shows `message` of the service's answers in the form. */
+  /** Shows the `message` of the service's answers in the form. */
   readonly showServerMessages?: boolean;
-  /** Sends a code as soon as it has its length. */
+  /** Submits a code as soon as it is complete. */
   readonly autoSubmitCode?: boolean;
-  /** Milliseconds, but for `brakeCount`. */
+  /** In milliseconds, except `brakeCount`. */
   readonly times?: Partial<AuthTimes>;
 }

@@ -1,43 +1,36 @@
-// A change is an event that has not been dispatched yet: same name, same detail. Stages and engine report changes; one
-// reducer turns them into the next snapshot; the element dispatches them as they are.
+// Every change that the engine reports. The snapshot store turns changes into snapshots, and the element dispatches each as an event
+// with the same name and detail.
 
 import type { ErrorCode } from './errors.ts';
 import type { PauseReason, Phase } from './phases.ts';
-import type { AuthState, ErrorSnapshot, FileId, Rejection } from './types.ts';
+import type { AddedFile, AuthState, ErrorSnapshot, FileId, ProgressNumbers, Rejection } from './types.ts';
 
-/** Every change by name, with the detail that its event carries. Nothing secret is ever in a detail. */
+/** Details of the changes, by name. They contain nothing secret. */
 export interface ChangeMap {
-  'file-added': {
-    readonly id: FileId;
-    readonly name: string;
-    readonly relativePath: string;
-    readonly sizeBytes: number;
-    readonly type: string;
-    readonly parentId: string;
-  };
+  'file-added': AddedFile;
   'file-rejected': Rejection;
-  /** The refusals were dismissed; `ids` are theirs. */
+  /** Ids of the rejections that were removed. */
   'rejections-dismissed': { readonly ids: readonly string[] };
   'file-removed': { readonly id: FileId; readonly name: string };
-  /** The file stands before another one now, or at the end. */
+  /** The file was moved before `beforeId`, or to the end. */
   'file-moved': { readonly id: FileId; readonly beforeId?: FileId };
-  /** The folder has a file of its name; it goes by this one. */
+  /** The new name on the service. */
   'file-renamed': { readonly id: FileId; readonly name: string };
-  /** `resumedBytes` were stored by an earlier visit. */
+  /** `resumedBytes` were stored by an earlier run. */
   'upload-started': { readonly id: FileId; readonly chunkCount: number; readonly resumedBytes: number };
   'upload-progress': ProgressDetail;
   'upload-paused': { readonly id: FileId; readonly reason: PauseReason };
-  /** The file goes on; `phase` is where. */
+  /** `phase` is the phase after the pause. */
   'upload-resumed': { readonly id: FileId; readonly phase: Phase };
   'upload-completed': CompletedDetail;
   'upload-failed': ErrorSnapshot & { readonly id: FileId; readonly name: string };
   'upload-canceled': { readonly id: FileId; readonly name: string };
-  /** Nothing is left that will go on by itself. */
+  /** No upload is left that runs or will run without the user. */
   'uploads-finished': {
     readonly doneCount: number;
     readonly failedCount: number;
     readonly canceledCount: number;
-    /** Files that wait until a person chooses them again (`needs-file`). */
+    /** Uploads that wait until the user picks their file again (`needs-file`). */
     readonly waitingCount: number;
   };
   'chunk-hashed': {
@@ -52,11 +45,11 @@ export interface ChangeMap {
     readonly hash: string;
     readonly receipt: string;
     readonly sizeBytes: number;
-    /** True where no byte had to be sent. */
+    /** True if the bytes did not have to be sent. */
     readonly skipped: boolean;
   };
   'auth-changed': { readonly state: AuthState; readonly previous: AuthState };
-  /** A token is needed. `respondWith` takes a promise of one, if called while the event is dispatched. */
+  /** A token is needed. Call `respondWith` with it, or a promise of it, while the event is dispatched. */
   'auth-required': {
     readonly reason: 'first' | 'expired' | 'rejected';
     readonly respondWith: (token: Promise<TokenInput> | TokenInput) => void;
@@ -67,22 +60,18 @@ export interface ChangeMap {
   'signed-out': { readonly reason: 'user' | 'expired' | 'other-tab' };
 }
 
-/** A token as a page hands it over: the bearer itself, or with its expiry (ISO 8601, or epoch seconds or milliseconds). */
+/** A bearer token, or the token with its expiry (ISO 8601, epoch seconds, or epoch milliseconds). */
 export type TokenInput = string | { readonly token: string; readonly expires_at?: string | number };
 
-export interface ProgressDetail {
+export type ProgressDetail = {
   readonly id: FileId;
   readonly phase: Phase;
   readonly sizeBytes: number;
-  readonly hashedBytes: number;
-  readonly sentBytes: number;
-  readonly storedBytes: number;
-  readonly skippedBytes: number;
-  readonly bytesPerSecond?: number;
-  readonly remainingMs?: number;
-  readonly retryAt?: number;
-  readonly warning?: ErrorCode;
-}
+} & ProgressNumbers & {
+    /** When the next attempt starts, epoch milliseconds; present while waiting for it. */
+    readonly retryAt?: number;
+    readonly warning?: ErrorCode;
+  };
 
 export interface CompletedDetail {
   readonly id: FileId;
@@ -92,10 +81,11 @@ export interface CompletedDetail {
   readonly chunks: readonly { readonly index: number; readonly hash: string; readonly receipt: string }[];
   readonly sentBytes: number;
   readonly skippedBytes: number;
+  /** Since the first run of this visit started. */
   readonly durationMs: number;
-  /** Only where the id is not itself what goes in the session header. */
+  /** Absent if the session header is the id itself, which is secret then. */
   readonly sessionId?: string;
-  /** What the commit answered, where a commit path is set. */
+  /** The JSON that the commit answered; present if `commitPath` is set. */
   readonly commit?: unknown;
 }
 
@@ -104,8 +94,7 @@ export type ChangeName = keyof ChangeMap;
 /** One change: a name and its detail. */
 export type Change = { [K in ChangeName]: { readonly name: K; readonly detail: ChangeMap[K] } }[ChangeName];
 
-/** Whoever hears of changes. */
 export type Report = (change: Change) => void;
 
-/** A file before it is taken, as a page is asked about it. */
-export type Candidate = Pick<ChangeMap['file-added'], 'name' | 'relativePath' | 'sizeBytes' | 'type'>;
+/** A file before it is added; the parameter of `mayAdd`. */
+export type Candidate = Omit<AddedFile, 'id' | 'parentId'>;

@@ -1,6 +1,6 @@
-// A way to the other tabs of this origin. It knows nothing of what is said.
+// A channel to the other tabs of this origin.
 
-/** A channel; `undefined` where the browser has none, or refuses it (Firefox with cookies blocked throws). */
+/** Returns `undefined` if the browser has no channels, or refuses them (Firefox with blocked cookies throws). */
 export function openChannel(name: string): BroadcastChannel | undefined {
   try {
     return new BroadcastChannel(name);

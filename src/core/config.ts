@@ -1,5 +1,5 @@
-// Every setting of a page, one row each: its type, default, parser and scope. HTML gives strings, script gives values; both are
-// parsed to the same frozen `Settings`, once.
+// All settings, one row each: type, default, parser and scope. Attributes are strings, properties are values; both are parsed to the
+// same frozen `Settings`.
 
 import { readBaseUrl, readOrigins } from './addresses.ts';
 import type { AuthOptions } from './auth-options.ts';
@@ -9,56 +9,56 @@ import type { AuthMode, HashAlgorithm } from './types.ts';
 
 export { isLoopback } from './addresses.ts';
 
-/** How the points that the interface leaves open are filled. Each is optional; `service/profile.ts` has the defaults. */
+/** How the service fills the open points of the interface (docs/service.md). `service/profile.ts` has the defaults. */
 export interface Profile {
-  /** What goes in `x-service-uploadsession` (U1), from the answer's body and its header of that name, if readable. */
+  /** Returns the value of `x-service-uploadsession` (U1), from the body of the answer and its header of that name, if readable. */
   sessionHeader?: (answer: { body: Readonly<Record<string, unknown>>; header: string | null }) => string;
-  /** The entry for a hash among the keys of `chunks` (U2). */
+  /** Returns the key of a hash in `chunks` (U2). */
   chunkKey?: (hash: string, position: number) => string;
-  /** What a hash without an entry means (U3). */
+  /** The meaning of a hash without an entry (U3). */
   missingChunk?: 'error' | 'stored';
-  /** Whether an entry says that the service has the chunk already (U4). */
+  /** Returns true if an entry means that the service has the chunk (U4). */
   storedChunk?: (entry: Readonly<Record<string, unknown>>) => boolean;
-  /** How a hash is written on the wire (U5). */
+  /** Encoding of hashes in requests (U5). */
   hashEncoding?: 'hex' | 'base64' | 'base64url';
-  /** Headers for the PUT beside those that the entry lists (U7). */
+  /** Returns headers for the PUT, in addition to those of the entry (U7). */
   putHeaders?: (hash: string, entry: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
-  /** Overrides of what a status of the PUT means (U7a), by status; `stored` believes that the bytes lie there. */
+  /** Meanings of statuses of the PUT that differ from the default (U7a). `stored`: the bytes are stored. */
   putStatuses?: Readonly<Record<number, 'stored' | 'retry' | 'slow-down' | 'refused'>>;
-  /** Lifetime of an upload URL in seconds, from the URL and its entry; `undefined` where it cannot be told (U8). */
+  /** Returns the lifetime of an upload URL in seconds; `undefined` if it is unknown (U8). */
   urlLifetime?: (url: string, entry: Readonly<Record<string, unknown>>) => number | undefined;
-  /** What is done with an empty file (U13). */
+  /** How an empty file is handled (U13). */
   emptyFile?: 'session' | 'refuse';
   /** What is sent as `file_name` (U17). */
   fileName?: 'name' | 'path';
   /** Adds `sizes` (bytes, in the order of `hashes`) to the presign request (U19). */
   sendSizes?: boolean;
-  /** Overrides of what a status of an upload operation means (U12), by status. */
+  /** Meanings of statuses of the upload operations that differ from the default (U12). */
   statuses?: Readonly<
     Record<number, 'retry' | 'slow-down' | 'token' | 'forbidden' | 'gone' | 'refused' | 'too-large'>
   >;
 }
 
-/** Called when a token is needed; `signal` aborts when the answer is no longer wanted. */
+/** Called when a token is needed. `signal` aborts when it is no longer needed. */
 export type GetToken = (
   reason: 'first' | 'expired' | 'rejected',
   signal: AbortSignal,
 ) => Promise<TokenInput> | TokenInput;
 
-/** A number, and `B`, `MB` (powers of 1000), `MiB` or `M` (powers of 1024), or nothing. */
+/** A number with an optional unit: `B`, `MB` (powers of 1000), `MiB` or `M` (powers of 1024). */
 const SIZE = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?\s*$/;
 
-/** Bytes of `8MiB`, `8 MB`, `8388608` or a number; `undefined` where it is none of these or not above zero. */
+/** Parses `8MiB`, `8 MB`, `8388608` or a number to bytes; `undefined` if it is invalid or not positive. */
 export function parseBytes(text: string | number): number | undefined {
   const [, number, prefix = '', unit] = SIZE.exec(String(text).toLowerCase()) ?? [];
   const bytes = Math.floor(Number(number) * (unit === 'b' ? 1000 : 1024) ** ' kmgt'.indexOf(prefix));
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
 }
 
-/** Receives a sentence for the page's author about a setting that cannot be used as it is. */
+/** Called with a message for the developer of the page. */
 export type Warn = (message: string) => void;
 
-/** Parses the value of a setting; `undefined` means unset. `warn` puts the attribute and the value before the sentence. */
+/** Parses the value of a setting; `undefined` means unset. `warn` prepends the attribute and its value. */
 type Read<Input, Value> = (value: Input | undefined, warn: Warn) => Value;
 
 const unparsed =
@@ -151,20 +151,20 @@ const SETTINGS = {
   chunkSize: setting('upload', bytes('auto'), 'chunkSizeBytes'),
   concurrency: setting('upload', count(64, 'auto')),
   batchSize: setting('upload', count(10_000, 64)),
-  /** What all uploads together may use, bytes a second. */
+  /** Limit for all uploads together, bytes a second. */
   throttle: setting('upload', bytes(Number.POSITIVE_INFINITY), 'throttleBytesPerSecond'),
   hash: setting('service', oneOf<HashAlgorithm>('sha-256', 'blake3')),
   manual: setting('upload', unparsed<boolean>(false)),
   noResume: setting('upload', unparsed<boolean>(false)),
-  /** Saves small files until they are uploaded, so that they resume after a reload without being picked again. */
+  /** Saves small files until they are uploaded, so that they resume after a reload without picking them again. */
   keepFiles: setting('upload', unparsed<boolean>(false)),
-  /** An upload that is not done is forgotten after this time. */
+  /** Saved uploads expire after this time without a stored chunk. */
   keepDays: setting(
     'upload',
     (value: number | string | undefined, warn) => count(3650, 7)(value, warn) * 24 * 3_600_000,
     'keepMs',
   ),
-  /** What is done where the folder has a file of that name. */
+  /** What to do if the folder has a file of that name. */
   onConflict: setting('upload', oneOf('fail', 'rename')),
   workerUrl: setting('service', text(undefined)),
   sessionPath: setting('service', text('/files/uploadsession')),
@@ -185,10 +185,10 @@ const SETTINGS = {
 type Schema = typeof SETTINGS;
 type NameOf<K extends keyof Schema> = Exclude<Schema[K]['as'], undefined>;
 
-/** What a page sets; strings as HTML gives them are parsed too. Unset means the default. */
+/** Settings as a page sets them, as attributes or properties. Unset means the default. */
 export type SettingsInput = { [K in keyof Schema]?: Parameters<Schema[K]['read']>[0] };
 
-/** Settings as the rest of the project reads them: checked, complete, frozen. Sizes in bytes, times in milliseconds. */
+/** Parsed settings: valid, complete and frozen. Sizes in bytes, times in milliseconds. */
 export type Settings = {
   readonly [K in keyof Schema as [NameOf<K>] extends [never] ? K : NameOf<K>]: ReturnType<Schema[K]['read']>;
 };
@@ -208,13 +208,13 @@ function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn): Settings {
 }
 
 /**
- * Checked settings with all defaults. A value that cannot be understood is reported to `warn` and replaced by the default. Throws
- * `bad-config` where the base URL is missing or cannot be one, or an upload origin is none.
+ * Parses settings. An invalid value is reported to `warn` and replaced by the default. Throws `bad-config` if `baseUrl` is missing or
+ * invalid, or `uploadOrigins` has an invalid entry.
  */
 export const createSettings = (input: SettingsInput, warn: Warn = () => undefined): Settings =>
   parse(input, ROWS, warn);
 
-/** The rules for files that may be picked: all that can be read before there is a base URL. */
+/** The settings that limit which files may be picked. They do not need `baseUrl`. */
 export type FileRules = Pick<Settings, 'accept' | 'maxFileSizeBytes' | 'maxFiles' | 'multiple' | 'manual'>;
 
 export const readFileRules = (input: SettingsInput): FileRules =>
@@ -229,8 +229,8 @@ const keyOf = (settings: Settings, ...scopes: readonly Scope[]): string => {
   return contentOf(rows.map(([name, { as = name }]) => settings[as as keyof Settings]));
 };
 
-/** The same text for settings that share a sign-in session. */
+/** Equal for settings that share a sign-in session. */
 export const signInKeyOf = (settings: Settings): string => keyOf(settings, 'sign-in');
 
-/** The same text for settings that share a service client. */
+/** Equal for settings that share a service client. */
 export const serviceKeyOf = (settings: Settings): string => keyOf(settings, 'service', 'sign-in');

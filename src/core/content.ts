@@ -1,9 +1,9 @@
-// When two settings say the same: pages make new objects of the same content for each rendering. It knows no setting.
+// Comparison of settings by content: pages often create equal objects for each rendering.
 
 const functionIds = new WeakMap<object, number>();
 let functionCount = 0;
 
-/** The same text for values of the same content; functions count as the same only if they are. */
+/** Equal for values with equal content. Functions are equal only if they are identical. */
 export const contentOf = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part !== 'function') return part;

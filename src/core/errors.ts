@@ -1,19 +1,18 @@
-// The one error class, and one row for each of its codes. Errors of other kinds are wrapped in it where they enter, with their cause.
+// The error class, and one row for each of its codes. Other errors are wrapped in it where they occur.
 
-/** What the project does about a code. The text that users read is `messages[code]`, in `src/ui/messages.ts`. */
+/** How an error is handled. The text for users is in `src/ui/messages.ts`. */
 interface CodeFacts {
   /**
-   * `automatic`: the engine retries, and the user may. `put-only`: the same, but only a PUT, since the service refuses the same call
-   * again. `user`: the user may retry. `never`: the file or the page has to change first.
+   * `automatic`: the engine retries, and the user can. `put-only`: the same, but the engine retries only PUTs, since the service would
+   * refuse a repeated call. `user`: only the user can retry. `never`: the file or the page has to change first.
    */
   readonly retry: 'automatic' | 'put-only' | 'user' | 'never';
-  /** Fewer chunks are sent at the same time. */
+  /** Reduces the number of upload slots. */
   readonly isCongestion?: true;
-  /** From a call inside an upload session: the session is gone, and the upload needs a new one. */
+  /** If a call of an upload session fails with it, the session is lost. */
   readonly endsSession?: true;
 }
 
-/** Every way in which something can fail, as a user or caller can tell them apart. */
 const CODES = {
   'bad-config': { retry: 'never' },
   'insecure-context': { retry: 'never' },
@@ -70,30 +69,30 @@ export const ERROR_CODES = Object.keys(CODES) as readonly ErrorCode[];
 
 export const codeFacts = (code: ErrorCode): CodeFacts => CODES[code];
 
-/** True where the engine itself repeats a PUT. */
+/** True if the engine retries a PUT. */
 export const isRetryable = ({ code }: UploaderError): boolean =>
   isCallRetryable({ code }) || codeFacts(code).retry === 'put-only';
 
-/** True where the engine itself repeats a call to the service. */
+/** True if the engine retries a call to the service. */
 export const isCallRetryable = ({ code }: Pick<UploaderError, 'code'>): boolean =>
   codeFacts(code).retry === 'automatic';
 
-/** True where the user may usefully press "Retry". */
+/** True if a retry by the user can succeed. */
 export const canRetry = (code: ErrorCode): boolean => codeFacts(code).retry !== 'never';
 
 export interface ErrorDetails {
   readonly cause?: unknown;
-  /** HTTP status, where an answer was read. */
+  /** HTTP status, if there was an answer. */
   readonly status?: number;
   readonly fileId?: string;
   readonly chunkIndex?: number;
   /** From `Retry-After`, milliseconds. */
   readonly retryAfterMs?: number;
-  /** The service's `debuginfo`: for developers, never shown to a user, never parsed. */
+  /** `debuginfo` of the service, for developers. */
   readonly debugInfo?: string;
 }
 
-/** Everything that this package throws or reports. `message` is English for developers; users read `messages[code]`. */
+/** The class of all errors of this package. `message` is for developers; the text for users depends on `code`. */
 export class UploaderError extends Error {
   override readonly name = 'UploaderError';
   readonly code: ErrorCode;
@@ -111,7 +110,7 @@ export class UploaderError extends Error {
   }
 }
 
-/** The error itself where it is ours, else it wrapped under `code`. */
+/** Returns an `UploaderError` as it is, and wraps any other error with `code`. */
 export function toUploaderError(error: unknown, code: ErrorCode, message: string): UploaderError {
   return error instanceof UploaderError ? error : new UploaderError(code, message, { cause: error });
 }

@@ -1,6 +1,6 @@
-// A set of listeners for one kind of value.
+// A set of listeners.
 
-/** Listeners. One that throws is reported as the browser reports event listeners; the others are called all the same. */
+/** An error of a listener goes to `reportError`, as with event listeners; the others are called nevertheless. */
 export class Listeners<T> {
   readonly #all = new Set<{ readonly listener: (value: T) => void }>();
   #isTelling = false;

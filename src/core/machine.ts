@@ -1,22 +1,22 @@
-// The driver of a state machine. A pure `reduce` decides what an event means; the driver applies the result, aborts what the
-// state before had started, and runs the effects. Sign-in and each upload have one.
+// The driver of a state machine: calls a pure `reduce`, sets the new model, aborts the effects of an ended generation, and runs the new
+// effects. Sign-in and each upload have one.
 
-/** What an event leads to: the next model, and what has to be done for it, in order. */
+/** The result of an event: the next model, and effects to run in order. */
 export interface Transition<M, F> {
   readonly model: M;
   readonly effects: readonly F[];
 }
 
-/** An event that an effect caused. It carries the generation of its effect, so that `reduce` can drop it when it comes too late. */
+/** An event sent by an effect, with the generation of that, so that `reduce` can drop it if the generation has ended. */
 export type Late<L> = L & { readonly generation: number };
 
 export interface MachineHooks<M, E, L, F> {
   readonly reduce: (model: M, event: E | Late<L>) => Transition<M, F>;
-  /** Values that the model cannot know by itself; merged into it before each event. */
+  /** Values from outside; merged into the model before each event. */
   readonly facts?: () => Partial<M>;
   /** Called after each step, before its effects run. */
   readonly onStep?: (before: M, after: M, event: E | Late<L>, effects: readonly F[]) => void;
-  /** Runs one effect. `signal` aborts when the generation ends; `send` reports what came of the effect. */
+  /** Runs one effect. `signal` aborts when the generation ends; `send` dispatches an event with the generation. */
   readonly run: (effect: F, signal: AbortSignal, send: (outcome: L) => void) => void;
   /** Called when no event is left to process. */
   readonly onIdle?: () => void;
@@ -24,7 +24,7 @@ export interface MachineHooks<M, E, L, F> {
   readonly onFault: (error: unknown, event: E | Late<L>) => E | undefined;
 }
 
-/** Holds a model and is the only way to change it. A new `generation` in the model ends everything the old one had started. */
+/** Holds the model. If `generation` changes, the effects of the old generation are aborted. */
 export class Machine<M extends { readonly generation: number }, E, L, F> {
   readonly #hooks: MachineHooks<M, E, L, F>;
   readonly #queue: (E | Late<L>)[] = [];

@@ -1,4 +1,4 @@
-// The phase of a file as pages see it. What moves it is the table in `engine/upload-machine.ts`.
+// The public phases of an upload. `engine/upload-machine.ts` has the states behind them.
 
 /** `hashing` lasts until the first PUT; waiting to retry is `uploading` with `retryAt`. */
 export type Phase =
@@ -11,7 +11,7 @@ export type Phase =
   | 'failed'
   | 'canceled';
 
-/** Why a file is paused. `user` and `needs-file` need the user; the others end by themselves. */
+/** Why an upload is paused. `user` and `needs-file` end by the user; the others may end without the user. */
 export type PauseReason =
   | 'user'
   | 'offline'
@@ -21,10 +21,10 @@ export type PauseReason =
   | 'other-tab'
   | 'needs-file';
 
-/** Phases in which a run is alive. */
+/** True if chunks are being hashed, sent or committed. */
 export const isActive = (phase: Phase): boolean =>
   phase === 'hashing' || phase === 'uploading' || phase === 'committing';
 
-/** Phases from which nothing happens any more unless somebody asks for it. */
+/** True if only a command of the user changes the phase. */
 export const isSettled = (phase: Phase): boolean =>
   phase === 'done' || phase === 'failed' || phase === 'canceled';

@@ -1,8 +1,8 @@
-// Helpers over async iterables, from which the pipeline is made. They know nothing of files.
+// Helpers for async iterables, on which the pipeline is built.
 
 import { nextTask } from './wait.ts';
 
-/** Wakes whoever waits: `wake()` resolves every `sleep()` that is under way. */
+/** `ring()` resolves every promise that `wait()` has returned since the last `ring()`. */
 export class Bell {
   #ring: (() => void) | undefined;
   #waiting: Promise<void> | undefined;
@@ -22,8 +22,8 @@ export class Bell {
 }
 
 /**
- * Calls `fn` on up to `limit` items at once and yields the results in the order of the items. Work on later items goes on
- * while the consumer holds an earlier result, so `limit` is also how far this reads ahead.
+ * Calls `fn` for up to `limit` items at the same time and yields the results in the order of the items. It does not wait for the
+ * consumer, so `limit` is also how far it reads ahead.
  */
 export async function* mapAhead<T, R>(
   source: Iterable<T>,
@@ -38,7 +38,7 @@ export async function* mapAhead<T, R>(
     if (done) isEnded = true;
     else {
       const result = fn(value);
-      // A later result may fail while an earlier one is awaited; it is thrown when its turn comes.
+      // A later result may reject while an earlier one is awaited; it is thrown in its turn.
       result.catch(() => undefined);
       results.push(result);
     }
@@ -55,7 +55,7 @@ export async function* mapAhead<T, R>(
   }
 }
 
-/** Yields the items, and once before each item that is not there yet `undefined`: time to use what has come so far. */
+/** Yields the items, and `undefined` once before each item that is not ready yet. */
 export async function* withLulls<T>(
   source: AsyncIterable<T>,
 ): AsyncGenerator<T | undefined, void, undefined> {
@@ -63,7 +63,7 @@ export async function* withLulls<T>(
   try {
     for (;;) {
       const next = iterator.next();
-      // While somebody uses the lull nobody awaits it; it is thrown when its turn comes.
+      // It may reject while `undefined` is being consumed; it is thrown in its turn.
       next.catch(() => undefined);
       const isThere = await Promise.race([next.then(() => true), nextTask().then(() => false)]);
       if (!isThere) yield undefined;
@@ -77,8 +77,8 @@ export async function* withLulls<T>(
 }
 
 /**
- * Runs `source` ahead of its consumer by at most `limit` items, and tells `onHungry` whether somebody waits for an item.
- * An error of the source is thrown when its turn comes.
+ * Reads `source` ahead of the consumer by at most `limit` items. `onHungry` is called with true when the consumer starts to wait for an
+ * item, and with false when it has got it. An error of the source is thrown in its turn.
  */
 export async function* readAhead<T>(
   source: AsyncIterable<T>,
@@ -131,9 +131,9 @@ export async function* readAhead<T>(
 }
 
 /**
- * Takes an item, waits until `admit` lets it in, and calls `fn` without waiting for the items before; yields results as
- * they are ready, in any order. At most one item waits at the door, so `admit` is the back-pressure. When `fn` fails, its
- * error is thrown at once; when the source fails, what is under way is finished and yielded first.
+ * Awaits `admit` for one item after the other, and calls `fn` with each admitted item at once; yields the results in any order. Only one
+ * item waits for `admit`, which so limits how fast the source is read. An error of `fn` is thrown at once; an error of the source is
+ * thrown after the results of all admitted items.
  */
 export async function* mapUnordered<T, A, R>(
   source: AsyncIterable<T>,

@@ -1,40 +1,39 @@
-// The vocabulary of the whole project: what a picked file, a chunk, a ticket and a session are.
-// It knows nothing of the wire, of storage or of the screen.
+// The types that all layers share: files, chunks, tickets, sessions, records and snapshots.
 
 import type { ErrorCode } from './errors.ts';
 import type { PauseReason } from './phases.ts';
 
-/** Names one picked file for as long as the page lives. Random, never derived from the content. */
+/** Id of one file in the list. Random, and valid until the page is closed. */
 export type FileId = string;
 
-/** A file as it was picked, dropped or pasted, before any check. */
+/** A file that was picked, dropped or pasted, before any check. */
 export interface PickedFile {
   readonly file: File;
-  /** Folder and name as picked, `/` between the parts; just the name for a single file. */
+  /** Path from the picked folder, with `/`; for a single file, its name. */
   readonly relativePath: string;
-  /** Kept so that a later visit can go on without picking again (Chromium only). */
+  /** Saved, so that the upload can resume on a later visit without picking the file again (Chromium only). */
   readonly handle?: FileSystemFileHandle;
 }
 
 /**
- * A planned part of a file. Stages fill its blanks from top to bottom and pass it on: `hash` fills `hash` (and `body`,
- * where memory allows), `presign` fills `ticket`, `upload` fills `receipt`.
+ * A part of a file. Each stage adds a field and passes the chunk on: `hash` adds `hash` (and `body`, if memory allows), `presign` adds
+ * `ticket`, `upload` adds `receipt`.
  */
 export interface Chunk {
   readonly index: number;
   /** Offset in the file, in bytes. */
   readonly start: number;
   readonly sizeBytes: number;
-  /** What an earlier run recorded as stored. Believed only when the bytes still have this hash. */
+  /** Saved by an earlier run when the chunk was stored. Used only if the bytes still have this hash. */
   readonly recorded?: { readonly hash: string; readonly receipt: string };
-  /** The content's name; lower-case hex unless the profile says otherwise. */
+  /** Hash of the bytes, lower-case hex. */
   readonly hash?: string;
-  /** The very bytes that were hashed, while the page's memory budget allows. */
+  /** The bytes that were hashed, if the memory budget of the page allows. */
   readonly body?: Blob;
   readonly ticket?: Ticket;
-  /** Present once the chunk is stored: its PUT was answered 2xx, or the service said that it has it. */
+  /** Present when the chunk is stored: its PUT was answered 2xx, or the service has its bytes. */
   readonly receipt?: string;
-  /** True where no byte had to be sent: the service, or an equal chunk of this file, had it. */
+  /** True if the bytes did not have to be sent: the service had them, also from an equal chunk of this file. */
   readonly skipped?: boolean;
 }
 
@@ -42,20 +41,20 @@ export type HashedChunk = Chunk & { readonly hash: string };
 export type TicketedChunk = HashedChunk & ({ readonly ticket: Ticket } | { readonly receipt: string });
 export type StoredChunk = HashedChunk & { readonly receipt: string };
 
-/** What presigning gives for one chunk: a receipt and, unless the service has the bytes already, where to put them. */
+/** The answer of presigning for one chunk: a receipt and, unless the service has the bytes already, where to send them. */
 export interface Ticket {
   readonly receipt: string;
   readonly upload?: TicketUpload;
-  /** How many chunks had been stored here when it was asked for: of later ones it cannot know. */
+  /** `InFlightChunks.storedCount` when the ticket was requested: the service did not know of chunks stored later. */
   readonly askedAfter?: number;
 }
 
 export interface TicketUpload {
   readonly url: string;
   readonly method: 'PUT' | 'POST';
-  /** Headers that the service asks for beside the bytes, already checked against the list of forbidden ones. */
+  /** Headers that the service requires, checked against the list of forbidden ones. */
   readonly headers: Readonly<Record<string, string>>;
-  /** When the URL expires, by `performance.now()`, where the URL or the entry says so. */
+  /** When the URL expires, by `performance.now()`; absent if unknown. */
   readonly expiresAtMs?: number;
   /** When the ticket was received, by `performance.now()`. */
   readonly receivedAtMs?: number;
@@ -64,127 +63,139 @@ export interface TicketUpload {
 /** An upload session that the service opened for one file. */
 export interface Session {
   readonly sessionId: string;
-  /** The value of the `x-service-uploadsession` header of all later calls. Secret: it never leaves engine and store. */
+  /** The `x-service-uploadsession` header of all later calls. Secret: it never leaves engine and store. */
   readonly header: string;
 }
 
-/** What the service said when the upload was committed. */
+/** The answer of the commit. */
 export interface CommitAnswer {
-  /** Hashes that the service says it lacks (409); empty when the commit is done. */
+  /** Hashes that the service does not have (409); empty if the commit succeeded. */
   readonly missing: readonly string[];
-  /** The answer's JSON on success, as the service sent it. */
+  /** The JSON of the answer, on success. */
   readonly body?: unknown;
 }
 
-/** The upload operations, each already signed in, read and checked; they reject with `UploaderError` only. */
+/** The upload operations, with token and validated answers. They reject with `UploaderError` only. */
 export interface Calls {
   /** Opens a session in a folder. `fileSize` in bytes. (`POST /files/uploadsession`) */
   openSession(
     input: { readonly parentId: string; readonly fileName: string; readonly fileSize: number },
     signal: AbortSignal,
   ): Promise<Session>;
-  /** Tickets by hash, for exactly the hashes asked. (`POST /files/uploadsession/chunks`) */
+  /** Tickets by hash, for exactly these chunks. (`POST /files/uploadsession/chunks`) */
   presign(
     session: Session,
     chunks: readonly { readonly hash: string; readonly sizeBytes: number }[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Ticket>>;
-  /** Present where a commit path is set. Hashes and receipts in chunk order. */
+  /** Present if `commitPath` is set. Hashes and receipts in chunk order. */
   commit?(
     session: Session,
     proof: { readonly hashes: readonly string[]; readonly receipts: readonly string[] },
     signal: AbortSignal,
   ): Promise<CommitAnswer>;
-  /** Present where a cancel path is set: tells the service to drop the session. `as` replaces the token of the sign-in session. */
+  /** Present if `cancelPath` is set: cancels the session. `as` replaces the token of the sign-in session. */
   cancel?(session: Session, signal: AbortSignal, as?: WithToken): Promise<void>;
 }
 
-/** Sends one chunk's bytes to its presigned URL, with nothing else; resolves on a 2xx answer. */
+/** Sends the bytes of one chunk to its presigned URL, without token and cookies. Resolves on a 2xx answer. */
 export type Put = (
   upload: TicketUpload,
   body: Blob,
   options: {
     readonly signal: AbortSignal;
     readonly onProgress?: (sentBytes: number) => void;
+    /** Rejects with `upload-stalled` after this time without progress. */
     readonly stallMs?: number;
-    /** Called after a PUT over HTTP/2 or later, where the storage lets the page know. */
+    /** Called after a PUT over HTTP/2 or later, if the storage sends `Timing-Allow-Origin`. */
     readonly onMultiplexed?: () => void;
   },
 ) => Promise<void>;
 
-/** Runs a privileged call with a valid token (none in mode `none`), waiting for sign-in and renewing on 401. */
+/** Runs a call with a valid token (`undefined` in mode `none`). Waits for sign-in, and renews the token once on 401. */
 export type WithToken = <T>(
   call: (token: string | undefined) => Promise<T>,
   signal: AbortSignal,
 ) => Promise<T>;
 
-/** Hashes the bytes of a slice away from the page's thread. With `keepBytes` the bytes come back as a Blob in memory. */
+/** Hashes the bytes of a slice, not on the page's thread. With `keepBytes`, `body` has the bytes as a Blob. */
 export type HashSlice = (
   slice: Blob,
   options: { readonly keepBytes: boolean; readonly signal: AbortSignal },
 ) => Promise<{ readonly hash: string; readonly body?: Blob }>;
 
-/** A saved upload, as the store keeps it. The chunk states are kept apart and merged when it is read. */
+/** A saved upload. */
 export interface UploadRecord {
-  /** Names the upload: service, client, folder, path, identity of the file, owner. */
+  /** Made of service, client, owner, folder, path and the identity of the file. */
   readonly key: string;
   readonly name: string;
-  /** What its session calls it, where somebody gave it another name. */
+  /** The name on the service, if it is not the file's own. */
   readonly newName?: string | undefined;
   readonly relativePath: string;
   readonly sizeBytes: number;
   readonly lastModifiedMs: number;
   readonly type: string;
   readonly parentId: string;
-  /** Hash of the file's first slice, part of its identity. */
+  /** Hash of the first bytes of the file. */
   readonly firstSliceHash: string;
   readonly chunkSizeBytes: number;
   readonly hashAlgorithm: HashAlgorithm;
-  /** Absent until it is opened, where the file itself is saved. */
+  /** Absent if the file was saved before the session was opened. */
   readonly session?: Session | undefined;
   /** Epoch milliseconds. */
   readonly createdAtMs: number;
   readonly handle?: FileSystemFileHandle;
-  /** The file itself, where `keep-files` saves it. */
+  /** The file itself, if `keep-files` saves it. */
   readonly file?: File | undefined;
   /** The user paused the upload; saved with the file only. */
   readonly isPaused?: true | undefined;
-  /** What is known to be stored, by chunk index. */
+  /** Stored chunks, by index. */
   readonly stored: ReadonlyMap<number, { readonly hash: string; readonly receipt: string }>;
 }
 
 export type HashAlgorithm = 'sha-256' | 'blake3';
 
-/** One file of the list, frozen: its place, its numbers, and what `phase` brings with it. Byte counts are of this file. */
+/** One file of the list, frozen. Byte counts are of this file. */
 export type FileSnapshot = FileFacts & FilePhase;
 
-export interface FileFacts {
+/** A file when it is added to the list. */
+export interface AddedFile {
   readonly id: FileId;
   readonly name: string;
   readonly relativePath: string;
   readonly sizeBytes: number;
-  /** The media type that the browser told, often empty. */
+  /** Media type as the browser reports it, often empty. */
   readonly type: string;
+  /** Id of the folder on the service. */
   readonly parentId: string;
-  readonly hashedBytes: number;
-  /** Stored bytes plus those in flight; never goes back. */
-  readonly sentBytes: number;
-  /** Bytes of chunks whose PUT was answered 2xx, or that the service had. */
-  readonly storedBytes: number;
-  /** Of the stored bytes, those that had not to be sent. */
-  readonly skippedBytes: number;
-  /** Smoothed, bytes a second; absent until known. */
-  readonly bytesPerSecond?: number;
-  readonly remainingMs?: number;
-  /** The upload goes on, but without being resumable. */
-  readonly warning?: ErrorCode;
 }
 
-/** The phase of a file, with what is known in that phase only. */
+export interface ProgressNumbers {
+  readonly hashedBytes: number;
+  /** Stored bytes and bytes in flight; never decreases. */
+  readonly sentBytes: number;
+  /** Bytes of chunks that are stored on the service. */
+  readonly storedBytes: number;
+  /** Stored bytes that did not have to be sent. */
+  readonly skippedBytes: number;
+  /** Smoothed rate; absent until measured. */
+  readonly bytesPerSecond?: number;
+  /** Time left in milliseconds; absent until there is a rate. */
+  readonly remainingMs?: number;
+}
+
+/** What is known of a file in every phase. */
+export type FileFacts = AddedFile &
+  ProgressNumbers & {
+    /** Why the upload is not resumable, or needs its file. */
+    readonly warning?: ErrorCode;
+  };
+
+/** The phase of a file, with what is known only in that phase. */
 export type FilePhase =
   | {
       readonly phase: 'queued' | 'hashing' | 'uploading' | 'committing';
-      /** When the next try starts, epoch milliseconds, while waiting to retry. */
+      /** When the next attempt starts, epoch milliseconds; present while waiting for it. */
       readonly retryAt?: number;
       readonly pauseReason?: undefined;
       readonly error?: undefined;
@@ -208,21 +219,21 @@ export type FilePhase =
       readonly error?: undefined;
     };
 
-/** An error as the page may see it: no body, no URL, no secret. */
+/** An error as the page may see it, without message, URL and body. */
 export interface ErrorSnapshot {
   readonly code: ErrorCode;
   readonly retryable: boolean;
   readonly status?: number;
 }
 
-/** A file that was refused and is not in the list. */
+/** A file that was rejected and is not in the list. */
 export interface Rejection {
   readonly id: string;
   readonly name: string;
   readonly relativePath: string;
   readonly sizeBytes: number;
   readonly code: ErrorCode;
-  /** The limit that was passed: bytes, a count, or the accepted types. */
+  /** The limit that the file exceeds: bytes, a count, or the accepted types. */
   readonly limit?: number | string;
 }
 
@@ -231,7 +242,7 @@ export interface Totals {
   readonly fileCount: number;
   readonly doneCount: number;
   readonly failedCount: number;
-  /** Files in a phase that will go on by itself, or is waiting for the user. */
+  /** Files that are not done, failed or canceled. */
   readonly openCount: number;
   readonly sizeBytes: number;
   readonly sentBytes: number;
@@ -240,14 +251,14 @@ export interface Totals {
   readonly remainingMs?: number;
 }
 
-/** Where sign-in stands, as far as a view needs to know. Never a token, a code or an e-mail. */
+/** The state of sign-in for views. Contains no token, code or e-mail address. */
 export interface AuthSnapshot {
   readonly state: AuthState;
   readonly mode: AuthMode;
   readonly error?: ErrorSnapshot & { readonly retryAfterMs?: number };
-  /** When it goes on by itself, epoch milliseconds, where the error tells how long it waits. */
+  /** When sign-in is retried automatically, epoch milliseconds; present if the error has a delay. */
   readonly retryAtMs?: number;
-  /** True while work is waiting for the person to sign in. */
+  /** True while uploads wait for the user to sign in. */
   readonly required: boolean;
 }
 
@@ -271,7 +282,7 @@ export type AuthState =
   | 'signed-in'
   | 'cooling';
 
-/** All that a view needs, frozen. A new object for each change that can be seen. */
+/** Everything that a view needs, frozen. A new object after each visible change. */
 export interface Snapshot {
   readonly files: readonly FileSnapshot[];
   readonly rejections: readonly Rejection[];

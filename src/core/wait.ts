@@ -1,12 +1,11 @@
-// Every timer of the project: sleeping, deadlines, retries and the pauses that a service asks for.
-// It knows errors and signals, not who waits for what.
+// Waiting: timers, yielding to the page, retries, and `Retry-After`.
 
 import { isRetryable, UploaderError } from './errors.ts';
 
-/** Browsers run a timer of a longer delay at once. */
+/** Browsers run a timer with a longer delay at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Resolves after `ms` (at most 24 days); rejects with the signal's reason as soon as it is aborted. */
+/** Resolves after `ms` (at most 24 days). Rejects with the signal's reason. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
@@ -28,7 +27,7 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** As `sleep`, but ends early, and well, when `over` is aborted. */
+/** As `sleep`, but resolves early when `over` aborts. */
 export async function sleepUntil(
   ms: number,
   signal: AbortSignal,
@@ -38,7 +37,7 @@ export async function sleepUntil(
   await sleep(ms, AbortSignal.any([signal, over])).catch(() => signal.throwIfAborted());
 }
 
-/** Lets the page breathe: resolves in a task of its own, without the delay that nested timers get. */
+/** Resolves in a new task, without the minimum delay of nested timers. */
 export function nextTask(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
@@ -50,26 +49,26 @@ export function nextTask(): Promise<void> {
   });
 }
 
-/** A page that does no more than this at a time answers whoever uses it. */
+/** How long a loop may block the page, ms. */
 const SLICE_MS = 8;
 
-/** Does something with each item, and lets the page breathe whenever that has taken a while. */
+/** Calls `work` with each item, and yields to the page from time to time; `onYield` is called after each yield. */
 export async function inSlices<T>(
   items: Iterable<T>,
   work: (item: T) => void,
-  onBreath?: () => void,
+  onYield?: () => void,
 ): Promise<void> {
   let sliceEndsMs = performance.now() + SLICE_MS;
   for (const item of items) {
     work(item);
     if (performance.now() <= sliceEndsMs) continue;
     await nextTask();
-    onBreath?.();
+    onYield?.();
     sliceEndsMs = performance.now() + SLICE_MS;
   }
 }
 
-/** A promise that rejects when the signal is aborted, and follows `promise` otherwise. */
+/** Settles as `promise`, or rejects with the signal's reason if that aborts first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => undefined);
@@ -93,7 +92,7 @@ export async function online(signal: AbortSignal): Promise<void> {
   await abortable(isBack, signal).finally(() => stop.abort());
 }
 
-/** How often and how long to wait between tries of one request. Times in milliseconds. */
+/** Attempts of one request, and the delays between them, in milliseconds. */
 export interface RetryPolicy {
   readonly attempts: number;
   readonly baseMs: number;
@@ -102,21 +101,21 @@ export interface RetryPolicy {
 
 export const RETRY_POLICY: RetryPolicy = { attempts: 8, baseMs: 500, capMs: 30_000 };
 
-/** Full jitter: anything from nothing to the doubled delay, so that many clients do not come back at once. */
+/** Random delay before the next attempt, ms (exponential backoff with full jitter). */
 export function backoffMs(attempt: number, policy: RetryPolicy, random: () => number = Math.random): number {
   return Math.round(random() * Math.min(policy.capMs, policy.baseMs * 2 ** (attempt - 1)));
 }
 
-/** Holds back all calls to one host for as long as its `Retry-After` says. */
+/** Delays all requests to one host while its `Retry-After` lasts. */
 export class HostBackoff {
-  /** By `performance.now()`, so that a wall clock that is set back keeps nothing waiting. */
+  /** By `performance.now()`, which does not change with the system clock. */
   #opensAtMs = 0;
 
   backOff(ms: number): void {
     this.#opensAtMs = Math.max(this.#opensAtMs, performance.now() + ms);
   }
 
-  /** Milliseconds until it opens; 0 where it is open. */
+  /** Milliseconds until requests may be sent; 0 if they may. */
   get remainingMs(): number {
     return Math.max(0, this.#opensAtMs - performance.now());
   }
@@ -127,7 +126,7 @@ export class HostBackoff {
   }
 }
 
-/** Returns a function that finds the backoff of a URL: one for each origin. */
+/** Returns a function that returns the backoff of a URL's origin. */
 export function createHostBackoffs(): (url: string) => HostBackoff {
   const backoffs = new Map<string, HostBackoff>();
   return (url) => {
@@ -142,18 +141,19 @@ export interface RetryHooks {
   readonly policy: RetryPolicy;
   readonly backoff: HostBackoff;
   readonly signal: AbortSignal;
-  /** Aborts when the line is another one, so that waiting longer makes no sense; asked before each wait. */
+  /** Returns a signal that ends a wait early, when the network changes; called before each wait. */
   readonly connectionChange?: () => AbortSignal;
-  /** Told before each wait (`atMs` epoch milliseconds) and, with `undefined`, when the next try begins. */
+  /** Called before each wait with the time of the next attempt, epoch milliseconds, and with `undefined` after it. */
   readonly onWait?: (atMs: number | undefined, error: UploaderError | undefined) => void;
-  /** Told when the browser went offline (`true`) and came back (`false`); waiting for that spends no try. */
+  /** Called with true when the browser is offline, and with false when it is online again; that wait is no attempt. */
   readonly onOffline?: (isOffline: boolean) => void;
-  /** Which errors are worth another try; the shared set unless told. */
+  /** Returns true for errors to retry. Defaults to `isRetryable`. */
   readonly isWorthRetrying?: (error: UploaderError) => boolean;
 }
 
 /**
- * Counts tries of one thing and waits between them. One object for one request; `again(error)` resolves when the next try may start, or rejects with the error.
+ * Counts the attempts of one request, and waits between them. `again(error)` resolves when the next attempt may start, or rejects with the
+ * error if there is none.
  */
 export class Retries {
   readonly #hooks: RetryHooks;
@@ -185,7 +185,7 @@ export class Retries {
   }
 }
 
-/** Calls `fn` until it succeeds, its error is not worth a retry, or the policy's tries are spent. */
+/** Calls `fn` until it succeeds. Rejects with its error if that is not retried, or after the last attempt. */
 export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Promise<T> {
   const retries = new Retries(hooks);
   for (;;) {

@@ -1,20 +1,20 @@
-// What whoever wrote the page has to know, on the console: what is wrong with it, and what to do. Nothing secret is in it.
+// Warnings on the console for the developer of the page. They contain nothing secret.
 
 import type { Warn } from './config.ts';
 
-/** Tells it each time, with what was thrown, if anything was. */
+/** Writes a warning, with the errors that caused it. */
 export const warnOnConsole = (message: string, ...thrown: unknown[]): void =>
   console.warn(`secure-uploader: ${message}`, ...thrown);
 
-/** Tells each message once, for as long as what it gives is kept. */
+/** Returns a function that warns of each message once. */
 export function warnOnce(warn: Warn = warnOnConsole): Warn {
-  const told = new Set<string>();
+  const warned = new Set<string>();
   return (message) => {
-    if (told.has(message)) return;
-    told.add(message);
+    if (warned.has(message)) return;
+    warned.add(message);
     warn(message);
   };
 }
 
-/** Tells each message once on this page. */
+/** Warns of each message once on this page. */
 export const warnOnceHere: Warn = warnOnce();

@@ -1,5 +1,4 @@
-// The way to one service: calls, sign-in, the sender and the hash workers. Uploads with the same service settings share it,
-// whatever else their settings are (folder, limits, chunk size).
+// Service clients (calls, sign-in, PUT, hash workers), shared by all uploads whose `service` and `sign-in` settings are equal.
 
 import { type AuthSession, openAuthSession } from '../auth/session.ts';
 import type { AuthTimes } from '../auth/times.ts';
@@ -12,33 +11,32 @@ import { createCalls, createPost } from '../service/client.ts';
 import { createPut } from '../service/put.ts';
 import type { WaitReason } from './upload-state.ts';
 
-/** What is open while a service is used. */
 export interface ServiceClient {
   readonly auth: AuthSession;
   readonly calls: Calls;
   readonly put: Put;
   readonly pool: HashPool;
-  /** How long a PUT may stand still, where the page has set it. */
+  /** How long a PUT may make no progress, ms; `undefined` adapts it to the rate. */
   readonly stallMs: number | undefined;
   close(): void;
 }
 
-/** Times that tests make small; milliseconds. */
+/** Deadlines, in milliseconds. Tests shorten them. */
 export interface Times {
-  /** A call to the service is given up after this long. */
+  /** Timeout of a call to the service. */
   readonly callTimeoutMs?: number;
-  /** A PUT without progress is given up after this long. */
+  /** Timeout of a PUT without progress. */
   readonly stallMs?: number;
   readonly auth?: Partial<AuthTimes>;
 }
 
 export interface ConnectOptions {
   readonly times?: Times | undefined;
-  /** Called when somebody signed out of `auth`; `withToken` has the token of before until `signal` aborts. */
+  /** Called on sign-out from `auth`. `withToken` uses the token from before the sign-out until `signal` aborts. */
   readonly onSignOut: (auth: AuthSession, withToken: WithToken, signal: AbortSignal) => Promise<unknown>;
-  /** Asked before sign-in leaves the page; false keeps it. */
+  /** Called before sign-in navigates away from the page. Returns false to stay. */
   readonly confirmRedirect: () => boolean;
-  /** Aborts when calls that are under way may be on a dead connection. */
+  /** Returns a signal that aborts when calls may be on a dead connection. */
   readonly connectionChange: () => AbortSignal;
 }
 
@@ -69,9 +67,9 @@ export function connect(
   };
 }
 
-/** Opens the client of a service when it is used, and again when it is used after `close()`. */
+/** Opens the client of a service on first use, and again on the first use after `close()`. */
 export class Service {
-  /** Chunks on their way to this service: equal content sent to another service does not count. */
+  /** Chunks that are being sent to this service. */
   readonly inFlight = new InFlightChunks();
   readonly #open: () => ServiceClient;
   readonly #onAuth: (service: Service) => void;
@@ -97,21 +95,21 @@ export class Service {
   }
 }
 
-/** What an upload is sent by: its own settings, and the service that it shares. */
+/** The settings of an upload, and the service that it shares with others. */
 export interface Connection {
   readonly settings: Settings;
   readonly service: Service;
 }
 
-/** The connections of one engine. A service is open for as long as an upload, or the settings in force, need it. */
+/** The connections of one engine. A service stays open while an upload or the current settings use it. */
 export class Connections {
-  /** The one of the settings in force. */
+  /** The connection of the current settings. */
   current: Connection;
   readonly #connect: (settings: Settings) => ServiceClient;
   readonly #onAuth: (service: Service) => void;
   readonly #services = new Map<string, Service>();
 
-  /** `onAuth` is called when sign-in of one of the services changed. */
+  /** `onAuth` is called when the sign-in state of a service changes. */
   constructor(
     settings: Settings,
     connect: (settings: Settings) => ServiceClient,
@@ -126,12 +124,11 @@ export class Connections {
     return [...this.#services.values()];
   }
 
-  /** Puts other settings in force. */
   configure(settings: Settings): void {
     this.current = this.#connection(settings);
   }
 
-  /** Closes the services that none of these connections, and no file to come, will use. */
+  /** Closes the services that neither these connections nor the current settings use. */
   closeUnused(connections: Iterable<Connection>): void {
     const used = new Set([this.current.service]);
     for (const { service } of connections) used.add(service);
@@ -142,12 +139,12 @@ export class Connections {
     }
   }
 
-  /** Another owner uses the page: only the service in force may still get a token. */
+  /** Closes all services but the current one, when the owner changes: no other may get a token. */
   leaveAuth(): void {
     for (const service of this.services) if (service !== this.current.service) service.close();
   }
 
-  /** Closes all of them; one that is used again opens again. */
+  /** Closes all services; each opens again on its next use. */
   close(): void {
     for (const service of this.#services.values()) service.close();
   }
@@ -160,7 +157,7 @@ export class Connections {
   }
 }
 
-/** The reason to show; `undefined` while sign-in keeps no upload waiting. */
+/** Why uploads have to wait for sign-in; `undefined` if they do not. */
 export function waitsFor({
   required,
   state,

@@ -1,10 +1,10 @@
 // Picked files: adds each to the list as an upload, gives it to an upload that needs it, or rejects it with a reason.
 
-import type { Candidate, ChangeMap } from '../core/changes.ts';
+import type { Candidate } from '../core/changes.ts';
 import { createId } from '../core/create-id.ts';
-import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
+import type { AddedFile, FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
-import { refusal } from '../pipeline/pick.ts';
+import { type Refusal, refusal } from '../pipeline/pick.ts';
 import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
 import { identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
@@ -122,7 +122,7 @@ export class Intake {
 
   /** Creates an upload, adds it at the end of the list, and reports it. */
   append(
-    file: Candidate & { readonly parentId: string },
+    file: Omit<AddedFile, 'id'>,
     picked: PickedFile | undefined,
     connection: Connection,
     resumeState: ResumeState,
@@ -172,7 +172,7 @@ export class Intake {
     void this.#parts.commands.applyTo([upload], { type: 'replace' });
   }
 
-  #refuse(file: Candidate, why: { code: ChangeMap['file-rejected']['code']; limit?: number | string }): void {
+  #refuse(file: Candidate, why: Refusal): void {
     const { name, relativePath, sizeBytes } = file;
     this.#parts.context.report({
       name: 'file-rejected',

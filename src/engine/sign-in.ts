@@ -1,4 +1,4 @@
-// Puts the form's half of signing in together with the calls that it makes. It is loaded with the form, and not before.
+// The session and the form of the sign-in element. Loaded only with that element.
 
 import { createLoginForm, type LoginForm } from '../auth/form.ts';
 import { type AuthSession, openAuthSession } from '../auth/session.ts';
@@ -9,15 +9,14 @@ import { createPost } from '../service/client.ts';
 export type { LoginForm } from '../auth/form.ts';
 export type { Challenge, Method } from '../auth/machine-types.ts';
 
-/** What a form shows, and what it may do. */
 export interface SignIn {
   readonly session: AuthSession;
   readonly form: LoginForm;
 }
 
 /**
- * The form of the session that the page's uploaders with these settings share; with `report`, one of its own, for the service's
- * own page, which begins at once and wants no token. `session.close()` what is opened here.
+ * Opens the session that all uploaders with these settings share, with its form. With `report`, opens a session of its own for the
+ * sign-in page of the service; it starts at once and needs no token. The caller has to call `session.close()`.
  */
 export function openSignIn(settings: Settings, report?: Report): SignIn {
   const deps = { post: createPost(settings), report: report ?? (() => undefined), isSessionEnough: !!report };

@@ -4,7 +4,7 @@ import type { Change, ChangeMap, ChangeName, CompletedDetail } from '../core/cha
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import { Machine } from '../core/machine.ts';
 import type { Phase } from '../core/phases.ts';
-import type { FileId, PickedFile, Session, UploadRecord } from '../core/types.ts';
+import type { AddedFile, FileId, PickedFile, Session, UploadRecord } from '../core/types.ts';
 import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
 import type { Connection } from './connection.ts';
@@ -70,7 +70,7 @@ export class Upload {
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(
-    file: ChangeMap['file-added'],
+    file: AddedFile,
     picked: PickedFile | undefined,
     order: number,
     connection: Connection,

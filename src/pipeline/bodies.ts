@@ -1,21 +1,21 @@
-// In what form a chunk's bytes travel. Where the browser itself notices that a file changed under a slice of it, the slice is
-// sent: it costs no memory, however far hashing runs ahead. Elsewhere the very bytes that were hashed are kept and sent.
+// What is sent as the body of a chunk. Chromium sends the slice, which needs no memory: it detects itself if the file has changed.
+// Other browsers send the bytes that were hashed, from memory.
 
 import type { HashSlice } from '../core/types.ts';
 import { ByteBudget } from './hash.ts';
 
-/** Memory of the page for chunks that are hashed and wait for a slot. */
+/** Memory budget of the page for chunks that are hashed and not yet sent. */
 const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
-/** On a fast line a call for this many bytes costs less than reading them again later. */
+/** `PresignParts.eagerBytes`, if bodies are in memory. */
 const EAGER_BYTES = 16 * 2 ** 20;
-/** Where nothing has to be read again, it costs less than slots that stand idle while more is hashed. */
+/** `PresignParts.eagerBytes`, if slices are sent. Larger batches would leave slots idle while more chunks are hashed. */
 const EAGER_SLICED_BYTES = 64 * 2 ** 20;
 
 export interface Bodies {
   readonly hashSlice: HashSlice;
   readonly budget: ByteBudget;
   readonly eagerBytes: number;
-  /** The browser itself refuses a file that changed. */
+  /** True if the browser refuses to send a file that changed since it was picked. */
   readonly isWatched: boolean;
 }
 
@@ -27,8 +27,8 @@ interface BrandedNavigator {
 }
 
 /**
- * True in Chromium, which refuses to send a slice of a file whose time has changed since it was picked. WebKit hangs on
- * slices, and Firefox sends whatever is there now.
+ * True in Chromium, which refuses to send a slice of a file whose modification time changed since it was picked. Firefox sends the
+ * changed bytes, and WebKit hangs.
  */
 export function canSendSlices(
   navigator: BrandedNavigator = globalThis.navigator as BrandedNavigator,
@@ -36,7 +36,7 @@ export function canSendSlices(
   return navigator?.userAgentData?.brands?.some(({ brand }) => brand === 'Chromium') ?? false;
 }
 
-/** The form for one run, over the pool's `hashSlice`. */
+/** Creates the parameters of one run, from the `hashSlice` of the pool. */
 export function createBodies(
   hashSlice: HashSlice,
   isSliced: boolean = canSendSlices(),

@@ -1,4 +1,4 @@
-// Last verb: proves to the service that every chunk is stored, in order. Without a commit path nothing is asked.
+// Commits the upload with the hashes and receipts of all chunks. Without `commitPath` it does nothing.
 
 import type { Calls, Session, StoredChunk } from '../core/types.ts';
 
@@ -8,7 +8,7 @@ export interface CommitParts {
   readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 }
 
-/** What the service answered; `missing` are hashes that it wants again. */
+/** Resolves with the answer; `missing` are hashes that have to be sent again. */
 export async function commit(
   session: Session,
   chunks: readonly StoredChunk[],

@@ -1,19 +1,19 @@
-// Reads a slice and hashes its bytes (lower-case hex); used in the worker, and on the page where no worker can run.
+// Reads a slice and hashes its bytes, in the worker, or on the page if no worker can run.
 
 import type { HashAlgorithm } from '../core/types.ts';
 
 const hex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** What came of a slice; `error.isRead` tells a file that cannot be read from a hash that failed. */
+/** `hash` is lower-case hex. `error.isRead` is true if the slice could not be read, false if hashing failed. */
 export type Hashed =
   | { readonly hash: string; readonly body?: Blob }
   | { readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean } };
 
-// One slice after another is read into the same memory: a browser frees late what was dropped, and files are long.
+// Every slice is read into the same memory, since browsers free unused buffers late.
 let spare = new ArrayBuffer(0);
 
-/** Hashes a slice, and hands its bytes back as a Blob where asked. Never rejects. */
+/** Hashes a slice; with `keepBytes` returns its bytes as a Blob. Never rejects. */
 export async function hashSlice(request: {
   readonly slice: Blob;
   readonly algorithm: HashAlgorithm;
@@ -33,7 +33,7 @@ export async function hashSlice(request: {
   }
 }
 
-/** The platform's SHA-256 where it may be used, else hash-wasm, which is fetched only then. */
+/** Uses `crypto.subtle` for SHA-256 if it exists (secure contexts), else hash-wasm, which is loaded only then. */
 async function digest(bytes: Uint8Array<ArrayBuffer>, algorithm: HashAlgorithm): Promise<string> {
   if (algorithm === 'sha-256' && globalThis.crypto?.subtle) {
     return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
@@ -42,7 +42,7 @@ async function digest(bytes: Uint8Array<ArrayBuffer>, algorithm: HashAlgorithm):
   return algorithm === 'blake3' ? blake3(bytes) : sha256(bytes);
 }
 
-// All bytes of a slice. Rejects where it cannot be read, also where fewer came than it had when it was picked.
+/** Rejects if the slice cannot be read, also if it is shorter than it was when the file was picked. */
 async function readWhole(slice: Blob): Promise<Uint8Array<ArrayBuffer>> {
   const reader = byteReader(slice);
   let bytes: Uint8Array<ArrayBuffer>;
@@ -65,7 +65,7 @@ async function readWhole(slice: Blob): Promise<Uint8Array<ArrayBuffer>> {
   throw new DOMException('The slice is shorter than it was', 'NotReadableError');
 }
 
-// Not every browser reads into memory that is given to it.
+/** `undefined` if the browser cannot read into a given buffer. */
 function byteReader(slice: Blob): ReadableStreamBYOBReader | undefined {
   try {
     return slice.size ? slice.stream().getReader({ mode: 'byob' }) : undefined;

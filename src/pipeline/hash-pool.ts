@@ -1,5 +1,5 @@
-// The life of the hash workers: they start with the first slice, are replaced when they die or fall silent, end when
-// nothing is left to do for a while, and where none can run the page hashes with the platform's own threads.
+// The hash workers. They start with the first slice, are replaced when they fail or time out, and are terminated when idle. If no
+// worker can run, slices are hashed on the page with `crypto.subtle`.
 
 import { UploaderError } from '../core/errors.ts';
 import type { HashAlgorithm, HashSlice } from '../core/types.ts';
@@ -7,7 +7,7 @@ import { abortable, sleep } from '../core/wait.ts';
 import { type Hashed, hashSlice } from './digest.ts';
 import { startWorker } from './start-worker.ts';
 
-/** What the page asks of a worker; `id` comes back with the answer. */
+/** A message to a worker; its answer has the same `id`. */
 export interface HashRequest {
   readonly id: number;
   readonly slice: Blob;
@@ -15,24 +15,23 @@ export interface HashRequest {
   readonly keepBytes: boolean;
 }
 
-/** What a worker answers. */
 export type HashAnswer = Hashed & { readonly id: number };
 
-/** Sent once by a worker, when it can be asked. */
+/** The first message of a worker. */
 export type Ready = 'ready';
 
 export interface HashPoolOptions {
   readonly algorithm: HashAlgorithm;
   readonly workerUrl?: string | undefined;
-  /** Workers at most; by the number of cores unless told. */
+  /** Maximum number of workers. Defaults to `poolSize()`. */
   readonly size?: number;
-  /** A worker that has not said `ready` by then is given up. */
+  /** Timeout for the start of a worker, ms. Defaults to 10 s. */
   readonly startMs?: number;
-  /** A slice that is not read and hashed by then, and a second more for each MiB, is given up as unreadable, and its worker is replaced. */
+  /** Timeout of a slice, ms, with one second more for each MiB. Its file is unreadable then, and the worker is replaced. Defaults to 60 s. */
   readonly silenceMs?: number;
-  /** Idle workers end after this long. */
+  /** Idle workers are terminated after this time, ms. Defaults to 30 s. */
   readonly idleMs?: number;
-  /** A slice that could not be read is read once more after this long: a drive wakes up, a cloud brings the file. */
+  /** Delay before an unreadable slice is read once more, ms: a drive may have to wake up. Defaults to 500 ms. */
   readonly readAgainMs?: number;
 }
 
@@ -50,15 +49,16 @@ interface Member {
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** No more than this is hashed on the page while a worker could do it, bytes. */
+/** Larger slices are never hashed on the page while a worker can run, bytes. */
 const LARGEST_ON_PAGE = 16 * 2 ** 20;
 
-/** Of one worker, where several read from the same drive. */
+/** For one worker, while others read from the same drive. */
 const SLOWEST_READ_BYTES_PER_SECOND = 2 ** 20;
 
+/** Delay after two failed starts before another one, ms. */
 const START_AGAIN_MS = 60_000;
 
-/** How many workers help: beyond three they only take cores from the sending. */
+/** Number of workers: two cores stay free for the page and the network. */
 export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurrency ?? 2): number =>
   Math.min(4, Math.max(2, cores - 2));
 
@@ -74,7 +74,7 @@ export class HashPool {
   #onPage = 0;
   #nextId = 0;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Aborts the starts that are under way. */
+  /** Aborts starts that are under way. */
   #closing = new AbortController();
 
   constructor({
@@ -93,11 +93,11 @@ export class HashPool {
     return this.#options.size;
   }
 
-  /** Rejects with `file-unreadable`, `hash-failed`, `bad-config` (no such hash without a worker), or the signal's reason. */
+  /** Rejects with `file-unreadable`, `hash-failed`, `bad-config` (the hash needs a worker), or the signal's reason. */
   readonly hashSlice: HashSlice = (slice, options) =>
     this.#twice(() => this.#hashQueued(slice, options), options.signal);
 
-  /** As `hashSlice`, but the first slice does not wait until a worker has started. */
+  /** As `hashSlice`, but the first slice does not wait for a worker to start. */
   readonly hashFirst: HashSlice = (slice, options) =>
     (this.#isCold && slice.size <= LARGEST_ON_PAGE ? this.hashSmall : this.hashSlice)(slice, options);
 
@@ -115,8 +115,7 @@ export class HashPool {
   };
 
   /**
-   * As `hashSlice`, for a few bytes that somebody waits for: on the page where that is off its thread, while a worker starts for
-   * what comes next.
+   * As `hashSlice`, but hashes on the page if `crypto.subtle` can, without waiting for a worker. Starts a worker for later slices.
    */
   readonly hashSmall: HashSlice = (slice, options) =>
     this.#twice(() => this.#hashSoon(slice, options), options.signal);
@@ -129,7 +128,7 @@ export class HashPool {
     const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
       const request = { id: this.#nextId++, slice, algorithm, keepBytes };
       this.#onPage += 1;
-      hashWithin(this.#silenceMs(request), request)
+      hashWithin(this.#timeoutMs(request), request)
         .then((answer) => settle({ resolve, reject }, answer), reject)
         .finally(() => {
           this.#onPage -= 1;
@@ -138,7 +137,7 @@ export class HashPool {
     return abortable(found, signal);
   };
 
-  /** What cannot be read gets a second try. */
+  /** Tries an unreadable slice once more. */
   async #twice<T>(hash: () => Promise<T>, signal: AbortSignal): Promise<T> {
     try {
       return await hash();
@@ -149,7 +148,7 @@ export class HashPool {
     }
   }
 
-  /** Ends all workers, those that are still starting too. The next slice starts others. */
+  /** Terminates all workers. The next slice starts new ones. */
   close(): void {
     clearTimeout(this.#idleTimer);
     this.#closing.abort();
@@ -163,15 +162,15 @@ export class HashPool {
     const wanted = Math.min(this.#options.size, this.#queue.length + this.#busyCount);
     while (this.#members.size + this.#starting < wanted && this.#mayStart) this.#start();
     for (const member of this.#members) {
-      if (!member.task) this.#give(member);
+      if (!member.task) this.#assign(member);
     }
-    if (this.#members.size === 0 && this.#starting === 0) this.#hashHere();
+    if (this.#members.size === 0 && this.#starting === 0) this.#hashOnPage();
     if (this.#queue.length === 0 && this.#busyCount === 0 && this.#members.size > 0) {
       this.#idleTimer = setTimeout(() => this.close(), this.#options.idleMs);
     }
   }
 
-  /** After two failures in a row the page hashes, and a worker is tried again later: the line may only have been busy. */
+  /** After two failed starts in a row, the page hashes for a while: the network may have been too slow to load the worker. */
   get #mayStart(): boolean {
     return this.#failedStarts < 2 || performance.now() - this.#failedAtMs > START_AGAIN_MS;
   }
@@ -191,11 +190,11 @@ export class HashPool {
         this.#failedStarts = 0;
         worker.onmessage = ({ data }: MessageEvent<HashAnswer>) => this.#onAnswer(member, data);
         worker.onerror = (event) => {
-          // The slice is given to another worker; the page's own error handlers have no part in it.
+          // Another worker gets the slice; the error is not one of the page.
           event.preventDefault();
-          this.#onDeath(member);
+          this.#onError(member);
         };
-        worker.onmessageerror = () => this.#onDeath(member);
+        worker.onmessageerror = () => this.#onError(member);
         this.#members.add(member);
       })
       .catch(() => {
@@ -209,8 +208,7 @@ export class HashPool {
       });
   }
 
-  /** A drive that reads all the time is slow, not silent. */
-  #silenceMs({ slice }: HashRequest): number {
+  #timeoutMs({ slice }: HashRequest): number {
     return this.#options.silenceMs + (slice.size / SLOWEST_READ_BYTES_PER_SECOND) * 1000;
   }
 
@@ -221,12 +219,12 @@ export class HashPool {
     return undefined;
   }
 
-  #give(member: Member): void {
+  #assign(member: Member): void {
     const task = this.#next();
     if (!task) return;
     task.tries += 1;
     member.task = task;
-    member.timer = setTimeout(() => this.#onSilence(member), this.#silenceMs(task.request));
+    member.timer = setTimeout(() => this.#onTimeout(member), this.#timeoutMs(task.request));
     member.worker.postMessage(task.request);
   }
 
@@ -239,19 +237,21 @@ export class HashPool {
     this.#pump();
   }
 
-  #onDeath(member: Member): void {
+  #onError(member: Member): void {
     const { task } = member;
     this.#drop(member);
     if (task && task.tries < 3) this.#queue.unshift(task);
     else
-      task?.reject(new UploaderError('hash-failed', 'The hash worker ended three times over the same slice'));
+      task?.reject(
+        new UploaderError('hash-failed', 'The hash worker failed three times with the same slice'),
+      );
     this.#pump();
   }
 
-  #onSilence(member: Member): void {
+  #onTimeout(member: Member): void {
     const { task } = member;
     this.#drop(member);
-    if (task) settle(task, SILENT);
+    if (task) settle(task, TIMED_OUT);
     this.#pump();
   }
 
@@ -261,12 +261,12 @@ export class HashPool {
     this.#members.delete(member);
   }
 
-  /** No worker can run here: `crypto.subtle` works off the page's thread anyway, one slice at a time keeps memory flat. */
-  #hashHere(): void {
+  /** Used if no worker can run. One slice at a time, to limit the memory. */
+  #hashOnPage(): void {
     const task = this.#next();
     if (!task) return;
     this.#starting += 1;
-    void hashWithin(this.#silenceMs(task.request), task.request)
+    void hashWithin(this.#timeoutMs(task.request), task.request)
       .then((answer) => settle(task, answer))
       .finally(() => {
         this.#starting -= 1;
@@ -275,14 +275,16 @@ export class HashPool {
   }
 }
 
-/** Hashing takes no time that matters: what hangs is the drive, or the cloud that is to bring the file. */
-const SILENT: Hashed = { error: { name: 'TimeoutError', message: 'no bytes came', isRead: true } };
+/** A slice that times out could not be read: hashing itself is fast. */
+const TIMED_OUT: Hashed = {
+  error: { name: 'TimeoutError', message: 'The slice was not read in time', isRead: true },
+};
 
 async function hashWithin(ms: number, request: HashRequest): Promise<Hashed> {
   const over = new AbortController();
-  const silence = sleep(ms, over.signal).then(() => SILENT);
+  const timeout = sleep(ms, over.signal).then(() => TIMED_OUT);
   try {
-    return await Promise.race([hashSlice(request), silence]);
+    return await Promise.race([hashSlice(request), timeout]);
   } finally {
     over.abort();
   }
@@ -294,7 +296,7 @@ function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: Hashed): void {
     return;
   }
   const { name, message, isRead } = answer.error;
-  // No retry helps where the build has no such hash for the page itself.
+  // A retry cannot help: this build has no such hash for the page.
   const code = isRead ? 'file-unreadable' : name === 'NotSupportedError' ? 'bad-config' : 'hash-failed';
   task.reject(new UploaderError(code, `${name}: ${message}`));
 }

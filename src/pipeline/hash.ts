@@ -1,10 +1,10 @@
-// Names each chunk by its content. Bytes are read and hashed in workers; this stage only says which, and how far ahead.
+// The stage that hashes chunks, and the memory budget for their bytes.
 
 import { UploaderError } from '../core/errors.ts';
 import { mapAhead } from '../core/streams.ts';
 import type { Chunk, HashedChunk, HashSlice } from '../core/types.ts';
 
-/** Memory for chunk bytes that wait to be sent, shared by the whole page. Bytes on their way are a slot's, not the budget's. */
+/** Memory for the bytes of chunks that are not being sent yet; the pool is shared by all runs of a page. */
 export class ByteBudget {
   readonly #pool: { freeBytes: number };
   #takenBytes = 0;
@@ -13,7 +13,7 @@ export class ByteBudget {
     this.#pool = pool;
   }
 
-  /** True where the bytes may be kept; whoever takes gives back. */
+  /** Returns false if there is not enough memory. The caller has to release what it reserved. */
   reserve(sizeBytes: number): boolean {
     if (sizeBytes > this.#pool.freeBytes) return false;
     this.#pool.freeBytes -= sizeBytes;
@@ -27,7 +27,7 @@ export class ByteBudget {
     this.#takenBytes -= bytes;
   }
 
-  /** Gives back what a run that ended early had taken. */
+  /** Releases everything that this budget has reserved, at the end of a run. */
   releaseAll(): void {
     this.release(this.#takenBytes);
   }
@@ -44,8 +44,8 @@ export interface HashParts {
 }
 
 /**
- * Fills `hash`, and `body` while the budget lasts. A chunk that was recorded as stored gets its receipt back when its
- * bytes still have the recorded hash; else it is a chunk like any other. Rejects with `file-unreadable` or `hash-failed`.
+ * Adds `hash`, and `body` if the budget allows. A chunk that is recorded as stored gets its receipt if its bytes still have the recorded
+ * hash; if not, it is uploaded. Rejects with `file-unreadable` or `hash-failed`.
  */
 export function hash(
   chunks: Iterable<Chunk>,
@@ -56,12 +56,12 @@ export function hash(
 
 async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
   const { file, hashSlice, budget, signal, onHashed } = parts;
-  // Known from this very run: the session was lost and every chunk is asked for again.
+  // Hashed by this run already, in a session that was lost.
   if (chunk.hash !== undefined) return chunk as HashedChunk;
   const keepBytes = !chunk.recorded && budget.reserve(chunk.sizeBytes);
   try {
     const found = await hashSlice(sliceOf(file, chunk), { keepBytes, signal });
-    // A run that is over tells nothing more: whoever comes after it hashes this chunk again.
+    // An aborted run must not report.
     signal.throwIfAborted();
     const { recorded, ...plain } = chunk;
     const isAsRecorded = recorded?.hash === found.hash;
@@ -80,7 +80,7 @@ async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
   }
 }
 
-/** The bytes of a chunk whose memory was not kept: read again, and refused where they are no longer what was hashed. */
+/** Reads the bytes of a chunk again. Rejects with `file-changed` if their hash differs. */
 export async function readBody(
   chunk: HashedChunk,
   file: Blob,
@@ -92,18 +92,18 @@ export async function readBody(
   return found.body;
 }
 
-/** So many chunks, spread over the file, are read once more at the end. */
+/** Number of chunks that `readAgain` reads, spread over the file. */
 const READ_AGAIN = 8;
 
 /**
- * For browsers that do not tell when a file changed while it was read, so that chunks from before and after could stand side by side.
+ * Detects a file that changed while it was uploaded, in browsers that do not detect it themselves, by reading some chunks again.
  * Rejects with `file-changed`.
  */
 export async function readAgain(
   chunks: readonly HashedChunk[],
   { file, hashSlice, signal }: Pick<HashParts, 'file' | 'hashSlice' | 'signal'>,
 ): Promise<void> {
-  // What was read at once is of one time.
+  // A single chunk was read at once.
   if (chunks.length < 2) return;
   const step = Math.ceil(chunks.length / READ_AGAIN);
   const some = chunks.filter((_, position) => position % step === 0);

@@ -1,4 +1,4 @@
-// Runs in a worker: reads a slice, hashes it, and hands the bytes back as a Blob where asked. It knows no file and no wire.
+// The worker: hashes slices, and returns their bytes as Blobs if requested.
 
 import { hashSlice } from './digest.ts';
 import type { HashAnswer, HashRequest, Ready } from './hash-pool.ts';

@@ -1,5 +1,4 @@
-// Looks for a saved upload of this file, and opens a session on the service if there is none. Chunks of the record count only
-// after they have been hashed again.
+// Finds the saved upload of a file, or opens a session on the service.
 
 import type { Calls, HashAlgorithm, Session, UploadRecord } from '../core/types.ts';
 
@@ -11,7 +10,7 @@ export interface OpenFile {
   readonly handle?: FileSystemFileHandle;
 }
 
-/** What is remembered of uploads, as a run sees it: it rejects only once the run was stopped. */
+/** Access to the saved record of an upload. Rejects only when the run was aborted. */
 export interface RecordKeeper {
   find(key: string): Promise<UploadRecord | undefined>;
   save(record: UploadRecord): Promise<void>;
@@ -24,33 +23,33 @@ export interface RecordKeeper {
 
 export interface OpenParts {
   readonly calls: Calls;
-  /** Absent where nothing is kept. */
+  /** `undefined` if nothing is saved. */
   readonly store: RecordKeeper | undefined;
-  /** The record's key and the hash of the file's first slice; rejects with `file-unreadable` or `hash-failed`. */
+  /** Resolves with the key of the record, and the hash of the first bytes. Rejects with `file-unreadable` or `hash-failed`. */
   readonly identify: () => Promise<{ readonly key: string; readonly firstSliceHash: string }>;
-  /** This upload has a record of an earlier visit, perhaps with smaller chunks, or its file is saved with its record. */
+  /** True if the upload has a record of an earlier visit, or its file is saved. */
   readonly hasRecord: boolean;
   readonly chunkSizeBytes: number;
   readonly hashAlgorithm: HashAlgorithm;
-  /** What it is called on the service by now. */
+  /** The current name on the service. */
   readonly fileName: () => string;
-  /** Of an earlier run of this file, which a file without a record goes on with. */
+  /** The session of an earlier run, for an upload without a record. */
   readonly session?: Session | undefined;
   readonly signal: AbortSignal;
   readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
   readonly onSession: (session: Session) => void;
 }
 
-/** How a run begins: with the record of an earlier run, or without. */
 export interface Opened {
   readonly chunkSizeBytes: number;
+  /** The chunks that the record has as stored. */
   stored: UploadRecord['stored'];
-  /** True where the session is one of an earlier run. */
+  /** True if the session was opened by an earlier run. */
   isResumed: boolean;
   session: Promise<Session>;
   /**
-   * Opens a new session in place of one that the service no longer has. The old record is replaced when the new session exists,
-   * not before: if the new session cannot be opened either, a retry resumes from the old one.
+   * Opens a new session in place of a lost one. The record is replaced only when the new session is open: if that fails, a retry resumes
+   * from the old record.
    */
   reopen(): void;
   save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
@@ -59,9 +58,9 @@ export interface Opened {
 
 export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const { calls, signal, retrying } = parts;
-  // A file of one chunk has nothing to resume from: the service itself says whether it is stored.
-  const isWorthKeeping = parts.hasRecord || file.file.size > parts.chunkSizeBytes;
-  const keeper = isWorthKeeping ? parts.store : undefined;
+  // A file of one chunk needs no record: presigning tells whether it is stored (decision 0013).
+  const isWorthSaving = parts.hasRecord || file.file.size > parts.chunkSizeBytes;
+  const keeper = isWorthSaving ? parts.store : undefined;
   const identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
   const known = record ? record.session : keeper ? undefined : parts.session;
@@ -106,7 +105,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   return opened;
 }
 
-/** A new record, of which nothing is stored yet. */
+/** A new record without stored chunks. */
 export function recordOf(
   { file, handle, name, relativePath, parentId }: OpenFile,
   { chunkSizeBytes, hashAlgorithm }: Pick<OpenParts, 'chunkSizeBytes' | 'hashAlgorithm'>,

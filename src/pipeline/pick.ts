@@ -1,38 +1,33 @@
-// First verb: which of the picked files are taken, and why the others are not. It reads nothing of their content.
+// Which of the picked files are accepted, and why others are rejected. Reads no content.
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { PickedFile } from '../core/types.ts';
 
 export interface PickLimits {
-  /** As the `accept` attribute of a file input: extensions, media types, `image/*`; empty takes all. */
+  /** As the `accept` attribute of a file input: extensions, media types, `image/*`. Empty accepts all files. */
   readonly accept: string;
   readonly maxFiles: number;
   readonly maxFileSizeBytes: number;
   readonly refuseEmpty: boolean;
 }
 
-export interface Refused {
-  readonly picked: PickedFile;
+export interface Refusal {
   readonly code: ErrorCode;
+  /** The limit that the file exceeds: bytes, a count, or the accepted types. */
   readonly limit?: number | string;
 }
 
-/** Why a file is refused; `undefined` where it is taken. `takenCount` files are in the list already. */
-export function refusal(
-  picked: PickedFile,
-  limits: PickLimits,
-  takenCount: number,
-): Omit<Refused, 'picked'> | undefined {
-  const { file } = picked;
+/** Why a file is rejected; `undefined` if it is accepted. `listedCount` files count towards `maxFiles` already. */
+export function refusal({ file }: PickedFile, limits: PickLimits, listedCount: number): Refusal | undefined {
   if (limits.accept && !matchesAccept(file, limits.accept))
     return { code: 'file-type-refused', limit: limits.accept };
   if (file.size > limits.maxFileSizeBytes) return { code: 'file-too-large', limit: limits.maxFileSizeBytes };
   if (file.size === 0 && limits.refuseEmpty) return { code: 'file-empty' };
-  if (takenCount >= limits.maxFiles) return { code: 'too-many-files', limit: limits.maxFiles };
+  if (listedCount >= limits.maxFiles) return { code: 'too-many-files', limit: limits.maxFiles };
   return undefined;
 }
 
-/** Whether a file fits an `accept` list, by name and by the media type that the browser told. */
+/** True if the name or the media type of a file matches an `accept` list. */
 export function matchesAccept(
   file: { readonly name: string; readonly type: string },
   accept: string,

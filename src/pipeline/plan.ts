@@ -1,15 +1,15 @@
-// How a file is cut into chunks: decided before the first byte, from its size alone, and kept with the saved record.
+// Divides a file into chunks, by its size alone.
 
 import type { Warn } from '../core/config.ts';
 import type { Chunk, UploadRecord } from '../core/types.ts';
 
 const MIB = 2 ** 20;
 const PAGE = 4096;
-/** Stores cap the parts of one object at this. */
+/** S3 and similar stores limit the parts of one object to this. */
 export const MAX_CHUNKS = 10_000;
-/** A chunk is read whole to be hashed: no more than every engine, and a page's memory, can hold. */
+/** A chunk is read into memory as a whole. */
 const LARGEST = 512 * MIB;
-/** No larger file can be cut into chunks that can be read. */
+/** Larger files are rejected. */
 export const MAX_FILE_BYTES = MAX_CHUNKS * LARGEST;
 const SLOTS = 6;
 const GRID = 8 * MIB;
@@ -17,8 +17,8 @@ const SMALLEST = 5 * MIB;
 const ROUND = 60 * MIB;
 
 /**
- * Bytes of every chunk but the last. `auto`: equal chunks of 5-10 MiB up to 480 MiB, so that no slot idles in the last
- * round; above, a grid of 8 MiB. Either is doubled until the file has at most 10,000 chunks, a fixed size too. None is larger than
+ * The size of every chunk but the last, in bytes. With `auto`, files up to 480 MiB get equal chunks of 5 to 10 MiB, so that no slot is
+ * idle at the end, and larger files get chunks of 8 MiB. Any size is doubled until there are at most 10,000 chunks, and limited to
  * 512 MiB.
  */
 export function chunkSizeFor(
@@ -44,8 +44,7 @@ function automatic(sizeBytes: number): number {
 }
 
 /**
- * The chunks of a file, with what an earlier run recorded as stored. Those that have to be sent come first; those that are
- * recorded as stored come after, so that they are only checked once the bytes flow.
+ * The chunks of a file. Those that an earlier run stored are `recorded` and come last, so that sending starts before they are checked.
  */
 export function plan(
   sizeBytes: number,

@@ -1,32 +1,32 @@
-// Asks for tickets: for one chunk first so that bytes flow at once, then for twice as many each time, and the next batch while the
-// last one is being sent. It knows hashes and tickets, not who answers.
+// Requests tickets in batches: first for one chunk, so that sending starts soon, then for twice as many each time, and the next batch
+// while the last one is being sent.
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
 import type { HashedChunk, Ticket, TicketedChunk, TicketUpload } from '../core/types.ts';
 
-/** Tickets for chunks, by hash; rejects with `UploaderError`. */
+/** Resolves with tickets by hash. Rejects with `UploaderError`. */
 export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string, Ticket>>;
 
 export interface PresignParts {
   readonly ask: Ask;
-  /** Where bytes are wanted soon, a batch with this much goes as it is: waiting longer would mean reading them again. */
+  /** On a fast connection a batch with this many bytes is full: with more, bodies would leave the memory and be read again. */
   readonly eagerBytes: number;
-  /** What all slots move together; `undefined` where nothing was measured. */
+  /** Rate of all slots together; `undefined` until measured. */
   readonly bytesPerSecond: () => number | undefined;
   readonly hasIdleSlot: () => boolean;
-  /** The receipt of a hash that this run has stored already under its session. */
+  /** The receipt of a hash that this run has stored already. */
   readonly receiptOf: (hash: string) => string | undefined;
-  /** Remembers across rounds of a run how large a batch may be, and how long tickets live. */
+  /** How many chunks a batch may have now and at most, and the lifetime of tickets. Kept between the rounds of a run. */
   readonly batch: { limit: number; max: number; ticketLifeMs?: number };
 }
 
-/** On a faster line, reading a chunk twice would cost more than one call more. */
+/** At a higher rate, reading a chunk twice costs more than another call. */
 const FAST_LINE_BYTES_PER_SECOND = 32e6;
-/** Where a ticket does not tell its time. */
+/** Assumed lifetime of a ticket without one. */
 const TICKET_LIFE_MS = 300_000;
 
-/** Fills `ticket`. Chunks that have a receipt pass; equal chunks of a batch are asked for once. */
+/** Adds `ticket`, except to chunks with a receipt. Equal chunks of a batch are requested once. */
 export async function* presign(
   chunks: AsyncIterable<HashedChunk>,
   parts: PresignParts,
@@ -39,7 +39,7 @@ export async function* presign(
   })) {
     let waiting = batch;
     for (;;) {
-      // All that wait go along: those behind are no younger.
+      // The tickets behind it are no younger.
       if (isStale(waiting[0]?.ticket)) waiting = await fill(waiting, parts);
       const chunk = waiting.shift();
       if (!chunk) break;
@@ -48,11 +48,11 @@ export async function* presign(
   }
 }
 
-/** With less than this part of its life left, or less than 30 s, an upload URL is not used. */
+/** An upload URL is stale when less than 30 s, and less than a fifth of its lifetime, is left. */
 const LIFE_PART = 5;
 const LIFE_LEFT_MS = 30_000;
 
-/** True where the upload URL runs out too soon to be used. */
+/** True if the upload URL expires too soon to be used. */
 export function isStale(ticket: Ticket | undefined, nowMs: number = performance.now()): boolean {
   const upload = ticket?.upload;
   if (upload?.expiresAtMs === undefined) return false;
@@ -75,16 +75,16 @@ async function* gather(
     bytes = 0;
     return taken;
   };
-  /** A batch is full with so many bytes: what goes in half a ticket's life, and on a fast line what may be let go of again. */
-  const mostBytes = (): number => {
-    // Before anything has moved the rate is none, or nought.
+  /** A batch is full with the bytes that can be sent in half the lifetime of a ticket, and on a fast connection with `eagerBytes`. */
+  const maxBytes = (): number => {
+    // The rate is undefined or 0 until bytes were sent.
     const rate = bytesPerSecond() || Number.POSITIVE_INFINITY;
     const inTimeBytes = (rate / 1000) * ((batch.ticketLifeMs ?? TICKET_LIFE_MS) / 2);
     return rate > FAST_LINE_BYTES_PER_SECOND ? Math.min(eagerBytes, inTimeBytes) : inTimeBytes;
   };
   for await (const chunk of withLulls(chunks)) {
     const receipt = chunk && (chunk.receipt ?? receiptOf(chunk.hash));
-    // Of what an earlier visit stored there may be much to read; what has to be sent does not wait for that.
+    // Chunks that have to be sent do not wait while recorded chunks are read.
     if (gathered.length > 0 && (chunk ? chunk.receipt !== undefined : isStarving())) yield take();
     if (!chunk) continue;
     if (receipt !== undefined) {
@@ -93,7 +93,7 @@ async function* gather(
     }
     gathered.push(chunk);
     bytes += chunk.sizeBytes;
-    if (gathered.length < batch.limit && bytes < mostBytes()) continue;
+    if (gathered.length < batch.limit && bytes < maxBytes()) continue;
     yield take();
     batch.limit = Math.min(batch.limit * 2, batch.max);
   }
@@ -125,7 +125,7 @@ function noteLife(tickets: ReadonlyMap<string, Ticket>, { batch }: PresignParts)
     batch.ticketLifeMs = lifeMs(ticket.upload, performance.now());
 }
 
-/** Halves a batch that the service finds too large, and remembers the size that it took. */
+/** Halves a batch that the service refuses as too large, and limits later batches to that size. */
 async function askInParts(
   chunks: readonly HashedChunk[],
   parts: PresignParts,

@@ -1,5 +1,4 @@
-// The story of one upload, to be read first: plan, open, hash, presign, upload, commit. Each stage is a verb in its own
-// file; this one only says in which order they stand and what is kept and told on the way.
+// Uploads one file: plan, open, hash, presign, upload, commit. Each stage is a module; this one connects them.
 
 import { codeFacts, UploaderError } from '../core/errors.ts';
 import type { Chunk, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
@@ -10,17 +9,17 @@ import { plan } from './plan.ts';
 import { type PresignParts, presign } from './presign.ts';
 import { type UploadParts, upload } from './upload.ts';
 
-/** All that a run needs from outside, as functions and plain values. */
+/** The parameters of all stages. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
   'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf'
 > & {
-  /** The plan, with what an earlier run recorded as stored. */
+  /** Called with the plan; chunks that an earlier run stored are `recorded`. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
   readonly onStored: (chunk: StoredChunk) => void;
-  /** The browser itself refuses a file that changed while it was read. */
+  /** True if the browser refuses to send a file that changed since it was picked. */
   readonly isWatched: boolean;
-  /** Every chunk is stored; the service is asked to agree. */
+  /** Called when every chunk is stored, before the commit. */
   readonly onCommit: () => void;
 };
 
@@ -28,11 +27,11 @@ export interface RunResult {
   readonly session: Session;
   /** In chunk order. */
   readonly chunks: readonly StoredChunk[];
-  /** What the commit answered. */
+  /** The JSON that the commit answered. */
   readonly body?: unknown;
 }
 
-/** Uploads one file. Rejects with `UploaderError`, or with the signal's reason when it was aborted. */
+/** Uploads one file. Rejects with `UploaderError`, or with the signal's reason if it aborts. */
 export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const over = new AbortController();
   const parts = { ...given, signal: AbortSignal.any([given.signal, over.signal]) };
@@ -40,12 +39,12 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     const opened = await open(file, parts);
     parts.signal.throwIfAborted();
     const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored).map(
-      // Where no commit asks the service, one question at least is asked: its session may be long gone.
+      // Without a commit, the first chunk is presigned again: the service may have dropped the session.
       (chunk, at) => (at === 0 && !parts.calls.commit ? withoutTicket(chunk) : chunk),
     );
     parts.onOpened(chunks);
     const result = await transfer(chunks, opened, parts);
-    // Nobody waits for the store: a pause between the service's word and ours would do it all again.
+    // Not awaited: a pause before `done` would repeat the upload.
     opened.forget().catch(() => undefined);
     return result;
   } finally {
@@ -53,7 +52,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   }
 }
 
-/** Sends everything, under one session, or where the service lost that, once more under another. */
+/** Uploads the chunks. If the service has lost the session, uploads them once more in a new one. */
 async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
   let chunks = planned;
   for (let isSecondSession = false; ; isSecondSession = true) {
@@ -65,7 +64,7 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
     } catch (error) {
       if (!(error instanceof SessionLost)) throw error;
       if (isSecondSession) throw error.cause;
-      // The hashes of this run still hold; all else is asked for again under a new session.
+      // Only the hashes of this run remain valid in a new session.
       chunks = known.map(withoutTicket);
       opened.reopen();
     } finally {
@@ -75,7 +74,7 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
   }
 }
 
-/** One expression of stages, and a loop that keeps and tells each stored chunk; then the commit. */
+/** Runs the stages, saves and reports each stored chunk, and commits. */
 async function sendAll(
   planned: readonly Chunk[],
   known: Chunk[],
@@ -100,7 +99,7 @@ async function sendAll(
     receiptOf: (hash: string) => receipts.get(hash),
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,
     onHashed: (chunk: HashedChunk) => {
-      // Without the bytes: what is kept here is kept to the end.
+      // Without its bytes, which would stay in memory to the end.
       known[positions.get(chunk.index) as number] = withoutTicket(chunk);
       parts.onHashed(chunk);
     },
@@ -127,7 +126,7 @@ async function sendAll(
   }
 }
 
-/** What stays true of a chunk when its session is gone, or its bytes are wanted again: its place, and its content's name. */
+/** The fields of a chunk that do not depend on the session. */
 function withoutTicket({ index, start, sizeBytes, hash }: Chunk): Chunk {
   return { index, start, sizeBytes, ...(hash !== undefined && { hash }) };
 }
@@ -137,7 +136,7 @@ function isRecorded(chunk: StoredChunk, opened: Opened): boolean {
   return record?.hash === chunk.hash && record.receipt === chunk.receipt;
 }
 
-/** The service no longer has the session; `cause` is how it said so. */
+/** The service has lost the session; `cause` is its answer. */
 class SessionLost extends Error {
   override readonly cause: UploaderError;
   constructor(cause: UploaderError) {
@@ -146,7 +145,7 @@ class SessionLost extends Error {
   }
 }
 
-/** A second 401, a 404 or 410, and on a session of an earlier visit a 403 too, mean that the session is gone. */
+/** A second 401, a 404 or 410, and in a session of an earlier visit also a 403, mean that the session is lost. */
 const orLost =
   (opened: Opened) =>
   (error: unknown): never => {

@@ -1,11 +1,11 @@
-// Starts a hash worker wherever the page and its content policy let one run, and says when it cannot.
+// Starts a hash worker, also from another origin or under a content security policy.
 
 import { UploaderError } from '../core/errors.ts';
 
-/** Written in by the CDN build: the integrity hash of the worker that is fetched as text. */
+/** Replaced by the CDN build with the integrity hash of the worker. */
 declare const __WORKER_INTEGRITY__: string | undefined;
 
-/** Stands in for `Worker` in the one expression that bundlers look for, so that only its address is taken from it. */
+/** Used in place of `Worker` in the expression that bundlers recognize, to get the URL of the bundled worker. */
 class WorkerAddress {
   readonly url: string;
   constructor(url: URL, _options: WorkerOptions) {
@@ -27,7 +27,7 @@ interface TrustedTypes {
 
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 
-/** The address as a page under `require-trusted-types-for 'script'` accepts it; only own addresses pass through. */
+/** The URL as `require-trusted-types-for 'script'` demands it. */
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   policy ??= trustedTypes?.createPolicy('secure-uploader', { createScriptURL: (text) => text });
@@ -35,9 +35,8 @@ function trusted(url: string): string {
 }
 
 /**
- * A worker that has said that it is ready. `workerUrl` if the page set one, else our own file, else (script of another
- * origin) a Blob of its fetched text. Rejects with `hash-failed` when it is refused, fails, says nothing in `startMs`, or
- * `signal` aborts.
+ * Resolves with a worker that is ready. It is loaded from `workerUrl` if that is set, else from `ownUrl`; from another origin it is
+ * fetched, and started from a Blob. Rejects with `hash-failed` if it cannot start, is not ready within `startMs`, or `signal` aborts.
  */
 export async function startWorker(
   workerUrl: string | undefined,
@@ -48,7 +47,7 @@ export async function startWorker(
   const address = workerUrl === undefined ? ownUrl : new URL(workerUrl, document.baseURI).href;
   const isOwn = new URL(address).origin === location.origin;
   if (isOwn) return ready(address, startMs, signal);
-  // Browsers refuse other origins, but not `data:`, which a content policy may have overlooked.
+  // Browsers refuse workers of other origins, but not `data:` URLs, which a content security policy may allow by mistake.
   if (workerUrl !== undefined)
     throw new UploaderError('hash-failed', "worker-url is not on the page's origin");
   const integrity = typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '';
@@ -67,7 +66,7 @@ export async function startWorker(
   }
 }
 
-/** A refusal comes as a throw, as an empty `error` event, or as silence. */
+/** Browsers refuse a worker by throwing, by an empty `error` event, or without any. */
 function ready(url: string, startMs: number, signal: AbortSignal): Promise<Worker> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();

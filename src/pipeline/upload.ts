@@ -1,5 +1,4 @@
-// Sends each chunk's bytes through a slot to where its ticket says, again with a fresh ticket when that failed, and fills
-// `receipt`. It knows slots, tickets and bytes; not which service they belong to.
+// The stage that sends chunks to their upload URLs through slots, and retries failed PUTs with new tickets.
 
 import { UploaderError } from '../core/errors.ts';
 import { Bell, mapUnordered } from '../core/streams.ts';
@@ -8,49 +7,49 @@ import { abortable, type HostBackoff, Retries, type RetryPolicy } from '../core/
 import { type ByteBudget, readBody } from './hash.ts';
 import { isStale } from './presign.ts';
 
-/** A place for one PUT; given back when the PUT is over. */
+/** Permission for one PUT. */
 export interface UploadSlot {
   release(): void;
 }
 
-/** So many hashes of chunks that were stored are remembered. */
-const MOST_STORED = 10_000;
+/** How many hashes of stored chunks are kept. */
+const MAX_STORED = 10_000;
 
-/** Chunks that are being sent at this moment, by hash, over all files: whoever needs the same bytes waits. */
+/** The chunks that are being sent, by hash, for all files: equal chunks are sent once (decision 0012). */
 export class InFlightChunks {
-  readonly #held = new Map<string, Promise<void>>();
-  /** Each with the number that it was stored as. */
+  readonly #sending = new Map<string, Promise<void>>();
+  /** `storedCount` when the hash was stored. */
   readonly #stored = new Map<string, number>();
   storedCount = 0;
 
-  /** Whether it was stored here since the ticket was asked for, which so may ask for bytes that are there by now. */
+  /** True if the hash was stored after the ticket was requested: the ticket may ask for bytes that the service has by now. */
   isTicketOutdated({ askedAfter = 0 }: Ticket, hash: string): boolean {
     return (this.#stored.get(hash) ?? 0) > askedAfter;
   }
 
-  /** Resolves when the holder is done, however it ended; `undefined` where nobody holds it. */
+  /** Resolves when the chunk with this hash was sent, or has failed; `undefined` if none is being sent. */
   whenSettled(hash: string): Promise<void> | undefined {
-    return this.#held.get(hash);
+    return this.#sending.get(hash);
   }
 
-  /** The answer gives it back, and tells how it ended. */
+  /** Notes that a chunk is being sent. Returns a function to call at the end. */
   track(hash: string): (isStored: boolean) => void {
     let end = (): void => undefined;
-    this.#held.set(
+    this.#sending.set(
       hash,
       new Promise((resolve) => {
         end = resolve;
       }),
     );
     return (isStored) => {
-      this.#held.delete(hash);
+      this.#sending.delete(hash);
       if (isStored) {
         this.storedCount += 1;
         this.#stored.delete(hash);
         this.#stored.set(hash, this.storedCount);
       }
       const [oldest = ''] = this.#stored.keys();
-      if (this.#stored.size > MOST_STORED) this.#stored.delete(oldest);
+      if (this.#stored.size > MAX_STORED) this.#stored.delete(oldest);
       end();
     };
   }
@@ -63,51 +62,52 @@ export interface UploadParts {
   readonly acquireSlot: (signal: AbortSignal) => Promise<UploadSlot>;
   readonly inFlight: InFlightChunks;
   readonly put: Put;
-  /** A fresh ticket for a chunk, under the run's session. */
+  /** Requests a new ticket for a chunk. */
   readonly renew: (chunk: TicketedChunk) => Promise<Ticket>;
-  /** Receipts of the hashes that this run stored under its session; this stage writes them. */
+  /** Receipts by hash, of the chunks that this run has stored. This stage adds them. */
   readonly receipts: Map<string, string>;
   readonly policy: RetryPolicy;
-  /** Shut while the host of the address asks for patience. */
+  /** The `Retry-After` backoff of a URL's origin. */
   readonly backoffOf: (url: string) => HostBackoff;
   readonly signal: AbortSignal;
-  /** Aborts when the network changed or the machine woke: what is under way goes again at once, on a new connection. */
+  /** Returns a signal that aborts when PUTs may be on a dead connection; they are repeated at once. */
   readonly connectionChange: () => AbortSignal;
-  /** How long a PUT of so many bytes may stand still, milliseconds. */
+  /** How long a PUT of this size may make no progress, ms. */
   readonly stallMs: (sizeBytes: number) => number;
-  /** Resolves when so many bytes may go, where the page limits how fast; the answer takes back what does not go after all. */
+  /** Waits for the bandwidth limit. Resolves with a function that gives back bytes that were not sent. */
   readonly waitForBandwidth: (
     sizeBytes: number,
     signal: AbortSignal,
   ) => Promise<(unsentBytes: number) => void>;
-  /** Ends every stage of the run: a chunk cannot be stored, so nothing else has to be. */
+  /** Called when a chunk cannot be stored: ends every stage of the run. */
   readonly giveUp: () => void;
-  /** Bytes of this chunk handed to the network so far; 0 when a try failed. */
+  /** Called with the bytes of this chunk that were handed to the network so far; 0 after a failed PUT. */
   readonly onSent: (chunk: TicketedChunk, sentBytes: number) => void;
+  /** Called before each PUT. */
   readonly onPut: (chunk: TicketedChunk) => void;
-  /** Bytes went over a connection that many PUTs share. */
+  /** Called after a PUT over a connection that PUTs share (HTTP/2). */
   readonly onMultiplexed: () => void;
+  /** Called before a wait with the time of the next attempt, epoch milliseconds, and with `undefined` after it. */
   readonly onWait: (atMs: number | undefined, error: UploaderError | undefined) => void;
   readonly onOffline: (isOffline: boolean) => void;
 }
 
-/** So many chunks of a file may wait for their next try before no further one is begun: the storage may be down for all. */
-const MOST_WAITING = 6;
+/** While this many chunks of a file wait to retry, no further one starts: the storage may be down. */
+const MAX_WAITING = 6;
 
-/** What the chunks of one file share while they are sent. */
 interface Sending extends UploadParts {
-  /** Chunks that wait for their next try. */
+  /** Chunks that wait to retry. */
   readonly waiting: Set<object>;
-  /** Rings when there is one less. */
+  /** Rings when one chunk less waits. */
   readonly fewer: Bell;
 }
 
-/** A chunk's bytes, where they are in memory; held here only, so that they can be let go of. */
+/** The bytes of a chunk in memory. The only reference, so that they can be freed. */
 interface ChunkBytes {
   body: Blob | undefined;
 }
 
-/** Yields each chunk when it is stored, in any order. Rejects with the error of the first chunk that cannot be. */
+/** Yields each chunk when it is stored, in any order. Throws the error of the first chunk that cannot be stored. */
 export function upload(
   chunks: AsyncIterable<TicketedChunk>,
   parts: UploadParts,
@@ -116,7 +116,7 @@ export function upload(
   const { fewer, giveUp, signal, waiting } = sending;
   const admit = async (chunk: TicketedChunk): Promise<UploadSlot | undefined> => {
     if (!needsSlot(chunk, parts)) return undefined;
-    while (waiting.size >= MOST_WAITING) await abortable(fewer.wait(), signal);
+    while (waiting.size >= MAX_WAITING) await abortable(fewer.wait(), signal);
     return parts.acquireSlot(signal);
   };
   return mapUnordered(chunks, admit, ({ body, ...chunk }, slot) =>
@@ -133,7 +133,7 @@ const needsSlot = (chunk: TicketedChunk, parts: UploadParts): boolean =>
   !parts.inFlight.whenSettled(chunk.hash) &&
   !parts.inFlight.isTicketOutdated(chunk.ticket, chunk.hash);
 
-/** Waits for an equal chunk that is on its way, then takes its receipt, or a new ticket. */
+/** Waits while an equal chunk is being sent, then uses its receipt or requests a new ticket. */
 async function store(
   chunk: TicketedChunk,
   bytes: ChunkBytes,
@@ -157,7 +157,7 @@ async function store(
       slot?.release();
       slot = undefined;
       await abortable(other, signal);
-      // Whether the bytes are there now the service says itself; who wakes first asks for all that wait here.
+      // The service tells whether it has the bytes now; the first chunk that continues asks for all that wait.
       ticket = undefined;
     }
     if (ticket && inFlight.isTicketOutdated(ticket, chunk.hash)) ticket = undefined;
@@ -188,7 +188,7 @@ function storedChunk(
   return { ...rest, receipt, ...(isSkipped && { skipped: true }) };
 }
 
-/** PUTs until it is stored. While this waits for its next try, the slot is free and the bytes are let go of. */
+/** Sends the chunk until it is stored. While it waits to retry, it uses no slot and no memory. */
 async function send(
   chunk: TicketedChunk,
   bytes: ChunkBytes,
@@ -197,7 +197,7 @@ async function send(
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
   const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, put, signal } = parts;
-  // That of the host which was asked last.
+  // Of the host of the last upload URL.
   let backoff: HostBackoff;
   const retries = new Retries({
     ...parts,
@@ -208,43 +208,43 @@ async function send(
   let isBudgeted = bytes.body !== undefined;
   let slot = firstSlot;
   let ticket = firstTicket;
-  /** A proxy that stores the bytes before it forwards them makes the line look fast: each stall doubles the time allowed. */
+  /** Each stall doubles the timeout: a proxy that accepts bytes faster than it forwards them makes the measured rate too high. */
   let stallCount = 0;
-  /** What the chunk may still move of what it was allowed to. */
-  let leftBytes = 0;
-  let giveUnsentBack: (unsentBytes: number) => void = () => undefined;
+  /** Bytes that the bandwidth limit has allowed and that were not sent yet. */
+  let unsentBytes = 0;
+  let giveBack: (unsentBytes: number) => void = () => undefined;
   const releaseBudget = (): void => {
     if (isBudgeted) budget.release(chunk.sizeBytes);
     isBudgeted = false;
   };
+  const releaseSlot = (): void => {
+    slot?.release();
+    slot = undefined;
+  };
   try {
     for (;;) {
       if (!ticket) {
-        // The call may wait for sign-in, or retry: other chunks may have the slot meanwhile.
-        slot?.release();
-        slot = undefined;
-        // Outside the try below: the call has its own retries.
+        // The call may wait for sign-in, or retry: other chunks can use the slot meanwhile.
+        releaseSlot();
+        // Not in the `try` below: the call has retries of its own.
         ticket = await parts.renew(chunk);
       }
-      if (ticket.upload) {
-        slot ??= await parts.acquireSlot(signal);
-        backoff = backoffOf(ticket.upload.url);
-        if (backoff.remainingMs > 0) {
-          // Chunks that go to other hosts may have the slot meanwhile.
-          slot.release();
-          slot = undefined;
-          await wait(backoff.waitUntilOver(signal), parts);
-          continue;
-        }
-        if (leftBytes === 0) giveUnsentBack = await parts.waitForBandwidth(chunk.sizeBytes, signal);
-        leftBytes = chunk.sizeBytes;
-        // Each of these may have taken longer than a ticket lives.
-        if (isStale(ticket)) {
-          ticket = undefined;
-          continue;
-        }
-      }
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
+      slot ??= await parts.acquireSlot(signal);
+      backoff = backoffOf(ticket.upload.url);
+      if (backoff.remainingMs > 0) {
+        // Chunks for other hosts can use the slot meanwhile.
+        releaseSlot();
+        await wait(backoff.waitUntilOver(signal), parts);
+        continue;
+      }
+      if (unsentBytes === 0) giveBack = await parts.waitForBandwidth(chunk.sizeBytes, signal);
+      unsentBytes = chunk.sizeBytes;
+      // Each wait may have taken longer than the lifetime of the ticket.
+      if (isStale(ticket)) {
+        ticket = undefined;
+        continue;
+      }
       bytes.body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
       const change = connectionChange();
       try {
@@ -255,21 +255,20 @@ async function send(
           signal: AbortSignal.any([signal, change]),
           stallMs: parts.stallMs(chunk.sizeBytes) * 2 ** stallCount,
           onProgress: (sentBytes) => {
-            leftBytes = chunk.sizeBytes - sentBytes;
+            unsentBytes = chunk.sizeBytes - sentBytes;
             onSent(chunk, sentBytes);
           },
           onMultiplexed,
         });
-        leftBytes = 0;
+        unsentBytes = 0;
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof UploaderError && error.code === 'upload-stalled') stallCount += 1;
         onSent(chunk, 0);
-        giveUnsentBack(leftBytes);
-        leftBytes = 0;
-        slot?.release();
-        slot = undefined;
+        giveBack(unsentBytes);
+        unsentBytes = 0;
+        releaseSlot();
         ticket = undefined;
         bytes.body = undefined;
         if (!change.aborted) await wait(retries.again(error), parts);
@@ -277,8 +276,8 @@ async function send(
     }
   } finally {
     releaseBudget();
-    giveUnsentBack(leftBytes);
-    slot?.release();
+    giveBack(unsentBytes);
+    releaseSlot();
   }
 }
 

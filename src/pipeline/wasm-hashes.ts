@@ -1,2 +1,2 @@
-// The two hashes that are taken from hash-wasm, named here so that a bundle carries these and not the whole library.
+// The two hashes of hash-wasm that are used, so that a bundle does not contain the whole library.
 export { blake3, sha256 } from 'hash-wasm';

@@ -1,10 +1,10 @@
-// Saves small files in the browser's database (`keep-files`), so that their uploads continue after a reload without the user.
+// Saves small files in the browser's database (`keep-files`), so that their uploads resume after a reload without the user.
 
 import type { Settings, Warn } from '../../core/config.ts';
 import { toUploaderError } from '../../core/errors.ts';
 import type { UploadStore } from '../../store/uploads.ts';
 
-/** The user chooses larger files again after a reload, as all files without `keep-files`. */
+/** Larger files have to be picked again after a reload. */
 const MAX_FILE_BYTES = 4 * 2 ** 20;
 /** Limit for all saved files together. */
 const MAX_BYTES = 64 * 2 ** 20;
@@ -15,7 +15,7 @@ interface Job {
   readonly save: () => Promise<boolean>;
 }
 
-/** True where the settings say that the file itself is saved. */
+/** True if the file itself is to be saved. */
 export const isCacheable = (sizeBytes: number, { keepFiles, noResume }: Settings): boolean =>
   keepFiles && !noResume && sizeBytes <= MAX_FILE_BYTES;
 

@@ -1,5 +1,5 @@
-// What is needed to resume an upload: its record, in memory while the file is in the list and in the store behind it, and the lock
-// that keeps two tabs, or two uploads of this page, from running it at once.
+// What is needed to resume an upload: its record, in memory and in the store, and the lock that keeps two tabs from running it at
+// the same time.
 
 import { toUploaderError, type UploaderError } from '../../core/errors.ts';
 import type { UploadRecord } from '../../core/types.ts';
@@ -12,16 +12,16 @@ export type ResumeStates = Map<string, ResumeState>;
 
 /** Called while a run looks up its record. */
 export interface RecordHooks {
-  /** Called once when the store fails: nothing is saved from then on. */
+  /** Called once if the store fails; from then on nothing is saved. */
   readonly onWarning: (error: UploaderError) => void;
   /** Called when the record has another name than the file. */
   readonly onNewName: (name: string) => void;
-  /** Called when another tab runs the upload, and again when that tab has given it up. */
+  /** `onLockTaken` is called when another tab runs the upload, `onLockAcquired` when that tab has released the lock. */
   readonly onLockTaken: () => void;
   readonly onLockAcquired: () => void;
 }
 
-/** The resume state of one upload. If the store fails, it warns once and falls back to memory. */
+/** If the store fails, it warns once and falls back to memory. */
 export class ResumeState {
   /** The file itself is saved, or will be. */
   keepsFile = false;
@@ -36,13 +36,13 @@ export class ResumeState {
   #stopObserving: (() => void) | undefined;
   #key: string | undefined;
   #record: UploadRecord | undefined;
-  /** The last write. It is complete before the lock is released. */
+  /** The last write; the lock is released after it. */
   #written: Promise<void> = Promise.resolve();
   readonly #lock = new UploadLock();
   /** Another upload of this page may take over the record. */
   #yields = false;
   #isPaused: true | undefined;
-  /** The upload is done, canceled or gone: its file is not saved any more. */
+  /** The upload is done, canceled or removed: its file is no longer saved. */
   #isOver = false;
 
   constructor(store: UploadStore | undefined, byKey: ResumeStates, tabLocks: TabLocks) {
@@ -51,7 +51,7 @@ export class ResumeState {
     this.#tabLocks = tabLocks;
   }
 
-  /** Takes over the record of an earlier visit. */
+  /** Uses the record of an earlier visit. */
   adopt(record: UploadRecord): void {
     this.#record = record;
     this.keepsFile = record.file !== undefined;
@@ -64,8 +64,8 @@ export class ResumeState {
   }
 
   /**
-   * Saves a new record with its file, or the file with the record that the run has saved by now. Resolves with false where another
-   * upload or tab uses the record, or the upload is over. Rejects as the store does.
+   * Saves the record with its file; if the run has saved a record already, adds the file to that. Resolves with false if another upload
+   * or tab uses the record, or the upload is over. Rejects as the store does.
    */
   async saveFile(record: UploadRecord): Promise<boolean> {
     const { key } = record;
@@ -98,7 +98,7 @@ export class ResumeState {
     this.#update({ isPaused: this.#isPaused });
   }
 
-  /** Key of the record; `undefined` before the first run and after `detach()`. */
+  /** The key of the record; `undefined` before the first run and after `detach()`. */
   get key(): string | undefined {
     return this.#key;
   }
@@ -181,12 +181,12 @@ export class ResumeState {
       onLockAcquired();
       return release;
     });
-    // What was written before, such as a new name, is part of what is read back.
+    // Writes under way, such as a new name, are part of what is read.
     await this.#written.catch(() => undefined);
-    // Another tab may have got further than what is remembered here.
+    // Another tab may have stored more chunks since.
     const before = this.#record;
     const saved = (isOurs && before) || (await this.#guarded((store) => store.find(key), before));
-    // The file may have been saved meanwhile.
+    // `saveFile()` may have set the record meanwhile.
     const found = this.#record === before ? saved : this.#record;
     const { name, newName = name } = found ?? {};
     if (newName && this.newName === undefined) onNewName(newName);
@@ -231,12 +231,12 @@ export class ResumeState {
 
   async #remove(key: string): Promise<void> {
     this.#record = undefined;
-    // A write that failed says nothing of this one; a record that stays would come back at the next visit.
+    // Tried even after a failed write: a record that stays would be restored at the next visit.
     this.#isBroken = false;
     await this.#write(key, (store) => store.remove(key));
   }
 
-  /** Changes the saved record where it has the file: without that, it is replaced when the next run opens. */
+  /** Changes the saved record if it has the file. A record without the file is replaced when the next run opens. */
   #update(change: Pick<UploadRecord, 'newName' | 'session' | 'isPaused'>): void {
     if (!this.#record?.file) return;
     const { key } = this.#record;
@@ -255,7 +255,7 @@ export class ResumeState {
       return await work(this.#store);
     } catch (error) {
       if (!this.#isBroken)
-        this.#onWarning(toUploaderError(error, 'store-unavailable', 'Nothing is kept of this upload'));
+        this.#onWarning(toUploaderError(error, 'store-unavailable', 'The upload cannot be saved'));
       this.#isBroken = true;
       return instead;
     }

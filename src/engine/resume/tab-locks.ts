@@ -3,13 +3,10 @@
 
 import type { CompletedDetail } from '../../core/changes.ts';
 import { openChannel } from '../../core/channel.ts';
+import type { ProgressNumbers } from '../../core/types.ts';
 
 /** Progress of an upload that another tab runs. */
-export interface RemoteProgress {
-  readonly sentBytes: number;
-  readonly storedBytes: number;
-  readonly skippedBytes: number;
-}
+export type RemoteProgress = Pick<ProgressNumbers, 'sentBytes' | 'storedBytes' | 'skippedBytes'>;
 
 /** The result of an upload that another tab completed. */
 export type DoneElsewhere = Omit<CompletedDetail, 'id'>;
@@ -64,25 +61,25 @@ export class TabLocks {
     return this.#isClosed;
   }
 
-  /** Waits for the tab that runs the upload; resolves with the function that releases the lock. Rejects with the signal's reason. */
+  /** Waits for the lock; resolves with the function that releases it. Rejects with the signal's reason. */
   async waitForLock(key: string, signal: AbortSignal): Promise<Release> {
     this.#post({ type: 'asked', key });
     const release = await requestLock(key, { signal });
     return this.#trackLock(key, release ?? NOTHING_TO_RELEASE);
   }
 
-  /** As `take`, but without waiting: `undefined` where another tab has the lock. Without Web Locks it is free at once. */
+  /** As `waitForLock()`, but resolves with `undefined` if another tab has the lock. Without Web Locks it is always free. */
   async tryLock(key: string): Promise<Release | undefined> {
     if (!globalThis.navigator?.locks) return this.#trackLock(key, NOTHING_TO_RELEASE);
-    // A page without an origin may have none either.
+    // A page without an origin may be refused locks.
     const release = await requestLock(key, { ifAvailable: true }).catch(() => NOTHING_TO_RELEASE);
     return release && this.#trackLock(key, release);
   }
 
-  /** Reports what other tabs announce about an upload. Returns a function that stops it. */
+  /** Calls `observer` with what other tabs announce about an upload. Returns a function that stops it. */
   observe(key: string, observer: TabObserver): () => void {
     const all = this.#observers.get(key) ?? new Set();
-    // Opened here, or nothing would be received.
+    // Opens the channel.
     void this.#channel;
     this.#observers.set(key, all.add(observer));
     return () => {
@@ -114,7 +111,7 @@ export class TabLocks {
     this.#post({ type: 'done', key, detail });
   }
 
-  /** Resolves when the browser has released every lock that this tab holds now. It releases none itself. */
+  /** Resolves when every lock that this tab holds now is released. It releases none itself. */
   async allReleased(): Promise<void> {
     await Promise.all(this.#held);
   }
@@ -163,7 +160,7 @@ export function requestLock(key: string, options: LockOptions): Promise<Release 
   });
 }
 
-/** Validates a message: the other tab may run another version of this package. */
+/** The message, or `undefined` if it is invalid: the other tab may run another version of this package. */
 function readMessage(data: unknown): TabMessage | undefined {
   const { type, key, numbers, detail } = (data ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof key !== 'string') return undefined;
@@ -187,7 +184,7 @@ function isCompleted(detail: unknown): detail is DoneElsewhere {
 export type LockState = 'none' | 'waiting' | 'ours' | 'releasing';
 export type LockEvent = 'requested' | 'granted' | 'refused' | 'release-asked' | 'released';
 
-/** The next state; a pair that is missing changes nothing. */
+/** A pair that the table lacks changes nothing. */
 export const LOCK_TABLE: Readonly<Record<LockState, Readonly<Partial<Record<LockEvent, LockState>>>>> = {
   none: { requested: 'waiting' },
   waiting: { granted: 'ours', refused: 'none' },
@@ -204,7 +201,7 @@ export class UploadLock {
     return this.#state;
   }
 
-  /** Resolves with true once the lock is ours, with false if `take` does not get it. Rejects as `take` does. */
+  /** Resolves with true when the lock is ours, with false if `take` does not get it. Rejects as `take` does. */
   acquire(take: () => Promise<Release | undefined>): Promise<boolean> {
     return this.#next(async () => {
       if (!this.#move('requested')) return true;
@@ -217,7 +214,7 @@ export class UploadLock {
     });
   }
 
-  /** Resolves when others can have the lock. `before` is awaited first. */
+  /** Awaits `before`, then releases the lock. */
   release(before: () => Promise<void>): Promise<void> {
     return this.#next(async () => {
       if (this.#state !== 'ours') return;
@@ -229,7 +226,7 @@ export class UploadLock {
     });
   }
 
-  /** True where the table has the move. */
+  /** Returns true if the table has a cell for the event. */
   #move(event: LockEvent): boolean {
     const next = LOCK_TABLE[this.#state][event];
     if (next) this.#state = next;

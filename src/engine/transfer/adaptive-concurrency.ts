@@ -1,66 +1,66 @@
-// How many slots are worth having, found out by trying: it hears what moved and when, and says a number. It knows no slot.
+// How many slots are worth having, found by measuring the rate with more and with fewer of them (decision 0023).
 
-/** What it hears of the line at one moment. */
+/** What was sent since the last reading. */
 export interface Reading {
   readonly nowMs: number;
   /** Bytes handed to the network since the last reading. */
   readonly bytes: number;
-  /** UploadSlots with a PUT in them. */
+  /** Slots with a PUT. */
   readonly busy: number;
 }
 
-/** A line that moves more than this in one slot is not slow, and is given all slots at once. */
+/** A connection with a higher rate than this for each slot is not slow, and gets all slots at once. */
 const SLOW_SLOT_BYTES_PER_SECOND = 256 * 1024;
-/** How long a first look takes (what fills buffers at once is left out of it), and how long it takes to judge a change, ms. */
+/** Length of the first measurement, which leaves out what fills buffers at once, and of all others, ms. */
 const LOOK_MS = 50;
 const WINDOW_MS = 3000;
-/** What is handed over at once before anything moves, for each slot. */
+/** Bytes for each slot that buffers accept before anything is sent. */
 const BUFFERED_BYTES = 2 ** 20;
-/** A chunk that takes no longer than this is not kept waiting by other slots. */
+/** A chunk stored within this time is not slowed down by other slots. */
 const QUICK_MS = 500;
-/** A change that moves this much more, or costs this much, was one. */
+/** Smallest relative change of the rate that counts. */
 const NOTICEABLE = 0.08;
-/** After a change that did not pay, so many windows pass before the next. */
+/** Windows between a change that did not help and the next change. */
 const REST_WINDOWS = 5;
-/** After it was asked for less, so many windows pass before it takes more: many who ask are done with it in a moment. */
+/** Windows after congestion in which the limit does not grow. */
 const HELD_WINDOWS = 2;
 
 /**
- * Starts with two slots. A line that is not slow has all of them after a first look; a slow one is climbed like a hill: one
- * slot more or less at a time, kept where it pays. Fewer slots win a draw, since each of them is then less likely to stall.
+ * Starts with two slots. A connection that is not slow gets all slots after the first measurement. On a slow one this is hill climbing:
+ * one slot more or less at a time, kept if the rate is higher. With equal rates fewer slots win, since each is less likely to stall.
  */
 export class AdaptiveConcurrency {
-  #most: number;
+  #maximum: number;
   #limit: number;
   #sinceMs: number | undefined;
   #bytes = 0;
   #wasSaturated = true;
   #isFirstLook = true;
-  /** The change that is being judged, and the one to try next where that is known. */
+  /** The change that is being measured, and the one to try next if that is known. */
   #step: -1 | 0 | 1 = 0;
   #turn: -1 | 0 | 1 = 0;
   #lastRate = 0;
   #rest = 0;
-  /** Windows left in which nobody may have more, since somebody asked for less. */
+  /** Windows left in which the limit does not grow, after congestion. */
   #held = 0;
 
-  constructor(most: number) {
-    this.#most = most;
-    this.#limit = Math.min(2, most);
+  constructor(maximum: number) {
+    this.#maximum = maximum;
+    this.#limit = Math.min(2, maximum);
   }
 
   get limit(): number {
     return this.#limit;
   }
 
-  /** More slots may be had than it was told first. */
-  setMaximum(most: number): void {
-    const hadAll = !this.#isFirstLook && this.#limit === this.#most;
-    this.#most = most;
-    if (hadAll) this.#limit = most;
+  /** Raises the upper bound; a limit that had reached the old one follows. */
+  setMaximum(maximum: number): void {
+    const hadAll = !this.#isFirstLook && this.#limit === this.#maximum;
+    this.#maximum = maximum;
+    if (hadAll) this.#limit = maximum;
   }
 
-  /** Somebody asked for less, or the line broke down: half as many, and no new try for a while. */
+  /** Called on congestion. */
   halve(): void {
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
     this.#isFirstLook = false;
@@ -70,14 +70,14 @@ export class AdaptiveConcurrency {
     this.#sinceMs = undefined;
   }
 
-  /** A chunk was stored, so long after it went. Small ones say nothing of what a slot can move, but slots cost them nothing. */
+  /** Called when a chunk was stored. Small chunks do not show the rate of a slot, but more slots do not slow them down. */
   onChunkStored(tookMs: number): void {
-    if (tookMs < QUICK_MS && this.#held === 0) this.#limit = Math.min(this.#most, this.#limit + 1);
+    if (tookMs < QUICK_MS && this.#held === 0) this.#limit = Math.min(this.#maximum, this.#limit + 1);
   }
 
   measure({ nowMs, bytes, busy }: Reading): void {
     if (this.#sinceMs === undefined || busy === 0) {
-      // More than buffers take: no slow line swallows that at once.
+      // More than buffers accept: the connection is not slow.
       if (this.#isFirstLook && bytes > busy * BUFFERED_BYTES) this.#openAll();
       this.#begin(nowMs);
       return;
@@ -100,10 +100,9 @@ export class AdaptiveConcurrency {
     if (rate / busy >= SLOW_SLOT_BYTES_PER_SECOND) this.#openAll();
   }
 
-  /** The line is not slow, or not any more. */
   #openAll(): void {
     this.#isFirstLook = false;
-    this.#limit = this.#most;
+    this.#limit = this.#maximum;
     this.#step = 0;
     this.#turn = 0;
   }
@@ -124,7 +123,7 @@ export class AdaptiveConcurrency {
     const hasPaid = this.#step > 0 ? gain > NOTICEABLE : gain > -NOTICEABLE;
     this.#lastRate = rate;
     if (this.#step !== 0 && !hasPaid) {
-      // Back, and the other way next time: on a way that limits each connection, more slots pay however thin they are.
+      // Undone; the next change goes the other way: where each connection is limited, more slots help however slow each is.
       this.#turn = this.#step > 0 ? -1 : 1;
       this.#move(this.#turn);
       this.#step = 0;
@@ -147,7 +146,7 @@ export class AdaptiveConcurrency {
 
   #move(step: -1 | 1): boolean {
     const before = this.#limit;
-    this.#limit = Math.min(this.#most, Math.max(1, this.#limit + step));
+    this.#limit = Math.min(this.#maximum, Math.max(1, this.#limit + step));
     return this.#limit !== before;
   }
 }

@@ -1,31 +1,30 @@
-// The way out of the page, as the browser tells of it: another network, a machine that woke, and how much of it the page
-// may use. It knows no request.
+// Detects that requests may be on a dead connection (network changes, wake-up after sleep), and limits the bandwidth.
 
 import { sleep, sleepUntil } from '../../core/wait.ts';
 
-/** How often the clock is looked at, and how much of it may be missing before the machine must have slept, ms. */
-const LOOK_MS = 5000;
+/** How often the clock is read, and the gap that means that the device slept, ms. */
+const CHECK_MS = 5000;
 const SLEPT_MS = 90_000;
 
-/** Without progress for so long, a PUT is sent again; in between, four times what was expected. Milliseconds. */
-const LEAST_STALL_MS = 10_000;
-const MOST_STALL_MS = 120_000;
-const UNKNOWN_LINE_MS = 7500;
+/** Bounds of the time after which a PUT without progress is repeated, and the expected duration at an unknown rate, ms. */
+const MIN_STALL_MS = 10_000;
+const MAX_STALL_MS = 120_000;
+const UNKNOWN_RATE_MS = 7500;
 
-/** How long a PUT of so many bytes may stand still in a slot that moves so many bytes a second (0: not known). */
+/** How long a PUT may make no progress, ms: four times its expected duration. `slotBytesPerSecond` is 0 if unknown. */
 export function stallMs(sizeBytes: number, slotBytesPerSecond: number): number {
-  const expectedMs = slotBytesPerSecond > 0 ? (sizeBytes / slotBytesPerSecond) * 1000 : UNKNOWN_LINE_MS;
-  return Math.min(MOST_STALL_MS, Math.max(LEAST_STALL_MS, 4 * expectedMs));
+  const expectedMs = slotBytesPerSecond > 0 ? (sizeBytes / slotBytesPerSecond) * 1000 : UNKNOWN_RATE_MS;
+  return Math.min(MAX_STALL_MS, Math.max(MIN_STALL_MS, 4 * expectedMs));
 }
 
 export class ConnectionMonitor {
   readonly #stop = new AbortController();
   #change = new AbortController();
-  #lookedMs = Date.now();
+  #checkedMs = Date.now();
   #bytesPerSecond: number;
-  /** When what was allowed last will have gone. */
+  /** When the bytes that were allowed last are sent, by `performance.now()`. */
   #freeAtMs = 0;
-  /** Aborts when that is another time than those who wait have heard. */
+  /** Aborts when `#freeAtMs` changes, so that waiting uploads read it again. */
   #recount = new AbortController();
 
   constructor(bytesPerSecond: number = Number.POSITIVE_INFINITY) {
@@ -36,39 +35,42 @@ export class ConnectionMonitor {
       connection?: EventTarget & { readonly type?: string };
     };
     let type = connection?.type;
-    // It also tells of each new guess of how fast the line is.
-    const onOpinion = (): void => {
+    // The event is also dispatched for each new estimate of the rate.
+    const onConnection = (): void => {
       if (connection?.type !== type) onChange();
       type = connection?.type;
     };
-    connection?.addEventListener('change', onOpinion, { signal });
-    // Where the line is gone, what is under way would only be found out to be dead by waiting.
+    connection?.addEventListener('change', onConnection, { signal });
+    // Requests on a lost connection fail only after a timeout.
     for (const name of ['online', 'offline']) globalThis.addEventListener?.(name, onChange, { signal });
     globalThis.document?.addEventListener('resume', onChange, { signal });
     globalThis.addEventListener?.('pageshow', (event) => event.persisted && onChange(), { signal });
     this.#watchClock().catch(() => undefined);
   }
 
-  /** Aborts with the next change; for requests that begin now. */
+  /** Aborts when requests that start now may be on a dead connection. */
   get change(): AbortSignal {
     return this.#change.signal;
   }
 
-  /** Whatever is under way may be on a dead connection. */
+  /** Aborts `change`. */
   changed(): void {
     const before = this.#change;
     this.#change = new AbortController();
     before.abort();
   }
 
-  /** What all uploads together may use. */
+  /** Limit for all uploads together. */
   set bytesPerSecond(bytesPerSecond: number) {
     if (bytesPerSecond === this.#bytesPerSecond) return;
     this.#bytesPerSecond = bytesPerSecond;
     this.#free(0);
   }
 
-  /** Resolves when so many bytes may go: then they take their share of the time to come, and what does not go is given back. */
+  /**
+   * Resolves when these bytes may be sent, with a function that gives back those that were not sent. Rejects with the signal's
+   * reason.
+   */
   async waitForBandwidth(sizeBytes: number, signal: AbortSignal): Promise<(unsentBytes: number) => void> {
     for (let waitMs = this.#waitMs(); waitMs > 0; waitMs = this.#waitMs())
       await sleepUntil(waitMs, signal, this.#recount.signal);
@@ -95,15 +97,15 @@ export class ConnectionMonitor {
   }
 
   /**
-   * The timer of a hidden page runs once a minute at least; a longer gap means that the device slept. Some systems stop
-   * `performance.now()` during sleep, so the system clock decides. When somebody sets that clock ahead, requests under way are repeated.
+   * Timers of a hidden page run at least once a minute; a longer gap means that the device slept. Some systems stop
+   * `performance.now()` during sleep, so this reads the system clock. If that is set ahead, requests are repeated without need.
    */
   async #watchClock(): Promise<void> {
     for (;;) {
-      await sleep(LOOK_MS, this.#stop.signal);
+      await sleep(CHECK_MS, this.#stop.signal);
       const now = Date.now();
-      if (now - this.#lookedMs > SLEPT_MS) this.changed();
-      this.#lookedMs = now;
+      if (now - this.#checkedMs > SLEPT_MS) this.changed();
+      this.#checkedMs = now;
     }
   }
 }

@@ -1,9 +1,8 @@
-// Honest numbers of one file: what is hashed, stored and on its way. The bar never goes back, and is never full before the
-// service said so. It knows chunks, not phases.
+// Progress of one upload. The bar never goes back, and is full only when the upload is done.
 
-import type { Chunk, StoredChunk } from '../../core/types.ts';
+import type { Chunk, ProgressNumbers, StoredChunk } from '../../core/types.ts';
 
-/** Bytes a second, smoothed over the last few seconds so that it can be read. */
+/** Bytes a second, smoothed over the last seconds. */
 export class Rate {
   readonly #windowMs: number;
   #lastMs: number | undefined;
@@ -14,7 +13,7 @@ export class Rate {
     this.#windowMs = windowMs;
   }
 
-  /** Tells how many bytes have gone in all. A total that shrank begins anew. */
+  /** Adds a measurement of all bytes so far. A smaller total than before restarts the measurement. */
   add(totalBytes: number, nowMs: number): void {
     if (this.#lastMs === undefined || totalBytes < this.#lastBytes) {
       this.#lastMs = nowMs;
@@ -35,7 +34,7 @@ export class Rate {
     return this.#perSecond;
   }
 
-  /** What happens between now and the next total is not measured. */
+  /** Leaves out the time until the next measurement. */
   skip(): void {
     this.#lastMs = undefined;
   }
@@ -46,43 +45,34 @@ export class Rate {
   }
 }
 
-export interface ProgressNumbers {
-  readonly hashedBytes: number;
-  readonly sentBytes: number;
-  readonly storedBytes: number;
-  readonly skippedBytes: number;
-  readonly bytesPerSecond?: number;
-  readonly remainingMs?: number;
-}
-
 export class Progress {
   readonly #sizeBytes: number;
   readonly #rate = new Rate();
   readonly #stored = new Map<number, number>();
   readonly #inFlight = new Map<number, number>();
-  /** Chunks of this run that are stored, and whether without being sent. */
+  /** Chunks stored in this run; true if they did not have to be sent. */
   readonly #ended = new Map<number, boolean>();
   #storedBytes = 0;
   #skippedBytes = 0;
-  /** Stored bytes that did not move: they say nothing of the line. */
-  #stillBytes = 0;
+  /** Stored bytes that did not have to be sent: they do not count in the rate. */
+  #unsentBytes = 0;
   #hashedBytes = 0;
   #shownBytes = 0;
-  /** Bytes that really went over the wire and were stored, since the file was added. */
+  /** Bytes that were sent and stored, since the file was added. */
   putBytes = 0;
 
   constructor(sizeBytes: number) {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** A run begins: what its plan inFlight as stored counts until the bytes say otherwise. */
+  /** Starts a run. Chunks that are recorded as stored count until a hash differs. Returns the size of these. */
   beginRun(chunks: readonly Chunk[]): number {
     this.#stored.clear();
     this.#inFlight.clear();
     this.#ended.clear();
     this.#storedBytes = 0;
     this.#skippedBytes = 0;
-    this.#stillBytes = 0;
+    this.#unsentBytes = 0;
     this.#hashedBytes = 0;
     this.#rate.stop();
     for (const chunk of chunks) if (chunk.recorded) this.#add(chunk);
@@ -98,7 +88,7 @@ export class Progress {
     }
   }
 
-  /** Answers how many bytes of the chunk are new since it was told last. */
+  /** Returns how many bytes of the chunk were sent since the last call. */
   onSent(chunk: Chunk, sentBytes: number): number {
     const before = this.#inFlight.get(chunk.index) ?? 0;
     if (sentBytes > 0) this.#inFlight.set(chunk.index, Math.min(sentBytes, chunk.sizeBytes));
@@ -109,34 +99,34 @@ export class Progress {
   onStored(chunk: StoredChunk): void {
     const { index, sizeBytes, skipped = false } = chunk;
     this.#inFlight.delete(index);
-    if (this.#add(chunk) && skipped) this.#stillBytes += sizeBytes;
+    if (this.#add(chunk) && skipped) this.#unsentBytes += sizeBytes;
     if (!skipped) this.putBytes += sizeBytes;
-    // One that is stored a second time, under another session, is still only one.
+    // A chunk may be stored a second time, under another session.
     const wasSkipped = this.#ended.get(index);
     if (skipped && wasSkipped === undefined) this.#skippedBytes += sizeBytes;
     if (!skipped && wasSkipped) this.#skippedBytes -= sizeBytes;
     this.#ended.set(index, skipped && wasSkipped !== false);
   }
 
-  /** The upload was canceled: if it is retried, everything is sent again. */
+  /** Called when the upload was canceled: a retry sends everything again. */
   restart(): void {
     this.beginRun([]);
     this.#shownBytes = 0;
     this.putBytes = 0;
   }
 
-  /** A run ended early: nothing is on its way any more. */
+  /** Called when a run ended: no chunk is being sent. */
   endRun(): void {
     this.#inFlight.clear();
     this.#rate.stop();
   }
 
-  /** Another tab sends it: answers what is shown of that, here too when that tab is gone. */
+  /** Shows the progress of another tab, also after that tab is closed. */
   showRemote<T extends { readonly sentBytes: number }>(numbers: T): T {
     return { ...numbers, sentBytes: this.#show(numbers.sentBytes) };
   }
 
-  /** The file is done, and only now the bar may be full. */
+  /** Called when the upload is done. */
   finish(): void {
     this.#shownBytes = this.#sizeBytes;
   }
@@ -144,7 +134,7 @@ export class Progress {
   numbers(nowMs: number = performance.now()): ProgressNumbers {
     let movedBytes = this.#storedBytes;
     for (const bytes of this.#inFlight.values()) movedBytes += bytes;
-    this.#rate.add(movedBytes - this.#stillBytes, nowMs);
+    this.#rate.add(movedBytes - this.#unsentBytes, nowMs);
     const bytesPerSecond = this.#rate.perSecond;
     return {
       hashedBytes: Math.min(this.#hashedBytes, this.#sizeBytes),
@@ -158,13 +148,12 @@ export class Progress {
     };
   }
 
-  /** The bar never goes back. */
   #show(bytes: number): number {
     this.#shownBytes = Math.max(this.#shownBytes, Math.min(bytes, this.#sizeBytes - 1));
     return this.#shownBytes;
   }
 
-  /** True where it was not counted yet. */
+  /** Returns false if the chunk was counted before. */
   #add({ index, sizeBytes }: Chunk): boolean {
     if (this.#stored.has(index)) return false;
     this.#stored.set(index, sizeBytes);

@@ -1,4 +1,4 @@
-// The places for PUTs that all files share. It knows how many there may be and who is next, not what is sent.
+// Slots for concurrent PUTs, shared by all uploads.
 
 import type { UploadSlot } from '../../pipeline/upload.ts';
 import { AdaptiveConcurrency } from './adaptive-concurrency.ts';
@@ -8,13 +8,13 @@ interface Waiting {
   readonly enter: (slot: UploadSlot) => void;
 }
 
-/** HTTP/1.1 lets six through to one host, whatever is asked for; later ones many. */
-const MOST_SLOTS = 6;
-const MOST_MULTIPLEXED = 12;
+/** Browsers open six HTTP/1.1 connections to a host; later versions of HTTP share one connection. */
+const MAX_SLOTS = 6;
+const MAX_MULTIPLEXED = 12;
 
-/** Whoever has the lowest order gets the next free slot, so that a file begun is finished before others starve it. */
+/** The waiting upload with the lowest order gets the next free slot, so that uploads finish in the order in which they started. */
 export class UploadSlots {
-  /** Absent where the page set a number: that stays. */
+  /** `undefined` if the page set a number. */
   #adaptive: AdaptiveConcurrency | undefined;
   readonly #waiting = new Set<Waiting>();
   #taken = 0;
@@ -24,21 +24,21 @@ export class UploadSlots {
     this.configure(concurrency);
   }
 
-  /** A number stays; `auto` finds it out, beginning anew. */
+  /** Sets a fixed number of slots, or with `auto` adapts it to the measured rate. */
   configure(concurrency: number | 'auto'): void {
     if (concurrency === this.#concurrency) return;
     this.#concurrency = concurrency;
-    this.maxSlots = concurrency === 'auto' ? MOST_SLOTS : concurrency;
-    this.#adaptive = concurrency === 'auto' ? new AdaptiveConcurrency(MOST_SLOTS) : undefined;
+    this.maxSlots = concurrency === 'auto' ? MAX_SLOTS : concurrency;
+    this.#adaptive = concurrency === 'auto' ? new AdaptiveConcurrency(MAX_SLOTS) : undefined;
     this.#fill();
   }
 
-  /** How often a slot was entered. */
+  /** How many slots have been granted so far. */
   grantedCount = 0;
-  /** How many PUTs there may ever be at once. */
-  maxSlots = MOST_SLOTS;
+  /** Upper bound of `limit`. */
+  maxSlots = MAX_SLOTS;
 
-  /** How many PUTs may be under way now. */
+  /** How many PUTs may be under way at the same time now. */
   get limit(): number {
     return this.#adaptive?.limit ?? this.maxSlots;
   }
@@ -47,7 +47,7 @@ export class UploadSlots {
     return this.#taken < this.limit;
   }
 
-  /** Rejects with the signal's reason. */
+  /** Resolves when a slot is free. Rejects with the signal's reason. */
   acquireSlot(order: () => number, signal: AbortSignal): Promise<UploadSlot> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -71,26 +71,26 @@ export class UploadSlots {
     });
   }
 
-  /** Many PUTs share one connection, so that more of them pay. */
+  /** Called when PUTs share one connection: more of them are worth having. */
   allowMultiplexed(): void {
-    if (!this.#adaptive || this.maxSlots === MOST_MULTIPLEXED) return;
-    this.maxSlots = MOST_MULTIPLEXED;
-    this.#adaptive.setMaximum(MOST_MULTIPLEXED);
+    if (!this.#adaptive || this.maxSlots === MAX_MULTIPLEXED) return;
+    this.maxSlots = MAX_MULTIPLEXED;
+    this.#adaptive.setMaximum(MAX_MULTIPLEXED);
     this.#fill();
   }
 
-  /** The service or the line asked for less: half the slots. */
+  /** Called on congestion: halves the number of slots. */
   slowDown(): void {
     this.#adaptive?.halve();
   }
 
-  /** Bytes were handed to the network. */
+  /** Called when bytes were handed to the network. */
   onBytesSent(bytes: number): void {
     this.#adaptive?.measure({ nowMs: performance.now(), bytes, busy: this.#taken });
     this.#fill();
   }
 
-  /** A chunk was stored, so many milliseconds after its PUT began. */
+  /** Called when a chunk was stored, `tookMs` after its PUT started. */
   onChunkStored(tookMs: number): void {
     this.#adaptive?.onChunkStored(tookMs);
     this.#fill();
