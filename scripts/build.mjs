@@ -35,7 +35,7 @@ const bundle = (options = {}) =>
     build: { outDir: join(dist, 'cdn'), ...options.build },
   });
 
-/** The page that a sign-in window comes back to: one script, bundled, since the page has nothing that could resolve imports. */
+/** The page that a sign-in window returns to. Its script is bundled, because it can't resolve imports. */
 async function callbackPage() {
   const name = 'secure-uploader-callback';
   const output = { format: 'es', entryFileNames: `${name}.js`, codeSplitting: false };

@@ -1,6 +1,5 @@
-// `npm run check`: format, lint and layers (Biome), types (tsc), template bindings (lit-analyzer), and
-// tests that would not run (focused.mjs), side by side. Counts one
-// passed or failed for each; the output of a tool is printed only where it failed.
+// `npm run check`: format, lint and layers (Biome), types (tsc), template bindings (lit-analyzer), tests that would not run
+// (focused.mjs) and words that the glossary replaces (plain-words.mjs), in parallel. Prints the output of a tool only if it failed.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -9,12 +8,12 @@ import { filesUnder } from './files.mjs';
 const here = fileURLToPath(new URL('..', import.meta.url));
 const modules = join(here, 'node_modules');
 
-/** The checks of a project folder, as `{name, args}` for Node; a check that has nothing to look at yet is left out. */
+/** The checks of a project folder, as `{name, args}` for Node; checks without files are left out. */
 function checksOf(root) {
   const sources = filesUnder(root, ['src', 'demo', 'test'], /\.ts$/);
   const tests = filesUnder(root, ['test'], /\.test\.[cm]?[jt]s$/);
   const templates = filesUnder(root, ['src'], /\.ts$/);
-  // Only files that changed, and those that import them, are checked again. Not for other folders, which share these modules.
+  // Checks only files that changed, and their importers. Not for other folders, which share these modules.
   const incremental =
     root === here ? ['--incremental', '--tsBuildInfoFile', join(modules, '.cache/types.tsbuildinfo')] : [];
   return [
@@ -45,6 +44,10 @@ function checksOf(root) {
       name: 'focused, skipped, empty tests',
       args: [join(here, 'scripts/focused.mjs'), root],
     },
+    {
+      name: 'plain words',
+      args: [join(here, 'scripts/plain-words.mjs'), root],
+    },
   ].filter(Boolean);
 }
 
@@ -62,7 +65,7 @@ function runOne({ name, args }, cwd) {
   });
 }
 
-/** Runs every check in `root` and prints. Answers `{passed, failed, failures: [{title, error}]}`, one for each check. */
+/** Runs and prints all checks in `root`. Resolves with `{passed, failed, failures: [{title, error}]}`. */
 export async function check(root = here) {
   const results = await Promise.all(checksOf(root).map((one) => runOne(one, root)));
   for (const { name, passed, output, seconds } of results) {

@@ -35,7 +35,7 @@ export default async function* countTests(source) {
     const title = isFile ? 'the file' : data.name;
     const fail = (error) => counts.failures.push({ file, title, error: String(error) });
     if (data.details?.type === 'suite') {
-      // Tests that failed are told by themselves; what a hook met is told here only.
+      // Failed tests are reported separately; a failed hook is reported only here.
       if (type === 'test:fail' && data.details.error?.failureType === 'hookFailed')
         fail(causeOf(data.details.error));
       continue;

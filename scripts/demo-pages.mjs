@@ -1,5 +1,5 @@
-// Serves the demo pages by Vite, from the sources. Pages learn where the service is from GET /demo-config.json. Used by
-// `npm start` and by the journeys; knows nothing of the service itself.
+// Serves the demo pages from the sources with Vite, for `npm start` and the journeys. Pages get the service's address from
+// GET /demo-config.json.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';

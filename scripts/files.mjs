@@ -1,4 +1,3 @@
-// Lists files, for scripts that must know whether there is anything to run.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -6,7 +6,7 @@ import { build } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Answers the bundle of a source (`src/login.ts`, from the root of the project) as one text, built anew. */
+/** Bundles a source file (`src/login.ts`, relative to the project's root) and resolves with the code. */
 export async function bundle(source) {
   const result = await build({
     root,

@@ -18,7 +18,7 @@ const isFree = (port, host) =>
     probe.listen(port, host, () => probe.close(() => resolve(true)));
   });
 
-/** The first port from `port` on that nobody has, on either loopback address: a browser may try both for `localhost`. */
+/** The first free port from `port` on, on both loopback addresses: browsers may try both for `localhost`. */
 async function freePort(port) {
   for (let next = port; next < port + 500; next += 1) {
     if ((await isFree(next, '127.0.0.1')) && (await isFree(next, '::1'))) return next;

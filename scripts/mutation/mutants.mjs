@@ -40,7 +40,7 @@ const opposites = new Map([
   ['>=', '<'],
 ]);
 
-/** A larger number is a size or a time: nobody sees one more or less, so it becomes 0. */
+/** Larger numbers are sizes or times, where a difference of one has no effect; they become 0. */
 const largestCounted = 10;
 
 const isText = (node) =>

@@ -39,7 +39,7 @@ async function clean(page, origin) {
   await session.detach();
 }
 
-/** Reads a page's record before it is left, and takes care that nobody gets a page that is not clean. */
+/** Reads a page's record before it is closed, and never reuses a page that is not clean. */
 function watchPages(launcher, jobs, origin) {
   launcher.stopSession = async (id) => {
     const job = jobs.get(id);

@@ -1,5 +1,5 @@
-// What a screen reader is told: sums now and then, and what matters at once. It turns changes into two texts, one polite
-// and one assertive, and never says the same of each of many files.
+// Announcements for screen readers: totals from time to time in a polite live region, errors immediately in
+// an assertive one. Many files with the same problem are announced together.
 
 import type { Change } from '../core/changes.ts';
 import type { ErrorCode } from '../core/errors.ts';
@@ -11,16 +11,18 @@ import type { Messages } from './messages.ts';
 import { leftOf } from './views/file-row.ts';
 import { refusalOf } from './views/rejections.ts';
 
-/** What the announcer asks its host for, at the moment of speaking. */
+/** What the announcer reads from its host when it speaks. */
 export interface AnnouncerHost {
   readonly snapshot: Snapshot;
   readonly texts: Messages;
   readonly format: Format;
-  /** The texts changed and should be rendered. */
+  /** Called when the texts have changed. */
   requestUpdate(): void;
 }
 
-/** Times in milliseconds: how often sums are told, and how long troubles are gathered before they are told together. */
+/**
+ * Milliseconds: the interval of totals, and how long errors are collected before they are announced together.
+ */
 export interface AnnouncerOptions {
   readonly sumsEveryMs: number;
   readonly gatherMs: number;
@@ -31,7 +33,7 @@ interface Trouble {
   readonly sentence: string;
 }
 
-/** Keeps the texts of the two live regions. */
+/** Holds the texts of the two live regions. */
 export class Announcer {
   spoken = { polite: '', alert: '' };
   readonly #host: AnnouncerHost;
@@ -47,7 +49,7 @@ export class Announcer {
     this.#options = options;
   }
 
-  /** Hears of every change. */
+  /** Called for every change. */
   onChange(change: Change): void {
     const { texts } = this.#host;
     switch (change.name) {
@@ -66,7 +68,7 @@ export class Announcer {
           this.#say(texts.signInTitle);
         break;
       case 'auth-failed':
-        // The form tells its own.
+        // The form announces its own.
         if (this.#host.snapshot.auth.mode !== 'local') this.#shout(texts[change.detail.code]);
         break;
       case 'upload-failed':
@@ -95,14 +97,14 @@ export class Announcer {
     }
   }
 
-  /** What was said was for somebody else. */
+  /** Clears announcements that were meant for another user. */
   clear(): void {
     this.#failed = [];
     this.#rejected = [];
     this.spoken = { polite: '', alert: '' };
   }
 
-  /** Ends the telling of sums. */
+  /** Stops announcing totals. */
   stop(): void {
     this.#end();
   }
@@ -135,7 +137,7 @@ export class Announcer {
     }
   }
 
-  /** Troubles come in swarms; one sentence tells how many and the first. */
+  /** Announces the number of errors and the first one, since errors come in bursts. */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;

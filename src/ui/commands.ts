@@ -1,21 +1,24 @@
-// What the buttons call: the element's own methods, and the few commands that a page has no use for.
+// Commands of the buttons: the element's methods, and a few internal ones.
 
 import { UploaderError } from '../core/errors.ts';
 import type { Commands } from './views/state.ts';
 
-/** What the commands need of the element, promises and all. */
+/** The element's methods that commands call. */
 export type CommandHost = {
   readonly [K in Exclude<keyof Commands, 'dismiss' | 'cancelSignIn'>]: (
     ...args: Parameters<Commands[K]>
   ) => Promise<void>;
 };
 
-/** The engine's part. */
+/** The engine's methods that commands call. */
 export interface CommandEngine {
   readonly uploader: { dismissRejections(): unknown; cancelSignIn(): unknown };
 }
 
-/** Commands for the views. Errors of ours have been told by then, on the screen and as changes; others are the page's to see. */
+/**
+ * Commands for the views. Ignores `UploaderError`s, which are shown and dispatched already, and rethrows
+ * others.
+ */
 export function createCommands(host: CommandHost, engine: CommandEngine): Commands {
   const run = (promise: Promise<void>): void => {
     promise.catch((error: unknown) => {

@@ -1,9 +1,7 @@
-// Counts down for an element that shows how long something still takes. It knows nothing of what is waited for.
-
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { sleep } from '../core/wait.ts';
 
-/** Renders its element once a second, for as long as there is something to count. */
+/** Renders its element once a second until the countdown ends. */
 export class Countdown implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   #life = new AbortController();
@@ -23,7 +21,10 @@ export class Countdown implements ReactiveController {
     this.#isTicking = false;
   }
 
-  /** Whole seconds until then (epoch milliseconds), 0 where that is over or never. To be asked while rendering. */
+  /**
+   * Whole seconds until a time (epoch milliseconds), 0 if it has passed or is undefined. Call it while
+   * rendering.
+   */
   secondsUntil(atMs = 0): number {
     const seconds = Math.max(0, Math.ceil((atMs - Date.now()) / 1000));
     if (seconds > 0 && !this.#isTicking) {

@@ -1,5 +1,5 @@
-// Files that come by dragging or pasting. It also keeps a drop beside the zone from leaving the page, which would end every
-// upload. It knows its host as a place on the page, and what to call with what was found.
+// Accepts dropped and pasted files. Also prevents a drop beside the zone from navigating away, which would
+// end all uploads.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
@@ -13,14 +13,14 @@ export interface DropHost extends ReactiveControllerHost, HTMLElement {
 
 const NOTHING: Intake = { dragging: false, readingCount: undefined, emptyFolderCount: 0, unreadableCount: 0 };
 
-/** Watches the page for as long as its host is on it. */
+/** Listens on the page while its host is connected. */
 export class DropController implements ReactiveController {
-  /** What is coming in, for the views. */
+  /** State of the current drop, for the views. */
   intake: Intake = NOTHING;
   readonly #host: DropHost;
   readonly #onFiles: (files: readonly PickedFile[]) => void;
   #connection = new AbortController();
-  /** Grows when what is being read is no longer wanted. */
+  /** Incremented to discard files that are still being read. */
   #generation = 0;
 
   constructor(host: DropHost, onFiles: (files: readonly PickedFile[]) => void) {
@@ -46,13 +46,13 @@ export class DropController implements ReactiveController {
     this.#setDragging(false);
   }
 
-  /** What was dropped belongs to who was there: files that are still being read are not taken. */
+  /** The user changed: discards files that are still being read. */
   leave(): void {
     this.#generation += 1;
     this.#set(NOTHING);
   }
 
-  /** Somebody signed out, in this tab or in another. */
+  /** Handles a sign-out, in this tab or in another. */
   onChange(change: Change): void {
     if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.leave();
   }
@@ -69,7 +69,7 @@ export class DropController implements ReactiveController {
   };
 
   readonly #onDragLeave = (event: DragEvent): void => {
-    // Moving between inner elements leaves one and enters another; only leaving the host counts.
+    // Moving between inner elements fires `dragleave` too; only leaving the host counts.
     const isInside = event.relatedTarget instanceof Node && this.#host.contains(event.relatedTarget);
     if (!isInside) this.#setDragging(false);
   };
@@ -81,7 +81,7 @@ export class DropController implements ReactiveController {
     this.#read(event.dataTransfer);
   };
 
-  /** A file dropped anywhere else would be opened by the browser in place of the page. */
+  /** The browser would open a file that is dropped elsewhere, in place of the page. */
   readonly #onStray = (event: DragEvent): void => {
     this.#setDragging(this.intake.dragging && event.composedPath().includes(this.#host));
     const [target] = event.composedPath();

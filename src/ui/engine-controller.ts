@@ -1,5 +1,5 @@
-// The bridge between the element and the engine: makes the engine when it is first needed, hands it settings, dispatches its
-// changes as events, and asks the element to render, a few times a second at most. It knows nothing of views.
+// Connects the element with the engine: creates the engine when it is first needed, passes settings,
+// dispatches changes as events and throttles rendering.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
@@ -16,7 +16,7 @@ export interface EngineHost extends ReactiveControllerHost, HTMLElement, Setting
   readonly engineOptions?: UploaderOptions | undefined;
 }
 
-/** Small files change the list hundreds of times a second; nobody reads more often than this. */
+/** Small files change the list hundreds of times a second, faster than anyone can read. */
 const RENDER_EVERY_MS = 100;
 
 const EMPTY: Snapshot = Object.freeze<Snapshot>({
@@ -34,9 +34,9 @@ const EMPTY: Snapshot = Object.freeze<Snapshot>({
   auth: { state: 'signed-out', mode: 'auto', required: false },
 });
 
-/** Owns the engine of one element. `watchers` are called with every change before its event is dispatched. */
+/** Owns the engine of one element. `watchers` are called with each change before its event is dispatched. */
 export class EngineController implements ReactiveController {
-  /** True while the settings do not allow an engine. */
+  /** True while the settings are invalid. */
   isMisconfigured = false;
   readonly #host: EngineHost;
   readonly #watchers: readonly { onChange(change: Change): void }[];
@@ -52,7 +52,7 @@ export class EngineController implements ReactiveController {
     host.addController(this);
   }
 
-  /** The engine, made when it is first asked for. Throws `bad-config` as long as the settings do not allow one. */
+  /** The engine, created on first access. Throws `bad-config` while the settings are invalid. */
   get uploader(): Uploader {
     this.#uploader ??= this.#heed(() => this.#create());
     return this.#uploader;
@@ -62,19 +62,19 @@ export class EngineController implements ReactiveController {
     return this.#uploader?.snapshot ?? EMPTY;
   }
 
-  /** The checked settings, once there are any. */
+  /** The parsed settings, if they are valid. */
   get settings(): Settings | undefined {
     return this.#uploader?.settings;
   }
 
-  /** The rules for files, which are shown before there is an engine, too. */
+  /** The limits for files, which are also shown before there is an engine. */
   get fileRules(): FileRules {
     return this.settings ?? readFileRules(readSettings(this.#host));
   }
 
   /**
-   * Hands changed settings over; they count for files added afterwards. Without a `base-url` it waits for one. With `isTokenSet` the
-   * page has set what gives tokens, and may be asked again after a sign-out.
+   * Applies changed settings to files that are added later. Waits until there is a `base-url`. `isTokenSet`
+   * is true if the page has set `getToken`, which may then be called again after a sign-out.
    */
   configure(isTokenSet: boolean): void {
     this.isMisconfigured = false;
@@ -84,11 +84,11 @@ export class EngineController implements ReactiveController {
       if (isTokenSet) this.uploader.allowSignIn();
       else void this.uploader;
     } catch {
-      // Told already.
+      // Already logged.
     }
   }
 
-  /** Signs out. Where the settings allow no engine, what is saved is deleted all the same. */
+  /** Signs out. Deletes saved uploads even if the settings are invalid. */
   async signOut(): Promise<void> {
     try {
       void this.uploader;
@@ -104,7 +104,7 @@ export class EngineController implements ReactiveController {
     this.#uploader?.restore();
   }
 
-  /** An element that is only moved is connected again before the next task, and nothing happens. */
+  /** An element that is only moved is connected again before the next task and keeps running. */
   hostDisconnected(): void {
     this.#removal = new AbortController();
     sleep(0, this.#removal.signal).then(
@@ -129,7 +129,7 @@ export class EngineController implements ReactiveController {
     return uploader;
   }
 
-  /** What is wrong with settings is shown, and told to the console once. */
+  /** Shows that the settings are invalid, and logs the reason once. */
   #heed<T>(read: () => T): T {
     try {
       return read();
@@ -143,7 +143,7 @@ export class EngineController implements ReactiveController {
     }
   }
 
-  /** False where the page prevented it. */
+  /** Returns false if the page prevented the event. */
   #dispatch(name: string, detail: object, cancelable = false): boolean {
     Object.freeze(detail);
     return this.#host.dispatchEvent(
@@ -151,7 +151,7 @@ export class EngineController implements ReactiveController {
     );
   }
 
-  /** With the next frame, or where the last one was a moment ago, with one a little later. */
+  /** Renders in the next frame, or later if the last rendering was recent. */
   #render(): void {
     if (this.#isRendering) return;
     this.#isRendering = true;

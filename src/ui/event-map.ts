@@ -1,10 +1,9 @@
-// The element's events by name, for `addEventListener`. They are the engine's changes and two questions; nothing else is
-// dispatched.
+// Types of all events, for `addEventListener`.
 
 import type { ChangeMap } from '../core/changes.ts';
 import type { SecureUploader } from './secure-uploader.ts';
 
-/** A file that is about to be added; preventing the event refuses it. */
+/** A file that is about to be added. */
 export interface FileAddDetail {
   readonly name: string;
   readonly relativePath: string;
@@ -12,21 +11,24 @@ export interface FileAddDetail {
   readonly type: string;
 }
 
-/** Sign-in is about to leave the page; preventing the event stays. */
+/** Sign-in is about to leave the page. */
 export interface AuthRedirectDetail {
-  /** Files that are not done, and would have to be picked again. */
+  /** Number of unfinished files, which the user would have to choose again. */
   readonly openCount: number;
 }
 
-/** The events of `<secure-uploader>` beside those of every HTML element. All bubble, are composed, and have a frozen detail. */
+/**
+ * Events of `<secure-uploader>` in addition to those of every HTML element. All bubble, are composed and have
+ * a frozen detail.
+ */
 export type SecureUploaderEvents = { readonly [K in keyof ChangeMap]: CustomEvent<ChangeMap[K]> } & {
-  /** Cancelable: asked before a file is added. */
+  /** Cancelable. Dispatched before a file is added. */
   readonly 'file-add': CustomEvent<FileAddDetail>;
-  /** Cancelable: asked before sign-in leaves the page. */
+  /** Cancelable. Dispatched before sign-in leaves the page. */
   readonly 'auth-redirect': CustomEvent<AuthRedirectDetail>;
 };
 
-/** All events that `addEventListener` of the element knows. */
+/** All events by name, including those of every HTML element. */
 export type SecureUploaderEventMap = HTMLElementEventMap & SecureUploaderEvents;
 
 declare global {

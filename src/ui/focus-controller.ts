@@ -1,15 +1,14 @@
-// Keeps the keyboard where it was: when the button that had the focus goes away with its row or its meaning, the nearest
-// one that is left takes it. It knows the list only as items with buttons in them.
+// Keeps the keyboard focus: if the focused button is removed, the nearest remaining button is focused.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 
 export type FocusHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
 
-/** Watches the focus over each rendering of its host. */
+/** Restores the focus after each rendering of its host. */
 export class FocusController implements ReactiveController {
   readonly #host: FocusHost;
   #focused: HTMLElement | undefined;
-  /** Where to look for another button, nearest first. */
+  /** Candidates for the focus, nearest first. */
   #places: readonly Element[] = [];
 
   constructor(host: FocusHost) {
@@ -52,13 +51,16 @@ export class FocusController implements ReactiveController {
     this.#host.renderRoot.querySelector<HTMLElement>('[data-action="browse"]')?.focus();
   }
 
-  /** Coming back to the page is the likeliest sign that the sign-in window was closed; what can be done then is offered. */
+  /**
+   * When the user returns to the page, the sign-in window was probably closed: focuses the button to
+   * continue.
+   */
   readonly #onReturn = (): void => {
     this.#host.renderRoot.querySelector<HTMLElement>('[data-state="popup-lost"]')?.focus();
   };
 }
 
-/** The rows after this one, then those before it, nearest first. */
+/** The rows after this one, then the rows before it, nearest first. */
 function siblingsOf(row: Element): Element[] {
   const all = [...(row.parentElement?.children ?? [])];
   const index = all.indexOf(row);

@@ -1,4 +1,4 @@
-// Numbers as people read them: sizes, speed, time left, names. It knows locales through `Intl`, and no words of ours.
+// Formats sizes, speeds, durations and names for a locale.
 
 const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
@@ -8,15 +8,15 @@ export interface Format {
   size(bytes: number): string;
   /** `8.2 MB/s`. */
   speed(bytesPerSecond: number): string;
-  /** `25 sec`, `4 min`, `2 hr`; `undefined` below ten seconds, where a number would only flicker. */
+  /** `25 sec`, `4 min`, `2 hr`; `undefined` below ten seconds, where the number would flicker. */
   duration(ms: number): string | undefined;
-  /** `26%`, rounded down, so that 100 is only shown when all is there. */
+  /** `26%`, rounded down, so that 100% means complete. */
   percent(share: number): string;
 }
 
 const formats = new Map<string, Format>();
 
-/** The formats of a locale; a tag that the browser does not understand falls back to English. */
+/** Formats for a locale; falls back to English for an unknown tag. */
 export function createFormat(locale: string): Format {
   const known = formats.get(locale);
   if (known) return known;
@@ -42,7 +42,7 @@ export function createFormat(locale: string): Format {
     return made;
   };
   const sized = (bytes: number, suffix: string): string => {
-    // A number that is none must not take the whole screen with it.
+    // `Intl` throws for NaN, which would break the whole rendering.
     const known = bytes > 0 ? bytes : 0;
     const power = known < 1 ? 1 : known < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(known) / 3));
     const value = known / 1000 ** power;
@@ -65,14 +65,11 @@ export function createFormat(locale: string): Format {
   return format;
 }
 
-/**
- * A name as it may be shown: without the invisible characters that turn the direction of text, since they make
- * `gpj.exe` look like `exe.jpg`.
- */
+/** Removes bidirectional control characters from a name, which can make `gpj.exe` look like `exe.jpg`. */
 export const shownName = (name: string): string =>
   name.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 
-/** A name cut before its ending, so that a long one can lose its middle and keep what tells its kind. */
+/** Splits a name before its extension, so that a long name is truncated in the middle. */
 export function splitName(name: string): readonly [stem: string, ending: string] {
   const dot = name.lastIndexOf('.');
   const isEnding = dot > 0 && name.length - dot <= 12;

@@ -1,5 +1,5 @@
-// Brings the sign-in form of `auth="local"` to the page when it is needed, and not before: as a child of the element itself, so
-// that password managers see its inputs, shown through a slot. It knows when, and nothing of what the form asks.
+// Loads and shows the sign-in form of `auth="local"` when it is needed. The form is a slotted child of the
+// element, so that password managers see its inputs.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Settings } from '../core/config.ts';
@@ -9,7 +9,7 @@ import type { LoginMessages } from './login-messages.ts';
 import type { SecureUploaderLogin } from './secure-uploader-login.ts';
 import type { Idp } from './views/login.ts';
 
-/** What the form is made of. */
+/** The module that defines the form. */
 export interface LoginHost extends ReactiveControllerHost, HTMLElement {
   readonly snapshot: Snapshot;
   readonly renderRoot: HTMLElement | DocumentFragment;
@@ -17,9 +17,9 @@ export interface LoginHost extends ReactiveControllerHost, HTMLElement {
   readonly messages: Partial<LoginMessages>;
 }
 
-/** Shows and removes the form of one element. `settings` answers those that sign-in goes by, once there are any. */
+/** Shows and removes the form of one element. `settings` returns the parsed settings, if they are valid. */
 export class LoginController implements ReactiveController {
-  /** True where the form stands in the place of the panel. */
+  /** True while the form replaces the panel. */
   isShown = false;
   readonly #host: LoginHost;
   readonly #countdown: Countdown;
@@ -37,12 +37,12 @@ export class LoginController implements ReactiveController {
     host.addController(this);
   }
 
-  /** Seconds until sign-in goes on by itself, while it pauses. To be asked while rendering. */
+  /** Seconds until sign-in retries automatically, during a backoff. Read it while rendering. */
   get pauseInS(): number {
     return this.#countdown.secondsUntil(this.#host.snapshot.auth.retryAtMs);
   }
 
-  /** Shows the form though nothing waits for a token. */
+  /** Shows the form even if no upload waits for a token. */
   ask(): void {
     this.#isAsked = true;
     this.#hasFailed = false;

@@ -1,5 +1,5 @@
-// The English texts of the uploader. A page overrides any of them through the `messages` property. Texts with numbers or
-// names are functions, so that other languages can choose the word order.
+// The English texts of the uploader. A page overrides any of them through the `messages` property. Texts with
+// numbers or names are functions, so that other languages can choose the word order.
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { PauseReason, Phase } from '../core/phases.ts';
@@ -7,9 +7,14 @@ import type { PauseReason, Phase } from '../core/phases.ts';
 /** A sentence for each error code: what happened, and what to do next. */
 export type ErrorMessages = Readonly<Record<ErrorCode, string>>;
 
-/** Texts of the uploader itself. Sizes, speeds, durations and percentages are already formatted for `locale`. */
+/**
+ * Texts of the uploader itself. Sizes, speeds, durations and percentages are already formatted for `locale`.
+ */
 export interface InterfaceMessages {
-  /** BCP 47 language tag of the texts. Numbers, sizes and times are formatted for it, not for the browser's language. */
+  /**
+   * BCP 47 language tag of the texts. Numbers, sizes and times are formatted for it, not for the browser's
+   * language.
+   */
   readonly locale: string;
   readonly label: string;
   readonly dropFile: string;

@@ -1,9 +1,8 @@
-// Asks the person for files, in the browser's own picker. It knows nothing of what the files are for. To be called while a click
-// or a key press lasts.
+// Opens the browser's file picker. All functions need a user gesture.
 
 import type { PickedFile } from '../core/types.ts';
 
-/** What may be picked; `accept` as an input has it. */
+/** Restrictions on the choice; `accept` as in `<input accept>`. */
 export interface PickOptions {
   readonly multiple?: boolean;
   readonly accept?: string | undefined;
@@ -14,8 +13,8 @@ interface PickerGlobal {
 }
 
 /**
- * Files with their handles, by which they can be read again after a restart: none where the person chose none, `undefined` where the
- * browser has no such picker, or not here (a frame of another site).
+ * Returns files with handles, which allow reading them again after a restart. Returns an empty list if the
+ * user cancels, and `undefined` if the picker is not available (other browsers, or frames of another site).
  */
 export async function pickHandles({
   multiple = false,
@@ -33,7 +32,7 @@ export async function pickHandles({
   }
 }
 
-/** One file; `undefined` where none was chosen. */
+/** Returns one file, or `undefined` if the user cancels. */
 export async function pickFile(): Promise<PickedFile | File | undefined> {
   const held = await pickHandles();
   if (held) return held[0];
@@ -46,7 +45,7 @@ export async function pickFile(): Promise<PickedFile | File | undefined> {
   });
 }
 
-/** The picker wants extensions below a type; below which one makes no difference to it. */
+/** The picker requires a MIME type for extensions but ignores which one. */
 function typesOf(accept: string): readonly { accept: Record<string, string[]> }[] {
   const names = accept.split(',').map((name) => name.trim());
   const types = names.filter((name) => name.includes('/')).map((type) => [type, []]);

@@ -1,11 +1,11 @@
-// Reads what was dropped or pasted: files, and folders with all that is in them. It knows nothing of rules or of the list.
+// Reads dropped or pasted files and folders.
 
 import type { PickedFile } from '../core/types.ts';
 
-/** What a drop held. */
+/** The content of a drop. */
 export interface DropContent {
   readonly files: readonly PickedFile[];
-  /** Folders without anything in them: they cannot be uploaded, and should not vanish silently. */
+  /** Empty folders can't be uploaded; they are counted to tell the user. */
   readonly emptyFolderCount: number;
   readonly unreadableCount: number;
 }
@@ -20,8 +20,8 @@ interface Findings {
 type WithHandle = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> };
 
 /**
- * Everything in a drop, folders to their depth. Must be called in the event itself, since its data is gone afterwards.
- * `onFound` hears the number of files so far; it never rejects.
+ * Reads all files of a drop, including nested folders. Call it in the event handler, since the data is gone
+ * afterwards. `onFound` is called with the number of files so far. Never rejects.
  */
 export async function readDrop(data: DataTransfer, onFound: (count: number) => void): Promise<DropContent> {
   const findings: Findings = { files: [], emptyFolderCount: 0, unreadableCount: 0, onFound };
@@ -30,7 +30,7 @@ export async function readDrop(data: DataTransfer, onFound: (count: number) => v
   return findings;
 }
 
-/** Takes from the item what lives only as long as the event, and returns what reads it. */
+/** Gets the handles of an item while the event lasts, and returns a function that reads them. */
 function grab(item: WithHandle): (findings: Findings) => Promise<void> {
   const file = item.getAsFile();
   const entry = item.webkitGetAsEntry?.() ?? null;
@@ -98,7 +98,7 @@ async function readEntry(entry: FileSystemEntry, path: string, findings: Finding
   }
 }
 
-/** All children: a reader gives at most a hundred at a time, and says that it is done with an empty answer. */
+/** All children: a reader returns at most a hundred at a time, and an empty list at the end. */
 async function readChildren(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];

@@ -1,16 +1,15 @@
-// Collects the settings from the element's properties, which have the same names, and tells of attributes that are none. It knows
-// neither their names nor their meaning, but that a token is no attribute.
+// Collects the settings from the element's properties, and warns about unknown attributes.
 
 import type { LitElement } from 'lit';
 import type { SettingsInput } from '../core/config.ts';
 import { warnOnceHere } from '../core/warn.ts';
 
-/** What the element holds: null where an attribute was removed. */
+/** The element's properties; null if an attribute was removed. */
 export type SettingsHost = {
   readonly [K in keyof SettingsInput]?: SettingsInput[K] | null | undefined;
 };
 
-/** The settings that are set, with what else the element has for properties, which is none. */
+/** The settings that are set; other properties are ignored by the parser. */
 export function readSettings(host: SettingsHost & HTMLElement): SettingsInput {
   const { elementProperties } = host.constructor as typeof LitElement;
   const names = [...elementProperties.keys()] as (keyof SettingsInput)[];
@@ -19,7 +18,7 @@ export function readSettings(host: SettingsHost & HTMLElement): SettingsInput {
 
 const plain = (name: string): string => name.replace(/[-_]/g, '');
 
-/** Tells the page's author of attributes that are not read: a token, and names that are nearly ours. */
+/** Warns about a `token` attribute and about misspelled attributes. */
 export function warnOfAttributes(host: HTMLElement): void {
   const { observedAttributes: ours } = host.constructor as typeof LitElement;
   for (const name of host.getAttributeNames()) {

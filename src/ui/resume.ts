@@ -1,10 +1,11 @@
-// Going on with a file, also with one of an earlier visit: the browser, or the person, is asked for its content first.
-
 import type { FileId } from '../core/types.ts';
 import type { Uploader } from '../engine/uploader.ts';
 import { pickFile } from './pick-file.ts';
 
-/** Goes on with one file or all. To be called while a click or a key press lasts. */
+/**
+ * Resumes one upload or all. If its file is needed again, opens the permission prompt or the picker, which
+ * needs a user gesture.
+ */
 export async function resume(uploader: Uploader, id?: FileId): Promise<void> {
   const { files } = uploader.snapshot;
   const waiting = files.find((file) => file.id === id && file.pauseReason === 'needs-file');

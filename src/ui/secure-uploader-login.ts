@@ -1,6 +1,5 @@
-// The sign-in form as an element: inside an uploader with `auth="local"`, or alone on the service's own page. It shows the
-// step that sign-in stands at and hands on what is entered; what was typed is read at submit and kept nowhere, but for the
-// address that names the account.
+// The sign-in form as an element: inside an uploader with `auth="local"`, or alone on the service's own page.
+// Input is read on submit and not stored, except the e-mail address.
 
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { AuthOptions, CredentialField } from '../core/auth-options.ts';
@@ -15,16 +14,22 @@ import { type Idp, LOCKED, loginStep } from './views/login.ts';
 
 const PASSWORD: readonly CredentialField[] = [{ name: 'password' }];
 
-/** The elements on the page, oldest first: of those that would show one and the same form, only the first does. */
+/**
+ * All elements on the page, oldest first: of those with the same session only the first one shows the form.
+ */
 const shown = new Set<SecureUploaderLogin>();
 let count = 0;
 
 /**
- * @summary Signs a person in by e-mail, password and whatever more the service asks for.
- * @fires {CustomEvent} signed-in - Alone on a page: the service knows the person now.
- * @fires {CustomEvent} auth-changed - Sign-in went from one state to another.
- * @fires {CustomEvent} auth-challenged - The service asks for one more proof.
- * @fires {CustomEvent} auth-failed - Sign-in failed; `code` says why.
+ * @summary Signs the user in with e-mail, password and any challenge of the service.
+ * @example
+ * ```html
+ * <secure-uploader-login base-url="https://files.example.com" idp-id="local"></secure-uploader-login>
+ * ```
+ * @fires {CustomEvent} signed-in - Without an uploader: the user has a session with the service.
+ * @fires {CustomEvent} auth-changed - The state of sign-in changed.
+ * @fires {CustomEvent} auth-challenged - The service asks for another proof of identity.
+ * @fires {CustomEvent} auth-failed - Sign-in failed for the reason `code`.
  */
 export class SecureUploaderLogin extends LitElement {
   static override properties = {
@@ -39,23 +44,23 @@ export class SecureUploaderLogin extends LitElement {
     settings: { attribute: false },
   };
 
-  /** Address of the service; needed where the element stands alone. */
+  /** URL of the service. Required without an uploader. */
   baseUrl?: string;
-  /** The identity provider whose credentials are asked for. */
+  /** Identity provider to sign in with. */
   idpId?: string;
-  /** Path that credentials are sent to. */
+  /** Path of the login request. */
   loginPath?: string;
-  /** Path that further proofs are sent to. */
+  /** Path of the challenge request. */
   challengePath?: string;
-  /** Shows the form though the page is inside a page of another origin. */
+  /** Shows the form even if the page is framed by another origin. */
   allowFramedLogin = false;
-  /** How the service differs; see docs/authentication.md. */
+  /** Advanced settings, see docs/authentication.md. */
   authOptions?: AuthOptions;
-  /** Identity providers to choose from; `federated` ones sign in in a window. */
+  /** Identity providers to choose from; `federated` ones use the sign-in window. */
   idps: readonly Idp[] = [];
-  /** Texts other than the English ones. */
+  /** Texts that replace the English ones. */
   messages: Partial<LoginMessages> = {};
-  /** The uploader's own settings, set by it where the form is part of it: then both share one session. */
+  /** Set by the uploader that contains the form, so that both share one session. */
   settings?: Settings;
 
   readonly #countdown = new Countdown(this);
@@ -68,7 +73,7 @@ export class SecureUploaderLogin extends LitElement {
   #shownTitle = '';
   #hasFocus = false;
 
-  /** Light DOM: password managers fill what they can see. */
+  /** Light DOM, so that password managers can fill the fields. */
   protected override createRenderRoot(): HTMLElement {
     const root = this.getRootNode() as Document | ShadowRoot;
     const sheet = login.styleSheet;
@@ -93,14 +98,14 @@ export class SecureUploaderLogin extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues): void {
-    // A button that had it loses it while an answer is under way: nobody has it then.
+    // A button loses the focus while it is disabled during a request.
     this.#hasFocus =
       this.matches(':focus-within') || (this.#hasFocus && document.activeElement === document.body);
     if (!this.isConnected || !(this.settings || this.baseUrl)) return;
     if (this.#signIn && !(this.settings && changed.has('settings'))) return;
     const next = this.settings ? openSignIn(this.settings) : this.#openAlone();
     const before = this.#signIn;
-    // Other settings may still mean the same session; then nothing of the form changes.
+    // Different settings can share a session; then the form stays as it is.
     if (before?.form === next.form) {
       next.session.close();
       return;
@@ -160,7 +165,10 @@ export class SecureUploaderLogin extends LitElement {
     });
   }
 
-  /** A new step takes the focus to its heading, if the focus was here; what was wrong is there to be typed anew. */
+  /**
+   * Moves the focus to the heading of a new step, or selects the input with an error, if the focus was in the
+   * form.
+   */
   protected override updated(): void {
     const auth = this.#signIn?.session.snapshot;
     if (!auth || auth === this.#shownAuth) return;
@@ -199,7 +207,7 @@ export class SecureUploaderLogin extends LitElement {
   readonly #onType = ({ target }: InputEvent): void => {
     const { value, form } = target as HTMLInputElement;
     const { session, form: steps } = this.#signIn as SignIn;
-    // Another account may not be locked: what is typed ends the failure.
+    // Another account may not be locked, so typing clears the error.
     if (session.snapshot.error?.code === LOCKED) session.signIn();
     const isWhole = value.replace(/[\s-]/g, '').length === steps.challenge?.codeLength;
     if (isWhole && this.#options.autoSubmitCode === true) form?.requestSubmit();
@@ -211,13 +219,13 @@ export class SecureUploaderLogin extends LitElement {
   };
 }
 
-/** Makes the element known to the page, unless it is already. */
+/** Registers the element, unless it already is. */
 export function defineLogin(): void {
   if (!customElements.get('secure-uploader-login'))
     customElements.define('secure-uploader-login', SecureUploaderLogin);
 }
 
-/** True inside a page of another origin, however far up: it could lay itself over the form. */
+/** True if any ancestor frame has another origin, which could cover the form (clickjacking). */
 function isForeign({ parent }: Window): boolean {
   try {
     return parent.location.origin !== location.origin || (parent !== parent.parent && isForeign(parent));

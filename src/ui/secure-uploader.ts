@@ -1,4 +1,5 @@
-// The element: connects attributes, events and one shadow root with the engine, the controllers and the views.
+// The element: connects attributes, events and one shadow root with the engine, the controllers and the
+// views.
 
 import { LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { property } from 'lit/decorators.js';
@@ -155,7 +156,10 @@ export class SecureUploader extends LitElement {
   @property() concurrency?: number | string | undefined;
   /** Maximum number of chunks in one presign request. */
   @property({ attribute: 'batch-size' }) batchSize?: number | string | undefined;
-  /** Average bandwidth limit per second for all uploads together, such as `2MB`. Delays chunks; does not slow down a chunk. */
+  /**
+   * Average bandwidth limit per second for all uploads together, such as `2MB`. Delays chunks; does not slow
+   * down a chunk.
+   */
   @property() throttle?: number | string | undefined;
   /** Hash algorithm that identifies chunks: `sha-256` or `blake3`. */
   @property() hash?: HashAlgorithm | undefined;
@@ -163,11 +167,17 @@ export class SecureUploader extends LitElement {
   @property({ type: Boolean }) manual = false;
   /** Saves no progress, so that uploads can't be resumed after a reload. */
   @property({ type: Boolean, attribute: 'no-resume' }) noResume = false;
-  /** Saves small files (up to 4 MiB each, 64 MiB in total) in the browser, so that they resume automatically after a reload. */
+  /**
+   * Saves small files (up to 4 MiB each, 64 MiB in total) in the browser, so that they resume automatically
+   * after a reload.
+   */
   @property({ type: Boolean, attribute: 'keep-files' }) keepFiles = false;
   /** Days after which the saved progress of an unfinished upload is deleted. */
   @property({ attribute: 'keep-days' }) keepDays?: number | string | undefined;
-  /** If the folder has a file with that name: `fail` offers another name such as `report (2).pdf`, `rename` uses it. */
+  /**
+   * If the folder has a file with that name: `fail` offers another name such as `report (2).pdf`, `rename`
+   * uses it.
+   */
   @property({ attribute: 'on-conflict' }) onConflict?: 'fail' | 'rename' | undefined;
   /** Prevents adding files. Running uploads continue. */
   @property({ type: Boolean, reflect: true }) disabled = false;
@@ -243,7 +253,10 @@ export class SecureUploader extends LitElement {
     this.getToken = this.#tokens.getToken;
   }
 
-  /** Adds one or more files, optionally with a relative path. Rejects with `bad-config` if the settings are invalid. */
+  /**
+   * Adds one or more files, optionally with a relative path. Rejects with `bad-config` if the settings are
+   * invalid.
+   */
   async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
     await this.#engine.uploader.addFiles(files);
   }
@@ -267,7 +280,10 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.pause(id);
   }
 
-  /** Resumes one upload or all. If a file of an earlier visit is needed, opens a prompt for it: call it in a click handler. */
+  /**
+   * Resumes one upload or all. If a file of an earlier visit is needed, opens a prompt for it: call it in a
+   * click handler.
+   */
   async resume(id?: FileId): Promise<void> {
     await resume(this.#engine.uploader, id);
   }
@@ -292,7 +308,10 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.retry(id, name);
   }
 
-  /** Removes a file from the list and cancels its upload. Without an id, removes the element, as `Element.remove()`. */
+  /**
+   * Removes a file from the list and cancels its upload. Without an id, removes the element, as
+   * `Element.remove()`.
+   */
   override remove(): void;
   override remove(id: FileId): Promise<void>;
   override remove(id?: FileId): Promise<void> | void {
@@ -305,13 +324,19 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.clear();
   }
 
-  /** Starts sign-in, optionally by `popup` or `redirect`. Call it in a click handler, or the browser blocks the window. */
+  /**
+   * Starts sign-in, optionally by `popup` or `redirect`. Call it in a click handler, or the browser blocks
+   * the window.
+   */
   async signIn(via?: 'popup' | 'redirect'): Promise<void> {
     if (!via) this.#login.ask();
     await this.#engine.uploader.signIn(via);
   }
 
-  /** Deletes all saved uploads, then signs out. Rejects with `store-unavailable` if something could not be deleted. */
+  /**
+   * Deletes all saved uploads, then signs out. Rejects with `store-unavailable` if something could not be
+   * deleted.
+   */
   async signOut(): Promise<void> {
     this.#tokens.clear();
     await this.#engine.signOut();

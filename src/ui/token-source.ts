@@ -1,5 +1,5 @@
-// The write-only `token` property, on top of `getToken`: a token is handed out until it is refused or runs out; then the next one
-// that the page sets is waited for. The token is in a private field of this object.
+// Implements the write-only property `token` with `getToken`: returns the token until it is rejected or
+// expires, then waits until the page sets the next one.
 
 import type { Change, TokenInput } from '../core/changes.ts';
 import type { GetToken } from '../core/config.ts';
@@ -8,14 +8,14 @@ import { abortable } from '../core/wait.ts';
 export class TokenSource {
   #token: TokenInput | undefined;
   #isUsed = false;
-  /** Whose the token is, once that is known. */
+  /** Owner of the token, once known. */
   #owner = '';
   #onSet = (): void => undefined;
   #next = new Promise<void>((resolve) => {
     this.#onSet = resolve;
   });
 
-  /** Sets the token; calls of `getToken` that wait get it. */
+  /** Sets the token and resolves waiting calls of `getToken`. */
   set(token: TokenInput): void {
     this.#token = token;
     this.#isUsed = false;
@@ -30,18 +30,18 @@ export class TokenSource {
     this.#token = undefined;
   }
 
-  /** Somebody signed out, in this tab or in another. */
+  /** Handles a sign-out, in this tab or in another. */
   onChange(change: Change): void {
     if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.clear();
   }
 
-  /** A new token is that owner's from now on; the token of another owner is forgotten. */
+  /** Assigns a new token to the owner; drops the token of another owner. */
   assign(owner = ''): void {
     if (this.#owner !== '' && this.#owner !== owner) this.clear();
     this.#owner = owner;
   }
 
-  /** Always the same function, which waits until there is a token. */
+  /** Always the same function; resolves when there is a token. */
   readonly getToken: GetToken = async (reason, signal) => {
     if (reason !== 'first' && this.#isUsed) this.clear();
     while (this.#token === undefined) await abortable(this.#next, signal);
@@ -50,7 +50,7 @@ export class TokenSource {
   };
 }
 
-/** A token that was set before the element was defined: it must not stay readable on it. */
+/** Takes a token that was set before the element was defined, since it would stay readable. */
 export function takeEarlyToken(host: object): TokenInput | undefined {
   const { value } = Object.getOwnPropertyDescriptor(host, 'token') ?? {};
   if (value !== undefined) delete (host as { token?: unknown }).token;

@@ -1,19 +1,19 @@
-// Decides which rows of a long list are rendered: those in sight and a few around them. It measures rows as they are
-// rendered, so that they may be of any height, and works whether the list or the page scrolls. It knows no files, only ids.
+// Virtual scrolling: renders the visible rows of a long list and a few around them. Measures rendered rows,
+// so that they can have any height, and works whether the list or the page scrolls.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { RowRange } from './views/state.ts';
 
-/** Up to so many rows all are rendered: they cost less than the bookkeeping. */
+/** Shorter lists are rendered completely. */
 const SHORT = 60;
-/** Rendered beyond the visible part, at both ends, in pixels. */
+/** Overscan at both ends, in pixels. */
 const MARGIN = 600;
-/** Until a row was measured. */
+/** Estimated height of a row that was not measured yet. */
 const GUESS = 72;
 
 export type WindowHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
 
-/** Answers `rangeOf` in each rendering, and asks for another one when scrolling needs other rows. */
+/** Returns the range of each rendering, and requests another one when scrolling needs other rows. */
 export class WindowController implements ReactiveController {
   readonly #host: WindowHost;
   readonly #heights = new Map<string, number>();
@@ -65,7 +65,7 @@ export class WindowController implements ReactiveController {
     this.#askAgain();
   }
 
-  /** In the next frame, when the layout is known without forcing it. */
+  /** Measures in the next frame, to avoid a forced layout. */
   #askAgain(): void {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
@@ -86,12 +86,12 @@ export class WindowController implements ReactiveController {
       if (!end && offset > bottom + MARGIN) end = { last: index, offset };
       offset = next;
     }
-    // A list that has just become shorter may be scrolled beyond its end for one frame.
+    // After the list became shorter, the scroll position can be beyond its end for one frame.
     start ??= { first: count - 10, before: offset - 10 * this.#average };
     return { ...start, last: end?.last ?? count, after: end ? offset - end.offset : 0 };
   }
 
-  /** The visible part of the list, in pixels from its start. */
+  /** Visible part of the list, in pixels from its start. */
   #visible(): readonly [top: number, bottom: number] {
     const root = this.#host.renderRoot;
     const list = root.querySelector('.list')?.getBoundingClientRect();

@@ -70,7 +70,7 @@ async function runCell(cell: Cell): Promise<string> {
   assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
   if (paused) return `paused: ${paused.detail.reason}`;
   if (counts.authorize > 1) return 'renewed';
-  return counts.token > 1 ? 'retried' : 'goes on';
+  return counts.token > 1 ? 'retried' : 'continues';
 }
 
 for (const cell of cells) {

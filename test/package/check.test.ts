@@ -82,6 +82,8 @@ const faulty = {
   'src/service/client.ts': "import { nothing } from 'lit';\n\nexport const client = [nothing];\n",
   'src/ui/row.ts': row('.disabeld'),
   'src/store/typed.ts': "export const sizeBytes: number = 'one';\n",
+  'docs/guide.md': '# A guide\n\nThe upload goes on.\n',
+  'src/ui/words.ts': "// Whoever hears of it.\nexport const word = 'nobody';\n",
   'src/core/long.ts': Array.from({ length: 401 }, (_, line) => `export const value${line} = ${line};\n`).join(
     '',
   ),
@@ -131,6 +133,14 @@ describe('npm run check', () => {
 
   test('refuses a template that binds a property which the element has not', () => {
     assert.match(faultyRun.output, /Unknown property 'disabeld'/);
+  });
+
+  test('refuses words that the glossary replaces, in documentation and comments but not in code', () => {
+    assert.match(faultyRun.output, /^FAIL plain words/m);
+    assert.match(faultyRun.output, /^docs\/guide\.md:3: write "continue, resume" instead of "goes on"$/m);
+    assert.match(faultyRun.output, /^src\/ui\/words\.ts:1: write ".+" instead of "Whoever"$/m);
+    assert.match(faultyRun.output, /^src\/ui\/words\.ts:1: write ".+" instead of "hears"$/m);
+    assert.doesNotMatch(faultyRun.output, /^src\/ui\/words\.ts:2: write/m);
   });
 
   test('refuses a type error', () => {

@@ -1,8 +1,8 @@
-// Buttons, badges and bars: the small things that stand in several views.
+// Buttons, badges and bars, shared by several views.
 
 import { css } from 'lit';
 
-/** Buttons with words, as the sign-in form has them too. */
+/** Text buttons, shared with the sign-in form. */
 export const buttons = css`
   button {
     min-block-size: 2.4em;

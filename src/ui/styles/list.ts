@@ -1,4 +1,4 @@
-// Where rows and the foot stand, and what changes where there is little room.
+// Layout of rows and footer, also in narrow containers.
 
 import { css } from 'lit';
 
@@ -58,7 +58,7 @@ export const list = css`
     overflow: clip;
   }
 
-  /* The dots hang in a margin that is cut off, so that none begins a line. */
+  /* The dots are in a clipped margin, so that no line starts with one. */
   .facts {
     display: flex;
     flex-wrap: wrap;

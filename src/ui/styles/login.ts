@@ -1,5 +1,5 @@
-// The look of the sign-in form: that of the widget. It has no shadow root, so that password managers see its fields; every rule is
-// within its tag.
+// Styles of the sign-in form. It is in the light DOM for password managers, so every rule is scoped to its
+// tag.
 
 import { css } from 'lit';
 import { buttons } from './controls.ts';

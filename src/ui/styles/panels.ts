@@ -1,4 +1,4 @@
-// Where the zone and the panels stand, and what they look like.
+// The drop zone and the panels.
 
 import { css } from 'lit';
 

@@ -1,9 +1,7 @@
-// All styles in their order.
-
 import { controls } from './controls.ts';
 import { list } from './list.ts';
 import { panels } from './panels.ts';
 import { tokens } from './tokens.ts';
 
-/** What the shadow root adopts. */
+/** The styles of the shadow root, in order. */
 export const styles = [tokens, controls, panels, list];

@@ -1,8 +1,8 @@
-// The colours, measures and type that all other styles use. Light or dark follows the page's own `color-scheme`.
+// Colors, dimensions and fonts of all other styles. Light or dark follows the page's `color-scheme`.
 
 import { css } from 'lit';
 
-/** Custom properties of the public face, each with its default, under short inner names. */
+/** Public custom properties with their defaults, as short internal names. */
 export const palette = css`
   :host,
   secure-uploader-login {
@@ -22,7 +22,7 @@ export const palette = css`
   }
 `;
 
-/** What holds for the whole widget. */
+/** Global rules. */
 export const tokens = css`
   ${palette}
 

@@ -1,4 +1,4 @@
-// Where files come in: wide and inviting while the list is empty, one line above the list afterwards.
+// The drop zone: large while the list is empty, one line above it afterwards.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Format } from '../format.ts';
@@ -6,7 +6,7 @@ import type { Messages } from '../messages.ts';
 import { uploadIcon } from './icons.ts';
 import type { Commands, Rules, WidgetState } from './state.ts';
 
-/** The drop zone with its buttons, and below it what the last drop left out. */
+/** The drop zone with its buttons, and what was skipped in the last drop. */
 export function dropZone(state: WidgetState, commands: Commands): TemplateResult {
   const { messages, rules, snapshot, intake, format } = state;
   const { dragging, readingCount, emptyFolderCount, unreadableCount } = intake;
@@ -48,7 +48,7 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
 const notice = (text: string | false): TemplateResult | typeof nothing =>
   text === false ? nothing : html`<p class="notice" part="notice" role="status">${text}</p>`;
 
-/** The rules in a line: what, how large, how many. */
+/** The limits in one line: types, size, number. */
 function hintOf(rules: Rules, messages: Messages, format: Format): string {
   return [
     shownTypes(rules.accept),

@@ -1,4 +1,4 @@
-// One file of the list: what it is, how far it is, what is wrong with it, and what can be done.
+// A row of the list: name, progress, error and buttons.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { canRetry } from '../../core/errors.ts';
@@ -77,7 +77,7 @@ export function fileRow(
   </li>`;
 }
 
-/** The line below the name: phase first, then what is known. */
+/** The line below the name: the phase, then size, speed and time left. */
 function statusOf(file: FileSnapshot, path: string, messages: Messages, format: Format): TemplateResult {
   const { phase } = file;
   const word =
@@ -101,21 +101,21 @@ function statusOf(file: FileSnapshot, path: string, messages: Messages, format: 
   );
 }
 
-/** What is known, in a row with dots between; what is empty or false is left out. */
+/** Joins the non-empty items with dots. */
 export const facts = (
   ...all: readonly { readonly text: string | false; readonly class?: string }[]
 ): TemplateResult =>
   html`<span class="facts">${all.map((fact) => (fact.text ? html`<span class=${fact.class ?? nothing}><bdi>${fact.text}</bdi></span>` : nothing))}</span>`;
 
-/** Time left in words. */
+/** Time left as text. */
 export function leftOf(remainingMs: number, messages: Messages, format: Format): string {
   const duration = format.duration(remainingMs);
   return duration === undefined ? messages.soon : messages.left(duration);
 }
 
 /**
- * Two places for buttons: what goes on or comes to rest, and what ends. The same place keeps the same button, so that the
- * focus stays on it while its meaning changes.
+ * Two buttons: one to pause, resume or retry, one to cancel or remove. Each keeps its element, so that the
+ * focus stays on it when its action changes.
  */
 function actionsOf(file: FileSnapshot, name: string, messages: Messages, commands: Commands): TemplateResult {
   const { id, phase } = file;

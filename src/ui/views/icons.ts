@@ -1,5 +1,4 @@
-// The icons, drawn for this widget on a grid of 20. They take the colour of the text and are hidden from screen readers:
-// the words beside them say the same.
+// Icons on a 20-pixel grid, in the text color. Hidden from screen readers, since labels say the same.
 
 import { html, type SVGTemplateResult, svg, type TemplateResult } from 'lit';
 

@@ -1,4 +1,4 @@
-// What a person sees of signing in by a form, step by step. It knows where the form stands, and nothing of how it works.
+// The sign-in form, one view per step.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { CredentialField } from '../../core/auth-options.ts';
@@ -6,14 +6,14 @@ import type { AuthSnapshot } from '../../core/types.ts';
 import type { Challenge, Method, SignIn } from '../../engine/sign-in.ts';
 import type { LoginMessages } from '../login-messages.ts';
 
-/** An identity provider to choose; `federated` ones have a page of their own. */
+/** An identity provider; `federated` ones have their own sign-in page. */
 export interface Idp {
   readonly id: string;
   readonly label: string;
   readonly kind: 'local' | 'federated';
 }
 
-/** All that decides what is on the screen, and what a person does there beside the commands of session and form. */
+/** State and callbacks of the form, in addition to the commands of the session. */
 export interface LoginView extends SignIn {
   readonly auth: AuthSnapshot;
   readonly challenge: Challenge | undefined;
@@ -21,10 +21,10 @@ export interface LoginView extends SignIn {
   readonly fields: readonly CredentialField[];
   readonly idps: readonly Idp[];
   readonly email: string;
-  /** Begins every id, since a page may have more than one form. */
+  /** Prefix of all ids, since a page can have more than one form. */
   readonly id: string;
   readonly isFramed: boolean;
-  /** A window may be opened in place of the form. */
+  /** The sign-in window can replace the form. */
   readonly hasWindow: boolean;
   readonly isPasswordShown: boolean;
   readonly resendInS: number;
@@ -35,10 +35,10 @@ export interface LoginView extends SignIn {
   onToggle(): void;
 }
 
-/** After it the form sends nothing until something else is entered. */
+/** Errors after which the form sends nothing until the input changes. */
 export const LOCKED = 'account-locked';
 
-/** Failures after which only the service's own window goes on. */
+/** Errors after which only the sign-in window can continue. */
 const WINDOW_HELPS = new Set([
   'step-unsupported',
   'method-unsupported',
@@ -46,11 +46,11 @@ const WINDOW_HELPS = new Set([
   'sign-in-required',
 ]);
 
-/** The step that the form stands at. */
+/** The view of the current step. */
 export function loginStep(view: LoginView): TemplateResult {
   const { messages, challenge, auth, coolInS } = view;
   switch (auth.state) {
-    // While an answer is under way its form stays, so that neither focus nor text is lost.
+    // The form stays during a request, so that focus and input are kept.
     case 'prompt':
     case 'signed-out':
     case 'login':
@@ -74,12 +74,12 @@ export function loginStep(view: LoginView): TemplateResult {
     case 'signed-in':
       return panel(view, messages.done);
     default:
-      // Why it takes so long is told as what went wrong, and read out once; the seconds are not read out.
+      // The reason is announced once as an error; the seconds are not announced.
       return panel(view, messages.busy, coolInS > 0 ? html`<p role="timer">${coolInS} s</p>` : undefined);
   }
 }
 
-/** One step: a heading that takes the focus, what went wrong, read out once, the step itself, and the ways out of it. */
+/** A step: a focusable heading, the announced error, the content and the other buttons. */
 const panel = (view: LoginView, title: string, content?: TemplateResult): TemplateResult =>
   html`<section aria-labelledby="${view.id}-title">
     <h2 id="${view.id}-title" tabindex="-1">${title}</h2>
@@ -106,7 +106,7 @@ function windowButton(view: LoginView): TemplateResult | typeof nothing {
 const plain = (label: string, onClick: () => void, disabled = false): TemplateResult =>
   html`<button type="button" class="plain" ?disabled=${disabled} @click=${onClick}>${label}</button>`;
 
-/** The same code again, another method, all anew. */
+/** Buttons to resend the code, choose another method and start over. */
 function waysOut(view: LoginView): TemplateResult | typeof nothing {
   const { session, form, messages, resendInS } = view;
   const { method, methods = [] } = view.challenge ?? {};
@@ -122,7 +122,10 @@ function waysOut(view: LoginView): TemplateResult | typeof nothing {
   </div>`;
 }
 
-/** A label with its input; what was wrong is told at it. The template check knows fewer values than HTML does. */
+/**
+ * A labeled input, described by the error. The casts are for the template check, which supports fewer values
+ * than HTML.
+ */
 function entry(
   view: LoginView,
   field: Required<Omit<CredentialField, 'required'>> & {
@@ -191,7 +194,7 @@ function credential(view: LoginView, field: CredentialField): TemplateResult {
   </div>`;
 }
 
-/** As the service calls it, else as we do. */
+/** The service's label for a method, or ours. */
 const nameOf = ({ messages }: LoginView, method?: Method): string =>
   method?.label ?? messages.methods[method?.family ?? 'code'];
 

@@ -1,5 +1,5 @@
-// A thin bar in two shades, stored and in flight. Sizes are set through CSSOM: a style attribute, which `styleMap`
-// writes at first, would be refused by a page whose policy has no 'unsafe-inline'.
+// A progress bar with two shades: stored and in transit. Widths are set with CSSOM, because a Content
+// Security Policy without 'unsafe-inline' blocks the style attribute that `styleMap` writes first.
 
 import { html, type TemplateResult } from 'lit';
 import { Directive, directive, type ElementPart, type PartInfo, PartType } from 'lit/directive.js';
@@ -20,21 +20,21 @@ class StyleProperty extends Directive {
   }
 }
 
-/** Sets one style property of the element in whose tag it stands. */
+/** Sets one style property of its element. */
 export const styleProperty = directive(StyleProperty);
 
-/** Shares are from 0 to 1; `shown` is what a screen reader reads. */
+/** Shares are between 0 and 1; `shown` is the value for screen readers. */
 export interface BarState {
   readonly label: string;
   readonly shown: string;
   readonly stored: number;
   readonly sent: number;
-  /** Bytes are being checked and none has been sent yet. */
+  /** The file is being hashed and no byte was sent yet. */
   readonly checking?: boolean;
   readonly part: string;
 }
 
-/** The bar, with its name and value for screen readers. */
+/** The bar with its name and value for screen readers. */
 export function progressBar(bar: BarState): TemplateResult {
   return html`<div
     class="bar ${bar.checking ? 'checking' : ''}"
@@ -53,7 +53,7 @@ export function progressBar(bar: BarState): TemplateResult {
 
 const percent = (share: number): string => `${Math.round(share * 1000) / 10}%`;
 
-/** A share that is never full before the service said so, since storing all bytes is not yet being done. */
+/** Below 1 until the upload is complete, since it has to be committed after all bytes are stored. */
 export function shareOf(bytes: number, sizeBytes: number, isDone: boolean): number {
   if (isDone) return 1;
   return sizeBytes === 0 ? 0 : Math.min(0.99, bytes / sizeBytes);

@@ -1,4 +1,4 @@
-// The files that were refused, each with its reason, until they are dismissed.
+// Rejected files and their reasons, until they are dismissed.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Rejection } from '../../core/types.ts';
@@ -8,10 +8,10 @@ import { shownTypes } from './drop-zone.ts';
 import { alertIcon, closeIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** More than these would only push the list away. */
+/** More would push the list out of view. */
 const SHOWN = 100;
 
-/** The refusals, or nothing where there are none. */
+/** The panel, or nothing without rejections. */
 export function rejectionsPanel(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
   const { messages, snapshot } = state;
   const { rejections } = snapshot;
@@ -38,7 +38,7 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
   </div>`;
 }
 
-/** The sentence for a refusal, with the limit that was passed where there is one. */
+/** The message of a rejection, with the limit if there is one. */
 export function refusalOf(
   { code, limit }: Pick<Rejection, 'code' | 'limit'>,
   { messages, format }: { readonly messages: Messages; readonly format: WidgetState['format'] },

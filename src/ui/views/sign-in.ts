@@ -1,12 +1,11 @@
-// What a user sees of signing in: the question, the waiting and the way back of a window, or the place of a form. It knows where sign-in stands,
-// and nothing of how it works.
+// The sign-in panel: button, progress, errors, or the slot of the form.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { AuthSnapshot, AuthState } from '../../core/types.ts';
 import { lockIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** States in which the panel is shown though nothing is asked: something was begun, and must be seen to go on. */
+/** States in which the panel shows progress without asking for anything. */
 const UNDER_WAY: ReadonlySet<AuthState> = new Set([
   'popup',
   'popup-lost',
@@ -17,7 +16,7 @@ const UNDER_WAY: ReadonlySet<AuthState> = new Set([
   'wait',
 ]);
 
-/** True where the panel has something to say. A page that hands over tokens never sees it unless that fails. */
+/** True if the panel is shown. Pages with `getToken` see it only after an error. */
 export const needsPanel = (auth: AuthSnapshot): boolean =>
   (UNDER_WAY.has(auth.state) && auth.mode !== 'token') ||
   (auth.state === 'prompt' && (auth.required || auth.error !== undefined));
@@ -41,7 +40,8 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
         ? messages.tryAgain
         : messages.signIn;
   const canSignIn = isWaiting || auth.state === 'prompt';
-  // What stands last stands where "Sign in" stood: a second click there must not cancel what the first began.
+  // The last button has the position of "Sign in": a double click must not cancel the sign-in that it
+  // started.
   return html`<div class="panel sign-in ${auth.error ? 'danger' : ''}" part="sign-in ${auth.state}" role="group" aria-label=${title} tabindex="-1" data-state=${auth.state}>
     <span class="badge ${canSignIn && !isWaiting ? '' : 'busy'}">${lockIcon}</span>
     <div class="body">
@@ -74,7 +74,7 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
   </div>`;
 }
 
-/** Leaving the page is the way where it may open no window, if nothing is lost by it. */
+/** Offers the redirect if the window was blocked and no file would be lost. */
 const canContinueHere = ({ snapshot: { auth, files } }: WidgetState): boolean =>
   auth.state === 'prompt' &&
   auth.error?.code === 'popup-blocked' &&

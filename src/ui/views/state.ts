@@ -1,40 +1,40 @@
-// What every view is given: the state to show and the commands to call. Views are functions of these and nothing else.
+// The parameters of all views: state and commands. Views are pure functions of them.
 
 import type { FileRules } from '../../core/config.ts';
 import type { FileId, PickedFile, Snapshot } from '../../core/types.ts';
 import type { Format } from '../format.ts';
 import type { Messages } from '../messages.ts';
 
-/** All that decides what is on the screen. */
+/** The state that views render. */
 export interface WidgetState {
   readonly snapshot: Snapshot;
   readonly messages: Messages;
   readonly format: Format;
   readonly rules: Rules;
   readonly intake: Intake;
-  /** The sign-in form stands in the place of the panel. */
+  /** The sign-in form replaces the panel. */
   readonly hasLogin: boolean;
-  /** Seconds until sign-in goes on by itself, while it pauses. */
+  /** Seconds until sign-in retries automatically, during a backoff. */
   readonly signInPauseInS: number;
-  /** The settings are wrong, so nothing can be done. */
+  /** The settings are invalid. */
   readonly isMisconfigured: boolean;
   /** Texts of the live regions. */
   readonly spoken: { readonly polite: string; readonly alert: string };
-  /** The rows that are rendered; the space of the others stands before and after them, in pixels. */
+  /** The rendered rows, and the space of the others before and after them in pixels. */
   readonly rows: RowRange;
 }
 
-/** What is being dragged or read, and what the last drop left out. */
+/** What is being dragged or read, and what was skipped in the last drop. */
 export interface Intake {
-  /** Files are held over the widget. */
+  /** Files are dragged over the element. */
   readonly dragging: boolean;
-  /** Files found so far while dropped folders are being read. */
+  /** Number of files found so far in dropped folders. */
   readonly readingCount: number | undefined;
   readonly emptyFolderCount: number;
   readonly unreadableCount: number;
 }
 
-/** What may be picked, as the drop zone shows it: the parsed settings, and what only the element has. */
+/** The limits that the drop zone shows: parsed settings, and properties of the element. */
 export interface Rules extends FileRules {
   readonly directory: boolean;
   readonly disabled: boolean;
@@ -48,7 +48,7 @@ export interface RowRange {
   readonly after: number;
 }
 
-/** What a user can do. Without an id a command is for all files. */
+/** The user's commands. Without an id they apply to all files. */
 export interface Commands {
   addFiles(files: Iterable<PickedFile | File>): void;
   browse(kind?: 'files' | 'folder'): void;

@@ -1,4 +1,4 @@
-// The foot of the widget: sums over all files, and what can be done to all of them at once.
+// The footer: totals of all files, and buttons for all of them.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { isActive } from '../../core/phases.ts';
@@ -6,7 +6,7 @@ import { facts, leftOf } from './file-row.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** The foot, or nothing where one row says it all. */
+/** The footer, or nothing if one row shows the same. */
 export function totalsBar(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
   const { messages, format, snapshot, rules } = state;
   const { files, totals } = snapshot;

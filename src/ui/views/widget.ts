@@ -1,4 +1,4 @@
-// The whole widget as one function of its state: read this first, then the views it names.
+// The complete interface as a function of its state.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { dropZone } from './drop-zone.ts';
@@ -14,7 +14,7 @@ export function widget(state: WidgetState, commands: Commands): TemplateResult {
   const onChange = (event: Event): void => {
     const input = event.target as HTMLInputElement;
     commands.addFiles([...(input.files ?? [])]);
-    // Else the same file could not be picked twice.
+    // Allows choosing the same file again.
     input.value = '';
   };
   return html`<div class="base" part="base" role="group" aria-label=${messages.label}>

@@ -237,7 +237,7 @@ function word(
   const asked = log.map((entry) => `${entry.operation} ${entry.hash ?? entry.hashes?.toSorted()}`);
   const hashes = log.flatMap((entry) => (entry.operation === 'chunks' ? (entry.hashes ?? []) : []));
   const isTwice = new Set(asked).size < asked.length || new Set(hashes).size < hashes.length;
-  return isTwice ? 'retried' : 'goes on';
+  return isTwice ? 'retried' : 'continues';
 }
 
 /** The request was refused with 401, and made again with another token. */

@@ -69,7 +69,7 @@ export function everyCell(cells: readonly Cell[]): string[] {
   ].sort();
 }
 
-const OUTCOME = /^(?:goes on|retried|renewed|presigned again|new session|paused: [a-z-]+|failed: [a-z-]+)$/;
+const OUTCOME = /^(?:continues|retried|renewed|presigned again|new session|paused: [a-z-]+|failed: [a-z-]+)$/;
 const rowsOf = (text: string): string[][] =>
   text
     .split('\n')

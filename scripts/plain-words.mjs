@@ -1,0 +1,67 @@
+// Finds words in comments, documentation and messages that docs/glossary.md replaces with standard terms.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { filesUnder } from './files.mjs';
+
+const WORDS = [
+  [/\bwhoever\b/i, 'the caller, the user'],
+  [/\b(?:some|no)body\b/i, 'a user, no user, another script'],
+  [/\bthe person\b/i, 'the user'],
+  [/\bgo(?:es)? on\b/i, 'continue, resume'],
+  [/\b(?:is|are|was|unless|be) told\b/i, 'is called with, is notified, by default'],
+  [/\bhears?\b/i, 'is notified of'],
+  [/\banew\b/i, 'again, from the start'],
+  [/\bnought\b/i, 'zero'],
+  [/\bfor patience\b|\bpatient\b/i, 'Retry-After, backoff'],
+  [/\bknows (?:no|nothing|neither|not)\b/i, 'does not depend on'],
+  [/\bbegun\b/i, 'started'],
+  [/\bcomes? to an end\b/i, 'end'],
+  [/\banswers? a promise\b/i, 'returns a promise'],
+];
+
+const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'];
+const FOLDERS = ['docs', 'src/ui', 'scripts'];
+const EXCLUDED = [
+  'docs/architecture.md',
+  'docs/decisions/', // records of their time
+  'docs/glossary.md', // lists the words
+  'scripts/plain-words.mjs',
+];
+
+/** The text of a line that a reader reads: of source code the comment, of anything else all of it. */
+function readable(line, isSource) {
+  if (!isSource || /^\s*(?:\/\/|\/?\*)/.test(line)) return line;
+  return /\s\/\/ .*$/.exec(line)?.[0] ?? '';
+}
+
+/** All occurrences in a text, as `{line, word, instead}`. */
+export function wordsIn(text, isSource) {
+  return text.split('\n').flatMap((line, index) => {
+    const shown = readable(line, isSource);
+    return WORDS.flatMap(([pattern, instead]) => {
+      const [word] = pattern.exec(shown) ?? [];
+      return word ? [{ line: index + 1, word, instead }] : [];
+    });
+  });
+}
+
+/** All occurrences in a project, as `file:line: sentence`. */
+export function plainWords(root) {
+  const named = DOCUMENTS.filter((name) => existsSync(join(root, name)));
+  const files = [...named, ...filesUnder(root, FOLDERS, /\.(?:[cm]?[jt]s|md|html|css)$/)].filter(
+    (name) => !EXCLUDED.some((path) => name.startsWith(path)),
+  );
+  return files.flatMap((file) => {
+    const isSource = !/\.md$|messages\.ts$/.test(file);
+    return wordsIn(readFileSync(join(root, file), 'utf8'), isSource).map(
+      ({ line, word, instead }) => `${file}:${line}: write "${instead}" instead of "${word}"`,
+    );
+  });
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const found = plainWords(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)));
+  for (const line of found) console.log(line);
+  process.exitCode = found.length ? 1 : 0;
+}
