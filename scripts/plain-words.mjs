@@ -21,7 +21,11 @@ const WORDS = [
 ];
 
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md'];
-const FOLDERS = ['docs', 'src/ui', 'scripts'];
+const FOLDERS = [
+  'docs',
+  'scripts',
+  ...['core', 'engine', 'pipeline', 'store', 'ui'].map((name) => `src/${name}`),
+];
 const EXCLUDED = [
   'docs/architecture.md',
   'docs/decisions/', // records of their time
