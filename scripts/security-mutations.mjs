@@ -214,8 +214,8 @@ export const mutations = [
   {
     rule: 'S1',
     file: 'src/auth/shared-session.ts',
-    before: 'toJSON: () => session.#snapshot,',
-    after: 'toJSON: () => ({ ...session.#snapshot, token: session.#keeper.value }),',
+    before: 'toJSON: () => snapshot,',
+    after: 'toJSON: () => ({ ...snapshot, token: keeper.value }),',
     test: 'test/auth/session.test.ts',
     title: 'shows nothing secret of itself',
   },
@@ -223,7 +223,7 @@ export const mutations = [
     rule: 'S2',
     file: 'src/auth/flows.ts',
     before: 'return await runPopup(',
-    after: 'storeTransaction(round, this.#context.owner);\n      return await runPopup(',
+    after: 'storeTransaction(round, owner);\n      return await runPopup(',
     test: 'test/e2e/auth-security.test.ts',
     title:
       'S2: while a window is open, nothing of its round is in any storage of the page, nor in the copy that the window got',
@@ -303,9 +303,8 @@ export const mutations = [
   {
     rule: 'S12',
     file: 'src/auth/flows.ts',
-    before: "    this.#proof = {};\n    send(this.#arrived('token', outcome.bearer));",
-    after:
-      "    this.#proof = {};\n    console.info(outcome.bearer);\n    send(this.#arrived('token', outcome.bearer));",
+    before: "    proof = {};\n    send(arrived('token', outcome.bearer));",
+    after: "    proof = {};\n    console.info(outcome.bearer);\n    send(arrived('token', outcome.bearer));",
     test: 'test/e2e/auth-security.test.ts',
     title: 'S12: signing in by window and by form, and an upload, write nothing to the console',
   },
@@ -328,8 +327,8 @@ export const mutations = [
   {
     rule: 'S15',
     file: 'src/auth/shared-session.ts',
-    before: 'if (this.#users.size > 0 || this',
-    after: 'if (this',
+    before: 'if (users.size > 0 || life',
+    after: 'if (life',
     test: 'test/auth/session.test.ts',
     title: 'goes on when one of two leaves, and ends when the last one has left',
   },

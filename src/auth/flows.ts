@@ -1,5 +1,5 @@
-// Carries out what the sign-in table asks for: asks the page, opens windows and frames, redeems codes, waits. Whatever
-// comes of it goes back as an event; it decides nothing and keeps no token.
+// Runs the effects of the sign-in table, except those of the form, and sends each outcome back as an event. It decides nothing and
+// keeps no token.
 
 import type { TokenInput } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
@@ -8,7 +8,6 @@ import type { AuthState } from '../core/types.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { type Bearer, readBearer } from './bearer.ts';
-import { type Lock, takeLock } from './lock.ts';
 import type { AuthEvent, Effect, Failure, FlowEvent, Grant, Reason, Send } from './machine-types.ts';
 import type { Transaction } from './pkce.ts';
 import { type Post, toFailure } from './post.ts';
@@ -20,13 +19,13 @@ export interface FlowContext {
   readonly settings: Settings;
   readonly post: Post;
   readonly times: AuthTimes;
-  /** Names the session in stored transactions, and in the lock that tabs share. */
+  /** Names the session in stored transactions and in the lock of all tabs. */
   readonly owner: string;
-  /** Asks the page by event; `undefined` where nobody answered while the event was dispatched. */
+  /** Dispatches `auth-required`; `undefined` if no listener answered. */
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
-  /** False where the token is not that of the person who signed in before. */
+  /** False if the token belongs to another user than the one before. */
   readonly fits: (bearer: Bearer) => boolean;
-  /** How many tries have come to nothing in a row. */
+  /** Number of failed tries in a row. */
   readonly coolings: () => number;
 }
 
@@ -41,153 +40,88 @@ const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   wait: 'challengeMs',
 };
 
-/** What only a page without a token of its own needs, loaded when it is needed. */
 const loadRounds = (): Promise<typeof import('./rounds.ts')> => import('./rounds.ts');
 
-/** Opens the window, empty and at once, since only the task of the click may open one. `null` where it is refused. */
+/** Only the task of the click may open a window, so it opens empty and at once. `null` if the browser refused. */
 function openWindow(): Window | null {
-  const width = 480;
-  const height = 680;
-  const left = Math.round(screenX + (outerWidth - width) / 2);
-  const top = Math.round(screenY + (outerHeight - height) / 3);
-  const place = `popup,width=${width},height=${height},left=${left},top=${top}`;
-  return window.open('about:blank', '_blank', place);
+  const left = Math.round(screenX + (outerWidth - 480) / 2);
+  const top = Math.round(screenY + (outerHeight - 680) / 3);
+  return window.open('about:blank', '_blank', `popup,width=480,height=680,left=${left},top=${top}`);
 }
 
-/** What the page threw is not printed: its text may hold a token. */
-function warnOfPage({ message, cause }: Error): void {
-  warnOnceHere(
-    `the page gave no usable token: ${message}${cause instanceof Error ? ` (${cause.name})` : ''}.`,
-  );
-}
-
-/** What the effects of the table do, but for those of a form. */
-export class Flows {
-  readonly #context: FlowContext;
-  #redirectUri: string | undefined;
-  /** What the next round with the person asks for beside the usual: a stronger proof, an identity provider. */
-  #proof: Readonly<Record<string, string>> = {};
-  #idpId: string | undefined;
-  #popup: Window | undefined;
-  #grant: Grant | undefined;
-  #lock: Lock | undefined;
-
-  constructor(context: FlowContext) {
-    this.#context = context;
-  }
-
-  /** Computed once, so that it is the same string in every round. Throws `bad-config`. */
-  get redirectUri(): string {
-    this.#redirectUri ??= readRedirectUri(this.#context.settings);
-    return this.#redirectUri;
-  }
-
-  /** Begins a round with the person. */
-  async begin(): Promise<Transaction> {
-    const { createTransaction } = await loadRounds();
-    const { settings } = this.#context;
-    const { promptAfterSignOut = 'login' } = settings.authOptions;
-    const extra = {
-      ...(hasSignedOut(settings) && { prompt: promptAfterSignOut }),
-      ...this.#proof,
-      ...(this.#idpId !== undefined && { idp_id: this.#idpId }),
+/** Resolves when the lock is held, after `longestMs`, or if it is not available (in a frame of another site). Aborting releases it. */
+const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (!navigator.locks) return resolve();
+    const hold = (): Promise<void> => {
+      resolve();
+      return new Promise((done) => signal.addEventListener('abort', () => done()));
     };
-    return createTransaction(settings, this.redirectUri, extra);
-  }
+    navigator.locks.request(name, { signal }, hold).catch(() => resolve());
+    sleep(longestMs, signal).then(resolve, resolve);
+  });
 
-  /** Opens a window for the next `run-popup`; false where the browser refused. To be called in the click's own task. */
-  openPopup(idpId?: string): boolean {
-    this.#idpId = idpId;
-    const popup = openWindow();
-    if (!popup) return false;
-    this.#popup?.close();
-    this.#popup = popup;
-    return true;
-  }
+export type Flows = ReturnType<typeof createFlows>;
 
-  /** Brings a window that is still open to the front; false where there is none to bring. */
-  focusPopup(): boolean {
-    if (!this.#popup || this.#popup.closed) return false;
-    this.#popup.focus();
-    return true;
-  }
+export function createFlows({ settings, post, times, owner, askPage, fits, coolings }: FlowContext) {
+  let redirectUri: string | undefined;
+  /** Extra parameters of the next interactive round: `prompt`, or those of a step-up. */
+  let proof: Readonly<Record<string, string>> = {};
+  let idp: string | undefined;
+  let popup: Window | undefined;
+  let grant: Grant | undefined;
+  let lock: AbortController | undefined;
+  let locked: Promise<void> | undefined;
 
-  /** The window is the person's own from now on. */
-  leavePopup(): void {
-    this.#popup = undefined;
-  }
+  /** Read once, so that it is the same in every round. Throws `bad-config`. */
+  const readUri = (): string => {
+    redirectUri ??= readRedirectUri(settings);
+    return redirectUri;
+  };
 
-  /** Lets the next round with the person ask for a stronger proof. */
-  demand(proof: Readonly<Record<string, string>>): void {
-    this.#proof = proof;
-  }
+  const pauseMs = (toldMs?: number): number => coolMs(toldMs, coolings(), times);
 
-  /** What keeps a round from beginning here at all, if anything does. */
-  check(): Failure | undefined {
+  /** What prevents a round on this page, if anything. */
+  function check(): Failure | undefined {
     if (!globalThis.crypto?.subtle) return { code: 'insecure-context' };
     try {
-      return this.redirectUri ? undefined : { code: 'bad-config' };
+      readUri();
+      return undefined;
     } catch {
       return { code: 'bad-config' };
     }
   }
 
-  /** What the page was loaded with, if that is an answer to a round of this session; out of the address from now on. */
-  async takeReturn(): Promise<AuthEvent | undefined> {
-    if (this.check()) return undefined;
-    const { owner, times, settings } = this.#context;
-    try {
-      // Before anything is waited for, so that nobody else can take it.
-      const returned = takeReturn(this.redirectUri, owner, times.transactionMs);
-      if (!returned) return undefined;
-      const { readAnswer } = await loadRounds();
-      return { type: 'returned', grant: readAnswer(settings, returned.params, returned, 'redirect') };
-    } catch (error) {
-      return { type: 'unable', error: toFailure(error, 'authorize-failed') };
-    }
-  }
-
-  /** Carries out one effect; ends without a word when the signal is aborted. */
-  run(effect: Effect, signal: AbortSignal, send: Send): void {
-    this.#run(effect, signal, send).catch((error: unknown) => {
-      if (signal.aborted) return;
-      if (effect.type === 'ask-host') warnOfPage(error as Error);
-      send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
+  /** Starts a round with the user. */
+  async function begin(): Promise<Transaction> {
+    const { createTransaction } = await loadRounds();
+    const prompt = settings.authOptions.promptAfterSignOut ?? 'login';
+    return createTransaction(settings, readUri(), {
+      ...(hasSignedOut(settings) && { prompt }),
+      ...proof,
+      ...(idp !== undefined && { idp_id: idp }),
     });
   }
 
-  async #run(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
-    const { times } = this.#context;
-    switch (effect.type) {
-      case 'deadline':
-        // Waiting for the line, or for another tab to finish, is no delay of this try.
-        if (effect.of === 'silent' || effect.of === 'exchange') await this.#turn(signal);
-        await sleep(times[DEADLINES[effect.of] ?? 'requestMs'], signal);
-        if (effect.of === 'silent' || effect.of === 'popup') this.#warnOfSilence();
-        if (effect.of !== 'exchange') return send({ type: 'deadline' });
-        return send({ type: 'burnt', error: { code: 'timeout' }, waitMs: this.#pauseMs() });
-      case 'cool':
-        await sleep(effect.ms, signal);
-        await online(signal);
-        return send({ type: 'elapsed' });
-      case 'ask-host':
-        return send(await this.#askHost(effect.reason, signal));
-      case 'try-silent':
-        return send({ type: 'code', grant: await this.#trySilent(signal) });
-      case 'run-popup':
-        return send({ type: 'code', grant: await this.#runPopup(signal, send) });
-      case 'redirect':
-        return this.#redirect(signal);
-      case 'redeem':
-        this.#grant = effect.grant;
-        return this.#redeem(effect.grant, signal, send);
-      case 'redeem-again':
-        return this.#grant && this.#redeem(this.#grant, signal, send);
-    }
+  /** Waits for the network and for other tabs of this origin. `unlock` ends the turn. */
+  async function turn(signal: AbortSignal): Promise<void> {
+    await online(signal);
+    lock ??= new AbortController();
+    locked ??= takeLock(`secure-uploader:auth:${owner}`, times.lockMs, lock.signal);
+    await locked;
+    signal.throwIfAborted();
   }
 
-  async #askHost(reason: Reason, signal: AbortSignal): Promise<FlowEvent> {
-    const { settings, askPage, times } = this.#context;
+  /** A token of another user is not taken, and the next round asks for a login. */
+  function arrived(type: 'host-token' | 'token', bearer: Bearer | undefined): FlowEvent {
+    if (!bearer)
+      throw new UploaderError('token-malformed', 'This is no token, nor an object with one as token');
+    if (fits(bearer)) return { type, bearer };
+    proof = { prompt: 'login' };
+    return { type: 'other-person' };
+  }
+
+  async function askHost(reason: Reason, signal: AbortSignal): Promise<FlowEvent> {
     let input: TokenInput | undefined;
     try {
       const asked = settings.getToken ? settings.getToken(reason, signal) : askPage(reason);
@@ -196,92 +130,140 @@ export class Flows {
       throw new UploaderError('host-token-failed', 'getToken failed', { cause });
     }
     if (input === undefined) throw new UploaderError('host-token-failed', 'No token was given');
-    return this.#arrived('host-token', readBearer(input, times.assumedLifetimeMs, settings.authOptions));
+    return arrived('host-token', readBearer(input, times.assumedLifetimeMs, settings.authOptions));
   }
 
-  /** The event for a token that came: another person's is not taken, and the next round asks who is there. */
-  #arrived(type: 'host-token' | 'token', bearer: Bearer | undefined): FlowEvent {
-    if (!bearer)
-      throw new UploaderError('token-malformed', 'This is no token, nor an object with one as token');
-    if (this.#context.fits(bearer)) return { type, bearer };
-    this.#proof = { prompt: 'login' };
-    return { type: 'other-person' };
-  }
-
-  async #trySilent(signal: AbortSignal): Promise<Grant> {
-    await this.#turn(signal);
-    const { trySilent } = await loadRounds();
-    signal.throwIfAborted();
-    return trySilent(this.#context.settings, this.redirectUri, signal);
-  }
-
-  async #runPopup(signal: AbortSignal, send: Send): Promise<Grant> {
-    const { settings, times } = this.#context;
-    const popup = this.#popup;
-    if (!popup) throw new UploaderError('popup-blocked', 'No window');
+  async function runWindow(signal: AbortSignal, send: Send): Promise<Grant> {
+    const opened = popup;
+    if (!opened) throw new UploaderError('popup-blocked', 'No window');
     const onClosed = (): void => send({ type: 'closed-reading' });
     const options = { signal, onClosed, pollMs: times.closedPollMs, graceMs: times.closedGraceMs };
     try {
-      const [{ runPopup }, round] = await Promise.all([loadRounds(), this.begin()]);
+      const [{ runPopup }, round] = await Promise.all([loadRounds(), begin()]);
       signal.throwIfAborted();
-      return await runPopup(popup, settings, round, options);
+      return await runPopup(opened, settings, round, options);
     } finally {
-      // Its round is over, so whatever it still shows would lead nowhere.
-      if (this.#popup === popup) popup.close();
+      if (popup === opened) opened.close();
     }
   }
 
-  async #redirect(signal: AbortSignal): Promise<void> {
-    const round = await this.begin();
-    signal.throwIfAborted();
-    dropTransactions();
-    storeTransaction(round, this.#context.owner);
-    location.assign(round.url);
-  }
-
-  async #redeem(grant: Grant, signal: AbortSignal, send: Send): Promise<void> {
-    await this.#turn(signal);
+  async function redeemGrant(grantToRedeem: Grant, signal: AbortSignal, send: Send): Promise<void> {
+    await turn(signal);
     const { redeem } = await loadRounds();
     signal.throwIfAborted();
-    const { settings, post, times } = this.#context;
     const { assumedLifetimeMs } = times;
-    const outcome = await redeem(grant, { settings, post, assumedLifetimeMs, signal });
+    const outcome = await redeem(grantToRedeem, { settings, post, assumedLifetimeMs, signal });
     if (outcome.type === 'rate-limited')
-      return send({ type: 'rate-limited', waitMs: this.#pauseMs(outcome.retryAfterMs) });
-    this.#grant = undefined;
-    if (outcome.type === 'burnt') return send({ ...outcome, waitMs: this.#pauseMs() });
+      return send({ type: 'rate-limited', waitMs: pauseMs(outcome.retryAfterMs) });
+    grant = undefined;
+    if (outcome.type === 'burnt') return send({ ...outcome, waitMs: pauseMs() });
     if (outcome.type === 'failed') return send(outcome);
-    this.#proof = {};
-    send(this.#arrived('token', outcome.bearer));
+    proof = {};
+    send(arrived('token', outcome.bearer));
   }
 
-  /** A wrong client id or address usually ends in an error page of the service, of which this page sees nothing. */
-  #warnOfSilence(): void {
-    const { clientId } = this.#context.settings;
-    warnOnceHere(
-      `signing in got no answer. Check that the service knows client-id "${clientId}", that ${this.redirectUri} is registered there ` +
-        'as its redirect address, and that the callback page is at that address.',
-    );
+  async function runEffect(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
+    switch (effect.type) {
+      case 'deadline': {
+        const { of } = effect;
+        // Waiting for the network or for another tab does not count.
+        if (of === 'silent' || of === 'exchange') await turn(signal);
+        await sleep(times[DEADLINES[of] ?? 'requestMs'], signal);
+        // A wrong client id or address ends in an error page of the service, which this page cannot see.
+        if (of === 'silent' || of === 'popup')
+          warnOnceHere(
+            `sign-in got no answer. Check that client-id "${settings.clientId}" and the redirect address ${readUri()} are registered with the service.`,
+          );
+        if (of !== 'exchange') return send({ type: 'deadline' });
+        return send({ type: 'burnt', error: { code: 'timeout' }, waitMs: pauseMs() });
+      }
+      case 'cool':
+        await sleep(effect.ms, signal);
+        await online(signal);
+        return send({ type: 'elapsed' });
+      case 'ask-host':
+        return send(await askHost(effect.reason, signal));
+      case 'try-silent': {
+        await turn(signal);
+        const { trySilent } = await loadRounds();
+        signal.throwIfAborted();
+        return send({ type: 'code', grant: await trySilent(settings, readUri(), signal) });
+      }
+      case 'run-popup':
+        return send({ type: 'code', grant: await runWindow(signal, send) });
+      case 'redirect': {
+        const round = await begin();
+        signal.throwIfAborted();
+        dropTransactions();
+        storeTransaction(round, owner);
+        return location.assign(round.url);
+      }
+      case 'redeem':
+        grant = effect.grant;
+        return redeemGrant(grant, signal, send);
+      case 'redeem-again':
+        return grant && redeemGrant(grant, signal, send);
+    }
   }
 
-  #pauseMs(toldMs?: number): number {
-    return coolMs(toldMs, this.#context.coolings(), this.#context.times);
-  }
-
-  /**
-   * Resolves when there is a line, and no other tab of this origin is at it; without the platform's locks nobody is waited for. To be
-   * ended by `unlock`.
-   */
-  async #turn(signal: AbortSignal): Promise<void> {
-    await online(signal);
-    this.#lock ??= takeLock(`secure-uploader:auth:${this.#context.owner}`, this.#context.times.lockMs);
-    await this.#lock.ready;
-    signal.throwIfAborted();
-  }
-
-  /** To be called when neither a silent try nor an exchange is under way. */
-  unlock(): void {
-    this.#lock?.release();
-    this.#lock = undefined;
-  }
+  return {
+    get redirectUri() {
+      return readUri();
+    },
+    begin,
+    check,
+    /** Opens the window of the next `run-popup`; false if the browser refused. Call it in the task of the click. */
+    openPopup(idpId?: string): boolean {
+      idp = idpId;
+      const opened = openWindow();
+      if (!opened) return false;
+      popup?.close();
+      popup = opened;
+      return true;
+    },
+    /** Brings the open window to the front; false if there is none. */
+    focusPopup(): boolean {
+      if (!popup || popup.closed) return false;
+      popup.focus();
+      return true;
+    },
+    /** The window is not closed from here any more. */
+    leavePopup(): void {
+      popup = undefined;
+    },
+    demand(wanted: Readonly<Record<string, string>>): void {
+      proof = wanted;
+    },
+    /** Takes the answer that the page was loaded with, if it belongs to this session, and removes it from the address. */
+    async takeReturn(): Promise<AuthEvent | undefined> {
+      if (check()) return undefined;
+      try {
+        // Synchronous, so that no other session can take it first.
+        const returned = takeReturn(readUri(), owner, times.transactionMs);
+        if (!returned) return undefined;
+        const { readAnswer } = await loadRounds();
+        return { type: 'returned', grant: readAnswer(settings, returned.params, returned, 'redirect') };
+      } catch (error) {
+        return { type: 'unable', error: toFailure(error, 'authorize-failed') };
+      }
+    },
+    /** Runs one effect; sends nothing after `signal` is aborted. */
+    run(effect: Effect, signal: AbortSignal, send: Send): void {
+      runEffect(effect, signal, send).catch((error: unknown) => {
+        if (signal.aborted) return;
+        if (effect.type === 'ask-host') {
+          const { message, cause } = error as Error;
+          // What the page threw is not printed: its text may hold a token.
+          const name = cause instanceof Error ? ` (${cause.name})` : '';
+          warnOnceHere(`the page gave no usable token: ${message}${name}.`);
+        }
+        send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
+      });
+    },
+    /** Ends the turn, when neither a silent try nor an exchange is running. */
+    unlock(): void {
+      lock?.abort();
+      lock = locked = undefined;
+    },
+  };
 }

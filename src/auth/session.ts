@@ -6,7 +6,7 @@ import { type Settings, signInKeyOf } from '../core/config.ts';
 import type { AuthSnapshot, WithToken } from '../core/types.ts';
 import type { FormHost, LoginForm } from './form.ts';
 import type { Post } from './post.ts';
-import { SharedSession } from './shared-session.ts';
+import { createSharedSession } from './shared-session.ts';
 import type { AuthTimes } from './times.ts';
 
 /** What a session needs from outside. */
@@ -59,13 +59,13 @@ export interface AuthSession {
   close(): void;
 }
 
-const sessions = new Map<string, SharedSession>();
+const sessions = new Map<string, (deps: AuthDeps) => AuthSession>();
 let ownCount = 0;
 
 /** The session that this page has for these settings; `close()` what is opened here. */
 export function openAuthSession(settings: Settings, deps: AuthDeps): AuthSession {
   const key = deps.isSessionEnough ? `own ${++ownCount}` : signInKeyOf(settings);
-  const session = sessions.get(key) ?? new SharedSession(settings, deps, () => sessions.delete(key));
-  sessions.set(key, session);
-  return session.open(deps);
+  const open = sessions.get(key) ?? createSharedSession(settings, deps, () => sessions.delete(key));
+  sessions.set(key, open);
+  return open(deps);
 }

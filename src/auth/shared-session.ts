@@ -1,297 +1,284 @@
-// The shared session of sign-in: it feeds the sign-in table, reports what changed, keeps the token, and runs privileged
-// calls with it. It knows no wire format.
+// The session that all uploaders with the same sign-in settings share: it feeds events to the sign-in table, reports changes, keeps
+// the token, and runs calls with it. It knows no wire format.
 
-import type { Change } from '../core/changes.ts';
+import type { Change, TokenInput } from '../core/changes.ts';
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
 import { Listeners } from '../core/listeners.ts';
 import { Machine } from '../core/machine.ts';
-import type { AuthSnapshot, WithToken } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { Brakes, Keeper } from './bearer.ts';
-import { Flows } from './flows.ts';
-import type { FormHost, LoginForm } from './form.ts';
+import { createFlows } from './flows.ts';
+import type { LoginForm } from './form.ts';
 import { canSignIn, reduce } from './machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent, Reason } from './machine-types.ts';
 import { firstModel, isHosted, isInteractive, ownWay, WorkWatch, watchPage } from './page.ts';
-import { PageQuestion } from './page-question.ts';
-import type { CallContext } from './post.ts';
 import { dropTransactions } from './redirect.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
-import { LastCalls, markSignedOut } from './sign-out.ts';
+import { createLastCalls, markSignedOut } from './sign-out.ts';
 import { timesOf } from './times.ts';
 import { createWithToken } from './with-token.ts';
 
-/** The one session behind the `AuthSession` of each uploader. */
-export class SharedSession {
-  readonly #settings: Settings;
-  readonly #context: CallContext;
-  readonly #keeper: Keeper;
-  readonly #brakes: Brakes;
-  readonly #flows: Flows;
-  readonly #question = new PageQuestion((change) => this.#users.tell(change));
-  readonly #withToken: WithToken;
-  readonly #work: WorkWatch;
-  readonly #life = new AbortController();
-  readonly #channel: BroadcastChannel | undefined;
-  readonly #users = new Listeners<Change>();
-  readonly #listeners = new Listeners<void>();
-  readonly #waiters = new Set<() => void>();
-  readonly #machine: Machine<AuthModel, AuthEvent, FlowEvent, Effect>;
-  readonly #onEnd: () => void;
-  #form: LoginForm | undefined;
-  #snapshot: AuthSnapshot;
-  #isBrakeTimed = false;
-  readonly #lastCalls: LastCalls;
+/** Returns a function that adds a user to the session. `onEnd` is called when the last one has left. */
+export function createSharedSession(
+  settings: Settings,
+  { post, options, isSessionEnough = false }: AuthDeps,
+  onEnd: () => void,
+): (deps: AuthDeps) => AuthSession {
+  const { baseUrl, clientId, redirectUri = '', auth, idpId = '', owner } = settings;
+  const times = { ...timesOf(settings), ...options };
+  const life = new AbortController();
+  const users = new Listeners<Change>();
+  const listeners = new Listeners<void>();
+  const waiters = new Set<() => void>();
+  const lastCalls = createLastCalls(settings, post, times.lastCallsMs);
+  const keeper = new Keeper(times);
+  const brakes = new Brakes(times);
+  const isPage = typeof document !== 'undefined' && !isSessionEnough;
+  const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
+  let form: LoginForm | undefined;
+  let isBrakeTimed = false;
+  /** The page's answer to `auth-required`, until it is used. */
+  let offer: Promise<TokenInput> | undefined;
+  let wasPageAsked = false;
 
-  constructor(settings: Settings, { post, options, isSessionEnough = false }: AuthDeps, onEnd: () => void) {
-    const { baseUrl, clientId, redirectUri = '', auth, idpId = '', owner } = settings;
-    const times = { ...timesOf(settings), ...options };
-    const { signal } = this.#life;
-    this.#settings = settings;
-    this.#context = { settings, post, signal };
-    this.#lastCalls = new LastCalls(settings, post, times.lastCallsMs);
-    this.#onEnd = onEnd;
-    this.#keeper = new Keeper(times);
-    this.#brakes = new Brakes(times);
-    this.#withToken = createWithToken(settings, {
-      keeper: this.#keeper,
-      brakes: this.#brakes,
-      obtain: (signal) => this.#obtain(signal),
-      onStepUp: (proof) => {
-        this.#flows.demand(proof);
-        this.#dispatch({ type: 'step-up' });
-      },
-    });
-    this.#flows = new Flows({
-      settings,
-      post,
-      times,
-      // What the other side of a redirect, and other tabs, know it by: nothing in it depends on this load of the page.
-      owner: [baseUrl, clientId, redirectUri, auth, idpId, owner].join(' '),
-      askPage: (reason) => this.#question.take(reason),
-      fits: (bearer) => this.#keeper.fits(bearer),
-      coolings: () => this.#machine.model.coolings,
-    });
-    this.#work = new WorkWatch(times, signal, () => {
-      if (this.#keeper.isDue) this.#renew();
-    });
-    const model = firstModel(settings, times, isSessionEnough);
-    this.#snapshot = createSnapshot(model, auth, false);
-    this.#machine = new Machine<AuthModel, AuthEvent, FlowEvent, Effect>(model, {
-      reduce: (before, event) => reduce(before, event, this.#form?.rows),
-      facts: () => ({
-        isAlive: this.#keeper.value !== undefined,
-        isOffline: globalThis.navigator?.onLine === false,
-      }),
-      onStep: (...step) => this.#onStep(...step),
-      run: (effect, signal, send) => {
-        if (effect.type === 'require') this.#require(effect.reason);
-        this.#flows.run(effect, signal, send);
-        this.#form?.run(effect, signal, send);
-      },
-      onIdle: () => {
-        this.#refresh();
-        if (this.#keeper.value !== undefined) for (const wake of this.#waiters) wake();
-      },
-      onFault: (error, { type }) => {
-        globalThis.reportError?.(error);
-        // A second fault would only repeat the first.
-        return type === 'fault' ? undefined : { type: 'fault' };
-      },
-    });
-    if (typeof document === 'undefined' || isSessionEnough) return;
-    this.#channel = openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`);
-    this.#channel?.addEventListener('message', ({ data }) => {
-      if (data === 'signed-out') this.#dispatch({ type: 'sign-out', reason: 'other-tab' });
-    });
-    watchPage(signal, {
-      onWake: () => this.#work.check(),
-      onLeave: () => this.#keeper.forget(),
-      onShownAgain: () => {
-        if (this.#machine.model.state === 'redirecting') dropTransactions();
-        this.#dispatch({ type: 'shown-again' });
-      },
-    });
-    if (isInteractive(settings))
-      this.#flows.takeReturn().then(
-        (event) => event && this.#dispatch(event),
-        () => undefined,
-      );
-  }
+  const withToken = createWithToken(settings, {
+    keeper,
+    brakes,
+    obtain,
+    onStepUp: (proof) => {
+      flows.demand(proof);
+      dispatch({ type: 'step-up' });
+    },
+  });
+  const flows = createFlows({
+    settings,
+    post,
+    times,
+    // The same after a reload and in other tabs.
+    owner: [baseUrl, clientId, redirectUri, auth, idpId, owner].join(' '),
+    askPage: (reason) => {
+      if (!offer) askPage(reason);
+      const answer = offer;
+      offer = undefined;
+      return answer;
+    },
+    fits: (bearer) => keeper.fits(bearer),
+    coolings: () => machine.model.coolings,
+  });
+  const work = new WorkWatch(times, life.signal, () => {
+    if (keeper.isDue) renew();
+  });
+  const model = firstModel(settings, times, isSessionEnough);
+  let snapshot = createSnapshot(model, auth, false);
+  const machine = new Machine<AuthModel, AuthEvent, FlowEvent, Effect>(model, {
+    reduce: (before, event) => reduce(before, event, form?.rows),
+    facts: () => ({
+      isAlive: keeper.value !== undefined,
+      isOffline: globalThis.navigator?.onLine === false,
+    }),
+    onStep,
+    run: (effect, signal, send) => {
+      if (effect.type === 'require') require(effect.reason);
+      flows.run(effect, signal, send);
+      form?.run(effect, signal, send);
+    },
+    onIdle: () => {
+      refresh();
+      if (keeper.value !== undefined) for (const wake of waiters) wake();
+    },
+    onFault: (error, { type }) => {
+      globalThis.reportError?.(error);
+      // A second fault would only repeat the first.
+      return type === 'fault' ? undefined : { type: 'fault' };
+    },
+  });
+  const dispatch = (event: AuthEvent): void => machine.dispatch(event);
 
-  /** What one user of the session sees of it. */
-  open({ report, confirmRedirect, onSignOut }: AuthDeps): AuthSession {
-    const session = this;
-    const leave = this.#users.add(report);
-    const stay = this.#lastCalls.add(onSignOut);
-    return Object.freeze<AuthSession & { toJSON(): object }>({
-      get snapshot() {
-        return session.#snapshot;
-      },
-      subscribe: (listener) => session.#listeners.add(listener),
-      withToken: session.#withToken,
-      signIn: (via, idpId) => session.#signIn(via, idpId, confirmRedirect),
-      cancel: () => session.#dispatch({ type: 'cancel' }),
-      signOut: () => session.#signOut(),
-      allow: () => session.#allow(),
-      close: () => {
-        stay();
-        if (leave()) session.#close();
-      },
-      form: (create) => session.#openForm(create),
-      toJSON: () => session.#snapshot,
-    });
-  }
-
-  #openForm(create: (host: FormHost) => LoginForm): LoginForm {
-    const machine = this.#machine;
-    this.#form ??= create({
-      ...this.#context,
-      begin: () => this.#flows.begin(),
-      model: () => machine.model,
-      signal: () => machine.signal,
-      dispatch: (event) => machine.dispatch(event),
-    });
-    return this.#form;
-  }
-
-  #close(): void {
-    const end = (): void => {
-      if (this.#users.size > 0 || this.#life.signal.aborted) return;
-      this.#keeper.forget();
-      this.#onEnd();
-      this.#channel?.close();
-      this.#life.abort();
-      this.#flows.leavePopup();
-      this.#dispatch({ type: 'disconnected' });
+  /** Dispatches `auth-required`. True if a listener answered; only the first answer counts. */
+  function askPage(reason: Reason): boolean {
+    offer = undefined;
+    wasPageAsked = true;
+    let isOpen = true;
+    const respondWith = (token: Promise<TokenInput> | TokenInput): void => {
+      if (!isOpen)
+        throw new DOMException('auth-required was answered already, or is over', 'InvalidStateError');
+      isOpen = false;
+      offer = Promise.resolve(token);
+      offer.catch(() => undefined);
     };
-    sleep(0, this.#life.signal).then(end, () => undefined);
+    users.tell({ name: 'auth-required', detail: Object.freeze({ reason, respondWith }) });
+    isOpen = false;
+    return offer !== undefined;
   }
 
-  async #obtain(signal: AbortSignal): Promise<string> {
-    this.#work.note();
-    const { value } = this.#keeper;
+  async function obtain(signal: AbortSignal): Promise<string> {
+    work.note();
+    const { value } = keeper;
     if (value !== undefined) {
-      if (this.#keeper.isDue) this.#renew();
+      if (keeper.isDue) renew();
       return value;
     }
     let wake = (): void => undefined;
     const woken = new Promise<void>((resolve) => {
       wake = resolve;
     });
-    this.#waiters.add(wake);
+    waiters.add(wake);
     try {
-      this.#demand();
+      demand();
       await abortable(woken, signal);
     } finally {
-      this.#waiters.delete(wake);
-      this.#refresh();
+      waiters.delete(wake);
+      refresh();
     }
-    return this.#obtain(signal);
+    return obtain(signal);
   }
 
-  /** Sees to it that somebody gets a token, now that somebody waits for one. */
-  #demand(): void {
-    const { state, reason, signedOut } = this.#machine.model;
-    if (state === 'signed-in') this.#renew();
+  /** Starts whatever can give a token. */
+  function demand(): void {
+    const { state, reason, signedOut } = machine.model;
+    if (state === 'signed-in') renew();
     else if (state === 'signed-out' || state === 'prompt') {
-      const mayAsk = this.#settings.auth === 'auto' && state === 'signed-out' && signedOut !== 'now';
-      const isAsked = isHosted(this.#settings) || (mayAsk && this.#question.ask(reason));
-      this.#dispatch({ type: 'need-token', isHosted: isAsked });
+      const mayAsk = auth === 'auto' && state === 'signed-out' && signedOut !== 'now';
+      dispatch({ type: 'need-token', isHosted: isHosted(settings) || (mayAsk && askPage(reason)) });
     }
-    this.#refresh();
+    refresh();
   }
 
-  #renew(): void {
-    const { state, renewing, source, canSilent } = this.#machine.model;
+  function renew(): void {
+    const { state, renewing, source, canSilent } = machine.model;
     if (state !== 'signed-in' || renewing) return;
-    const waitMs = source === 'host' || canSilent ? this.#brakes.waitMs(this.#keeper.lifetimeMs) : 0;
+    const waitMs = source === 'host' || canSilent ? brakes.waitMs(keeper.lifetimeMs) : 0;
     if (waitMs === 0 || !Number.isFinite(waitMs)) {
-      const reason = this.#keeper.isRejected ? 'rejected' : 'expired';
-      this.#dispatch({ type: 'renew-due', reason, isSpent: waitMs > 0 });
+      const reason = keeper.isRejected ? 'rejected' : 'expired';
+      dispatch({ type: 'renew-due', reason, isSpent: waitMs > 0 });
       return;
     }
-    if (this.#isBrakeTimed || this.#keeper.value !== undefined) return;
-    this.#isBrakeTimed = true;
+    if (isBrakeTimed || keeper.value !== undefined) return;
+    isBrakeTimed = true;
     const again = (): void => {
-      this.#isBrakeTimed = false;
-      if (this.#waiters.size > 0) this.#renew();
+      isBrakeTimed = false;
+      if (waiters.size > 0) renew();
     };
-    sleep(waitMs, this.#life.signal).then(again, () => undefined);
+    sleep(waitMs, life.signal).then(again, () => undefined);
   }
 
-  #signIn(via?: 'popup' | 'redirect', idpId?: string, confirmRedirect?: () => boolean): void {
-    const { model } = this.#machine;
-    const way = via ?? ownWay(this.#settings, model.source);
-    if (!canSignIn(model) || this.#settings.auth === 'none') return;
-    if (way === 'popup' && model.state === 'popup' && this.#flows.focusPopup()) return;
+  function signIn(via?: 'popup' | 'redirect', idpId?: string, confirmRedirect?: () => boolean): void {
+    const way = via ?? ownWay(settings, machine.model.source);
+    if (!canSignIn(machine.model) || auth === 'none') return;
+    if (way === 'popup' && machine.model.state === 'popup' && flows.focusPopup()) return;
     if (way === 'redirect' && confirmRedirect?.() === false) return;
-    const error = way === 'popup' || way === 'redirect' ? this.#flows.check() : undefined;
-    const isBlocked = !error && way === 'popup' && !this.#flows.openPopup(idpId);
-    this.#dispatch(error ? { type: 'unable', error } : { type: 'sign-in', via: way, isBlocked });
+    const error = way === 'popup' || way === 'redirect' ? flows.check() : undefined;
+    const isBlocked = !error && way === 'popup' && !flows.openPopup(idpId);
+    dispatch(error ? { type: 'unable', error } : { type: 'sign-in', via: way, isBlocked });
   }
 
-  #signOut(): Promise<void> {
-    return this.#lastCalls.once(() => {
-      if (isInteractive(this.#settings)) markSignedOut(this.#settings, true);
-      this.#channel?.postMessage('signed-out');
-      this.#dispatch({ type: 'sign-out', reason: 'user' });
-    });
-  }
-
-  #allow(): void {
-    if (this.#machine.model.signedOut !== 'now') return;
-    this.#dispatch({ type: 'allowed' });
-    if (this.#waiters.size > 0) this.#demand();
-  }
-
-  #dispatch(event: AuthEvent): void {
-    this.#machine.dispatch(event);
-  }
-
-  #onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
-    // First of all, so that nothing below can leave a token behind.
+  function onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
+    // First of all, so that a throw below cannot leave a token behind.
     for (const effect of effects) {
-      if (effect.type === 'drop') this.#keeper.drop();
+      if (effect.type === 'drop') keeper.drop();
       if (effect.type === 'keep') {
-        this.#keeper.keep(effect.bearer);
-        this.#brakes.renewed();
+        keeper.keep(effect.bearer);
+        brakes.renewed();
       }
       if (effect.type === 'forget') {
-        const token = this.#keeper.value;
-        this.#keeper.forget();
-        if (event.type === 'sign-out') this.#lastCalls.begin(token);
+        const token = keeper.value;
+        keeper.forget();
+        if (event.type === 'sign-out') lastCalls.begin(token);
       }
-      if (effect.type === 'keep' || effect.type === 'forget') this.#question.wasAsked = false;
-      if (effect.type === 'hold') this.#brakes.hold(effect.ms);
+      if (effect.type === 'keep' || effect.type === 'forget') wasPageAsked = false;
+      if (effect.type === 'hold') brakes.hold(effect.ms);
     }
     if (event.type === 'sign-out') dropTransactions();
-    if (event.type === 'token') markSignedOut(this.#settings, false);
-    if (model.renewing && !before.renewing) this.#brakes.count();
-    const work = model.renewing ?? model.state;
-    if (work !== 'silent' && work !== 'exchange') this.#flows.unlock();
-    this.#form?.onEnter(model);
-    this.#refresh();
-    for (const change of changesBetween(before, model, event, this.#keeper.expiresAt))
-      this.#users.tell(change);
+    if (event.type === 'token') markSignedOut(settings, false);
+    if (model.renewing && !before.renewing) brakes.count();
+    const running = model.renewing ?? model.state;
+    if (running !== 'silent' && running !== 'exchange') flows.unlock();
+    form?.onEnter(model);
+    refresh();
+    for (const change of changesBetween(before, model, event, keeper.expiresAt)) users.tell(change);
   }
 
-  #refresh(): void {
-    const hasWaiters = this.#waiters.size > 0;
-    const snapshot = createSnapshot(this.#machine.model, this.#settings.auth, hasWaiters, this.#snapshot);
-    if (snapshot === this.#snapshot) return;
-    this.#snapshot = snapshot;
-    this.#listeners.tell();
+  function refresh(): void {
+    const next = createSnapshot(machine.model, auth, waiters.size > 0, snapshot);
+    if (next === snapshot) return;
+    snapshot = next;
+    listeners.tell();
   }
 
-  #require(reason: Reason): void {
-    if (this.#waiters.size === 0 || this.#question.wasAsked) return;
-    const { auth } = this.#settings;
+  function require(reason: Reason): void {
+    if (waiters.size === 0 || wasPageAsked) return;
     const isHost = auth === 'auto' || auth === 'token';
-    // A page that answers by itself would undo the sign-out.
-    if (isHost && this.#machine.model.signedOut === 'now') return;
-    if (this.#question.ask(reason) && isHost) this.#dispatch({ type: 'sign-in', via: 'host' });
+    // A page that answers automatically would undo the sign-out.
+    if (isHost && machine.model.signedOut === 'now') return;
+    if (askPage(reason) && isHost) dispatch({ type: 'sign-in', via: 'host' });
   }
+
+  function close(): void {
+    if (users.size > 0 || life.signal.aborted) return;
+    keeper.forget();
+    onEnd();
+    channel?.close();
+    life.abort();
+    flows.leavePopup();
+    dispatch({ type: 'disconnected' });
+  }
+
+  if (isPage) {
+    channel?.addEventListener('message', ({ data }) => {
+      if (data === 'signed-out') dispatch({ type: 'sign-out', reason: 'other-tab' });
+    });
+    watchPage(life.signal, {
+      onWake: () => work.check(),
+      onLeave: () => keeper.forget(),
+      onShownAgain: () => {
+        if (machine.model.state === 'redirecting') dropTransactions();
+        dispatch({ type: 'shown-again' });
+      },
+    });
+    if (isInteractive(settings)) void flows.takeReturn().then((event) => event && dispatch(event));
+  }
+
+  return ({ report, confirmRedirect, onSignOut }) => {
+    const leave = users.add(report);
+    const removeCaller = lastCalls.add(onSignOut);
+    return Object.freeze<AuthSession & { toJSON(): object }>({
+      get snapshot() {
+        return snapshot;
+      },
+      subscribe: (listener) => listeners.add(listener),
+      withToken,
+      signIn: (via, idpId) => signIn(via, idpId, confirmRedirect),
+      cancel: () => dispatch({ type: 'cancel' }),
+      signOut: () =>
+        lastCalls.once(() => {
+          if (isInteractive(settings)) markSignedOut(settings, true);
+          channel?.postMessage('signed-out');
+          dispatch({ type: 'sign-out', reason: 'user' });
+        }),
+      allow: () => {
+        if (machine.model.signedOut !== 'now') return;
+        dispatch({ type: 'allowed' });
+        if (waiters.size > 0) demand();
+      },
+      close: () => {
+        removeCaller();
+        // An element that is moved opens it again within the task.
+        if (leave()) sleep(0, life.signal).then(close, () => undefined);
+      },
+      form: (create) => {
+        form ??= create({
+          settings,
+          post,
+          begin: flows.begin,
+          model: () => machine.model,
+          signal: () => machine.signal,
+          dispatch,
+        });
+        return form;
+      },
+      toJSON: () => snapshot,
+    });
+  };
 }

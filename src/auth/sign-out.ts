@@ -1,5 +1,5 @@
-// What is left of a session after a sign-out: the token for the last calls, for a few seconds, and a mark that keeps every
-// page of this origin from signing in silently until a person acts.
+// What outlives a sign-out: the token for the last calls, for a few seconds, and a mark that prevents silent sign-in on every page of
+// this origin until the user acts.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -11,74 +11,65 @@ import type { AuthDeps } from './session.ts';
 
 type OnSignOut = NonNullable<AuthDeps['onSignOut']>;
 
-/** The last calls of a session that was signed out. */
-export class LastCalls {
-  readonly #settings: Settings;
-  readonly #post: Post;
-  readonly #ms: number;
-  readonly #callers = new Set<{ readonly call: OnSignOut }>();
-  #calls: Promise<unknown> = Promise.resolve();
-  #leaving: Promise<void> | undefined;
+/** The calls that are still made after a sign-out, each step for at most `ms`: those of the users, then the one to `logout-path`. */
+export function createLastCalls(settings: Settings, post: Post, ms: number) {
+  const callers = new Set<{ readonly call: OnSignOut }>();
+  let calls: Promise<unknown> = Promise.resolve();
+  let leaving: Promise<void> | undefined;
 
-  /** `ms` limits the calls of the callers, and then the one to `logout-path`. */
-  constructor(settings: Settings, post: Post, ms: number) {
-    this.#settings = settings;
-    this.#post = post;
-    this.#ms = ms;
-  }
-
-  /** Returns a function that removes the caller. */
-  add(call: OnSignOut | undefined): () => void {
-    const own = call && { call };
-    if (own) this.#callers.add(own);
-    return () => void (own && this.#callers.delete(own));
-  }
-
-  /** Lets the callers make their last calls with `token`, each once. Afterwards nothing here has the token. */
-  begin(token: string | undefined): void {
-    let last = token;
-    const stop = new AbortController();
-    const withToken: WithToken = async (call) => {
-      const isAllowed = last !== undefined || this.#settings.auth === 'none';
-      if (stop.signal.aborted || !isAllowed) throw new UploaderError('sign-in-required', 'Signed out');
-      return call(last);
-    };
-    const all = Promise.allSettled([...this.#callers].map(({ call }) => call(withToken, stop.signal)));
-    const end = (): void => {
-      last = undefined;
-      stop.abort();
-    };
-    this.#calls = Promise.race([all, sleep(this.#ms, stop.signal)]).then(end, end);
-  }
-
-  /** Signs out by `leave`, and tells the service after the last calls. Called again meanwhile, it returns the same promise. */
-  once(leave: () => void): Promise<void> {
-    const tell = async (): Promise<void> => {
-      leave();
-      await this.#calls;
-      await this.#logOut();
-      this.#leaving = undefined;
-    };
-    this.#leaving ??= tell();
-    return this.#leaving;
-  }
-
-  async #logOut(): Promise<void> {
-    const [settings, post] = [this.#settings, this.#post];
+  async function logOut(): Promise<void> {
     if (!settings.logoutPath) return;
     // Not the session's signal: the element may be removed meanwhile.
-    const context = { settings, post, signal: AbortSignal.timeout(this.#ms) };
+    const context = { settings, post, signal: AbortSignal.timeout(ms) };
     const answer = await callService('logout', {}, context).catch(() => undefined);
     if (!answer || answer.status >= 400)
-      warnOnceHere('signing out: the call to logout-path failed, so the service may still know the person.');
+      warnOnceHere(
+        'sign-out: the call to logout-path failed, so the session of the service may still exist.',
+      );
   }
+
+  return {
+    /** Returns a function that removes the caller. */
+    add(call: OnSignOut | undefined): () => void {
+      const own = call && { call };
+      if (own) callers.add(own);
+      return () => void (own && callers.delete(own));
+    },
+    /** Each caller makes its calls with `token`, once. The token is not kept longer than that. */
+    begin(token: string | undefined): void {
+      let last = token;
+      const stop = new AbortController();
+      const withToken: WithToken = async (call) => {
+        const isAllowed = last !== undefined || settings.auth === 'none';
+        if (stop.signal.aborted || !isAllowed) throw new UploaderError('sign-in-required', 'Signed out');
+        return call(last);
+      };
+      const all = Promise.allSettled([...callers].map(({ call }) => call(withToken, stop.signal)));
+      const end = (): void => {
+        last = undefined;
+        stop.abort();
+      };
+      calls = Promise.race([all, sleep(ms, stop.signal)]).then(end, end);
+    },
+    /** Signs out by `leave`, then waits for the calls. While that lasts, further calls return the same promise. */
+    once(leave: () => void): Promise<void> {
+      const signOut = async (): Promise<void> => {
+        leave();
+        await calls;
+        await logOut();
+        leaving = undefined;
+      };
+      leaving ??= signOut();
+      return leaving;
+    },
+  };
 }
 
 type Service = Pick<Settings, 'baseUrl' | 'clientId'>;
 const markOf = ({ baseUrl, clientId }: Service): string =>
   `secure-uploader:signed-out:${baseUrl} ${clientId}`;
 
-/** True where somebody signed out of this service in this browser, and nobody signed in since. */
+/** True after a sign-out from this service in this browser, until the next sign-in. */
 export function hasSignedOut(service: Service): boolean {
   try {
     return localStorage.getItem(markOf(service)) !== null;
@@ -87,12 +78,12 @@ export function hasSignedOut(service: Service): boolean {
   }
 }
 
-/** Sets or removes the mark. Where the browser allows no storage, it lasts as long as the page. */
+/** Sets or removes the mark. Without storage it lasts as long as the page. */
 export function markSignedOut(service: Service, isOut: boolean): void {
   try {
     if (isOut) localStorage.setItem(markOf(service), '1');
     else localStorage.removeItem(markOf(service));
   } catch {
-    // Nothing can be kept here.
+    // Storage is blocked.
   }
 }

@@ -1,6 +1,6 @@
 // The effects of the sign-in table by themselves, with what comes back of them.
 
-import { type FlowContext, Flows } from '../../src/auth/flows.ts';
+import { createFlows, type FlowContext, type Flows } from '../../src/auth/flows.ts';
 import type { Effect, FlowEvent } from '../../src/auth/machine-types.ts';
 import type { PostAnswer } from '../../src/auth/post.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
@@ -37,7 +37,7 @@ export function create(input: SettingsInput = {}, more: Partial<FlowContext> = {
   const events: FlowEvent[] = [];
   const stop = new AbortController();
   stops.push(stop);
-  const flows = new Flows({
+  const flows = createFlows({
     settings: createSettings({ baseUrl: 'https://service.test', ...input }),
     post: () => new Promise(() => undefined),
     times: AUTH_TIMES,
