@@ -1,28 +1,27 @@
-// The token: read leniently, checked against a clock that may be wrong, kept in one private field. It knows neither how a
-// token was got nor who uses it.
+// The token: reads it leniently, in spite of a clock that may be wrong, and keeps it in one private field. Also limits renewals.
 
 import type { AuthOptions } from '../core/auth-options.ts';
 import { record } from './post.ts';
 import { type AuthTimes, coolMs } from './times.ts';
 
-/** A token as it was read. Secret. */
+/** Secret. */
 export interface Bearer {
   readonly value: string;
-  /** From when it was read; at most 30 days. */
+  /** Counted from when it was read; at most 30 days. */
   readonly lifetimeMs: number;
-  /** The expiry is a guess, so only a 401 tells that the token is dead. */
+  /** The lifetime is a guess; only a 401 ends the token. */
   readonly isAssumed: boolean;
-  /** Whose it is, where the page has said which field tells. */
+  /** Value of `sameUserField`. */
   readonly user?: string;
 }
 
 const SECONDS_BELOW = 1e11;
 const SHORTEST_BELIEVED_MS = 5_000;
 const LONGEST_LIFETIME_MS = 30 * 24 * 3_600_000;
-/** The last moment that a `Date` can hold. */
+/** The latest time that a `Date` can hold. */
 const LATEST_MS = 8.64e15;
 
-/** Epoch milliseconds of any documented form of `expires_at`; `undefined` for everything that is no date, also for nanoseconds. */
+/** Epoch milliseconds of any documented form of `expires_at`; `undefined` for anything else, such as nanoseconds. */
 export function readExpiry(value: unknown): number | undefined {
   if (typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value))) {
     const number = Number(value);
@@ -36,10 +35,7 @@ export function readExpiry(value: unknown): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/**
- * A token from a page (a string, or an object) or from the service. `undefined` where there is none, or where
- * it could not stand in a header.
- */
+/** Reads a token from a page (a string or an object) or from the service. `undefined` if it is missing or not valid in a header. */
 export function readBearer(
   input: unknown,
   assumedLifetimeMs: number,
@@ -50,23 +46,18 @@ export function readBearer(
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(value)) return undefined;
   const at = readExpiry(body.expires_at ?? body.expiresAt);
   const told = body.expires_in ?? body.expiresIn;
-  // Never made a number of anything else: an object of the wire may have a `valueOf` that is none.
+  // An object from the wire may have a `valueOf` that is not a function.
   const seconds = typeof told === 'number' || typeof told === 'string' ? Number(told) : Number.NaN;
   const toldMs = at !== undefined ? at - Date.now() : seconds * 1000;
-  // A token that is dead on arrival means that the device's clock is wrong: the token is used until a 401.
+  // A token that has ended on arrival means that the device's clock is wrong.
   const isAssumed = !(Number.isFinite(toldMs) && toldMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs));
   const lifetimeMs = isAssumed ? assumedLifetimeMs : Math.min(toldMs, LONGEST_LIFETIME_MS);
   const user = body[sameUserField];
   const isNamed = typeof user === 'string' || typeof user === 'number';
-  return {
-    value,
-    lifetimeMs,
-    isAssumed,
-    ...(isNamed && { user: `${user}` }),
-  };
+  return { value, lifetimeMs, isAssumed, ...(isNamed && { user: `${user}` }) };
 }
 
-/** Keeps the one token of a session and says how good it still is. */
+/** Holds the token of a session. */
 export class Keeper {
   #bearer: Bearer | undefined;
   #keptAtMs = 0;
@@ -91,7 +82,7 @@ export class Keeper {
     this.#leadMs = lead * (1 - Math.random() * 0.1);
   }
 
-  /** Forgets the token; whose it was is kept, so that the next one must be of the same person. */
+  /** Forgets the token but not its user: the next token must be of the same one. */
   drop(): void {
     this.#bearer = undefined;
   }
@@ -101,7 +92,7 @@ export class Keeper {
     this.#user = undefined;
   }
 
-  /** False where it is told that this token is somebody else's than the one before. */
+  /** False if the token is known to belong to another user than the one before. */
   fits({ user }: Bearer): boolean {
     return user === undefined || this.#user === undefined || user === this.#user;
   }
@@ -111,7 +102,7 @@ export class Keeper {
     if (this.#bearer?.value === value) this.#isRejected = true;
   }
 
-  /** The token, if it is good for another call. */
+  /** The token, if it can be used for another call. */
   get value(): string | undefined {
     if (!this.#bearer || this.#isRejected) return undefined;
     const { value, lifetimeMs, isAssumed } = this.#bearer;
@@ -119,7 +110,7 @@ export class Keeper {
     return isAssumed || this.#ageMs < lifetimeMs - marginMs ? value : undefined;
   }
 
-  /** Whether it should be renewed by now. */
+  /** True if it should be renewed by now. */
   get isDue(): boolean {
     if (!this.#bearer) return false;
     return this.#isRejected || this.#ageMs >= this.#bearer.lifetimeMs - this.#leadMs;
@@ -137,17 +128,17 @@ export class Keeper {
     return this.#bearer?.lifetimeMs ?? this.#times.assumedLifetimeMs;
   }
 
-  /** ISO 8601, where the expiry is known. */
+  /** ISO 8601; `undefined` if the lifetime is a guess. */
   get expiresAt(): string | undefined {
     return this.#bearer?.isAssumed === false ? this.#expiresAt : undefined;
   }
 }
 
-/** Spaces renewals out, and ends them when no call succeeds with the new tokens. */
+/** Keeps renewals apart, and ends them when no call succeeds with the new tokens. */
 export class Brakes {
   readonly #times: AuthTimes;
   #heldUntilMs = 0;
-  /** When renewals began that no call has profited from yet. */
+  /** Start times of the renewals since the last successful call. */
   #fruitless: number[] = [];
   #lastMs: number | undefined;
   /** Renewals in a row that failed. */
@@ -157,21 +148,20 @@ export class Brakes {
     this.#times = times;
   }
 
-  /** A privileged call succeeded: renewing helps. */
+  /** A call succeeded: renewing helps. */
   release(): void {
     this.#fruitless = [];
   }
 
-  /** The renewal that was counted last failed: the next one waits for `ms`, or longer each time. */
+  /** The last renewal failed: the next one waits for `ms`, by default longer each time. */
   hold(ms?: number): void {
-    // It gave no token, so it does not show whether new tokens help.
+    // Without a token it does not show whether new tokens help.
     this.#fruitless.pop();
     this.#lastMs = undefined;
     this.#heldUntilMs = performance.now() + (ms ?? coolMs(undefined, this.#failures, this.#times));
     this.#failures += 1;
   }
 
-  /** There is a new token. */
   renewed(): void {
     this.#failures = 0;
     this.#heldUntilMs = 0;
@@ -182,7 +172,7 @@ export class Brakes {
     this.#fruitless.push(this.#lastMs);
   }
 
-  /** Milliseconds until a renewal may start; infinite where only the person can help. */
+  /** Milliseconds until a renewal may start; infinite if only the user can help. */
   waitMs(lifetimeMs: number): number {
     const { brakeMs, brakeCount, brakeWindowMs, coolCapMs } = this.#times;
     const nowMs = performance.now();

@@ -1,10 +1,10 @@
-// The script of the callback page, to which the service sends a window or frame back: it hands the answer to the page that
-// asked, and closes. It redeems nothing, stores nothing, and stands alone: no imports.
+// The script of the callback page, to which the service redirects a window or frame: it passes the answer to the page that asked, and
+// closes. It redeems and stores nothing, and has no imports.
 
 const ANSWER = 'secure-uploader:answer';
 const ACK = 'secure-uploader:ack';
 
-const say = (): void => {
+const showMessage = (): void => {
   const message = document.getElementById('message');
   if (message) message.hidden = false;
 };
@@ -14,7 +14,7 @@ const params = (fragment.has('state') ? fragment : new URLSearchParams(location.
 const state = new URLSearchParams(params).get('state') ?? '';
 history.replaceState(null, '', location.pathname);
 
-/** The page that was left in redirect mode, if this is an answer to its round and it is of this origin. */
+/** The page that was left in redirect mode, if this answers its round and it has this origin. */
 function pageThatWasLeft(): URL | undefined {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(`secure-uploader:redirect:${state}`) ?? 'null');
@@ -37,15 +37,15 @@ function handOver(): void {
   const asker: Window | null = window.parent === window ? window.opener : window.parent;
   asker?.postMessage(answer, location.origin);
   channel.postMessage(answer);
-  setTimeout(say, 1500);
+  setTimeout(showMessage, 1500);
 }
 
-// A frame is never the page that was left; and Firefox, once a frame has read the storage, may lose what the page writes there.
+// A frame is never the page that was left. In Firefox, a frame that has read the storage may cause later writes of the page to be lost.
 const left = state && window.parent === window ? pageThatWasLeft() : undefined;
-if (!state) say();
+if (!state) showMessage();
 else if (left)
   location.replace(`${left.origin}${left.pathname}${left.search}#secure-uploader-answer?${params}`);
 else handOver();
 
-// Names no one else's: this file is a script of its own.
+// Makes this file a module of its own.
 export {};

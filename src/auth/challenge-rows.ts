@@ -1,5 +1,5 @@
-// The part of the sign-in table that is about forms: credentials and the challenge that may follow. It knows neither the
-// texts that were typed nor the challenge token.
+// The rows of the sign-in table for the form: credentials, and the challenge that may follow. Without what was typed, and without the
+// challenge token.
 
 import type { AuthState } from '../core/types.ts';
 import { cool, enter, fail, failure, failWith, inert, silentOr, takeCode } from './machine.ts';
@@ -11,13 +11,12 @@ const withHints = ({ challenge }: AuthModel, hints: Hints): Challenge => ({
   ...hints,
 });
 
-/** Nothing is sent where there is nothing to start. */
 const begin = (model: AuthModel, challenge: Challenge, method: Method): Move =>
   method.needsStart
     ? enter(model, 'start', { challenge: { ...challenge, method } }, { type: 'start' })
     : enter(model, 'answer', { challenge: { ...challenge, method } });
 
-/** The session is made; a hidden frame fetches the code, where one is wanted. */
+/** The service has a session; a hidden frame fetches the code, if one is needed. */
 const established: Row<'established'> = (model) => {
   const made = { challenge: undefined, sessionMade: true };
   if (model.isSessionEnough) return enter(model, 'signed-in', made);
@@ -29,7 +28,7 @@ const challenged: Row<'challenged'> = (model, { methods, method, hints }) => {
   return method ? begin(model, challenge, method) : enter(model, 'choose', { challenge });
 };
 
-/** Back to the step before, never sent again by itself, since an attempt may have been counted. */
+/** Back to the step before. It is not repeated automatically: the service may have counted an attempt. */
 const backTo = (state: AuthState): StateRows => ({
   failed: (model, { error }) => enter(model, state, { error }),
   deadline: (model) => enter(model, state, { error: failure('timeout') }),
@@ -53,7 +52,7 @@ export const challengeRows: Rows = {
   choose: {
     ...ended,
     pick: (model, { method }) => {
-      // What is known of another method says nothing about this one.
+      // The hints for another method do not apply to this one.
       const { methods = [], expiresAtMs } = model.challenge ?? {};
       return begin(model, { methods, ...(expiresAtMs && { expiresAtMs }) }, method);
     },
@@ -85,12 +84,12 @@ export const challengeRows: Rows = {
   wait: {
     ...asked,
     ...answered,
-    // The same wait goes on, under the same deadline.
+    // The generation and the deadline stay.
     pending: (model, { hints, isSlower }) => ({
       model: { ...model, challenge: withHints(model, hints), error: undefined },
       effects: [{ type: 'poll', isSlower }],
     }),
-    // A poll that got lost is no failure of the person: the next one tells.
+    // A failed poll is not a failed challenge.
     failed: (model) => ({ model, effects: [{ type: 'poll', isSlower: true }] }),
     'other-method': choose,
     deadline: expired,

@@ -1,10 +1,9 @@
-// Redeems a code, once, and says what came of it in the words of the sign-in table. It decides nothing.
+// Redeems a code once and reads the answer.
 
 import { type Bearer, readBearer } from './bearer.ts';
 import type { Failure, Grant } from './machine-types.ts';
 import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
 
-/** What a call came to; `retryAfterMs` is absent where the service did not say how long. */
 export type Outcome =
   | { readonly type: 'token'; readonly bearer: Bearer }
   | { readonly type: 'failed'; readonly error: Failure }
@@ -17,7 +16,7 @@ export interface ExchangeContext extends CallContext {
 
 const inFlight = new Map<string, Promise<Outcome>>();
 
-/** Redeems the code. Asked twice for the same one while it is on its way, both get the one answer. Never rejects. */
+/** Never rejects. A second call with the same code, while the first is running, returns the same promise. */
 export function redeem(grant: Grant, context: ExchangeContext): Promise<Outcome> {
   const running = inFlight.get(grant.code);
   if (running !== undefined) return running;
@@ -42,7 +41,7 @@ async function send({ code, verifier }: Grant, context: ExchangeContext): Promis
     const known = isRefused ? 'code-rejected' : status === 403 ? 'forbidden' : 'service-failed';
     return { type: 'failed', error: { code: known, status } };
   }
-  // A page may give a bare string; from the service that would be a page of text taken for a token.
+  // Not a bare string, which a page may give: from the service it could be any page of text.
   const bearer = readBearer(record(body), context.assumedLifetimeMs, authOptions);
   return bearer ? { type: 'token', bearer } : { type: 'burnt', error: { code: 'token-malformed', status } };
 }

@@ -1,5 +1,5 @@
-// Signing in by a form: credentials, and the challenge that may follow. It sends what the person entered and says what the
-// service's answer means. What is secret of it is dropped as soon as it was sent. It is loaded with the form, not before.
+// The form's part of sign-in: sends credentials and answers to challenges, and turns the service's answers into events. Secrets are
+// dropped as soon as they are sent. Loaded with the form.
 
 import { sleep } from '../core/wait.ts';
 import { challengeRows } from './challenge-rows.ts';
@@ -18,53 +18,47 @@ import { type CallContext, callService, isPause, type PostAnswer, record, toFail
 import { coolMs, timesOf } from './times.ts';
 import { readAnswer, type Step } from './vocabulary.ts';
 
-/** What a form works with: the session that all uploaders of a page share, or one of its own. */
 export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
-  /** Begins a round whose code the answer to a login may bring. */
+  /** Starts a round whose code may be in the answer to a login. */
   readonly begin: () => Promise<Transaction>;
   readonly model: () => AuthModel;
-  /** Aborted when the state at hand is left. */
+  /** Aborted when the current state ends. */
   readonly signal: () => AbortSignal;
   readonly dispatch: (event: AuthEvent) => void;
 }
 
-/** What a form may ask, and how it says what was entered. */
 export interface LoginForm {
   readonly challenge: Challenge | undefined;
-  /** What the service said of the last failure, in its own words; only where the page wants them shown. */
+  /** `message` of the service's last answer, with `authOptions.showServerMessages`. */
   readonly said: string | undefined;
-  /** Sends credentials by the names of their fields, `email` and `password` among them unless the settings say otherwise. */
+  /** Sends credentials by the names of their fields; by default `email` and `password`. */
   logIn(credentials: Readonly<Record<string, string>>, idpId?: string): void;
   /** Sends a code; spaces and dashes in it do not count, except in recovery codes. */
   answer(code: string): void;
-  /** Asks for the passkey; to be called on a press. */
+  /** Asks for the passkey. Call it in the task of the click. */
   usePasskey(): Promise<void>;
-  /** Picks a method, or asks for the same code again, or for another method. */
   act(choice: EventOf<'pick' | 'resend' | 'other-method'>): void;
-  /** What the table asks of a form. */
   readonly rows: Rows;
   run(effect: Effect, signal: AbortSignal, send: Send): void;
-  /** A state was entered. */
+  /** Called after each step of the table. */
   onEnter(model: AuthModel): void;
 }
 
-/** Loaded when a passkey may be asked for, and so before the press. */
+/** Loaded with the challenge, so that the click need not wait. */
 const loadPasskey = (): Promise<typeof import('./passkey.ts')> => import('./passkey.ts');
 
 const STEPS = new Set(['login', 'start', 'answer', 'poll']);
 
-/** The form's half of signing in, on a host. */
 export function createLoginForm({ settings, post, begin, model, signal, dispatch }: FormHost): LoginForm {
   const { authOptions } = settings;
   const times = timesOf(settings);
-  /** What was entered and is not sent yet. */
+  /** Entered and not sent yet. */
   let entered: Readonly<Record<string, unknown>> = {};
   let token: string | undefined;
-  /** The secret half of a code that the answer may bring. */
   let verifier: string | undefined;
   let slowerMs = 0;
-  /** What the last answer said, and what is shown of it: gone with the next step. */
-  let heard: string | undefined;
+  /** Message of the last answer, shown in the next state. */
+  let nextSaid: string | undefined;
   let said: string | undefined;
 
   const challenge = (): Challenge | undefined => model().challenge;
@@ -91,24 +85,18 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     const { status, body, retryAfterMs } = answer;
     if (isPause(answer))
       return { type: 'rate-limited', waitMs: coolMs(retryAfterMs, model().coolings, times) };
-    const canUsePasskey = typeof globalThis.PublicKeyCredential === 'function';
-    const {
-      token: newest,
-      code,
-      ...event
-    } = readAnswer(step, status, body, {
-      nowMs: Date.now(),
-      canUsePasskey,
-    });
-    token = newest ?? token;
+    const how = { nowMs: Date.now(), canUsePasskey: typeof globalThis.PublicKeyCredential === 'function' };
+    const { token: newest = token, code, ...event } = readAnswer(step, status, body, how);
+    token = newest;
     const { message } = record(body);
-    if (authOptions.showServerMessages === true && typeof message === 'string') heard = message.slice(0, 300);
+    if (authOptions.showServerMessages === true && typeof message === 'string')
+      nextSaid = message.slice(0, 300);
     if (event.type === 'challenged' && event.methods.some(({ family }) => family === 'passkey'))
       await loadPasskey();
     return code && verifier ? { type: 'code', grant: { code, verifier, via: 'form' } } : event;
   }
 
-  /** Waits for the next poll; a page that nobody sees does not poll, and does so at once when it is seen again. */
+  /** A hidden page does not poll until it is visible again. */
   async function waitToPoll(isSlower: boolean, signal: AbortSignal): Promise<void> {
     if (isSlower) slowerMs += 5000;
     await sleep((challenge()?.pollMs ?? times.pollMs) + slowerMs, signal);
@@ -141,8 +129,8 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
         .catch(fail);
     },
     onEnter({ state, challenge }) {
-      said = heard;
-      heard = undefined;
+      said = nextSaid;
+      nextSaid = undefined;
       if (state !== 'wait') slowerMs = 0;
       if (state !== 'login' && !challenge) token = verifier = undefined;
     },

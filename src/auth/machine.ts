@@ -1,14 +1,13 @@
-// Sign-in as a table: what each event means in each of the sixteen states. Pure: it opens no window, sends nothing and
-// holds no secret in its model. A pair of state and event that has no row here changes nothing.
+// Sign-in as a table: what each event means in each of the sixteen states. Pure, and without secrets in its model. A pair of state
+// and event that is missing from the table changes nothing.
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
 import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows, StateRows } from './machine-types.ts';
 
-/** States in which nothing is under way that must come to an end. */
+/** States without a deadline. */
 const RESTS: ReadonlySet<AuthState> = new Set<AuthState>(['signed-out', 'prompt', 'signed-in', 'cooling']);
 
-/** The model before anything happened. */
 export function createModel(
   known: Pick<AuthModel, 'canSilent' | 'silentAfterWindow' | 'limits' | 'isSessionEnough' | 'signedOut'>,
 ): AuthModel {
@@ -28,13 +27,11 @@ export function createModel(
   };
 }
 
-/** A failure that is told by its code alone. */
 export const failure = (code: ErrorCode): Failure => ({ code });
 
-/** Nothing changes. */
 export const inert = (model: AuthModel): Move => ({ model, effects: [] });
 
-/** Enters a state: a new generation, so that whatever was under way is aborted and its late events are dropped. */
+/** Enters a state with a new generation: what was running is aborted, and its late events are dropped. */
 export function enter(
   model: AuthModel,
   state: AuthState,
@@ -49,20 +46,19 @@ export function enter(
   };
 }
 
-/** Asks the person, with what went wrong, if anything did. */
+/** Asks the user to sign in, and shows the error, if any. */
 export function prompt(model: AuthModel, error?: Failure, patch: Partial<AuthModel> = {}): Move {
   const { reason } = model;
   return enter(model, 'prompt', { challenge: undefined, ...patch, error }, { type: 'require', reason });
 }
 
-/** Always the same failure, whatever happened. */
 export const failWith =
   (code: ErrorCode) =>
   (model: AuthModel): Move =>
     prompt(model, failure(code));
 export const fail: Row<'failed' | 'refused' | 'unable'> = (model, { error }) => prompt(model, error);
 
-/** A silent try where one may work, as soon as there is a line; else the person. */
+/** Tries silently if that may work, as soon as the network is back; otherwise asks the user. */
 export function silentOr(model: AuthModel, error: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
   if (!model.canSilent) return prompt(model, error, { ...patch, sessionMade: false });
   if (!model.isOffline) return enter(model, 'silent', patch, { type: 'try-silent' });
@@ -70,7 +66,7 @@ export function silentOr(model: AuthModel, error: Failure | undefined, patch: Pa
   return enter(model, 'cooling', waiting, { type: 'cool', ms: 0 });
 }
 
-/** Remember where to go back, unless the waiting has become too long to be called waiting. */
+/** Pauses; asks the user instead if the pauses in a row would be too long. */
 function pause(model: AuthModel, error: Failure, waitMs: number, canResend = false): Move {
   const cooledMs = model.cooledMs + waitMs;
   const told = { ...error, retryAfterMs: waitMs };
@@ -79,14 +75,14 @@ function pause(model: AuthModel, error: Failure, waitMs: number, canResend = fal
   return enter(model, 'cooling', { ...counted, error: told }, { type: 'cool', ms: waitMs });
 }
 
-/** The service asks for patience, and says by that that it did nothing. */
+/** 429, or 503 with `Retry-After`: the service has not processed the request. */
 export const cool: Row<'rate-limited'> = (model, { waitMs }) => {
   const canResend = model.state === 'exchange' && model.coolings === 0 && waitMs <= model.limits.resendMs;
   return pause(model, failure('rate-limited'), waitMs, canResend);
 };
 
 /** After a pause: back to the step that was refused. */
-const goOn: Row<'elapsed'> = (model) => {
+const resume: Row<'elapsed'> = (model) => {
   const { error, cooledFrom, canResend } = model;
   if (cooledFrom === 'exchange' && canResend)
     return enter(model, 'exchange', { canResend: false }, { type: 'redeem-again' });
@@ -97,22 +93,18 @@ const goOn: Row<'elapsed'> = (model) => {
   return prompt(model, error);
 };
 
-/** Whether the code was used cannot be known, so another one is fetched: at once, then after growing pauses. */
+/** The code may have been used, so another one is fetched: at once, then after growing pauses. */
 const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
   if (model.coolings === 0 || model.isOffline || !model.canSilent)
     return silentOr(model, error, { coolings: 1 });
-  // An answer without sense twice in a row will not get better.
+  // A second malformed answer in a row will not get better.
   return error.code === 'token-malformed' ? prompt(model, error) : pause(model, error, waitMs);
 };
 
+const RESET = { coolings: 0, cooledMs: 0, signedOut: 'no' } as const;
+
 const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
-  const fresh = {
-    coolings: 0,
-    cooledMs: 0,
-    signedOut: 'no',
-    challenge: undefined,
-    sessionMade: false,
-  } as const;
+  const fresh = { ...RESET, challenge: undefined, sessionMade: false };
   if (isBlocked) return prompt(model, failure('popup-blocked'), fresh);
   if (via === 'host') return enter(model, 'asking-host', fresh, { type: 'ask-host', reason: model.reason });
   if (via === 'popup') return enter(model, 'popup', fresh, { type: 'run-popup' });
@@ -120,10 +112,9 @@ const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
   return prompt(model, undefined, fresh);
 };
 
-const logIn: Row<'submit-login'> = (model) =>
-  enter(model, 'login', { coolings: 0, cooledMs: 0, signedOut: 'no' }, { type: 'login' });
+const logIn: Row<'submit-login'> = (model) => enter(model, 'login', RESET, { type: 'login' });
 
-/** A code has come. A window on another site has a cookie jar of its own, which a hidden frame cannot see. */
+/** A window on another site has cookies of its own, which a hidden frame cannot see. */
 export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
   const { via } = grant;
   const isSeen = via === 'silent' || via === 'form' || model.silentAfterWindow;
@@ -134,21 +125,21 @@ export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
 
 const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
   const source = type === 'token' ? 'service' : 'host';
-  const known = { source, coolings: 0, cooledMs: 0, reason: 'expired', signedOut: 'no' } as const;
-  // A session of the service exists from now on: a frame that does not see it is in the other jar.
+  const known = { ...RESET, source, reason: 'expired' } as const;
+  // The service has a session now: a frame that does not see it has other cookies.
   return enter(model, 'signed-in', { ...known, sessionMade: source === 'service' }, { type: 'keep', bearer });
 };
 
 const needToken: Row<'need-token'> = (model, { isHosted }) => {
   const { signedOut, reason } = model;
   if (isHosted && signedOut !== 'now') return enter(model, 'asking-host', {}, { type: 'ask-host', reason });
-  // After a sign-out the session of the service may still be there.
+  // After a sign-out the service's session may still exist.
   return signedOut === 'no' ? silentOr(model, undefined) : prompt(model);
 };
 
 /**
- * That nobody is signed in is no failure. A session that must exist and is not seen is in another cookie jar, which rules the frame
- * out; every other failure may pass.
+ * That nobody is signed in is no failure. If the frame does not see a session that must exist, its cookies are kept apart, and
+ * frames are not tried again. Every other failure may be temporary.
  */
 function silentFailed(model: AuthModel, error: Failure): Move {
   if (model.isOffline) return silentOr(model, error);
@@ -157,7 +148,7 @@ function silentFailed(model: AuthModel, error: Failure): Move {
   return prompt(model, isNobody && canSilent ? undefined : error, { canSilent, sessionMade: false });
 }
 
-/** In the background nothing is shown, and what fails counts only once the old token is dead. */
+/** In the background nothing is shown; a failure counts only once the old token has ended. */
 function inBackground({ isAlive }: AuthModel, { model, effects }: Move): Move {
   const { state, error } = model;
   const { code, retryAfterMs: ms } = error ?? {};
@@ -168,7 +159,6 @@ function inBackground({ isAlive }: AuthModel, { model, effects }: Move): Move {
     const hold: Effect = { type: 'hold', ...(ms !== undefined && { ms }) };
     return { model: { ...model, state: 'signed-in', error: undefined }, effects: [hold] };
   }
-  // That nobody is signed in any more is what the person is asked for, and no failure.
   return { model: { ...model, error: code === 'sign-in-required' ? undefined : error }, effects };
 }
 
@@ -180,8 +170,18 @@ const renew: Row<'renew-due'> = (before, { reason, isSpent }) => {
   return model.isAlive ? inert(before) : prompt(model);
 };
 
+function promptWithout(type: 'drop' | 'forget', model: AuthModel, code: ErrorCode): Move {
+  const move = prompt(model, failure(code), { sessionMade: false });
+  return { ...move, effects: [{ type }, ...move.effects] };
+}
+
 const cancel = failWith('canceled');
-const begin = { 'need-token': needToken, 'sign-in': signIn, 'submit-login': logIn, returned: takeCode };
+const begin: StateRows = {
+  'need-token': needToken,
+  'sign-in': signIn,
+  'submit-login': logIn,
+  returned: takeCode,
+};
 const inWindow: StateRows = {
   code: takeCode,
   failed: fail,
@@ -206,7 +206,7 @@ const ROWS: Rows = {
     code: takeCode,
     failed: (model, { error }) => silentFailed(model, error),
     deadline: (model) => silentFailed(model, failure('silent-timeout')),
-    // A person's click beats a try that the person cannot see, and so does what came of one.
+    // A click takes precedence over a try in the background.
     'sign-in': signIn,
     returned: takeCode,
     cancel,
@@ -216,7 +216,7 @@ const ROWS: Rows = {
     'closed-reading': (model) => ({ model: { ...model, state: 'popup-lost' }, effects: [] }),
     deadline: failWith('popup-timeout'),
   },
-  // It shares generation and deadline with `popup`: the same window may still answer.
+  // The same generation and deadline as `popup`: the window may still answer.
   'popup-lost': inWindow,
   redirecting: {
     failed: fail,
@@ -233,41 +233,40 @@ const ROWS: Rows = {
   },
   'signed-in': {
     'renew-due': renew,
-    // Only the person can prove more; a page that gives tokens is asked for a better one instead, as after any refusal.
+    // A page that gives tokens is asked for another one instead, as after any 401.
     'step-up': (model) => (model.source === 'host' ? inert(model) : prompt({ ...model, reason: 'rejected' })),
   },
-  cooling: { elapsed: goOn, cancel },
+  cooling: { elapsed: resume, cancel },
 };
 
-/** True where the person may begin to sign in. */
 export const canSignIn = ({ state }: AuthModel): boolean => ROWS[state]?.['sign-in'] !== undefined;
 
+/** Events that mean the same in every state. */
+const ALWAYS: StateRows = {
+  'other-person': (model) => promptWithout('drop', model, 'access-denied'),
+  fault: (model) => promptWithout('forget', model, 'authorize-failed'),
+  'sign-out': (model) => {
+    const gone = { signedOut: 'now', challenge: undefined, reason: 'first' } as const;
+    return enter(model, 'signed-out', gone, { type: 'forget' });
+  },
+  allowed: (model) =>
+    model.signedOut === 'now' ? enter(model, 'signed-out', { signedOut: 'no' }) : inert(model),
+  disconnected: (model) => enter(model, 'signed-out', { challenge: undefined }),
+};
+
 /**
- * The next model and what is to be done for it. The same model and no effects where the event means nothing in this state,
- * or comes from a generation that is over. `more` has the rows of states that only a form brings about.
+ * The next model and its effects. The same model and no effects if the event means nothing in this state, or if its generation is
+ * over. `more` has the rows of states that only a form enters.
  */
 export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Move {
   const isLate = 'generation' in event;
   if (isLate && event.generation !== model.generation) return inert(model);
-  if (event.type === 'other-person') {
-    const move = prompt(model, failure('access-denied'), { sessionMade: false });
-    return { ...move, effects: [{ type: 'drop' }, ...move.effects] };
-  }
-  if (event.type === 'sign-out') {
-    const gone = { signedOut: 'now', challenge: undefined, reason: 'first' } as const;
-    return enter(model, 'signed-out', gone, { type: 'forget' });
-  }
-  if (event.type === 'allowed')
-    return model.signedOut === 'now' ? enter(model, 'signed-out', { signedOut: 'no' }) : inert(model);
-  if (event.type === 'fault') {
-    const move = prompt(model, failure('authorize-failed'), { sessionMade: false });
-    return { ...move, effects: [{ type: 'forget' }, ...move.effects] };
-  }
-  if (event.type === 'disconnected') return enter(model, 'signed-out', { challenge: undefined });
+  const always = ALWAYS[event.type] as Row<typeof event.type> | undefined;
+  if (always) return always(model, event as never);
   const { renewing } = model;
   const state = renewing ?? model.state;
   const row = (ROWS[state] ?? more[state])?.[event.type] as Row<typeof event.type> | undefined;
-  // What a person may do about a step that is seen means nothing to one in the background.
+  // What the user may do about a visible step means nothing to one in the background.
   if (!row || (renewing && !isLate)) return inert(model);
   return renewing
     ? inBackground(model, row({ ...model, state }, event as never))

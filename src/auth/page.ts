@@ -1,4 +1,4 @@
-// What sign-in notices about the page around it, and about the work that goes on there. It knows no tokens.
+// What sign-in observes of the page, and what the page's settings allow.
 
 import type { Settings } from '../core/config.ts';
 import { sleep } from '../core/wait.ts';
@@ -7,7 +7,7 @@ import type { AuthModel, EventOf } from './machine-types.ts';
 import { hasSignedOut } from './sign-out.ts';
 import type { AuthTimes } from './times.ts';
 
-/** Looks after the token while calls are made; an idle page keeps no session alive. */
+/** Calls `onCheck` regularly while calls are made, so that an idle page renews nothing. */
 export class WorkWatch {
   readonly #times: AuthTimes;
   readonly #signal: AbortSignal;
@@ -21,7 +21,6 @@ export class WorkWatch {
     this.#onCheck = onCheck;
   }
 
-  /** A call was made. */
   note(): void {
     this.#lastCallMs = performance.now();
     if (!this.#isRunning) this.#run().catch(() => undefined);
@@ -42,7 +41,7 @@ export class WorkWatch {
   }
 }
 
-/** Tells when the page is looked at again, is left for good, and comes back out of the back/forward cache. */
+/** `onLeave`: for good, not into the back/forward cache. `onShownAgain`: out of that cache. */
 export function watchPage(
   signal: AbortSignal,
   hooks: { readonly onWake: () => void; readonly onLeave: () => void; readonly onShownAgain: () => void },
@@ -58,14 +57,14 @@ export function watchPage(
   addEventListener('pageshow', onShow, { signal });
 }
 
-/** True where a person may have to sign in. */
+/** True if a user may have to sign in. */
 export const isInteractive = ({ auth }: Settings): boolean => auth !== 'none' && auth !== 'token';
 
-/** True where only the page gives tokens. */
+/** True if only the page gives tokens. */
 export const isHosted = ({ auth, getToken }: Settings): boolean =>
   auth === 'token' || (auth === 'auto' && getToken !== undefined);
 
-/** How a person signs in, unless told: by asking the page again, by a form, by leaving the page, or in a window. */
+/** The default way to sign in. */
 export function ownWay(settings: Settings, source: AuthModel['source']): EventOf<'sign-in'>['via'] {
   const { auth } = settings;
   if (isHosted(settings) || (auth === 'auto' && source === 'host')) return 'host';
@@ -73,7 +72,7 @@ export function ownWay(settings: Settings, source: AuthModel['source']): EventOf
   return auth === 'redirect' ? 'redirect' : 'popup';
 }
 
-/** Where a session begins, by what the page lets it do. */
+/** The first model, by what the page allows. */
 export function firstModel(
   settings: Settings,
   { coolCapMs, resendMs }: AuthTimes,
@@ -90,7 +89,7 @@ export function firstModel(
   });
 }
 
-/** True where the service's cookies are those of the page's own site, as far as a page can tell. */
+/** True if page and service are on one site, as far as a page can tell without the list of public suffixes. */
 export function isSameSite(
   baseUrl: string,
   page: Pick<Location, 'protocol' | 'hostname'> = location,

@@ -1,5 +1,5 @@
-// Asks for a passkey, from the JSON that a service sends to the JSON that it gets back: natively where the browser can, by
-// hand where it cannot or where an extension's credential throws. It sends nothing.
+// Asks the browser for a passkey. Request and credential are JSON; they are converted here where the browser cannot, or where an
+// extension's credential throws.
 
 import { UploaderError } from '../core/errors.ts';
 import { record } from './post.ts';
@@ -18,8 +18,8 @@ const toText = (bytes: ArrayBuffer | null): string | null =>
     .replace(/=+$/, '');
 
 /**
- * The request options, for a passkey of the service only: its `rpId` must be the service's host or a parent domain of it, or
- * a service elsewhere could ask for the passkeys of the page around the form.
+ * `rpId` must be the service's host or a parent domain of it; otherwise a service on another site could ask for passkeys of the
+ * embedding page.
  */
 function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOptions {
   const given = record(json.publicKey ?? json);
@@ -43,7 +43,7 @@ function writeCredential(credential: PublicKeyCredential): unknown {
   try {
     return credential.toJSON();
   } catch {
-    // Password managers put credentials of their own in place, some of which cannot write themselves.
+    // Password managers return credentials of their own, some without `toJSON`.
   }
   const { clientDataJSON, authenticatorData, signature, userHandle } =
     credential.response as AuthenticatorAssertionResponse;
@@ -65,9 +65,8 @@ function writeCredential(credential: PublicKeyCredential): unknown {
 }
 
 /**
- * The signed answer to the request of the service at `baseUrl`, as JSON. To be called on a press only. Rejects with
- * `passkey-canceled` where the person declined or `signal` was aborted, `passkey-unavailable` where this page may not ask (a passkey
- * of another domain) or the request cannot be read.
+ * Resolves with the credential as JSON. Call it in the task of the click. Rejects with `passkey-canceled` if the user declined or
+ * `signal` was aborted, and with `passkey-unavailable` if the passkey is of another domain or the request is not valid.
  */
 export async function askPasskey(request: Json, baseUrl: string, signal: AbortSignal): Promise<unknown> {
   try {

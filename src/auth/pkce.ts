@@ -1,5 +1,4 @@
-// One authorization round: its verifier and state, the address that it goes to, and the checks of what comes back. It
-// opens nothing and stores nothing.
+// One authorization round: its verifier, state and address, and the checks of its answer.
 
 import {
   AuthorizationResponseError,
@@ -12,7 +11,7 @@ import { isLoopback, type Settings } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import type { Grant } from './machine-types.ts';
 
-/** What is secret about a round, and where it goes. */
+/** `state` and `verifier` are secret. */
 export interface Transaction {
   readonly state: string;
   readonly verifier: string;
@@ -25,14 +24,14 @@ export interface Transaction {
 
 const LOGIN_NEEDED = /^(?:login|interaction|consent|account_selection)_required$/;
 
-/** An absolute address for a path of the settings; `https` only, but for loopback. */
+/** `https` only, except for loopback. */
 function serviceUrl(settings: Settings, path: string): URL {
   const url = new URL(/^https?:\/\//i.test(path) ? path : `${settings.baseUrl}/${path.replace(/^\/+/, '')}`);
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
   throw new UploaderError('bad-config', 'authorize-path must be https');
 }
 
-/** Begins a round. Rejects with `insecure-context` where the browser gives no `crypto.subtle`. */
+/** Rejects with `insecure-context` without `crypto.subtle`. */
 export async function createTransaction(
   settings: Settings,
   redirectUri: string,
@@ -54,7 +53,7 @@ export async function createTransaction(
     response_mode: settings.responseMode,
     ...extra,
   };
-  // What the page adds never takes the place of what keeps a round safe.
+  // Parameters of the page never replace those that keep a round secure.
   const all = [...Object.entries(settings.authOptions.params ?? {}), ...Object.entries(own)]
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => [name, String(value)] as const);
@@ -62,7 +61,6 @@ export async function createTransaction(
   return { state, verifier, challenge, url: href, origin };
 }
 
-/** The sign-in page's address with these parameters. */
 function authorizeUrl(settings: Settings, params: Readonly<Record<string, string>>): URL {
   const { adapter } = settings.authOptions;
   if (adapter?.authorizeUrl) return serviceUrl(settings, String(adapter.authorizeUrl(params)));
@@ -71,7 +69,7 @@ function authorizeUrl(settings: Settings, params: Readonly<Record<string, string
   return url;
 }
 
-/** The code of a checked answer, or what it says instead. Throws `UploaderError`. */
+/** Throws `UploaderError` if the answer has no code or fails a check. */
 export function readAnswer(
   settings: Settings,
   params: string,
@@ -93,13 +91,13 @@ export function readAnswer(
     if (code) return { code, verifier: round.verifier, via };
   } catch (cause) {
     if (cause instanceof AuthorizationResponseError) throw refusal(cause.error);
-    // What else it throws holds the parameters, so it is no cause.
+    // Other errors hold the parameters, so they are not passed on as the cause.
   }
   throw new UploaderError('authorize-failed', 'The sign-in page gave no usable answer');
 }
 
 /**
- * Guards against mix-up (RFC 9207). With `issuer` set, `iss` must be there and equal; without it, an `iss` must have the origin of
+ * Prevents mix-up attacks (RFC 9207). With `issuer`, `iss` is required and must be equal; without it, an `iss` must have the origin of
  * the service or of the sign-in page.
  */
 function isIssuer(iss: string | null, { issuer, baseUrl }: Settings, origin: string): boolean {

@@ -1,10 +1,10 @@
-// What a call to one of the sign-in operations looks like from here, and how the page has it made. It reads no answers.
+// Calls to the sign-in operations of the service, by its adapter if the page has one. Answers are not interpreted here.
 
 import type { Settings } from '../core/config.ts';
 import { type ErrorCode, toUploaderError } from '../core/errors.ts';
 import type { Failure } from './machine-types.ts';
 
-/** One call to the service. Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) where no answer could be read. */
+/** Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) if no answer could be read. */
 export type Post = (
   path: string,
   body: unknown,
@@ -22,17 +22,13 @@ export interface PostAnswer {
   readonly wwwAuthenticate?: string;
 }
 
-/** Where calls go, and how long they are wanted. */
 export interface CallContext {
   readonly settings: Settings;
   readonly post: Post;
   readonly signal: AbortSignal;
 }
 
-/**
- * Makes one of the calls of sign-in: by the page's adapter, if that has it, else by `post` with the cookies that the call needs:
- * the session's calls may set and send them, the one for the token stays as browsers have it.
- */
+/** By default all calls but `token` send and set cookies. */
 export function callService(
   name: 'token' | 'login' | 'challenge' | 'logout',
   body: Readonly<Record<string, unknown>>,
@@ -47,17 +43,17 @@ export function callService(
   });
 }
 
-/** True where the service asks for a pause, and says by that that it did not process the request. */
+/** True if the service asks for a pause; it has not processed the request then. */
 export const isPause = ({ status, retryAfterMs }: PostAnswer): boolean =>
   status === 429 || (status === 503 && retryAfterMs !== undefined);
 
-/** What may be shown of an error; `code` where it is none of ours. */
+/** What may be shown of an error. `code` is for errors that are not `UploaderError`. */
 export function toFailure(error: unknown, code: ErrorCode): Failure {
   const known = toUploaderError(error, code, 'Signing in failed');
   return known.status === undefined ? { code: known.code } : { code: known.code, status: known.status };
 }
 
-/** The fields of a value of the wire or of a page; none where it is no object. */
+/** The fields of an untrusted value; none if it is not an object. */
 export const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)

@@ -1,5 +1,4 @@
-// Leaving the page to sign in, and coming back: where to, what is kept meanwhile, and what is taken out of the address. It
-// knows no codes.
+// Redirect mode: what is stored while the page is away, and how its answer is taken out of the address.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -8,10 +7,9 @@ import { record } from './post.ts';
 
 const LONGEST_ANSWER = 8192;
 const STORED = 'secure-uploader:redirect:';
-/** How the callback page hands an answer back to the page that was left. The callback script has the same text. */
+/** Begins the fragment in which the callback page returns the answer. `callback.ts` has the same text. */
 const RETURN_MARK = '#secure-uploader-answer?';
 
-/** An answer with the round that it belongs to. */
 export interface Returned {
   readonly params: string;
   readonly state: string;
@@ -20,7 +18,7 @@ export interface Returned {
   readonly origin: string;
 }
 
-/** The callback page's address: the same for every round. Throws `bad-config` where it is not of the page's own origin. */
+/** The address of the callback page. Throws `bad-config` if it has another origin than the page. */
 export function readRedirectUri(settings: Settings): string {
   const url = new URL(settings.redirectUri ?? 'secure-uploader-callback.html', document.baseURI);
   if (url.origin !== location.origin) {
@@ -29,7 +27,7 @@ export function readRedirectUri(settings: Settings): string {
   return url.href;
 }
 
-/** True where these are the parameters of an answer to the round `state`, each there once and of a sane length. */
+/** True if these are the parameters of an answer to the round `state`, each present once. */
 export function isAnswer(params: unknown, state: string): params is string {
   if (typeof params !== 'string' || params.length > LONGEST_ANSWER) return false;
   const parsed = new URLSearchParams(params);
@@ -38,24 +36,23 @@ export function isAnswer(params: unknown, state: string): params is string {
   return isUnique && parsed.get('state') === state && parsed.has('code') !== parsed.has('error');
 }
 
-/** Keeps a round while the page is away (redirect mode only). `owner` names the session that may take it. */
+/** Redirect mode only. `owner` names the session that may take the answer. */
 export function storeTransaction({ state, verifier, origin }: Transaction, owner: string): void {
   const stored = { verifier, origin, owner, returnTo: location.href, createdAtMs: Date.now() };
   sessionStorage.setItem(STORED + state, JSON.stringify(stored));
 }
 
-/** Forgets every stored round: the page was shown again without an answer. */
 export function dropTransactions(): void {
   for (const name of Object.keys(sessionStorage))
     if (name.startsWith(STORED)) sessionStorage.removeItem(name);
 }
 
-/** Parameters of an answer, to be removed from a query that is the page's own otherwise. */
+/** Removed from the query; other parameters are the page's own. */
 const OF_ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'session_state'];
 
 /**
- * The answer that this page was loaded with, if it is one for `owner`: taken out of storage and out of the address before
- * anything else. `undefined` where there is none; throws `state-mismatch` where it is of no use.
+ * Takes the answer for `owner` that this page was loaded with out of storage and address. `undefined` if there is none; throws
+ * `state-mismatch` if it cannot be used.
  */
 export function takeReturn(redirectUri: string, owner: string, maxAgeMs: number): Returned | undefined {
   const isMarked = location.hash.startsWith(RETURN_MARK);
@@ -71,7 +68,7 @@ export function takeReturn(redirectUri: string, owner: string, maxAgeMs: number)
   try {
     stored = record(JSON.parse(sessionStorage.getItem(STORED + state) ?? 'null'));
   } catch {
-    // Unreadable is unknown.
+    // An entry that cannot be read counts as missing.
   }
   if (typeof stored.owner === 'string' && stored.owner !== owner) return undefined;
   sessionStorage.removeItem(STORED + state);
@@ -83,7 +80,7 @@ export function takeReturn(redirectUri: string, owner: string, maxAgeMs: number)
   return { params, state, verifier: stored.verifier, origin: String(stored.origin) };
 }
 
-/** Where the page was before the round; for an answer that nobody asked for, the current address without it. */
+/** The page's address before the round; for an unexpected answer, the current address without it. */
 function addressWithout(isInFragment: boolean, returnTo: unknown): string {
   const url = new URL(location.href);
   if (typeof returnTo === 'string' && returnTo.startsWith(`${url.origin}${url.pathname}`)) {

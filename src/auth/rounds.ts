@@ -1,5 +1,5 @@
-// Where a round is run, loaded when a page has no token of its own: a window, a hidden frame. It waits for the callback page's
-// answer, by message and by channel, and lets through only what is from there and meant for this round.
+// Runs rounds in a window or a hidden frame. The callback page answers by message and by channel; everything that is not its answer to
+// this round is ignored. Loaded with the first round.
 
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
@@ -12,11 +12,11 @@ import { isAnswer } from './redirect.ts';
 export { redeem } from './exchange.ts';
 export { createTransaction, readAnswer } from './pkce.ts';
 
-/** What the callback page sends, and what it is told back. `callback.ts` has the same words. */
+/** `callback.ts` has the same texts. */
 const ANSWER = 'secure-uploader:answer';
 const ACK = 'secure-uploader:ack';
 
-/** The first answer for the round `state` that passes all checks; everything else is ignored. */
+/** Resolves with the first valid answer to the round `state`. */
 function listen(state: string, source: () => Window | null, signal: AbortSignal): Promise<string> {
   const stop = new AbortController();
   const channel = openChannel(`secure-uploader:${state}`);
@@ -26,7 +26,7 @@ function listen(state: string, source: () => Window | null, signal: AbortSignal)
       const { type, version, params } = record(data);
       if (type !== ANSWER || version !== 1 || !isAnswer(params, state)) return false;
       resolve(params);
-      // Both routes may deliver, and the page waits for its word on either.
+      // Both routes may deliver; the callback page closes on either acknowledgment.
       channel?.postMessage(ack);
       return true;
     };
@@ -44,16 +44,14 @@ function listen(state: string, source: () => Window | null, signal: AbortSignal)
   });
 }
 
-/** How a window is watched; times in milliseconds. */
 export interface WindowOptions {
   readonly signal: AbortSignal;
-  /** Told once, when the window has read as closed for `graceMs`: a hint, since a page that severs it makes it look just so. */
+  /** Called once, when the window has read as closed for `graceMs`. That is a hint: a severed window reads as closed, too. */
   readonly onClosed: () => void;
   readonly pollMs: number;
   readonly graceMs: number;
 }
 
-/** Lets the person sign in in a window that is open already. */
 export async function runPopup(
   popup: Window,
   settings: Settings,
@@ -76,7 +74,7 @@ export async function runPopup(
   }
 }
 
-/** Asks without a word to the person, in a hidden frame that is gone afterwards. Rejects with `sign-in-required` where one is needed. */
+/** Runs a round with `prompt=none` in a hidden frame. Rejects with `sign-in-required` if nobody is signed in. */
 export async function trySilent(
   settings: Settings,
   redirectUri: string,

@@ -1,11 +1,11 @@
-// What a step of the sign-in table means to those who watch: the snapshot, and the changes to report.
+// Turns steps of the sign-in table into snapshots and changes.
 
 import type { Change } from '../core/changes.ts';
 import { canRetry } from '../core/errors.ts';
 import type { AuthMode, AuthSnapshot, AuthState } from '../core/types.ts';
 import type { AuthEvent, AuthModel, Failure } from './machine-types.ts';
 
-/** States that go on by themselves. */
+/** States that end without the user. */
 const ALONE: ReadonlySet<AuthState> = new Set<AuthState>([
   'asking-host',
   'silent',
@@ -17,7 +17,7 @@ const ALONE: ReadonlySet<AuthState> = new Set<AuthState>([
 const describe = (error: Failure): NonNullable<AuthSnapshot['error']> =>
   Object.freeze({ ...error, retryable: canRetry(error.code) });
 
-/** The frozen snapshot; the one at hand where nothing in it would change. */
+/** Returns `at` if nothing in it would change. */
 export function createSnapshot(
   { state, error }: AuthModel,
   mode: AuthMode,
@@ -33,7 +33,7 @@ export function createSnapshot(
   return Object.freeze({ state, mode, required, error: describe(error), ...wait });
 }
 
-/** What happened between two models, in the order in which it is told. */
+/** The changes between two models, in the order of their events. */
 export function changesBetween(
   before: AuthModel,
   { state, error, challenge }: AuthModel,

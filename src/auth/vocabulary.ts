@@ -1,12 +1,11 @@
-// What the answers to credentials and challenges mean. A word that is in no table here never means that somebody is signed in; an
-// adapter translates those of another service.
+// Reads the answers to credentials and challenges. A word that is missing from the tables never means success; an adapter translates
+// those of other services.
 
 import type { ErrorCode } from '../core/errors.ts';
 import { readExpiry } from './bearer.ts';
 import type { Failure, FlowEvent, Hints, Method } from './machine-types.ts';
 import { record } from './post.ts';
 
-/** What was asked when the answer came. */
 export type Step = 'login' | 'start' | 'answer' | 'poll';
 
 type Event = Extract<
@@ -15,38 +14,40 @@ type Event = Extract<
   | { readonly error: Failure }
   | { readonly type: 'established' | 'denied' | 'expired' }
 >;
-/** The meaning of an answer, with the newest challenge token and the code, where there are such. */
+/** An answer as an event, with its challenge token and code. */
 export type Reading = { readonly token?: string; readonly code?: string } & Event;
 
 type Fields = Readonly<Record<string, unknown>>;
-/** What the words of `status` and `error` mean; a word that is not here never means that somebody is signed in. */
-const WORDS: Readonly<Record<string, string>> = {
-  locked: 'locked',
-  expired: 'expired',
-  challengeexpired: 'expired',
-  invalidcode: 'wrong',
-  denied: 'refused',
-  invalidcredentials: 'refused',
-  slowdown: 'slower',
-  waiting: 'waiting',
-  challenge: 'challenge',
-  ok: 'established',
-  success: 'established',
-  established: 'established',
-};
-/** As a next step, these say that nothing more is asked. */
-const NEXT_WORDS: Readonly<Record<string, string>> = {
+/** Words of `status` and `error`. */
+const WORDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    locked: 'locked',
+    expired: 'expired',
+    challengeexpired: 'expired',
+    invalidcode: 'wrong',
+    denied: 'refused',
+    invalidcredentials: 'refused',
+    slowdown: 'slower',
+    waiting: 'waiting',
+    challenge: 'challenge',
+    ok: 'established',
+    success: 'established',
+    established: 'established',
+  }),
+);
+/** Words of `next_step`. */
+const NEXT_WORDS: ReadonlyMap<string, string> = new Map([
   ...WORDS,
-  authorize: 'established',
-  none: 'established',
-};
+  ['authorize', 'established'],
+  ['none', 'established'],
+]);
 
-/** The ways of answering, in the order in which they are offered. */
+/** The kinds of methods, in the order in which they are offered. */
 const ORDER: readonly string[] = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'];
 const SHORTEST_POLL_MS = 1000;
 const STARTED_BY_ITSELF = new Set(['totp', 'recovery', 'code']);
 
-/** A word as it is compared: `MFA_REQUIRED`, `mfa-required` and `mfaRequired` are one. */
+/** `MFA_REQUIRED`, `mfa-required` and `mfaRequired` are the same word. */
 export const normalize = (word: unknown): string =>
   typeof word === 'string' ? word.toLowerCase().replace(/[^a-z0-9]/g, '') : '';
 
@@ -56,21 +57,13 @@ const count = (value: unknown): number | undefined => {
   const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
   return number >= 0 && number < 1e6 ? number : undefined;
 };
-/** Only the table's own words: an object has others, such as `constructor`. */
-const own = (words: Readonly<Record<string, string>>, word: string): string | undefined =>
-  Object.hasOwn(words, word) ? words[word] : undefined;
 const defined = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 
-/** The methods of an answer that can be used here, in the order in which they are offered. */
+/** The methods of an answer that this form supports. */
 export function readMethods(list: unknown, canUsePasskey: boolean): Method[] {
   const methods = (Array.isArray(list) ? list : []).slice(0, 50).flatMap((entry: unknown): Method[] => {
-    const {
-      id: named,
-      type,
-      label,
-      hint,
-    } = typeof entry === 'string' ? ({ id: entry } as Fields) : record(entry);
+    const { id: named, type, label, hint } = record(typeof entry === 'string' ? { id: entry } : entry);
     const id = text(named ?? type);
     const spellings = [type, named].map(normalize);
     const family = ORDER.find((known) => spellings.includes(known)) as Method['family'] | undefined;
@@ -81,7 +74,6 @@ export function readMethods(list: unknown, canUsePasskey: boolean): Method[] {
   return methods.sort((one, other) => ORDER.indexOf(one.family) - ORDER.indexOf(other.family));
 }
 
-/** What an answer tells of the challenge. */
 export function readHints(body: Fields, nowMs: number): Hints {
   const challenge = record(body.challenge);
   const inMs = (seconds: unknown, fromMs = 0): number | undefined => {
@@ -108,7 +100,7 @@ export interface ReadOptions {
   readonly canUsePasskey: boolean;
 }
 
-/** Reads an answer that is no pause (429). The most telling first: the stricter reading wins where words contradict each other. */
+/** Reads an answer other than a pause (429). If its words contradict each other, the stricter meaning counts. */
 export function readAnswer(step: Step, status: number, body: unknown, how: ReadOptions): Reading {
   if (status >= 500) return { type: 'failed', error: { code: 'service-failed', status } };
   const answer = record(body);
@@ -124,13 +116,12 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
   const isError = status >= 400;
   const error = normalize(answer.error);
   const next = normalize(answer.next_step);
-  const said = [normalize(answer.status), error].filter(Boolean).map((word) => own(WORDS, word));
-  const nextKind = own(NEXT_WORDS, next);
+  const said = [normalize(answer.status), error].filter(Boolean).map((word) => WORDS.get(word));
+  const nextKind = NEXT_WORDS.get(next);
   const says = (kind: string): boolean => said.includes(kind);
   const hasToken = text(answer.challenge_token) !== undefined;
   const hints = readHints(answer, nowMs);
   const refuse = (code: ErrorCode): Event => ({ type: 'refused', error: { code, status } });
-  // What was entered is not right, where something was.
   const wrong: Event | undefined = step === 'answer' ? { type: 'wrong', hints } : undefined;
   const rejected = step === 'login' ? refuse('credentials-rejected') : wrong;
 
@@ -158,7 +149,7 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
     const isRejection = [401, 403, 422].includes(status);
     return (isRejection && rejected) || { type: 'failed', error: { code: 'service-failed', status } };
   }
-  // A word that is not known leaves it open, whatever stands beside it.
+  // One unknown word is enough to refuse.
   const kinds = next ? [...said, nextKind] : said;
   const isEstablished = kinds.length > 0 && kinds.every((kind) => kind === 'established');
   return isEstablished ? { type: 'established' } : refuse('step-unsupported');

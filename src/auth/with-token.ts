@@ -1,5 +1,4 @@
-// Runs a privileged call with the token, and decides what a refusal of it means: a late one, a token to renew, or the end.
-// It does not know how a token is got.
+// Runs a call with the token, and decides what a 401 means: a newer token exists, the token must be renewed, or the call fails.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -10,13 +9,12 @@ import { record } from './post.ts';
 export interface TokenHooks {
   readonly keeper: Keeper;
   readonly brakes: Brakes;
-  /** Waits for a token that is good for a call. */
+  /** Waits for a token that can be used. */
   readonly obtain: (signal: AbortSignal) => Promise<string>;
-  /** The service wants a stronger proof, described by these parameters of `/authorize`. */
+  /** Called when the service asks for a stronger proof, with the parameters of `/authorize` for it. */
   readonly onStepUp: (proof: Readonly<Record<string, string>>) => void;
 }
 
-/** A `WithToken` over a session's token. */
 export function createWithToken(settings: Settings, hooks: TokenHooks): WithToken {
   const { keeper, brakes, obtain, onStepUp } = hooks;
   return async (call, signal) => {
@@ -34,7 +32,7 @@ export function createWithToken(settings: Settings, hooks: TokenHooks): WithToke
         if (!(error instanceof UploaderError) || error.code !== 'token-rejected') throw error;
         if (hasRenewed)
           throw new UploaderError('token-rejected', 'A new token was refused', { cause: error, status: 401 });
-        // Refused while a newer one was on its way: that one is still to be tried.
+        // A newer token arrived during the call: try that one.
         if (keeper.value !== undefined && keeper.value !== token) continue;
         hasRenewed = true;
         keeper.reject(token);
@@ -45,7 +43,7 @@ export function createWithToken(settings: Settings, hooks: TokenHooks): WithToke
   };
 }
 
-/** The stronger proof that a refusal asks for (RFC 9470), where the page may read that. */
+/** The stronger proof that a 401 asks for (RFC 9470), if the page can read the header. */
 function readStepUp({ cause }: UploaderError): Record<string, string> | undefined {
   const asked = String(record(cause).wwwAuthenticate ?? '');
   if (!asked.includes('insufficient_user_authentication')) return undefined;
