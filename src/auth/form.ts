@@ -1,7 +1,7 @@
 // The form's part of sign-in: sends credentials and answers to challenges, and turns the service's answers into events. Secrets are
 // dropped as soon as they are sent. Loaded with the form.
 
-import { sleep } from '../core/wait.ts';
+import { abortable, sleep } from '../core/wait.ts';
 import { challengeRows } from './challenge-rows.ts';
 import type {
   AuthEvent,
@@ -13,6 +13,7 @@ import type {
   Rows,
   Send,
 } from './machine-types.ts';
+import { askPasskey } from './passkey.ts';
 import type { Transaction } from './pkce.ts';
 import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
 import { coolMs, timesOf } from './times.ts';
@@ -43,9 +44,6 @@ export interface LoginForm {
   /** Called after each step of the table. */
   onEnter(model: AuthModel): void;
 }
-
-/** Loaded with the challenge, so that the click need not wait. */
-const loadPasskey = (): Promise<typeof import('./passkey.ts')> => import('./passkey.ts');
 
 const STEPS = new Set(['login', 'start', 'answer', 'poll']);
 
@@ -91,8 +89,6 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     const { message } = record(body);
     if (authOptions.showServerMessages === true && typeof message === 'string')
       nextSaid = message.slice(0, 300);
-    if (event.type === 'challenged' && event.methods.some(({ family }) => family === 'passkey'))
-      await loadPasskey();
     return code && verifier ? { type: 'code', grant: { code, verifier, via: 'form' } } : event;
   }
 
@@ -100,11 +96,12 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
   async function waitToPoll(isSlower: boolean, signal: AbortSignal): Promise<void> {
     if (isSlower) slowerMs += 5000;
     await sleep((challenge()?.pollMs ?? times.pollMs) + slowerMs, signal);
-    if (!document.hidden) return;
-    await new Promise<void>((resolve, reject) => {
-      document.addEventListener('visibilitychange', () => document.hidden || resolve(), { signal });
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    });
+    while (document.hidden) {
+      const changed = new Promise((resolve) =>
+        document.addEventListener('visibilitychange', resolve, { once: true, signal }),
+      );
+      await abortable(changed, signal);
+    }
   }
 
   async function run(effect: Effect, signal: AbortSignal): Promise<FlowEvent | undefined> {
@@ -121,12 +118,11 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     },
     rows: challengeRows,
     run(effect, signal, send) {
-      const fail = (error: unknown): void => {
-        if (!signal.aborted) send({ type: 'failed', error: toFailure(error, 'network') });
-      };
       run(effect, signal)
         .then((event) => event && send(event))
-        .catch(fail);
+        .catch((error: unknown) => {
+          if (!signal.aborted) send({ type: 'failed', error: toFailure(error, 'network') });
+        });
     },
     onEnter({ state, challenge }) {
       said = nextSaid;
@@ -147,7 +143,6 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
       const { generation } = model();
       const asked = signal();
       try {
-        const { askPasskey } = await loadPasskey();
         const credential = await askPasskey(challenge()?.publicKey ?? {}, settings.baseUrl, asked);
         if (asked.aborted) return;
         entered = { credential };

@@ -6,12 +6,13 @@ import { record } from './post.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
+const type = 'public-key';
+
 const toBytes = (text: unknown): Uint8Array<ArrayBuffer> => {
   const base64 = String(text).replaceAll('-', '+').replaceAll('_', '/');
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 };
-const toText = (bytes: ArrayBuffer | null): string | null =>
-  bytes &&
+const toText = (bytes: ArrayBuffer): string =>
   btoa(String.fromCharCode(...new Uint8Array(bytes)))
     .replaceAll('+', '-')
     .replaceAll('/', '_')
@@ -26,7 +27,7 @@ function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOpt
   const { hostname } = new URL(baseUrl);
   const rpId = given.rpId ?? hostname;
   if (typeof rpId !== 'string' || !`.${hostname}`.endsWith(`.${rpId}`))
-    throw new UploaderError('passkey-unavailable', 'The service asked for a passkey of another domain');
+    throw new UploaderError('passkey-unavailable', 'rpId is of another domain');
   const options: Json = { ...given, rpId };
   const parse = (PublicKeyCredential as { parseRequestOptionsFromJSON?: (json: unknown) => unknown })
     .parseRequestOptionsFromJSON;
@@ -35,7 +36,7 @@ function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOpt
   return {
     ...options,
     challenge: toBytes(options.challenge),
-    allowCredentials: allowed.map(({ id }) => ({ id: toBytes(id), type: 'public-key' })),
+    allowCredentials: allowed.map(({ id }) => ({ id: toBytes(id), type })),
   } as PublicKeyCredentialRequestOptions;
 }
 
@@ -45,23 +46,14 @@ function writeCredential(credential: PublicKeyCredential): unknown {
   } catch {
     // Password managers return credentials of their own, some without `toJSON`.
   }
-  const { clientDataJSON, authenticatorData, signature, userHandle } =
-    credential.response as AuthenticatorAssertionResponse;
-  const response = {
-    clientDataJSON: toText(clientDataJSON),
-    authenticatorData: toText(authenticatorData),
-    signature: toText(signature),
-    ...(userHandle && { userHandle: toText(userHandle) }),
-  };
-  const { id, authenticatorAttachment } = credential;
-  return {
-    id,
-    rawId: toText(credential.rawId),
-    type: 'public-key',
-    response,
-    authenticatorAttachment,
-    clientExtensionResults: {},
-  };
+  const { id, rawId, authenticatorAttachment } = credential;
+  const parts = credential.response as unknown as Readonly<Record<string, ArrayBuffer | null>>;
+  const response: Record<string, string> = {};
+  for (const name of ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle']) {
+    const part = parts[name];
+    if (part) response[name] = toText(part);
+  }
+  return { id, rawId: toText(rawId), type, response, authenticatorAttachment, clientExtensionResults: {} };
 }
 
 /**
@@ -76,8 +68,7 @@ export async function askPasskey(request: Json, baseUrl: string, signal: AbortSi
   } catch (cause) {
     const isDeclined =
       cause instanceof DOMException && (cause.name === 'NotAllowedError' || cause.name === 'AbortError');
-    if (!isDeclined)
-      throw new UploaderError('passkey-unavailable', 'This page cannot use the passkey', { cause });
+    if (!isDeclined) throw new UploaderError('passkey-unavailable', 'No passkey', { cause });
   }
-  throw new UploaderError('passkey-canceled', 'No passkey was used');
+  throw new UploaderError('passkey-canceled', 'No passkey');
 }

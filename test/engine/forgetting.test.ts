@@ -141,6 +141,25 @@ describe('what is kept of an upload', () => {
     await until(() => stateOfAnn() === 'signed-out');
   });
 
+  it('leaves no token behind when the owner is named late and no upload needs it, nor does the owner get it', async () => {
+    const input = { auth: 'token', clientId: 'named-late', getToken: () => 'token-of-before' } as const;
+    const engine = new TestEngine(input);
+    const deps = { post: () => Promise.reject(new Error('no call')), report: () => undefined };
+    const stateOf = (owner: string): string => {
+      const session = openAuthSession(createSettings({ ...engine.input, ...input, owner }), deps);
+      const { state } = session.snapshot;
+      session.close();
+      return state;
+    };
+    const shared = openAuthSession(createSettings({ ...engine.input, ...input }), deps);
+    await shared.withToken(async () => undefined, AbortSignal.timeout(10_000));
+    shared.close();
+    expect(stateOf('')).to.equal('signed-in');
+    engine.uploader.configure({ ...engine.input, owner: 'ann' });
+    await until(() => stateOf('') === 'signed-out');
+    expect(stateOf('ann')).to.equal('signed-out');
+  });
+
   it('is said not to be deleted where the database refuses, after everything else went', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const no = new UploaderError('store-unavailable', 'no');

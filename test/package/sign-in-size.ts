@@ -77,14 +77,14 @@ describe('Signing in', () => {
     assert.ok(bytes > 0 && bytes <= most, text);
   };
 
-  test('adds at most 10 kB to what every page downloads', (t) =>
-    isAtMost(whole.initialBytes - without.initialBytes, 10_000, (text) =>
+  test('adds at most 9.5 kB to what every page downloads', (t) =>
+    isAtMost(whole.initialBytes - without.initialBytes, 9500, (text) =>
       t.diagnostic(`${text}; the whole element: ${whole.initialBytes}`),
     ));
 
-  test('downloads at most 4 kB for the first sign-in in a window or frame', (t) =>
-    isAtMost(whole.bytesOf('rounds'), 4000, (text) => t.diagnostic(text)));
+  test('downloads at most 3.5 kB for the first sign-in in a window or frame', (t) =>
+    isAtMost(whole.bytesOf('rounds'), 3500, (text) => t.diagnostic(text)));
 
-  test('downloads at most 9 kB for its form, passkeys included', (t) =>
-    isAtMost(whole.bytesOf('secure-uploader-login', 'passkey'), 9000, (text) => t.diagnostic(text)));
+  test('downloads at most 8 kB for its form, passkeys included', (t) =>
+    isAtMost(whole.bytesOf('secure-uploader-login'), 8000, (text) => t.diagnostic(text)));
 });
