@@ -1,5 +1,4 @@
-// The calls that the rest of the project makes to the service: each one request, signed in, checked on the way out and read
-// on the way back. It does not know why they are made, nor tries anything twice.
+// The calls to the service. Each is one request with a token; its answer is validated. Nothing is retried here.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -32,11 +31,11 @@ const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 /**
  * The upload operations. They reject with the signal's reason, or with `UploaderError`:
- * - `token-rejected` (its `status` is 401; a readable `WWW-Authenticate` is in `cause`), `forbidden` (401 for want of scope, 403,
- *   and 404 or 410 on opening),
+ * - `token-rejected` (its `status` is 401; a readable `WWW-Authenticate` is in `cause`), `forbidden` (401 with
+ *   `insufficient_scope`, 403, and 404 or 410 on opening),
  * - `session-expired` (404, 410), `name-taken` (409 on opening), `file-too-large` (413 on opening),
- * - `upload-refused` with `status`: 400, 413, 422 and every other 4xx; the same request will be refused again,
- * - `rate-limited` (429, 503) and `service-failed` (408, 5xx), with `retryAfterMs` where it is known,
+ * - `upload-refused` with `status`: 400, 413, 422 and every other 4xx; a retry would fail again,
+ * - `rate-limited` (429, 503) and `service-failed` (408, 5xx), with `retryAfterMs` if it is known,
  * - `bad-response`, `network`, `offline`, `timeout`, `bad-config`.
  */
 export function createCalls(settings: Settings, withToken: WithToken, options: HttpOptions = {}): Calls {
@@ -67,7 +66,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           token,
           headers: inSession(session),
           body: presignBody(chunks, profile),
-          // A URL with a signed security token takes some 3 KiB; a batch of many must fit all the same.
+          // A URL with a signed security token has about 3 KiB, and a batch has many.
           maxBytes: 2 ** 20 + chunks.length * 16_384,
           signal,
         };
@@ -110,19 +109,18 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
   }
 }
 
-/** What a sign-in call answered, whatever its status. */
 export interface PostAnswer {
   readonly status: number;
-  /** Parsed JSON; `undefined` where the answer was no JSON. */
+  /** Parsed JSON; `undefined` if the answer was not JSON. */
   readonly body: unknown;
-  /** From `Retry-After` or the body, milliseconds: as told, however long. */
+  /** From `Retry-After` or the body, milliseconds, without a limit. */
   readonly retryAfterMs?: number;
   readonly wwwAuthenticate?: string;
 }
 
 /**
- * Posts JSON to one of the sign-in operations. Answers of every status resolve; it rejects with the signal's reason, or with
- * `network`, `offline`, `timeout`, `bad-response` (too big) or `bad-config` (an address that may not be called).
+ * Posts JSON to a sign-in operation. Resolves for every status; rejects with the signal's reason, or with `network`, `offline`,
+ * `timeout`, `bad-response` (too big) or `bad-config` (the address is not allowed).
  */
 export type Post = (
   path: string,
@@ -134,7 +132,7 @@ export type Post = (
   },
 ) => Promise<PostAnswer>;
 
-/** The sender of the sign-in operations. It never has the bearer; with one among `headers` it goes below the base URL only. */
+/** It has no bearer. A request with one among its `headers` goes below the base URL only. */
 export function createPost(
   settings: Pick<Settings, 'baseUrl' | 'authHeader'>,
   { timeoutMs = 30_000 }: HttpOptions = {},
@@ -143,7 +141,7 @@ export function createPost(
     const url = resolveUrl(settings.baseUrl, path);
     const names = Object.keys(headers).map((name) => name.toLowerCase());
     const isPrivileged = names.includes('authorization') || names.includes(settings.authHeader.toLowerCase());
-    // A path must stay below the base URL; only a whole address, which the page wrote itself, may lead elsewhere.
+    // A path must stay below the base URL. An absolute address was written by the page, so it may lead elsewhere.
     const isFree = path.includes('://') && !isPrivileged;
     if (!(isFree ? isSafeUrl(settings.baseUrl, url) : isBelow(settings.baseUrl, url))) {
       throw new UploaderError(

@@ -1,66 +1,62 @@
-// The one place where a request to the service is made, and the only one that may add the bearer. It checks where the
-// request goes, how long it takes and how much comes back; it does not know what the answers mean.
+// Makes all requests to the service, and is the only module that adds the bearer. It limits the address, the time and the size of the
+// answer.
 
 import type { Settings } from '../core/config.ts';
 import { isLoopback } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { sleep } from '../core/wait.ts';
 
-/** One request below the base URL. */
 export interface ServiceRequest {
   readonly method: 'POST' | 'DELETE';
-  /** A path below the base URL, or an absolute URL that lies below it. */
+  /** A path below the base URL, or an absolute URL below it. */
   readonly path: string;
-  /** The bearer, or `undefined` where the call is made without one. */
   readonly token: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON, where there is one. */
+  /** Sent as JSON. */
   readonly body?: unknown;
-  /** The greatest answer that is read, in bytes. Default 1 MiB. */
+  /** The largest answer that is read, in bytes. Default 1 MiB. */
   readonly maxBytes?: number;
   readonly signal: AbortSignal;
 }
 
-/** An answer of any status. */
 export interface Answer {
   readonly status: number;
-  /** Where it came from, without the query. */
+  /** The URL without its query. */
   readonly address: string;
-  /** The parsed JSON; `undefined` where the answer was empty or no JSON. */
+  /** The parsed JSON; `undefined` if the answer was empty or not JSON. */
   readonly body: unknown;
-  /** Nothing came, or only white space. */
+  /** Empty, or white space only. */
   readonly isEmpty: boolean;
-  /** Case does not matter; `null` where it is not there, or the service does not expose it to pages. */
+  /** Not case-sensitive. `null` if the header is missing, or not exposed to pages. */
   header(name: string): string | null;
 }
 
-/** What a test makes small. */
 export interface HttpOptions {
-  /** From the first byte sent to the last one read, milliseconds, beside what a long body takes. Default 30 s. */
+  /** From the first byte sent to the last byte read, milliseconds; longer for a long body. Default 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Aborts when the line is another one: a request under way then is on a dead connection. */
+  /** Aborts when the network changes: the connections of running requests are dead then. */
   readonly connectionChange?: () => AbortSignal;
 }
 
 /**
- * Sends a request and reads its whole answer. Rejects with the signal's reason, or with `UploaderError`: `bad-config`
+ * Sends a request and reads the whole answer. Rejects with the signal's reason, or with `UploaderError`: `bad-config`
  * (not below the base URL: nothing is sent), `network`, `offline`, `timeout`, `bad-response` (too big).
  */
 export type Send = (request: ServiceRequest) => Promise<Answer>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 2 ** 20;
-/** A body that is sent at less than this, bytes a millisecond, beside all that the upload slots send, is on no line that works. */
+/** The slowest rate at which a body is expected to be sent beside uploads, bytes per millisecond. */
 const SLOWEST_BODY = 32;
 
-/** The sender of all calls below `/files`, the only one that is given tokens. */
+/** For all calls below `/files`; only these get tokens. */
 export function createSend(
   settings: Pick<Settings, 'baseUrl' | 'authHeader' | 'authScheme'>,
   { timeoutMs = TIMEOUT_MS, connectionChange }: HttpOptions = {},
 ): Send {
   return async ({ method, path, token, headers, body, maxBytes, signal }) => {
     const url = resolveUrl(settings.baseUrl, path);
-    // The session header is as worth protecting as the bearer, so this holds with and without one.
+    // Also without a bearer: the session header is secret, too.
     if (!isBelow(settings.baseUrl, url))
       throw new UploaderError('bad-config', `${path} is not below base-url`);
     const allHeaders = new Headers(headers);
@@ -84,7 +80,7 @@ interface ExchangeOptions {
   readonly connectionChange?: AbortSignal | undefined;
 }
 
-/** Sends to an address that the caller has checked. Same promise as `Send`, without the check and without the bearer. */
+/** As `Send`, for an address that the caller has checked, and without a bearer. */
 export async function exchange(
   url: URL,
   init: { readonly method: string; readonly headers: Headers; readonly credentials: RequestCredentials },
@@ -109,7 +105,7 @@ export async function exchange(
     const response = await fetch(url, {
       ...init,
       ...(body === undefined ? {} : { body: text }),
-      // No cache mode: none of these methods is cached, and naming one would keep Chromium from remembering preflights.
+      // A cache mode would prevent Chromium from caching preflights.
       redirect: 'error',
       referrerPolicy: 'no-referrer',
       signal: stop.signal,
@@ -133,7 +129,7 @@ export async function exchange(
   }
 }
 
-/** A request that never got an answer which a page may read: line, CORS, redirect and reset look all the same. */
+/** A request without a readable answer: network errors, CORS, redirects and resets look the same to a page. */
 export function networkError(cause: unknown): UploaderError {
   return navigator.onLine === false
     ? new UploaderError('offline', 'the browser is offline', { cause })
@@ -177,7 +173,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The address of a path below `baseUrl` (with or without a leading slash), or of an absolute URL. Throws `bad-config`. */
+/** `path` may be absolute, or a path below `baseUrl` with or without a leading slash. Throws `bad-config`. */
 export function resolveUrl(baseUrl: string, path: string): URL {
   try {
     return new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`);
@@ -186,7 +182,7 @@ export function resolveUrl(baseUrl: string, path: string): URL {
   }
 }
 
-/** True for the base URL itself and what lies below it, whatever a server may take `%2e`, `%2f` and `\` for. */
+/** True for the base URL and addresses below it, however a server decodes `%2e`, `%2f` and `\`. */
 export function isBelow(baseUrl: string, url: URL): boolean {
   const base = new URL(baseUrl);
   if (url.origin !== base.origin || url.origin === 'null' || url.username || url.password) return false;
@@ -196,7 +192,7 @@ export function isBelow(baseUrl: string, url: URL): boolean {
   return rest !== undefined && !/(?:^|[/\\])\.{1,2}(?:[/\\;]|$)|\\/.test(rest);
 }
 
-// Twice and thrice encoded dots are looked through too; `undefined` where it cannot be decoded or does not end.
+// Also for dots that are encoded repeatedly; `undefined` if it cannot be decoded, or not in a few rounds.
 function decodeFully(path: string): string | undefined {
   let decoded = path;
   for (let round = 0; round < 5; round += 1) {
@@ -211,7 +207,7 @@ function decodeFully(path: string): string | undefined {
   return undefined;
 }
 
-/** https anywhere; http only to loopback, and only where the base URL is on loopback too. */
+/** `https`; `http` only to loopback, and only if the base URL is on loopback. */
 export function isSafeUrl(baseUrl: string, url: URL): boolean {
   if (url.protocol === 'https:') return true;
   return url.protocol === 'http:' && isLoopback(url.hostname) && isLoopback(new URL(baseUrl).hostname);
@@ -219,7 +215,7 @@ export function isSafeUrl(baseUrl: string, url: URL): boolean {
 
 const MAX_WAIT_MS = 5 * 60_000;
 
-/** `Retry-After` (seconds or an HTTP date, told from the answer's own `Date` where it is readable) in ms, `longestMs` at most. */
+/** `Retry-After` in milliseconds, at most `longestMs`. An HTTP date is compared to the answer's `Date`, if that is readable. */
 export function readRetryAfterMs(
   value: string | number | null | undefined,
   date: string | null,
@@ -232,7 +228,7 @@ export function readRetryAfterMs(
   return Number.isFinite(waitMs) ? Math.min(Math.max(waitMs, 0), longestMs) : undefined;
 }
 
-/** Epoch milliseconds of an HTTP date; `undefined` where there is none. */
+/** Epoch milliseconds of an HTTP date. */
 export function readDateMs(date: string | null): number | undefined {
   const ms = date === null ? Number.NaN : Date.parse(date);
   return Number.isNaN(ms) ? undefined : ms;

@@ -1,10 +1,9 @@
-// The defaults for what the interface leaves open, and the page's own answers laid over them. docs/service.md lists the
-// points by number. It knows no request.
+// Defaults for the open points of the interface, and the page's overrides. docs/service.md lists the points by number.
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 
-/** A profile with every default that is a value; the functions stay optional, since their default is code of the wire. */
+/** Functions stay optional: their defaults are in `wire.ts`. */
 export type FullProfile = Profile &
   Required<
     Pick<Profile, 'missingChunk' | 'hashEncoding' | 'emptyFile' | 'fileName' | 'sendSizes' | 'statuses'>
@@ -19,13 +18,13 @@ const DEFAULTS = {
   statuses: {},
 } as const satisfies Profile;
 
-/** The page's profile over the defaults; what is set to `undefined` counts as not set. */
+/** A field that is `undefined` gets its default. */
 export function fillProfile(profile: Profile): FullProfile {
   const set = Object.entries(profile).filter(([, value]) => value !== undefined);
   return Object.freeze({ ...DEFAULTS, ...Object.fromEntries(set) });
 }
 
-/** Runs a function of the page's profile; what it throws becomes `bad-config`. */
+/** Runs a function of the page's profile. Throws `bad-config` if the function throws. */
 export function askProfile<T>(name: keyof Profile, fn: () => T): T {
   try {
     return fn();
@@ -34,7 +33,7 @@ export function askProfile<T>(name: keyof Profile, fn: () => T): T {
   }
 }
 
-/** What an answer's status means (U12). */
+/** The meanings of statuses (U12). */
 export type Meaning = NonNullable<Profile['statuses']>[number];
 
 const MEANINGS: Readonly<Record<number, Meaning>> = {
@@ -48,7 +47,6 @@ const MEANINGS: Readonly<Record<number, Meaning>> = {
   503: 'slow-down',
 };
 
-/** The meaning of a status that is not 2xx, from the profile or the table. */
 export function meaningOf(status: number, statuses: NonNullable<Profile['statuses']> = {}): Meaning {
   return statuses[status] ?? MEANINGS[status] ?? (status >= 500 ? 'retry' : 'refused');
 }

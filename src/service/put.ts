@@ -1,5 +1,4 @@
-// Sends one chunk's bytes to its presigned URL: an XHR, since fetch tells no progress. It carries nothing of ours, no bearer,
-// no cookie, no session. It knows neither the service nor what the bytes are.
+// Sends the bytes of a chunk to its presigned URL, without bearer, cookies or session. By XHR, since fetch reports no progress.
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -7,32 +6,31 @@ import type { Put, TicketUpload } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import { isSafeUrl, networkError, readRetryAfterMs } from './http.ts';
 
-/** Where the page stands, and how patient it is. */
 export interface PutOptions {
   readonly baseUrl: string;
-  /** Without progress for so long, milliseconds, the PUT is given up. Default 30 s. A single call may say otherwise. */
+  /** The PUT fails after this time without progress, milliseconds. Default 30 s. A call may override it. */
   readonly stallMs?: number;
-  /** What the page says that a status means (U7a). */
+  /** The page's meanings of statuses (U7a). */
   readonly statuses?: Profile['putStatuses'];
 }
 
 const STALL_MS = 30_000;
 const MAX_ANSWER_BYTES = 65_536;
-// A browser lets only six requests to a host out at once; the others wait without a word, and have not stalled.
+// Browsers send only six requests to a host at once; the others wait without progress, and have not stalled.
 const PATIENCE_BEFORE_FIRST_BYTE = 4;
-// All bytes are with the system's network buffer or the store; neither tells how far it is.
+// All bytes are in the system's network buffer or at the store; neither reports progress.
 const PATIENCE_FOR_ANSWER = 2;
-/** More patience than this, milliseconds, is had only where the bytes themselves are expected to take so long. */
+/** Longer timeouts than this, milliseconds, are only for bytes that are expected to take so long. */
 const MOST_PATIENCE_MS = 120_000;
 
 /**
- * Creates the sender of chunks. It rejects with the signal's reason, or with `UploaderError`, all worth a fresh ticket:
- * `upload-refused` (4xx, or a redirect), `ticket-expired` (403 or 410 after the ticket's time), `hash-mismatch` (the store says
- * so), `rate-limited` (429, 503), `service-failed` (408, 5xx), `upload-stalled`, `network` (an expired URL may look so too) and
+ * The function rejects with the signal's reason, or with one of these `UploaderError`s, after which a new ticket may help:
+ * `upload-refused` (4xx, or a redirect), `ticket-expired` (403 or 410 after the ticket's time), `hash-mismatch` (reported by
+ * the store), `rate-limited` (429, 503), `service-failed` (408, 5xx), `upload-stalled`, `network` (perhaps an expired URL) and
  * `offline`.
  */
 export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses = {} }: PutOptions): Put {
-  /** Storage was seen to speak HTTP/2 or later. */
+  /** The storage uses HTTP/2 or later. */
   let isShared = false;
   return (upload, body, { signal, onProgress, onMultiplexed, stallMs = usualStallMs }) =>
     new Promise<void>((resolve, reject) => {
@@ -67,7 +65,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       };
       xhr.upload.onload = () => hasSign(times(PATIENCE_FOR_ANSWER));
       xhr.onprogress = ({ loaded }) => {
-        // The status says it all; a store that tells tales must not fill the page's memory.
+        // Only the status matters; the body must not fill the page's memory.
         if (loaded > MAX_ANSWER_BYTES) settle(errorOf(xhr, upload, statuses));
         else hasSign(stallMs);
       };
@@ -82,7 +80,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       xhr.open(upload.method, upload.url);
       xhr.withCredentials = false;
       for (const [name, value] of Object.entries(upload.headers)) xhr.setRequestHeader(name, value);
-      // A Blob's type would go along as a Content-Type that nobody signed.
+      // The type of a Blob would be sent as a Content-Type that is not signed.
       xhr.send(body.type === '' ? body : body.slice(0, body.size));
       watch().catch(() => undefined);
 
@@ -97,7 +95,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
     });
 }
 
-/** Storages that send `Timing-Allow-Origin` let the page know by which protocol they spoke. */
+/** The protocol is known only for storages that send `Timing-Allow-Origin`. */
 const isMultiplexed = (url: string): boolean =>
   performance
     .getEntriesByName(new URL(url).href, 'resource')
@@ -133,7 +131,7 @@ function errorOf(
   return new UploaderError(code, says, { status });
 }
 
-/** A header that the page may read. Asking for one that it may not read prints an error on the console. */
+/** Reads a header only if it is exposed: Chromium logs an error for other headers. */
 function headerOf(xhr: XMLHttpRequest, name: string): string | null {
   const isReadable = xhr.getAllResponseHeaders().toLowerCase().includes(`${name}:`);
   return isReadable ? xhr.getResponseHeader(name) : null;

@@ -1,5 +1,4 @@
-// What a presigned URL and its headers must be like before bytes may go there, and how long the URL tells that it lives.
-// Tickets are data from the wire: nothing here is believed. It knows no names of the wire's own.
+// Validates presigned URLs and their headers, and reads their lifetime. Tickets are untrusted.
 
 import { UploaderError } from '../core/errors.ts';
 import { isSafeUrl } from './http.ts';
@@ -8,16 +7,15 @@ const MAX_URL = 16_384;
 const MAX_HEADERS = 32;
 const MAX_VALUE = 8_192;
 
-/** What decides whether an upload URL may be used. */
 export interface TicketRules {
   readonly baseUrl: string;
   /** Empty allows any origin. */
   readonly uploadOrigins: readonly string[];
-  /** The page's name for the header with the bearer; a ticket must not ask for it. */
+  /** Name of the header with the bearer; a ticket must not set it. */
   readonly authHeader: string;
 }
 
-/** The URL without its fragment, if bytes may go there; else throws `bad-response`, or `bad-config` where it is the page that forbids it. */
+/** The URL without its fragment. Throws `bad-response` if bytes may not go there, and `bad-config` if the page's settings forbid it. */
 export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {
   let url: URL;
   try {
@@ -38,15 +36,15 @@ export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: Ticket
   return url.href;
 }
 
-/** `PUT` or `POST`; PUT where none is told; anything else throws `bad-response`. */
+/** `PUT` or `POST`, by default PUT. Throws `bad-response`. */
 export function checkMethod(value: unknown): 'PUT' | 'POST' {
-  // Never made a text of: an object of the wire may have a `toString` that is none.
+  // Not converted: an object from the wire may have a `toString` that is not a function.
   const method = typeof value === 'string' ? value.toUpperCase() : (value ?? 'PUT');
   if (method === 'PUT' || method === 'POST') return method;
   throw new UploaderError('bad-response', 'an upload URL wants a method other than PUT and POST');
 }
 
-// The browser sends these by itself and would refuse them from us; signers list them since they signed them.
+// Set by the browser, which rejects them from a page; signers list them because they are signed.
 const SENT_ANYWAY = new Set(['host', 'content-length']);
 
 const FORBIDDEN = new Set([
@@ -77,7 +75,7 @@ const FORBIDDEN = new Set([
   'x-service-uploadsession',
 ]);
 
-/** The headers that a ticket asks for, names in lower case, if all of them may be sent; else throws `bad-response`. */
+/** The headers of a ticket, with names in lower case. Throws `bad-response` if one of them must not be sent. */
 export function checkHeaders(value: unknown, { authHeader }: TicketRules): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -105,7 +103,7 @@ function checkHeader(name: string, value: unknown, authHeader: string): string {
       `an upload wants the header "${name.slice(0, 64)}", which may not be sent`,
     );
   }
-  // What a header may hold; above all no line end, which would begin another header.
+  // No line breaks above all, which would start another header.
   if (typeof value !== 'string' || value.length > MAX_VALUE || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
     throw new UploaderError(
       'bad-response',
@@ -116,9 +114,8 @@ function checkHeader(name: string, value: unknown, authHeader: string): string {
 }
 
 /**
- * How long a presigned URL tells that it lives from `nowMs` on, in milliseconds: `X-Amz-Date` + `X-Amz-Expires`, or
- * `Expires` (epoch seconds). `undefined` where it does not tell, or tells that it is over: a URL that was just handed out is
- * not, so then one of the two clocks is wrong and the PUT decides.
+ * The remaining lifetime of a presigned URL in milliseconds, by `X-Amz-Date` + `X-Amz-Expires` or `Expires` (epoch seconds).
+ * `undefined` if it is unknown, or has ended: the URL is new, so one of the two clocks is wrong, and the PUT decides.
  */
 export function lifetimeOf(url: string, nowMs: number): number | undefined {
   const query = new Map([...new URL(url).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
@@ -131,7 +128,7 @@ export function lifetimeOf(url: string, nowMs: number): number | undefined {
   return expires && /^\d{9,11}$/.test(expires) ? positive(Number(expires) * 1000 - nowMs) : undefined;
 }
 
-/** Milliseconds until a point in time: ISO 8601 (UTC where no zone is told) or epoch seconds or milliseconds. */
+/** Milliseconds until a time: ISO 8601 (UTC without a zone), or epoch seconds or milliseconds. */
 export function lifetimeUntil(value: unknown, nowMs: number): number | undefined {
   if (typeof value === 'number') return positive((value < 1e11 ? value * 1000 : value) - nowMs);
   if (typeof value !== 'string') return undefined;

@@ -1,5 +1,4 @@
-// The names and shapes of the service's interface, and the only place with snake_case. It turns our words into bodies, and
-// answers, which are `unknown` until here, into our words. It makes no request.
+// Names and shapes of the service's interface; the only module with snake_case. Writes request bodies and validates answers.
 
 import { UploaderError } from '../core/errors.ts';
 import type { Session, Ticket, TicketUpload } from '../core/types.ts';
@@ -15,7 +14,7 @@ import {
   type TicketRules,
 } from './ticket-checks.ts';
 
-/** The header that ties a call to its upload session (U1). */
+/** The header with the upload session (U1). */
 export const SESSION_HEADER = 'x-service-uploadsession';
 
 const MAX_TEXT = 16_384;
@@ -24,13 +23,13 @@ const MAX_DEBUG_INFO = 500;
 type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-/** A field of the answer itself; never one that it inherits (`constructor`, `__proto__`). */
+/** An own field, never an inherited one (`constructor`, `__proto__`). */
 const field = (value: unknown, name: string): unknown =>
   isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : undefined;
 
-/** Body of `POST /files/uploadsession`. The name goes in NFC, as all systems but one write it. */
+/** Body of `POST /files/uploadsession`. The name is in NFC, since macOS writes NFD. */
 export function sessionBody(input: { parentId: string; fileName: string; fileSize: number }): unknown {
   return { parent_id: input.parentId, file_name: input.fileName.normalize('NFC'), file_size: input.fileSize };
 }
@@ -50,7 +49,7 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
   return { sessionId, header: value as string };
 }
 
-/** A hash as the service wants it written (U5); ours are lower-case hex. */
+/** A hash in the notation of the service (U5); ours is lower-case hex. */
 export function encodeHash(hash: string, encoding: FullProfile['hashEncoding']): string {
   if (encoding === 'hex') return hash;
   const bytes = (hash.match(/../g) ?? []).map((pair) => String.fromCharCode(Number.parseInt(pair, 16)));
@@ -58,7 +57,7 @@ export function encodeHash(hash: string, encoding: FullProfile['hashEncoding']):
   return encoding === 'base64' ? base64 : base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** Body of `POST /files/uploadsession/chunks`; `sizes` only where the profile says so (U19). */
+/** Body of `POST /files/uploadsession/chunks`; `sizes` only if the profile asks for it (U19). */
 export function presignBody(
   chunks: readonly { hash: string; sizeBytes: number }[],
   profile: FullProfile,
@@ -67,7 +66,7 @@ export function presignBody(
   return profile.sendSizes ? { hashes, sizes: chunks.map(({ sizeBytes }) => sizeBytes) } : { hashes };
 }
 
-/** Tickets for exactly the hashes asked, by our hash (U2-U4, U7, U8). Throws `bad-response`, or `bad-config` (`upload-origins`). */
+/** Tickets by hash, for exactly `hashes` (U2-U4, U7, U8). Throws `bad-response`, or `bad-config` (`upload-origins`). */
 export function readTickets(
   answer: Answer,
   hashes: readonly string[],
@@ -157,7 +156,7 @@ export function commitBody(
   return { hashes: hashes.map((hash) => encodeHash(hash, hashEncoding)), receipts };
 }
 
-/** What a commit answered with 2xx: JSON, or nothing. Anything else was said by somebody in between: throws `bad-response`. */
+/** A 2xx answer to a commit: JSON or empty. Anything else comes from a proxy: throws `bad-response`. */
 export function readCommitted(answer: Answer): unknown {
   if (answer.body === undefined && !answer.isEmpty) {
     throw badResponse(answer, 'the answer to a commit is no JSON');
@@ -166,8 +165,7 @@ export function readCommitted(answer: Answer): unknown {
 }
 
 /**
- * The hashes that a 409 on commit says are missing, as ours; `undefined` where it names none. A hash that was not sent throws
- * `bad-response`.
+ * The hashes that are missing by a 409 on commit; `undefined` if it names none. Throws `bad-response` for a hash that was not sent.
  */
 export function readMissing(
   answer: Answer,
@@ -184,16 +182,16 @@ export function readMissing(
   return [...new Set(named as string[])];
 }
 
-/** Which operation an answer belongs to; some statuses mean different things. */
+/** Some statuses have another meaning for each operation. */
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel';
 
-/** How long an answer asks to wait, by its header or in its body; `longestMs` at most. */
+/** `Retry-After` or `retry_after` in the body, at most `longestMs`. */
 export function readPauseMs(answer: Answer, longestMs?: number): number | undefined {
   const told = answer.header('Retry-After') ?? field(answer.body, 'retry_after');
   return readRetryAfterMs(typeof told === 'number' ? told : text(told), answer.header('Date'), longestMs);
 }
 
-/** The error that an answer other than 2xx stands for (U12, U15). See `createCalls` for the codes. */
+/** The error for an answer other than 2xx (U12, U15). See `Calls` in `client.ts` for the codes. */
 export function readRefusal(answer: Answer, operation: Operation, profile: FullProfile): UploaderError {
   const { status } = answer;
   const retryAfterMs = readPauseMs(answer);
@@ -201,7 +199,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const details = { status, ...(debugInfo === undefined ? {} : { debugInfo }) };
   const waiting = retryAfterMs === undefined ? details : { ...details, retryAfterMs };
   const says = `the service answered ${status} to ${operation}`;
-  // Refusals of its own have `debuginfo`.
+  // Errors of the service itself have `debuginfo`.
   if ((status === 404 || status === 405) && debugInfo === undefined)
     warnOnceHere(`${says}: is ${answer.address} right, as base-url and the path have it?`);
   switch (meaningOf(status, profile.statuses)) {
@@ -210,7 +208,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
     case 'forbidden':
       return new UploaderError('forbidden', says, details);
     case 'gone':
-      // There is no session yet that could be gone: it is the folder that this user cannot see.
+      // There is no session yet; the user cannot see the folder.
       return new UploaderError(operation === 'open' ? 'forbidden' : 'session-expired', says, details);
     case 'too-large':
       return operation === 'open'
@@ -231,7 +229,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
 
 function readTokenRefusal(answer: Answer, says: string, details: object): UploaderError {
   const wwwAuthenticate = answer.header('WWW-Authenticate') ?? '';
-  // A token that is good but not for this: a new one would be refused as well.
+  // The token is valid, but not for this call; a new one would not help.
   if (/insufficient_scope/i.test(wwwAuthenticate)) {
     return new UploaderError('forbidden', says, { ...details, status: 403 });
   }
