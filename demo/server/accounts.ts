@@ -1,5 +1,4 @@
-// Who is who: passwords and their lock, the cookie of a signed-in browser, bearer tokens, rate limits. It knows no
-// route; auth.ts, authorize.ts and uploads.ts ask it.
+// Accounts: passwords and their lock, session cookies, bearer tokens, rate limits.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Context } from 'hono';
@@ -18,7 +17,7 @@ let derived: Promise<Buffer> | undefined;
 const FAILURES_TO_LOCK = 5;
 const LOCK_MS = 15 * 60_000;
 
-/** The user of these credentials, or why not. It takes as long, and locks as well, for an address that nobody has. */
+/** The user with these credentials, or why not. An unknown address takes as long and locks the same. */
 export async function checkPassword(
   { tables, clock }: Parts,
   email: string,
@@ -38,12 +37,11 @@ export async function checkPassword(
     const lockedUntil = failures >= FAILURES_TO_LOCK ? now + LOCK_MS : 0;
     return { failures, lockedUntil, keepUntil: now + LOCK_MS };
   });
-  // The attempt that locks is still answered as refused: it was.
   if ((lockout?.lockedUntil ?? 0) > now && (lockout?.lockedUntil ?? 0) < now + LOCK_MS) return 'locked';
   return user && isRight ? user : 'refused';
 }
 
-/** Signs this browser in, with a new cookie each time. */
+/** Signs the browser in with a new cookie. */
 export async function startLogin(c: Context<Env>, parts: Parts, user: User, idp: string): Promise<Login> {
   const { tables, clock, settings } = parts;
   await endLogin(c, parts);
@@ -55,7 +53,7 @@ export async function startLogin(c: Context<Env>, parts: Parts, user: User, idp:
   return login;
 }
 
-/** Gives a login a second cookie, for the jar that pages of other sites use. */
+/** Adds a partitioned cookie to a login, for pages of other sites. */
 export async function replantLogin(c: Context<Env>, parts: Parts, deviceId: string): Promise<void> {
   const [login] = await parts.tables.logins.list((row) => row.deviceId === deviceId);
   if (!login) return;
@@ -64,7 +62,7 @@ export async function replantLogin(c: Context<Env>, parts: Parts, deviceId: stri
   plantCookie(c, parts, secret, true);
 }
 
-/** Signs out: the browser's login under all its cookies, and the tokens that came from it. */
+/** Ends the browser's login with all its cookies and tokens. */
 export async function endEverything(c: Context<Env>, parts: Parts): Promise<void> {
   const login = await endLogin(c, parts);
   forgetCookie(c, parts);
@@ -97,7 +95,7 @@ export async function currentLogin(
   return login && user && login.expiresAt > clock.now() ? { login, user } : undefined;
 }
 
-// Takes the session cookie back, from either jar.
+// Deletes the session cookies.
 function forgetCookie(c: Context<Env>, parts: Parts): void {
   plantCookie(c, parts, '', parts.settings.cookie === 'cross-site', 0);
   if (parts.settings.replant && parts.settings.cookie !== 'cross-site') plantCookie(c, parts, '', true, 0);
@@ -129,11 +127,11 @@ function plantCookie(
       ? { sameSite: 'None' as const, secure: true, partitioned: true }
       : { sameSite: 'Lax' as const, secure: isOverTls(parts) }),
   };
-  // Two jars, two headers: the second must not take the first one's place.
+  // The second cookie must not replace the header of the first one.
   c.header('set-cookie', generateCookie(cookieName(parts), secret, options), { append: true });
 }
 
-/** Makes a bearer token. */
+/** Issues a bearer token. */
 export async function issueToken(
   { tables, clock, settings }: Parts,
   userId: string,
@@ -161,8 +159,8 @@ export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Pr
 }
 
 /**
- * Counts a request of this client. Throws a refusal of 429 with `Retry-After` when there were too many. Call it after the origin
- * was checked: the counters of all origins that are not trusted are one.
+ * Counts a request of this client. Throws a refusal of 429 with `Retry-After` if there were too many. Call it after the origin
+ * check: all untrusted origins share a counter.
  */
 export async function limitRate(c: Context<Env>, parts: Parts, what: keyof Limits): Promise<void> {
   const { remoteAddress } = c.env.incoming.socket;

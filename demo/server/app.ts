@@ -1,4 +1,4 @@
-// The service's routes put together: gate, CORS, bodies of refusals. Each operation lives in a file of its own.
+// Combines the routes with the request gate, CORS and the bodies of refusals.
 import { Hono, type MiddlewareHandler } from 'hono';
 import { authRoutes } from './auth.ts';
 import { authorizeRoutes } from './authorize.ts';
@@ -57,12 +57,12 @@ function isFiles(path: string): boolean {
   return path === '/files' || path.startsWith('/files/');
 }
 
-// Exact origins only; a page of any other origin gets an answer that its browser keeps from it.
+// Exact origins only; browsers hide the answer from pages of other origins.
 function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next();
     const origin = c.req.header('origin');
-    // Node writes the machine's time by itself; a shifted clock must show.
+    // Node would write the machine's time instead of that of a shifted clock.
     if (clock.offsetMs !== 0) c.res.headers.set('date', new Date(clock.now()).toUTCString());
     if (c.get('fault')?.withoutCors) {
       for (const name of [...c.res.headers.keys()]) {
@@ -73,11 +73,10 @@ function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
     c.res.headers.append('vary', 'Origin');
     c.res.headers.set('x-content-type-options', 'nosniff');
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
-    // The page behind the scenes shows secrets of demo users: it is for people only.
+    // The demo page shows secrets of demo users.
     if (origin === undefined || !settings.appOrigins.includes(origin) || c.req.path.startsWith('/_demo'))
       return;
     c.res.headers.set('access-control-allow-origin', origin);
-    // A fault may have shown less.
     if (!c.res.headers.has('access-control-expose-headers'))
       c.res.headers.set('access-control-expose-headers', EXPOSED);
     if (c.req.path.startsWith('/auth/')) c.res.headers.set('access-control-allow-credentials', 'true');

@@ -1,5 +1,5 @@
-// Signing in by JSON: `/auth/login` and `/auth/challenge` (credentials for a session cookie), `/auth/token` (a code for
-// a bearer token), `/auth/logout`. Where codes come from otherwise is authorize.ts.
+// Sign-in by JSON: `/auth/login` and `/auth/challenge` (credentials for a session cookie), `/auth/token` (a code for
+// a bearer token), `/auth/logout`.
 import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import {
@@ -19,7 +19,7 @@ import { fingerprint, isSame, randomToken } from './seal.ts';
 import type { User } from './seed.ts';
 
 const BODY_BYTES = 16 * 1024;
-// A used code is remembered so long, since its token can be revoked so long.
+// A used code is remembered for as long as its token can be revoked.
 const REMEMBER_MS = 60 * 60_000;
 
 /** The routes below `/auth`. */
@@ -110,7 +110,7 @@ export function authRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** Makes a code for a signed-in browser, bound to an S256 challenge. */
+/** Issues a code for a signed-in browser, bound to an S256 challenge. */
 export async function issueCode(
   { tables, clock, settings }: Parts,
   { userId, deviceId, idp }: Login,
@@ -173,7 +173,7 @@ async function redeem(parts: Parts, code: string, verifier: string): Promise<Tok
   });
   if (!isOurs) {
     await tables.tokens.take(issued.key);
-    // A code that comes twice was stolen once: whoever had the first token loses it.
+    // A second use means that the code was stolen, so the first token is revoked.
     if (row?.tokenKey) await tables.tokens.take(row.tokenKey);
     return undefined;
   }

@@ -1,5 +1,5 @@
-// `GET /authorize`: hands a code to the callback page of a signed-in browser, or shows the sign-in page, with
-// the widget's form or plain ones. It never redirects to an address that is not registered.
+// `GET /authorize`: redirects a signed-in browser to its callback page with a code, or shows the sign-in page, with the widget's form
+// or plain ones. Redirects go to registered addresses only.
 import { type Context, Hono } from 'hono';
 import { checkPassword, currentLogin, limitRate, startLogin } from './accounts.ts';
 import { afterPassword, issueCode } from './auth.ts';
@@ -22,7 +22,7 @@ interface Wanted {
   idp: string | undefined;
 }
 
-/** A form that was sent; or the answer, when it cannot be taken. */
+/** A submitted form, or the answer if it is refused. */
 type ReadForm = { query: URLSearchParams; wanted: Wanted; form: URLSearchParams } | Response;
 
 const problems: Partial<Record<Outcome['kind'], string>> = {
@@ -58,7 +58,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
       return c.redirect(answerAt(wanted, answer).href, 303);
     }
     if (wanted.idp === 'corp') {
-      // This sign-in is kept until it is finished, and anyone may begin one.
+      // Anyone may start a sign-in, and each takes memory until it ends.
       await limitRate(c, parts, 'corp');
       query.delete('prompt');
       return goToCorp(c, parts, query.toString());
@@ -99,7 +99,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
   });
 
   async function readForm(c: Context<Env>): Promise<ReadForm> {
-    // The form may only be sent by the pages here; another site's form carries its own origin.
+    // Only pages of the service may submit the form.
     if (c.req.header('origin') !== baseUrl) throw new Refusal(403, 'untrusted_origin', 'not our form');
     const query = new URL(c.req.url).searchParams;
     const wanted = readWanted(query, parts);
@@ -204,7 +204,7 @@ function signInPath(query: URLSearchParams): string {
   return `/authorize/sign-in?${query}`;
 }
 
-// Browsers hold `form-action` against every redirect that follows the form, the one to the callback page too.
+// Browsers apply `form-action` to redirects after the form, too, also to the one to the callback page.
 function formTargets({ redirectUri }: Wanted): string {
   return `'self' ${redirectUri.origin}`;
 }

@@ -1,5 +1,5 @@
-// The second step of a sign-in: begun after the password, then started, answered or polled until it is established,
-// refused or over. The challenge token rotates with every answer. It knows no HTTP: auth.ts and authorize.ts speak.
+// The second step of a sign-in: started, answered or polled until it is established, refused or expired. Each answer has a new
+// challenge token.
 import { randomInt } from 'node:crypto';
 import { checkPasskey, checkRecovery, checkTotp, passkeyOptions, randomCode } from './factors.ts';
 import type { Challenge, Message, Parts } from './parts.ts';
@@ -20,7 +20,7 @@ export interface ChallengeDetails {
   public_key?: object;
 }
 
-/** How the step stands. Every outcome that goes on has a new token. */
+/** Every outcome that continues the step has a new token. */
 export type Outcome =
   | {
       kind: 'challenge' | 'wrong' | 'denied' | 'waiting' | 'slow-down';
@@ -49,7 +49,7 @@ const RESEND_MS = 30_000;
 const POLL_S = 4;
 const sendable = ['email', 'sms', 'push'] as const;
 
-/** Begins the second step of a user whose password was right. */
+/** Starts the second step, after a correct password. */
 export async function beginChallenge(
   parts: Parts,
   user: User,
@@ -68,7 +68,7 @@ export async function beginChallenge(
   return goOn(parts, row, user, 'challenge');
 }
 
-/** Takes one step. The old token is worth nothing afterwards, whatever came of it. */
+/** The old token is invalid afterwards, whatever the outcome. */
 export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
   const key = fingerprint(step.token);
   const row = await parts.tables.challenges.take(key);
@@ -79,7 +79,7 @@ export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
   if (await isLocked(parts, user.id)) return { kind: 'locked' };
   if (!step.method || !user.methods.includes(step.method)) return goOn(parts, row, user, 'challenge');
   if (step.action === 'start') {
-    // A refused start leaves the challenge as it was: its token can be used again.
+    // A refused start leaves the challenge and its token unchanged.
     return start(parts, row, user, step.method).catch(async (error: unknown) => {
       await parts.tables.challenges.put(key, row);
       throw error;
@@ -133,9 +133,9 @@ async function answer(
 }
 
 /**
- * Uses up one of the user's attempts, before the answer is checked and in one step: of answers that arrive together no more are
- * checked than of answers one after the other. The last attempt locks; a right answer lifts the lock again (`establish`).
- * Attempts count over all sign-ins, or a new challenge would give new ones. False: locked.
+ * Takes one of the user's attempts, atomically and before the answer is checked, so that parallel answers get no more attempts. The
+ * last attempt locks; a correct answer removes the lock (`establish`). Attempts count over all sign-ins, since each sign-in has a new
+ * challenge. False: locked.
  */
 async function takeAttempt({ tables, clock }: Parts, userId: string): Promise<boolean> {
   const now = clock.now();
@@ -185,11 +185,11 @@ async function poll(parts: Parts, row: Challenge, user: User): Promise<Outcome> 
   if (message.decision === 'denied') {
     await parts.tables.messages.take(messageKey(row, 'push'));
     const { method: _, number: __, sent: { push: ___, ...sent } = {}, ...rest } = row;
-    // A denied request was answered, so the next one may be sent as soon as it is asked for.
+    // After a denial the next request may be sent at once.
     return goOn(parts, { ...rest, sent }, user, 'denied');
   }
   const now = parts.clock.now();
-  // Half a second of grace: the client's clock and the way to us are not exact.
+  // Half a second of tolerance for the client's clock and the network.
   const isEarly = now - (row.polledAt ?? 0) < POLL_S * 1000 - 500;
   return goOn(parts, { ...row, polledAt: now }, user, isEarly ? 'slow-down' : 'waiting');
 }

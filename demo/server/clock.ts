@@ -1,17 +1,15 @@
-// The service's own clock. Every lifetime (code, token, session, presigned URL) is read from here, so that a test
-// can shift it; it knows nothing about what expires.
+// The clock for every lifetime (code, token, session, presigned URL), which tests can shift.
 
 /** A clock that tests may shift. Times are milliseconds since 1970. */
 export interface Clock {
   /** Now, shifted. */
   now(): number;
-  /** Moves the clock by so many milliseconds (negative: back). Shifts add up. */
+  /** Moves the clock by `ms`, which may be negative. Shifts add up. */
   shift(byMs: number): void;
-  /** How far it is shifted by now, in milliseconds. */
+  /** Sum of the shifts, milliseconds. */
   readonly offsetMs: number;
 }
 
-/** Creates a clock that follows the machine's until it is shifted. */
 export function createClock(): Clock {
   let offsetMs = 0;
   return {

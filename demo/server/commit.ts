@@ -1,5 +1,5 @@
-// Turns a session's chunks into a finished file: every receipt, the order, the stored bytes and the total size are
-// checked, and a repeat gives the same answer. It moves no bytes: a file is the list of its chunks.
+// Commits a session: checks receipts, order, stored bytes and total size, and creates the file, which is a list of chunks. A repeated
+// commit gets the same answer.
 import { findFolder, nameKey } from './folders.ts';
 import type { Parts, StoredFile, UploadSession } from './parts.ts';
 import { Refusal } from './refusal.ts';
@@ -8,7 +8,7 @@ import type { StoredChunk } from './storage.ts';
 const AT_ONCE = 64;
 
 /**
- * Finishes the upload, once its receipts were checked. `hashes` are in chunk order. Call it under the user's shared lock. Throws
+ * Finishes the upload. The receipts must have been checked. `hashes` are in chunk order. Call it under the user's shared lock. Throws
  * refusals: 409 with `missing` for chunks that are not stored, 422 for a wrong total or order.
  */
 export async function commitFile(
@@ -91,7 +91,7 @@ async function findChunks(
   return hashes.map((hash) => ({ hash, sizeBytes: sizes.get(hash) ?? 0 }));
 }
 
-// Two uploads of one name can be open at once; the first that finishes has it.
+// Of two open uploads with the same name, the first commit gets the name.
 async function claimName({ tables }: Parts, session: UploadSession): Promise<void> {
   if (findFolder(session.folderId)?.conflict !== 'fail') return;
   const name = await tables.names.update(nameKey(session.folderId, session.fileName), (row) =>

@@ -1,5 +1,5 @@
-// `corp`, an identity provider on an origin of its own whose pages sever windows (COOP `same-origin`), and the way
-// there and back. It shares the demo's users; what it hands back is a name for a sign-in that the service began.
+// `corp`, an identity provider on its own origin, whose pages sever windows (COOP `same-origin`), with the redirects to it and back. It
+// has the same demo users, and returns the name of a sign-in that the service started.
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { checkPassword, isOverTls, limitRate, startLogin } from './accounts.ts';
@@ -12,13 +12,13 @@ import { errorPage, pageHeaders, signInPage, styleSheet } from './sign-in-page.t
 const COOKIE = 'su_federation';
 const LIFETIME_MS = 10 * 60_000;
 
-/** Sends the browser to `corp`. `query` is the request for a code, to come back to. */
+/** Redirects to `corp`. `query` is the request for a code, to continue with afterwards. */
 export async function goToCorp(c: Context<Env>, parts: Parts, query: string): Promise<Response> {
   const { tables, clock, idpUrl } = parts;
   const binding = randomToken();
   const expiresAt = clock.now() + LIFETIME_MS;
-  // The browser keeps the binding, the address carries the name; the way back carries a third thing, so that whoever
-  // began a sign-in and knows its name cannot finish it with what somebody else did at the provider.
+  // The browser keeps the binding and the address has the name. The redirect back has a third secret, so that an attacker who
+  // started a sign-in cannot complete it with the login of another user.
   const name = randomToken();
   const about = { expiresAt, keepUntil: expiresAt };
   await tables.federations.put(fingerprint(binding), { ...about, query });

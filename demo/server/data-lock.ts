@@ -1,8 +1,8 @@
-// Keeps two services off one folder of data: each would overwrite the other's journal. It knows no data.
+// Locks a data folder, since two services would overwrite each other's journal.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Takes the folder for this process; the answer gives it back. Throws while another process that lives has it. */
+/** Returns a function that releases the lock. Throws while another running process holds it. */
 export function lockData(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'lock');

@@ -1,5 +1,5 @@
-// `/_demo`: what the people of the demonstration would see on their own devices: codes, messages, the phone. It shows
-// secrets of demo users, so a service for real people must never have it.
+// `/_demo`: what demo users would see on their own devices: codes, messages, the phone. It shows their secrets, so a production service
+// must not have it.
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { currentTotp, factorsOf } from './factors.ts';
@@ -63,7 +63,7 @@ export interface Delivered {
   message: Awaited<ReturnType<Parts['tables']['messages']['list']>>[number];
 }
 
-/** What was sent and has not run out, newest first. */
+/** Messages that have not expired, newest first. */
 export async function listMessages({ tables, clock }: Parts): Promise<Delivered[]> {
   const found: Delivered[] = [];
   await tables.messages.list((message, id) => found.push({ id, message }) > 0);

@@ -36,7 +36,7 @@ export function downloadRoutes(parts: Parts): Hono<Env> {
       'content-type': 'application/octet-stream',
       'content-length': String(file.sizeBytes),
       'content-disposition': `attachment; filename*=UTF-8''${encodeFileName(file.name)}`,
-      // A file that a stranger uploaded must do nothing, should a browser ever show it.
+      // An uploaded file must not run scripts if a browser opens it.
       'content-security-policy': "default-src 'none'; sandbox",
     };
     if (c.req.method === 'HEAD' || file.sizeBytes === 0) return c.body(null, 200, headers);

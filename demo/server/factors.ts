@@ -1,5 +1,4 @@
-// Second steps, each checked for real: TOTP, recovery codes, passkeys. Their secrets are random per installation. It
-// knows no challenge and no route.
+// Checks of TOTP codes, recovery codes and passkeys. The secrets are random for each installation.
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
 import {
   type AuthenticationResponseJSON,
@@ -13,7 +12,7 @@ import { fingerprint, isSame } from './seal.ts';
 const PERIOD_S = 30;
 const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** The user's second steps, made at their first use. */
+/** The user's second steps, created on first use. */
 export async function factorsOf({ tables }: Parts, userId: string): Promise<Factors> {
   const factors = await tables.factors.update(userId, (row) =>
     row
@@ -29,7 +28,7 @@ export async function factorsOf({ tables }: Parts, userId: string): Promise<Fact
   return factors;
 }
 
-/** Checks a TOTP code: one period early or late is as good, a code that was used is not. */
+/** Checks a TOTP code; one period early or late is accepted, a used code is not. */
 export async function checkTotp(parts: Parts, userId: string, code: string): Promise<boolean> {
   const { totpSecret } = await factorsOf(parts, userId);
   const now = parts.clock.now();
@@ -44,7 +43,7 @@ export async function checkTotp(parts: Parts, userId: string, code: string): Pro
   return isNew;
 }
 
-/** A code that would be taken now: this period's, or the next one's if this one's was used. */
+/** A valid code: this period's, or the next one's if this one was used. */
 export async function currentTotp(parts: Parts, userId: string): Promise<string> {
   const { totpSecret, totpCounter } = await factorsOf(parts, userId);
   const now = Math.floor(parts.clock.now() / 1000 / PERIOD_S);
@@ -52,7 +51,7 @@ export async function currentTotp(parts: Parts, userId: string): Promise<string>
   return totp(totpSecret).generate({ timestamp: counter * PERIOD_S * 1000 });
 }
 
-/** Checks a recovery code, and crosses it out. */
+/** Checks and removes a recovery code. */
 export async function checkRecovery(parts: Parts, userId: string, code: string): Promise<boolean> {
   await factorsOf(parts, userId);
   const said = code.toLowerCase();
@@ -65,7 +64,7 @@ export async function checkRecovery(parts: Parts, userId: string, code: string):
   return isRight;
 }
 
-/** What a passkey is asked to sign. `rpId` is the host of the service. */
+/** Request options for a passkey. `rpId` is the host of the service. */
 export async function passkeyOptions(
   parts: Parts,
   userId: string,
@@ -78,7 +77,7 @@ export async function passkeyOptions(
   });
 }
 
-/** Checks what a passkey signed. Anything that is not such an answer is just wrong. */
+/** Checks the signature of a passkey. A malformed answer counts as wrong. */
 export async function checkPasskey(
   parts: Parts,
   userId: string,
@@ -115,7 +114,7 @@ export async function checkPasskey(
   }
 }
 
-/** A passkey as a test puts it into a virtual authenticator. Everything is base64url. */
+/** A passkey for a virtual authenticator. Everything is base64url. */
 export interface TestPasskey {
   credentialId: string;
   /** PKCS #8. */
@@ -124,7 +123,7 @@ export interface TestPasskey {
   userHandle: string;
 }
 
-/** Makes a passkey, registers it for the user, and hands out its private key: for tests only. */
+/** Registers a new passkey for the user and returns its private key: for tests only. */
 export async function createTestPasskey(parts: Parts, userId: string): Promise<TestPasskey> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
@@ -154,7 +153,7 @@ function hostOf({ baseUrl }: Parts): string {
   return new URL(baseUrl).hostname;
 }
 
-/** A code of six digits to send, and what is kept of it. */
+/** A code of six digits, and its stored form. */
 export function randomCode(): { code: string; key: string } {
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   return { code, key: fingerprint(code) };

@@ -1,5 +1,4 @@
-// Switchable faults, the shape of the network and the request log, for tests only. It holds them and says what
-// applies to a request; request-gate.ts and storage-server.ts carry them out.
+// Faults, network shape and request log for tests. request-gate.ts and storage-server.ts apply them.
 
 /** The operations that a fault or a log entry can name. */
 export type Operation =
@@ -18,37 +17,37 @@ export type Operation =
   | 'preflight'
   | 'other';
 
-/** One fault. Every field but `operation` may be left out; several faults on one request add up. */
+/** Several faults on one request add up. */
 export interface Fault {
   operation: Operation | '*';
-  /** How many requests it strikes (default: 1). `Infinity`, or -1 in JSON, for ever. */
+  /** Number of requests that it applies to (default: 1). `Infinity`, or -1 in JSON, for all. */
   times?: number;
   /** How many matching requests pass first. */
   skip?: number;
-  /** Strikes only requests about this chunk, or this file name, or several chunks at once. */
+  /** Only requests for this chunk, this file name, or several chunks. */
   match?: { hash?: string; fileName?: string; several?: boolean };
   /** Waits before the request is handled. */
   delayMs?: number;
-  /** Waits for this too; only a test in the same process can set it. */
+  /** Waits for this, too; for tests in the same process. */
   waitFor?: Promise<unknown>;
   /** Answers this instead of handling the request. */
   status?: number;
   body?: string | object;
   contentType?: string;
-  /** Headers added to the answer, made up or real. */
+  /** Headers added to the answer. */
   headers?: Record<string, string>;
   /**
    * Destroys the connection: before anything is handled; half-way (of the bytes that come in for `put`, of the answer
    * for others); after all was handled, so that only the answer is lost; or in the middle of the answer.
    */
   cut?: 'before-body' | 'mid-body' | 'after-body' | 'mid-answer';
-  /** Stops half-way (where `mid-body` would cut) for so long, then goes on. */
+  /** Stops half-way (as `mid-body`) for this time, then continues. */
   stallMs?: number;
-  /** Stops half-way and never goes on. */
+  /** Stops half-way and never continues. */
   stall?: boolean;
-  /** `chunks`: hands out URLs that have already expired, and do not tell so. */
+  /** `chunks`: returns URLs that have expired, without a visible expiry. */
   expireTickets?: boolean;
-  /** `chunks`: hands out URLs that were signed for another chunk. */
+  /** `chunks`: returns URLs that were signed for another chunk. */
   wrongTicket?: boolean;
   /** `chunks`: leaves the first hash out of the answer. */
   omitEntry?: boolean;
@@ -60,17 +59,17 @@ export interface Fault {
   withoutCors?: boolean;
 }
 
-/** How the network behaves. Missing or 0: as fast as it goes. */
+/** Missing or 0: no limit. */
 export interface NetworkShape {
   /** Wait before every request, preflights too. */
   latencyMs?: number;
-  /** What one connection may carry. */
+  /** Limit of one connection. */
   bytesPerSecond?: number;
-  /** What all connections may carry together. */
+  /** Limit of all connections together. */
   totalBytesPerSecond?: number;
 }
 
-/** What the log keeps of a request: never a body, a token or the query of a URL. */
+/** A log entry. It never has a body, a token or the query of a URL. */
 export interface LogEntry {
   /** Arrival, ms since 1970. */
   at: number;
@@ -83,7 +82,7 @@ export interface LogEntry {
   /** Names of the request's headers. */
   headers: string[];
   hasBearer: boolean;
-  /** Which bearer it was, counted from 1 in the order in which they came; missing where there was none. */
+  /** Number of the bearer, from 1 in order of first use; missing without a bearer. */
   bearerNumber?: number;
   hasCookie: boolean;
   /** Names of the fields of a JSON body. */
@@ -94,42 +93,41 @@ export interface LogEntry {
   hash?: string;
   /** The chunks of a `chunks` or `commit`. */
   hashes?: string[];
-  /** The chunks of a `chunks` that got a URL (the others were there already). */
+  /** The chunks of a `chunks` that got a URL (the others were stored already). */
   presigned?: string[];
   sizeBytes?: number;
-  /** What was answered, or would have been. Missing while the request is handled. */
+  /** Missing while the request is handled. */
   status?: number;
-  /** `put`: the chunk lies in the store, whether or not the answer arrived. */
+  /** `put`: the chunk is stored, even if the answer did not arrive. */
   stored?: boolean;
   /** The whole answer was handed to the connection. */
   answered: boolean;
   /** When it was, ms since 1970. */
   answeredAt?: number;
-  /** The connection broke before the answer was out. */
+  /** The connection closed before the answer was sent. */
   broken?: boolean;
 }
 
-/** What is known of a request before it is handled. */
 export interface StruckRequest {
   operation: Operation;
   hashes?: string[];
   fileName?: string | undefined;
 }
 
-/** Faults, network and log of one service. Switched off, it strikes nothing and keeps nothing. */
+/** Faults, network and log of one service; without test mode it does nothing. */
 export interface Faults {
   readonly enabled: boolean;
-  /** Adds a fault; the answer takes it away again. Throws on anything that is not a fault. */
+  /** Returns a function that removes the fault. Throws if it is not a fault. */
   add(fault: Fault): () => void;
   clear(): void;
-  /** Asks `choose` about every request from now on; what it answers strikes on top of the faults that were added. `clear` ends it. */
+  /** Calls `choose` for every request; its fault is added to the others. `clear` ends it. */
   choose(choose: (request: StruckRequest) => Partial<Fault> | undefined): void;
-  /** The shape of the network; `shape({})` takes it away. */
+  /** `shape({})` removes the limits. */
   shape(network: NetworkShape): void;
   readonly network: Readonly<NetworkShape>;
-  /** Whether a fault waits for this operation, so that it is worth looking into the body. */
+  /** True if a fault is set for this operation, so that the body must be read. */
   isWaiting(operation: Operation): boolean;
-  /** The faults that strike this request, as one; counts them down. */
+  /** The faults for this request, merged; counts them down. */
   strike(request: StruckRequest): Partial<Fault>;
   /** Names of files by upload session, so that a `put` can be matched by name. */
   readonly fileNames: Map<string, string>;
@@ -146,7 +144,6 @@ interface Armed {
   skip: number;
 }
 
-/** Creates the fault layer. */
 export function createFaults(enabled: boolean): Faults {
   let armed: Armed[] = [];
   let chosen: ((request: StruckRequest) => Partial<Fault> | undefined) | undefined;

@@ -1,13 +1,13 @@
-// Which names a file may have. Names are only ever kept as text; the bytes on disk never lie under them.
+// Checks file names. They are stored as text only; files on disk have other names.
 import { Refusal } from './refusal.ts';
 
 const MAX_BYTES = 255;
 
-/** Reads a file's name and brings it to NFC. Throws a refusal of 400 on what no file system could hold. */
+/** The name in NFC. Throws a refusal of 400 if no file system could store it. */
 export function readFileName(value: unknown): string {
   const refuse = (why: string): Refusal => new Refusal(400, 'invalid_request', `file_name ${why}`);
   if (typeof value !== 'string') throw refuse('must be a string');
-  // A lone half of a surrogate pair is no character.
+  // A lone surrogate is not a character.
   if (/\p{Surrogate}/u.test(value)) throw refuse('is not well-formed');
   const name = value.normalize('NFC');
   if (name.trim() === '') throw refuse('is empty');

@@ -1,4 +1,4 @@
-// Folders and who may do what in them. The folders themselves come from the seed.
+// Folders and their access rights.
 import { Refusal } from './refusal.ts';
 import { type Folder, folders, rightOf, type User } from './seed.ts';
 
@@ -7,7 +7,7 @@ export function findFolder(id: string): Folder | undefined {
   return folders.find((known) => known.id === id);
 }
 
-/** The folder, if the user may do this in it. Throws refusals of 404 and 403. */
+/** Throws refusals of 404 and 403. */
 export function requireFolder(user: User, id: string, right: 'read' | 'write'): Folder {
   const folder = findFolder(id);
   if (!folder) throw new Refusal(404, 'not_found', 'no such folder');
@@ -18,7 +18,7 @@ export function requireFolder(user: User, id: string, right: 'read' | 'write'): 
   return folder;
 }
 
-/** Key of a name in a folder where each name is there once. */
+/** Key of a name in a folder with unique names. */
 export function nameKey(folderId: string, name: string): string {
   return `${folderId}/${name}`;
 }

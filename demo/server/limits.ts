@@ -1,6 +1,5 @@
-// Limits on how often something may happen within a window of time: requests by a client, messages to a user. Counters are in
-// memory only: losing them with a restart is harmless, and a refused request must not cost disk. Locks after wrong passwords and
-// codes are rows of the state instead, since a restart must not lift them.
+// Rate limits: requests of a client, messages to a user. Counters are in memory only, since refused requests must not write to the
+// disk. Locks after wrong passwords and codes are rows of the state, since a restart must not remove them.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from './clock.ts';
@@ -10,13 +9,11 @@ import { Refusal } from './refusal.ts';
 /** The service's limits. Requests are counted per client, messages per user. */
 export type Limits = Record<'token' | 'login' | 'challenge' | 'corp' | 'message', Limit>;
 
-/** Counters of one limit. */
 export interface Limit {
-  /** Counts one use of `key`. Throws a refusal of 429 with `Retry-After` when there were too many in the window. */
+  /** Throws a refusal of 429 with `Retry-After` above the limit. */
   count(key: string): Promise<void>;
 }
 
-/** Creates all limits. */
 export function createLimits({ rateLimit, messageLimit }: Settings, clock: Clock): Limits {
   const times = (factor: number): Limit =>
     createLimit({ ...rateLimit, requests: rateLimit.requests * factor }, clock);
@@ -54,7 +51,7 @@ export function createLimit({ requests, windowMs }: RateLimit, clock: Clock): Li
   };
 }
 
-// The library reads the machine's clock, which tests cannot shift: the counters move instead.
+// The library uses the machine's clock, which tests cannot shift, so the counters are changed instead.
 function shifted(from: RateLimiterMemory, to: RateLimiterMemory, byMs: number): RateLimiterMemory {
   const dump = from.dump();
   for (const record of dump.storage) if (record.expiresAt !== null) record.expiresAt -= byMs;
@@ -62,13 +59,11 @@ function shifted(from: RateLimiterMemory, to: RateLimiterMemory, byMs: number): 
   return to;
 }
 
-/** Tells the address of a client. */
 export type ReadClient = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
- * Reads client addresses behind the given proxies (addresses, or networks such as `10.0.0.0/8`). `X-Forwarded-For` counts only
- * as far as trusted proxies wrote it: the last address in it that is not one of theirs is the client. Throws on an entry that
- * is neither address nor network.
+ * Reads client addresses behind the given proxies (addresses, or networks such as `10.0.0.0/8`). The client is the last
+ * address in `X-Forwarded-For` that is not a trusted proxy. Throws on an entry that is neither an address nor a network.
  */
 export function createReadClient(trustedProxies: readonly string[]): ReadClient {
   const trusted = new BlockList();
@@ -98,7 +93,7 @@ function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-// One IPv6 customer has a whole /64 to choose addresses from, so they share one counter.
+// An IPv6 customer has a /64, whose addresses share one counter.
 function groupOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::');

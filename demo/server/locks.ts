@@ -1,15 +1,15 @@
-// Locks that several requests may share, or one may have alone: uploads of a user go on side by side, and stop while chunks of
-// that user are removed. One process serves a data folder, so memory is enough. It knows no upload.
+// Shared and exclusive locks: uploads of a user run concurrently, but not while chunks of that user are removed. One process serves a
+// data folder, so memory is enough.
 
 /** Locks by key, first come first served. */
 export interface Locks {
-  /** Runs `work` beside other shared work of this key, but not beside exclusive work. */
+  /** Runs `work` concurrently with other shared work of this key. */
   shared<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Runs `work` once all earlier work of this key has ended; later work waits for it. */
+  /** Runs `work` after all earlier work of this key; later work waits. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Creates the locks. Keys are kept, so they must be few: users, not sessions. */
+/** Keys are not removed, so they must be few: users, not sessions. */
 export function createLocks(): Locks {
   const gates = new Map<string, Promise<unknown>>();
   const running = new Map<string, Set<Promise<unknown>>>();

@@ -1,9 +1,8 @@
-// How the outcome of a sign-in is written as an answer, or broken on purpose. It decides nothing.
+// Writes the outcome of a sign-in as an answer, or a broken one for tests.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ChallengeDetails, Outcome } from './challenge.ts';
 import type { Method } from './seed.ts';
 
-/** The login response of the interface, and what the service adds to it. */
 export interface LoginAnswer {
   status: string;
   next_step: string;
@@ -16,7 +15,7 @@ export interface LoginAnswer {
 
 const nothingMore = { challenge_token: '', available_methods: [] };
 
-/** What to answer, with its status. A code is added by the caller. */
+/** Without a code, which the caller adds. */
 export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatusCode] {
   switch (outcome.kind) {
     case 'established':
@@ -40,7 +39,7 @@ export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatu
   }
 }
 
-/** The answer to wrong credentials: the same for every user, and for none. */
+/** The answer to wrong credentials, the same for unknown users. */
 export const refusedAnswer: LoginAnswer = {
   status: 'denied',
   error: 'invalid_credentials',
@@ -48,7 +47,7 @@ export const refusedAnswer: LoginAnswer = {
   ...nothingMore,
 };
 
-/** What the `broken` provider answers; the name before the `@` chooses which. */
+/** Answers of the `broken` provider, chosen by the name before the `@`. */
 export function brokenAnswer(email: string): { body: string; type: string; status: ContentfulStatusCode } {
   const json = (body: object): { body: string; type: string; status: 200 } => ({
     body: JSON.stringify(body),
@@ -92,8 +91,6 @@ function nextStep({ kind, user, details }: Extract<Outcome, { details: Challenge
   return user.methods.length === 1 ? (user.methods[0] ?? 'choose') : 'choose';
 }
 
-/** The ways of answering a challenge. */
 const METHODS: readonly Method[] = ['totp', 'email', 'sms', 'push', 'passkey', 'recovery'];
 
-/** The method of this name. */
 export const readMethod = (name: string): Method | undefined => METHODS.find((method) => method === name);

@@ -1,5 +1,4 @@
-// The sign-in page with the sign-in form of the widget on it, for services that were given its script; plain forms stand below it
-// for browsers without script. The form speaks to `/auth/login` like that of any other page.
+// The sign-in page with the widget's form, for services that have its script, and plain forms for browsers without script.
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Env, Parts } from './parts.ts';
@@ -12,7 +11,7 @@ const ownScript = `document.addEventListener('signed-in', () => {
 });
 `;
 
-/** The page. `action` is where the plain form is sent. */
+/** The plain form is sent to `action`. */
 export function loginPage(baseUrl: string, idp: string, action: string): ReturnType<typeof html> {
   const content = html`<h1>Reference service</h1>
     <p>Sign in to go on with your upload</p>
@@ -23,7 +22,7 @@ export function loginPage(baseUrl: string, idp: string, action: string): ReturnT
   return page('Sign in', content);
 }
 
-/** Headers of the page: as of the plain one, and scripts and calls of the service itself. */
+/** Headers of the plain page; also allows scripts and calls of the service. */
 export function loginPageHeaders(formAction: string): Record<string, string> {
   const headers = pageHeaders(formAction);
   const more =
@@ -31,7 +30,6 @@ export function loginPageHeaders(formAction: string): Record<string, string> {
   return { ...headers, 'content-security-policy': `${headers['content-security-policy']}; ${more}` };
 }
 
-/** The scripts of the page. */
 export function loginPageRoutes({ settings }: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { loginScript } = settings;

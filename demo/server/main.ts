@@ -58,7 +58,7 @@ if (values.help) {
   process.on('SIGTERM', onSignal);
 }
 
-// A port that was asked for must be had; a default one that is taken is stepped over.
+// Only a default port may be replaced by the next free one.
 async function startOnFreePorts(): Promise<Service> {
   const options: ServiceOptions = {
     dataDir: values.data,
@@ -90,7 +90,7 @@ async function startOnFreePorts(): Promise<Service> {
   }
 }
 
-// Where it cannot be bundled, as without the tools of this project, the plain forms do.
+// Without the project's tools it cannot be bundled; the page has plain forms then.
 async function readLoginScript(): Promise<{ loginScript?: string }> {
   try {
     const { buildLoginPage } = await import('../../scripts/login-page.mjs');

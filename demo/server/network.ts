@@ -1,7 +1,7 @@
-// Slows bytes down to the network shape of a test. Without a shape it costs nothing. It knows no request.
+// Throttles bytes to the network shape of a test.
 import type { Faults } from './faults.ts';
 
-/** Waits, or returns early (without a throw) when `signal` aborts. */
+/** Resolves early if `signal` aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (ms <= 0 || signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -21,18 +21,17 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
 }
 
-/** A line that all connections of a service share. */
 export interface Network {
-  /** Hands bytes on no faster than the shape allows. */
+  /** Passes bytes on no faster than the shape allows. */
   throttle(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** The latency of one request. */
   latency(signal: AbortSignal): Promise<void>;
 }
 
-// Timers are not exact below this; so much may run ahead.
+// Timers are not exact below this.
 const GRAIN_MS = 4;
 
-/** Creates the line over the shape that `faults` holds, which may change at any time. */
+/** The shape in `faults` may change at any time. */
 export function createNetwork(faults: Faults): Network {
   let sharedFreeAt = 0;
 

@@ -1,18 +1,16 @@
-// Everything that can be set when the service starts, with its production defaults. It reads no files and no
-// environment; the command line (main.ts) and the tests both fill it.
+// The options of the service and their production defaults. main.ts and tests set them.
 
 /** The hash that names chunks. One per service, since the interface has no field for it. */
 export type HashName = 'sha-256' | 'blake3';
 
-/** A limit of so many requests in a window of time. */
 export interface RateLimit {
   requests: number;
   windowMs: number;
 }
 
-/** What `startService` takes. Only `dataDir` and `appOrigins` must be given. */
+/** Options of `startService`. */
 export interface ServiceOptions {
-  /** Where state, keys and bytes lie. Started again on the same folder, everything is still there. */
+  /** Folder for state, keys and bytes. They persist over restarts. */
   dataDir: string;
   /** Origins of pages that may use the service, exact (`http://127.0.0.1:5173`). */
   appOrigins: string[];
@@ -20,20 +18,20 @@ export interface ServiceOptions {
   servicePort?: number;
   storagePort?: number;
   idpPort?: number;
-  /** The host in the addresses that are handed out: `127.0.0.1` (default) or `localhost`. Loopback is all that is listened on. */
+  /** Host in addresses: `127.0.0.1` (default) or `localhost`. The service listens on loopback only. */
   host?: string;
   /**
    * Origins under which a reverse proxy publishes the three ports; they replace `http://<host>:<port>` in every address. With
    * `https`, cookies are `Secure` and have the `__Host-` prefix.
    */
   publicUrls?: { service?: string; storage?: string; idp?: string };
-  /** Addresses or networks (`10.0.0.0/8`) of reverse proxies whose `X-Forwarded-For` tells the client's address. Default: none. */
+  /** Addresses or networks (`10.0.0.0/8`) of reverse proxies whose `X-Forwarded-For` is trusted. Default: none. */
   trustedProxies?: string[];
   /** Exact callback addresses. Default: `/secure-uploader-callback.html` of every app origin. */
   redirectUris?: string[];
-  /** The text of `src/login.ts` as one bundle; with it the sign-in page has the widget's form, else plain forms. */
+  /** `src/login.ts` as one bundle. Without it, the sign-in page has plain forms. */
   loginScript?: string;
-  /** Switches on the fault layer, the request log and `/_test/*`. Never in production. */
+  /** Faults, request log and `/_test/*`. Not for production. */
   test?: boolean;
   /** The page `/_demo` with the demo users' codes and phones, and the provider `broken`. Default: on in test mode only. */
   demo?: boolean;
@@ -45,7 +43,7 @@ export interface ServiceOptions {
   urlLifetimeMs?: number;
   /** How long an upload session lives after its last presign. */
   uploadSessionLifetimeMs?: number;
-  /** Whether the presigned URL and its entry tell when they end (`Expires`, `expires_at`). */
+  /** If presigned URLs and their entries have an expiry (`Expires`, `expires_at`). */
   urlTellsExpiry?: boolean;
   maxChunkBytes?: number;
   maxFileBytes?: number;
@@ -56,18 +54,17 @@ export interface ServiceOptions {
   maxHashesPerBatch?: number;
   /** Limit of `POST /auth/token`, per client address and app origin. Other sign-in calls have a multiple of it. */
   rateLimit?: RateLimit;
-  /** How many codes and push requests one user is sent, over all methods and sign-ins. Default: 5 in 10 minutes. */
+  /** Codes and push requests for one user, over all methods and sign-ins. Default: 5 in 10 minutes. */
   messageLimit?: RateLimit;
   /** `same-site` (`Lax`) or `cross-site` (`None; Secure; Partitioned`). */
   cookie?: 'same-site' | 'cross-site';
-  /** Sets the partitioned session cookie in the token answer too. */
+  /** Also sets the partitioned session cookie in the token answer. */
   replant?: boolean;
-  /** Whether chunks and state are flushed to the disk before they are answered. Only benchmarks switch it off. */
+  /** Flushes chunks and state to the disk before the answer. Off in benchmarks only. */
   fsync?: boolean;
   accessControlMaxAgeS?: number;
 }
 
-/** The options with every blank filled. */
 export type Settings = Required<Omit<ServiceOptions, 'redirectUris' | 'loginScript' | 'publicUrls'>> & {
   publicUrls: { service?: string; storage?: string; idp?: string };
   loginScript: string | undefined;
@@ -76,7 +73,7 @@ export type Settings = Required<Omit<ServiceOptions, 'redirectUris' | 'loginScri
 
 const MINUTE = 60_000;
 
-/** Fills the blanks. Throws on a setting that cannot be. */
+/** Adds the defaults. Throws on a setting that is not valid. */
 export function fillOptions(options: ServiceOptions): Settings {
   const test = options.test ?? false;
   const hash = options.hash ?? 'sha-256';
@@ -117,13 +114,13 @@ export function fillOptions(options: ServiceOptions): Settings {
   };
 }
 
-// Compared character by character later, so it must be written the way browsers write it.
+// Must be written as browsers do, since it is compared as a string.
 function readAddress(value: string): string {
   if (new URL(value).href !== value) throw new Error(`not a full address: ${value}`);
   return value;
 }
 
-/** Reads an origin, or throws. `*` and `null` are never origins here. */
+/** Throws unless it is an origin. `*` and `null` are not. */
 export function readOrigin(value: string): string {
   const url = new URL(value);
   if (url.origin === 'null' || (url.origin !== value && `${url.origin}/` !== value)) {

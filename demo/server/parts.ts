@@ -1,5 +1,4 @@
-// The parts that every route works with, and the rows that the service keeps. Only types: what fills them is put
-// together in server.ts.
+// Types of the rows, and of the parts that all routes share. server.ts creates the parts.
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock } from './clock.ts';
 import type { Fault, Faults, LogEntry } from './faults.ts';
@@ -16,9 +15,9 @@ import type { Usage } from './usage.ts';
 /** A browser that is signed in, keyed by the fingerprint of its cookie. */
 export interface Login extends Row {
   userId: string;
-  /** Names the login; its codes and tokens carry it too. */
+  /** Id of the login, also in its codes and tokens. */
   deviceId: string;
-  /** The identity provider that it was made with. */
+  /** The identity provider. */
   idp: string;
   expiresAt: number;
 }
@@ -30,7 +29,7 @@ export interface Code extends Row {
   idp: string;
   challenge: string;
   expiresAt: number;
-  /** Key of the token that it was exchanged for; empty when it was burnt by a wrong verifier. */
+  /** Key of its token; empty after a wrong verifier. */
   tokenKey?: string;
   replayed?: boolean;
 }
@@ -38,7 +37,7 @@ export interface Code extends Row {
 /** A bearer token, keyed by its fingerprint. */
 export interface Token extends Row {
   userId: string;
-  /** The login that it came from. */
+  /** Its login. */
   deviceId: string | undefined;
   expiresAt: number;
 }
@@ -67,7 +66,7 @@ export interface StoredFile extends Row {
   createdAt: number;
 }
 
-/** Who has a name in a folder where each is there once. Keyed by folder and name. */
+/** A name in a folder with unique names. Keyed by folder and name. */
 export interface Name extends Row {
   fileId: string;
 }
@@ -78,10 +77,10 @@ export interface Lockout extends Row {
   lockedUntil: number;
 }
 
-/** What a user's second steps are checked against, keyed by user. */
+/** Secrets of a user's second steps, keyed by user. */
 export interface Factors extends Row {
   totpSecret: string;
-  /** The last counter whose code was taken: a code is good once. */
+  /** Counter of the last accepted code: a code is valid once. */
   totpCounter: number;
   recoveryCodes: string[];
   passkeys: Passkey[];
@@ -104,19 +103,19 @@ export interface Challenge extends Row {
   origin: string;
   expiresAt: number;
   attemptsLeft: number;
-  /** S256 challenge of a client that wants its code with the answer. */
+  /** S256 challenge, if the client wants a code with the answer. */
   codeChallenge?: string;
   method?: Method;
-  /** What was sent last by each method: when, and the fingerprint of its code. */
+  /** Time and fingerprint of the last code, by method. */
   sent?: Partial<Record<Method, { at: number; codeKey?: string }>>;
-  /** What a passkey has to sign. */
+  /** Challenge for a passkey. */
   passkeyChallenge?: string;
   /** The number that the phone must show. */
   number?: number;
   polledAt?: number;
 }
 
-/** What was sent to a user, or waits on a phone. Keyed by the challenge's id and the method. */
+/** A message to a user, or a request on a phone. Keyed by the challenge's id and the method. */
 export interface Message extends Row {
   userId: string;
   method: 'email' | 'sms' | 'push';
@@ -127,9 +126,9 @@ export interface Message extends Row {
   decision?: 'approved' | 'denied';
 }
 
-/** A sign-in under way at the other identity provider, keyed by a fingerprint (corp.ts says of what). */
+/** A running sign-in at the other identity provider, keyed by a fingerprint (see corp.ts). */
 export interface Federation extends Row {
-  /** The request for a code to come back to; or the key of the row that has it. */
+  /** The request for a code to continue with, or the key of the row that has it. */
   query: string;
   userId?: string;
   expiresAt: number;
@@ -150,7 +149,6 @@ export interface Tables {
   federations: Table<Federation>;
 }
 
-/** What the routes are made of. */
 export interface Parts {
   settings: Settings;
   clock: Clock;
@@ -175,7 +173,7 @@ export interface Env {
   Variables: {
     entry: LogEntry;
     fault: Partial<Fault>;
-    /** Aborts when the connection is gone. */
+    /** Aborts when the connection closes. */
     gone: AbortSignal;
     user: User;
   };

@@ -1,24 +1,22 @@
-// The people of the demonstration as a test plays them: reads their mail, looks at their authenticator, answers
-// their phone. In test mode only.
+// The devices of demo users for tests: mail, authenticator, phone. In test mode only.
 import { listMessages } from './demo-page.ts';
 import { createTestPasskey, currentTotp, factorsOf, type TestPasskey } from './factors.ts';
 import type { Parts } from './parts.ts';
 import { findNamed, type User } from './seed.ts';
 
-/** What a test can do for a user, who is named by id, e-mail, or the name before the `@`. */
+/** A user is named by id, e-mail, or the name before the `@`. */
 export interface People {
-  /** A TOTP code that will be taken now. */
+  /** A valid TOTP code. */
   totp(user: string): Promise<string>;
   recoveryCodes(user: string): Promise<string[]>;
-  /** The newest code that was sent, or undefined. */
+  /** The newest code, or undefined. */
   message(user: string, method: 'email' | 'sms'): Promise<string | undefined>;
   /** Answers the newest request on the phone. False if there is none. */
   answerPush(user: string, decision: 'approved' | 'denied'): Promise<boolean>;
-  /** Registers a new passkey and hands it out, for a virtual authenticator. */
+  /** Registers a new passkey for a virtual authenticator. */
   addPasskey(user: string): Promise<TestPasskey>;
 }
 
-/** Makes them for a service's parts. */
 export function createPeople(parts: Parts): People {
   const find = (name: string): User => {
     if (!parts.settings.test) throw new Error('only with `test: true`');

@@ -1,5 +1,4 @@
-// What the three ports have in common: they listen on loopback, answer only requests for their own host, and survive a handler
-// that fails. They know no operation.
+// Common to the three ports: they listen on loopback, answer requests for their own host only, and survive a failing handler.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -11,20 +10,19 @@ export function attach(server: Server, handler: Handler, publicUrl: string): voi
   const { port } = server.address() as AddressInfo;
   const hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, new URL(publicUrl).host]);
   server.on('request', (request, response) => {
-    // A page whose own name was pointed at this machine (DNS rebinding) counts as the same origin in its browser. Only the host
-    // tells it apart.
+    // DNS rebinding: a page whose name resolves to this machine has the same origin for its browser, but another host.
     if (!hosts.has(request.headers.host?.toLowerCase() ?? '')) {
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
       response.end('This host is not served here.');
       return;
     }
-    // A handler that fails ends its own connection, never the process.
+    // A failing handler must not end the process.
     handler(request, response).catch((error: unknown) => {
       console.error('request:', error);
       request.socket.destroy();
     });
   });
-  // Longer than browsers keep an idle connection, so that none is closed just as it is used again.
+  // Longer than browsers keep idle connections, so that none is closed while it is reused.
   server.keepAliveTimeout = 65_000;
 }
 

@@ -1,8 +1,7 @@
-// How the service says no, and how it reads JSON that strangers sent. Every refusal is thrown as a `Refusal` and
-// written in one place (app.ts). It knows no operation.
+// Refusals, which are thrown and written as answers in app.ts, and the validation of JSON bodies.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** A refusal with its status; `more` joins the answer's body, `headers` its headers. */
+/** `more` and `headers` are added to the answer. */
 export class Refusal extends Error {
   readonly status: ContentfulStatusCode;
   readonly code: string;
@@ -24,13 +23,13 @@ export class Refusal extends Error {
   }
 }
 
-/** Whether the disk is full: the service cannot go on now, but later it may. */
+/** True if the disk is full, which may be temporary. */
 export function isDiskFull(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** The body as text. Throws a refusal of 413 above `limitBytes`, of 400 if it is no UTF-8 or breaks off. */
+/** The body as text. Throws a refusal of 413 above `limitBytes`, and of 400 if it is incomplete or not UTF-8. */
 export async function readText(request: Request, limitBytes: number): Promise<string> {
   const tooLarge = new Refusal(413, 'too_large', `the body is larger than ${limitBytes} bytes`);
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;

@@ -1,5 +1,4 @@
-// The gate that every request of the service goes through: it writes the log, and carries out faults and latency in
-// test mode. It knows operations by their address only.
+// Middleware for every request: writes the log, and applies faults and latency in test mode.
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Fault, LogEntry, Operation } from './faults.ts';
 import { pause, untilAborted } from './network.ts';
@@ -50,13 +49,13 @@ export function startEntry(
   };
 }
 
-/** Waits for as long as a fault says, or until the request is given up. */
+/** Waits for the delay of a fault, or until the request is aborted. */
 export async function hold({ delayMs = 0, waitFor }: Partial<Fault>, gone: AbortSignal): Promise<void> {
   await pause(delayMs, gone);
   if (waitFor !== undefined) await Promise.race([waitFor, untilAborted(gone)]);
 }
 
-/** The gate as Hono's middleware. `_test` routes pass it unseen. */
+/** Hono middleware. It ignores `_test` routes. */
 export function requestGate(parts: Parts): MiddlewareHandler<Env> {
   const { faults, network, clock } = parts;
   return async (c, next) => {
@@ -110,7 +109,7 @@ export function requestGate(parts: Parts): MiddlewareHandler<Env> {
   };
 }
 
-/** The answer that a fault makes up, if it does. */
+/** The answer of a fault, if it has one. */
 export function makeUp(fault: Partial<Fault>): Response | undefined {
   if (fault.redirect !== undefined) {
     return new Response(null, { status: 307, headers: { location: fault.redirect } });
@@ -170,7 +169,7 @@ async function interrupt(
       if (left === 0 && now.byteLength < piece.byteLength) {
         left = Infinity;
         if (fault.cut) {
-          // Only what has left the process can be read at the other end.
+          // Cutting earlier would discard bytes that are still in the process.
           await pause(20, gone);
           return destroy();
         }

@@ -1,5 +1,5 @@
 // The service's secrets and what is made with them: the passport (JWE), receipts (JWS, Ed25519), presigned URLs
-// (HMAC) and opaque tokens. Keys are random per installation and lie with the data. It knows no route and no row.
+// (HMAC) and opaque tokens. Keys are random for each installation and stored in the data folder.
 import {
   createHash,
   createHmac,
@@ -14,7 +14,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompactEncrypt, CompactSign, compactDecrypt, compactVerify, exportJWK, type JWK } from 'jose';
 
-/** What a passport seals. `expiresAt` in ms since 1970. */
+/** Content of a passport. `expiresAt` in ms since 1970. */
 export interface Passport {
   sessionId: string;
   userId: string;
@@ -24,7 +24,7 @@ export interface Passport {
   expiresAt: number;
 }
 
-/** What a presigned URL is bound to. `expiresAt` in ms since 1970. */
+/** Content of a presigned URL. `expiresAt` in ms since 1970. */
 export interface Grant {
   sessionId: string;
   userId: string;
@@ -36,16 +36,16 @@ export interface Grant {
 /** The sealing functions over one installation's keys. */
 export interface Seal {
   sealPassport(passport: Passport): Promise<string>;
-  /** The passport, or undefined for anything that this installation did not seal. Does not look at the expiry. */
+  /** `undefined` unless it was sealed here. The expiry is not checked. */
   openPassport(sealed: string): Promise<Passport | undefined>;
-  /** A receipt: a signature over session and hash, the same each time. */
+  /** A signature over session and hash, always the same. */
   signReceipt(sessionId: string, hash: string): Promise<string>;
   isReceipt(receipt: string, sessionId: string, hash: string): Promise<boolean>;
-  /** Path and query of a presigned URL. `hideExpiry` keeps the expiry from readers who look for a well-known name. */
+  /** Path and query of a presigned URL. `hideExpiry` gives the expiry another name. */
   signUrl(grant: Grant, hideExpiry: boolean): string;
-  /** What a presigned URL grants, or undefined if it was not signed here. Does not look at the expiry. */
+  /** `undefined` unless it was signed here. The expiry is not checked. */
   readUrl(path: string, query: URLSearchParams): Grant | undefined;
-  /** The published keys (RFC 7517) with which anyone can verify receipts. */
+  /** Public keys for receipts (RFC 7517). */
   jwks(): Promise<{ keys: JWK[] }>;
 }
 
@@ -66,12 +66,12 @@ export function randomId(prefix: string): string {
   return `${prefix}_${randomBytes(15).toString('base64url')}`;
 }
 
-/** What is kept in place of a token, so that the state on disk holds none that works. */
+/** Stored in place of a token, so that the state on disk has no usable one. */
 export function fingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
 
-/** Compares two strings in a time that does not depend on where they differ. */
+/** Compares strings in constant time. */
 export function isSame(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }
@@ -82,7 +82,7 @@ interface Keys {
   receipt: KeyObject;
 }
 
-/** Opens the keys in `dataDir`, or makes them at the first start. */
+/** Reads the keys in `dataDir`, or creates them at the first start. */
 export function openSeal(dataDir: string): Seal {
   const keys = loadKeys(dataDir);
   const publicKey = createPublicKey(keys.receipt);

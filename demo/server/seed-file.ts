@@ -1,10 +1,10 @@
-// Puts the demo file into its folder at the first start, the way an upload would: a chunk and a list of chunks.
+// Stores the demo file at the first start, as an upload would.
 import { createHash } from 'node:crypto';
 import { blake3 } from 'hash-wasm';
 import type { Parts } from './parts.ts';
 import { demoFile } from './seed.ts';
 
-/** Stores the demo file unless it is there. */
+/** Does nothing if the file exists. */
 export async function plantDemoFile({ tables, storage, settings, clock }: Parts): Promise<void> {
   const { userId, folderId, name, text } = demoFile;
   const id = 'file_welcome';

@@ -1,5 +1,4 @@
-// Who and what there is in the demonstration: users, folders with their access lists, clients and a demo file. The
-// rest of the service knows these only through the types here.
+// Demo data: users, folders with their access lists, clients and a file.
 
 /** What a user may do in a folder. Writing includes reading. */
 export type Right = 'read' | 'write';
@@ -13,11 +12,11 @@ export interface User {
   id: string;
   email: string;
   name: string;
-  /** What the user is there to show. */
+  /** What the user demonstrates. */
   about: string;
-  /** Second steps; none: the password is enough. `retina` is one that no client knows. */
+  /** Empty: the password is enough. No client supports `retina`. */
   methods: readonly (Method | 'retina')[];
-  /** Why a right password does not sign in. */
+  /** Why a correct password is refused. */
   hindrance?: 'locked' | 'password-expired';
 }
 
@@ -25,12 +24,12 @@ export interface User {
 export interface Folder {
   id: string;
   name: string;
-  /** Rights of everyone who is not named in `except`. */
+  /** Rights of all users who are not in `except`. */
   everyone: Right | 'none';
   except: Record<string, Right | 'none'>;
-  /** A name that is taken: keep both files (with different ids), or refuse the second. */
+  /** If a name is taken: keep both files, or refuse the second. */
   conflict: 'keep-both' | 'fail';
-  /** The greatest file, in bytes; without it the service's own limit. */
+  /** Largest file in bytes; defaults to the limit of the service. */
   maxFileBytes?: number;
 }
 
@@ -123,7 +122,7 @@ export const folders: readonly Folder[] = [
 
 export const clients: readonly Client[] = [{ id: 'secure-uploader', name: 'Secure Uploader' }];
 
-/** A file that lies in the handbook from the start. */
+/** A file in the handbook. */
 export const demoFile = {
   userId: 'user-alice',
   folderId: 'folder-readonly',
@@ -136,7 +135,7 @@ export function findNamed(name: string): User | undefined {
   return users.find(({ id, email }) => id === name || email === name || id === `user-${name}`);
 }
 
-/** The user with this e-mail address, compared without case. */
+/** The e-mail address is not case-sensitive. */
 export function findUser(email: string): User | undefined {
   const wanted = email.trim().toLowerCase();
   return users.find((user) => user.email === wanted);

@@ -1,5 +1,4 @@
-// Starts the reference service: the API on one origin, the storage and an identity provider on others, over one folder of data. This is the
-// entry for tests and for main.ts.
+// Starts the reference service: API, storage and identity provider on three origins, with one data folder. Used by tests and main.ts.
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
@@ -47,7 +46,7 @@ export interface Service {
   /** The users' devices; usable with `test: true` only. */
   people: People;
   seed: { users: readonly User[]; folders: readonly Folder[]; password: string };
-  /** Lets one more origin in, as `appOrigins` does. */
+  /** Adds an origin to `appOrigins`. */
   allowOrigin(origin: string): void;
   /** A bearer token of a user (id, e-mail, or the name before it: `alice`). With `test: true` only. */
   createToken(user: string, lifetimeMs?: number): Promise<{ token: string; expires_at: string }>;
@@ -55,17 +54,17 @@ export interface Service {
   listFiles(folderId?: string): Promise<StoredFile[]>;
   /** The bytes of a finished file, without HTTP. */
   readFile(fileId: string): AsyncIterable<Uint8Array>;
-  /** Ends everything, open connections too. The data stays. */
+  /** Also closes open connections. The data stays. */
   close(): Promise<void>;
 }
 
-/** Starts the service. Rejects when a port is taken or a setting cannot be. */
+/** Rejects if a port is taken or a setting is not valid. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const settings = fillOptions(options);
   const { dataDir, fsync, host, hash, publicUrls } = settings;
   const clock = createClock();
   const faults = createFaults(settings.test);
-  // The addresses are known only once the ports are, so the servers listen before their handlers are made.
+  // The handlers need the ports, so the servers listen first.
   const serviceServer = createServer();
   const storageServer = createServer();
   const idpServer = createServer();
@@ -123,7 +122,7 @@ function handle(serviceServer: Server, storageServer: Server, idpServer: Server,
   attach(serviceServer, listener(createApp(parts)), parts.baseUrl);
   attach(idpServer, listener(createCorp(parts)), parts.idpUrl);
   attach(storageServer, createStorageHandler(parts), parts.storageUrl);
-  // A chunk may take long on a slow line; silence is ended by the sockets' own timeout.
+  // A chunk may take long on a slow connection; the timeout of the sockets ends idle ones.
   storageServer.requestTimeout = 0;
   storageServer.timeout = 120_000;
 }

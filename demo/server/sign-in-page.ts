@@ -1,9 +1,9 @@
-// What the sign-in page looks like: plain HTML, no script, one style sheet. It knows nothing of codes.
+// The sign-in page: plain HTML, no script, one style sheet.
 import { html } from 'hono/html';
 
 type Html = ReturnType<typeof html>;
 
-/** Headers of a page: a strict policy, never framed, its address told to nobody else. */
+/** A strict content policy, no framing, no referrer. */
 export function pageHeaders(formAction: string): Record<string, string> {
   return {
     'content-security-policy': [
@@ -18,7 +18,7 @@ export function pageHeaders(formAction: string): Record<string, string> {
   };
 }
 
-/** The sign-in form. `action` is where it is sent. */
+/** The sign-in form, sent to `action`. */
 export function signInForm(action: string, problem?: 'refused' | 'locked', email = ''): Html {
   const says = {
     refused: 'The e-mail address or the password is not right.',
@@ -37,7 +37,7 @@ export function signInForm(action: string, problem?: 'refused' | 'locked', email
       </form>`;
 }
 
-/** The page with that form. `at` names the provider if it is not the service itself. */
+/** `at` names the provider if it is not the service itself. */
 export function signInPage(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
   const sheet = at ? '/style.css' : '/authorize/style.css';
   const content = html`<h1>Sign in${at && ` at ${at}`}</h1>
@@ -97,7 +97,7 @@ export function secondStepPage(step: SecondStep): Html {
   );
 }
 
-/** A page that says why it cannot go on, without a way back to an address that nobody registered. */
+/** An error page, without a link to an unregistered address. */
 export function errorPage(message: string): Html {
   return page(
     'Sign-in is not possible',
@@ -109,7 +109,6 @@ function alert(text: string): Html {
   return html`<p class="problem" role="alert" id="problem">${text}</p>`;
 }
 
-/** A whole page in the look of these pages. */
 export function page(title: string, content: Html, sheet = '/authorize/style.css'): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -124,7 +123,6 @@ export function page(title: string, content: Html, sheet = '/authorize/style.css
 </html>`;
 }
 
-/** The style sheet of these pages. */
 export const styleSheet = `:root {
   color-scheme: light dark;
   --back: light-dark(#f4f5f7, #14161a);

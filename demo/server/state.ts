@@ -1,33 +1,30 @@
-// What the service remembers: rows in named tables, in memory, with a journal on disk so that a restart loses
-// nothing. The functions are async and atomic per row, so that SQL can take this module's place.
-// It knows no table's meaning.
+// The state: rows in named tables, in memory, with a journal on disk. The functions are async and atomic for each row, so that a
+// database can replace this module.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A row may say until when it is worth keeping (ms since 1970); later it is dropped. */
+/** A row with an expiry (ms since 1970) is dropped after it. */
 export interface Row {
   keepUntil?: number;
 }
 
-/** One table. Rows are handed out and taken in by value. */
+/** Rows are copied in and out. */
 export interface Table<R extends Row> {
   get(key: string): Promise<R | undefined>;
   put(key: string, row: R): Promise<void>;
-  /** Removes the row and answers it, to exactly one caller. */
+  /** Removes the row and resolves with it, for exactly one caller. */
   take(key: string): Promise<R | undefined>;
-  /** Changes a row in one step; `undefined` leaves it as it is. Answers the row as it stands then. */
+  /** Changes a row atomically; `undefined` leaves it unchanged. Resolves with the row after that. */
   update(key: string, change: (row: R | undefined) => R | undefined): Promise<R | undefined>;
   list(filter?: (row: R, key: string) => boolean): Promise<R[]>;
 }
 
-/** The open state. */
 export interface State {
   table<R extends Row>(name: string): Table<R>;
   close(): Promise<void>;
 }
 
-/** How the state is opened. */
 export interface StateOptions {
   dataDir: string;
   now: () => number;
@@ -35,10 +32,10 @@ export interface StateOptions {
 }
 
 const SWEEP_EVERY_WRITES = 2000;
-// The journal is rewritten when it is this large and twice as large as at its last rewriting.
+// The journal is rewritten above this size, if it has doubled since the last time.
 const COMPACT_BYTES = 8 * 1024 * 1024;
 
-/** Opens the state in `dataDir`, rewriting its journal to the rows that still count. */
+/** Opens the state in `dataDir` and rewrites its journal to the current rows. */
 export async function openState({ dataDir, now, fsync }: StateOptions): Promise<State> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'state.jsonl');
@@ -93,7 +90,7 @@ export async function openState({ dataDir, now, fsync }: StateOptions): Promise<
 
 type Tables = Map<string, Map<string, string>>;
 
-// The line end comes first: a line that was cut off (the disk was full, the process was killed) then takes no other line with it.
+// The line break comes first, so that an incomplete line (disk full, process killed) does not damage the next one.
 function line(table: string, key: string, text: string | undefined): string {
   return `\n[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]`;
 }
@@ -140,9 +137,8 @@ interface Journal {
 }
 
 /**
- * Appends lines in order; all that arrive while a write is under way are written together next. `rewrite` puts a file with the
- * rows of this moment in the journal's place and returns its length in bytes; it is called first of all, and then whenever the
- * journal has grown too large.
+ * Appends lines in order; lines that arrive during a write are written together next. `rewrite` replaces the journal by the current
+ * rows and returns its length in bytes; it is called first, and whenever the journal has grown too large.
  */
 async function openJournal(path: string, rewrite: () => number, fsync: boolean): Promise<Journal> {
   let sizeBytes = 0;
@@ -166,7 +162,7 @@ async function openJournal(path: string, rewrite: () => number, fsync: boolean):
     sizeBytes += Buffer.byteLength(text);
     if (sizeBytes <= largestBytes) return;
     const old = file;
-    // The lines are written, so a disk that is too full for a second journal is no reason to refuse them.
+    // The lines are written; a failed rewrite (disk full) must not refuse them.
     largestBytes = 2 * sizeBytes;
     await start();
     await old.close();

@@ -1,5 +1,4 @@
-// The storage's own origin: takes `PUT` of a chunk on a presigned URL, and nothing else. Plain node HTTP, since
-// this is where the bytes flow. It knows user and session from the signature only.
+// The storage origin: accepts `PUT` of a chunk to a presigned URL. Plain Node HTTP for speed; user and session are in the signature.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, LogEntry } from './faults.ts';
 import { pause, untilAborted } from './network.ts';
@@ -8,13 +7,12 @@ import { isDiskFull } from './refusal.ts';
 import { hold, makeUp, startEntry } from './request-gate.ts';
 import type { Grant } from './seal.ts';
 
-/** Handles one request of the storage. Rejects only when no answer can be written any more. */
+/** Rejects only if no answer can be written. */
 export type StorageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** A connection that a fault has cut, or that broke: there is nobody to answer. */
+/** The connection is closed, so no answer can be sent. */
 class Broken extends Error {}
 
-/** Creates the handler over the service's parts. */
 export function createStorageHandler(parts: Parts): StorageHandler {
   const { clock, faults, network } = parts;
   return async (request, response) => {
@@ -68,7 +66,7 @@ export function createStorageHandler(parts: Parts): StorageHandler {
   };
 }
 
-/** The request's target as a URL, or undefined: `//`, `http://[` and the like are none. */
+/** The request target as a URL; `undefined` for `//`, `http://[` and the like. */
 function readTarget(target = '/'): URL | undefined {
   try {
     return new URL(target, 'http://storage.invalid');
@@ -77,7 +75,6 @@ function readTarget(target = '/'): URL | undefined {
   }
 }
 
-/** What storage answers. */
 interface Answer {
   status: number;
   headers: Record<string, string>;
@@ -157,7 +154,7 @@ function checkGrant(grant: Grant | undefined, request: IncomingMessage, now: num
   return undefined;
 }
 
-/** The bytes as they come in, cut or stalled half-way if a fault says so. Throws `Broken` when they break off. */
+/** The bytes as they arrive, with the faults applied. Throws `Broken` if they are incomplete. */
 async function* incoming(
   { network }: Parts,
   request: IncomingMessage,
@@ -166,7 +163,7 @@ async function* incoming(
 ): AsyncGenerator<Uint8Array> {
   const isDisturbed = fault.cut === 'mid-body' || fault.stall === true || fault.stallMs !== undefined;
   let left = isDisturbed ? Math.floor(Number(request.headers['content-length'] ?? 0) / 2) : Infinity;
-  // Leaving early must not destroy the connection: the refusal still has to go out on it.
+  // Leaving early must not destroy the connection: the refusal is still sent on it.
   const bytes = network.throttle(request.iterator({ destroyOnReturn: false }), gone);
   try {
     for await (const piece of bytes) {
@@ -240,7 +237,7 @@ async function write(
   response.writeHead(answer.status, headers);
   if (fault.cut === 'mid-answer') {
     response.write(answer.body || 'half an answer');
-    // Only what has left the process can be read at the other end.
+    // Cutting earlier would discard bytes that are still in the process.
     await pause(20);
     throw new Broken();
   }

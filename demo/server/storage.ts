@@ -1,6 +1,6 @@
 // Chunks on disk: `<data>/users/<user>/chunks/<hash>`. A chunk is written to a temporary file, checked against its
-// hash while it streams, flushed, then renamed: a half-written one is never visible. An object store can take this
-// module's place. It knows no HTTP, no session and no rights.
+// hash while it streams, flushed, then renamed, so that it is never visible while incomplete. An object store can replace this
+// module.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -9,14 +9,14 @@ import { createBLAKE3 } from 'hash-wasm';
 import type { HashName } from './options.ts';
 import { isHash, randomId } from './seal.ts';
 
-/** Why a chunk was not taken. */
+/** Why a chunk was refused. */
 export type PutRefusal = 'too-large' | 'hash-mismatch' | 'no-room';
 
-/** The store of chunks. `userId` is one of ours, `hash` 64 hex digits; anything else throws. */
+/** Throws unless `userId` is an id of ours and `hash` has 64 hex digits. */
 export interface Storage {
   /**
-   * Takes a chunk. Throws what `bytes` throws, and keeps nothing then. Safe to run twice at once. `accept` is called with the
-   * length of a new chunk just before it is stored, and refuses it with false.
+   * Stores a chunk. Throws what `bytes` throws, and stores nothing then. May run twice at once. `accept` is called with the length
+   * of a new chunk just before it is stored; `false` refuses it.
    */
   putChunk(
     userId: string,
@@ -29,7 +29,7 @@ export interface Storage {
   chunkSize(userId: string, hash: string): Promise<number | undefined>;
   /** Bytes of stored chunks one after the other, from byte `start` up to and without `end` of the whole. */
   read(userId: string, chunks: StoredChunk[], start: number, end: number): AsyncGenerator<Uint8Array>;
-  /** Removes the chunks of a user for which `keep` says no. Answers how many went. */
+  /** Removes the chunks of a user for which `keep` returns false. Resolves with their number. */
   sweep(userId: string, keep: (hash: string) => boolean): Promise<number>;
 }
 
@@ -42,7 +42,7 @@ export interface StoredChunk {
 const WRITE_BYTES = 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 
-/** Opens the store below `dataDir`. What a killed process left half-written is removed. */
+/** Opens the store below `dataDir`, and removes incomplete chunks of a killed process. */
 export function openStorage(dataDir: string, hashName: HashName, fsync: boolean): Storage {
   const temporary = join(dataDir, 'incoming');
   rmSync(temporary, { recursive: true, force: true });
@@ -68,7 +68,7 @@ export function openStorage(dataDir: string, hashName: HashName, fsync: boolean)
         if (taken.hash !== hash) return { refused: 'hash-mismatch' };
         if (fsync) await file.datasync();
         await file.close();
-        // Checked and noted in one step, so that a chunk that arrives many times at once counts once.
+        // Synchronous, so that a chunk that arrives several times at once counts once.
         const isNew = !storing.has(path) && !existsSync(path);
         if (isNew && !accept(taken.sizeBytes)) return { refused: 'no-room' };
         storing.add(path);
@@ -142,7 +142,7 @@ async function writeAll(
   let sizeBytes = 0;
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
-  // One write is under way while the next bytes arrive and are hashed.
+  // The next bytes are received and hashed during a write.
   let writing: Promise<unknown> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await writing;
@@ -173,7 +173,7 @@ async function writeFully(file: FileHandle, batch: Uint8Array[]): Promise<void> 
   const wanted = batch.reduce((sum, piece) => sum + piece.byteLength, 0);
   const { bytesWritten } = await file.writev(batch);
   if (bytesWritten === wanted) return;
-  // A short write: rare (a disk that is nearly full), so the copy does not matter.
+  // A short write (disk nearly full) is rare, so the copy does not matter.
   const rest = Buffer.concat(batch).subarray(bytesWritten);
   for (let at = 0; at < rest.byteLength; ) at += (await file.write(rest, at)).bytesWritten;
 }

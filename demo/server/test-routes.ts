@@ -1,5 +1,4 @@
-// What tests may ask over HTTP, in test mode only: faults, the shape of the network, the log, tokens, people's devices,
-// lifetimes, the clock.
+// Routes for tests, in test mode only: faults, network shape, log, tokens, devices of users, lifetimes, clock.
 import { Hono } from 'hono';
 import { issueToken } from './accounts.ts';
 import type { Fault, NetworkShape } from './faults.ts';
@@ -10,7 +9,7 @@ import { findNamed } from './seed.ts';
 
 const BODY_BYTES = 1024 * 1024;
 
-// Ten years: what is added to a date must leave a date.
+// Ten years, so that the sum with a date is a valid date.
 const GREATEST_MS = 10 * 365 * 24 * 3600_000;
 
 function readMs(body: Record<string, unknown>, field: string): number | undefined {

@@ -1,6 +1,5 @@
-// The upload operations: open a session, presign chunks, commit, cancel. Bytes never pass here; they go to the
-// storage's own origin (storage-server.ts). Each operation checks the bearer, the passport, and that both are the
-// same user's.
+// The upload operations: open a session, presign chunks, commit, cancel. Each checks the bearer, the passport, and that both belong to
+// the same user. Bytes go to storage-server.ts.
 import { type Context, Hono } from 'hono';
 import { requireUser } from './accounts.ts';
 import { checkReceipts, commitFile } from './commit.ts';
@@ -73,7 +72,7 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const hashes = readHashes(body, MAX_CHUNKS);
     const receipts = readStrings(body, 'receipts');
     await checkReceipts(parts, session, hashes, receipts);
-    // Beside other commits, but never beside the removal of this user's chunks.
+    // Concurrent with other commits, but not with the removal of this user's chunks.
     const file = await parts.locks.shared(user.id, async () => {
       const current = await requireCurrent(parts, session.id);
       if (current.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
@@ -152,8 +151,8 @@ function claim({ usage }: Parts, session: UploadSession): void {
 }
 
 /**
- * Removes the chunks of a user that no finished file has; but none at all while an upload is open, since it may
- * count on them. Call it under the user's exclusive lock.
+ * Removes the chunks of a user that are in no finished file, unless an upload is open, which may need them. Call it under the
+ * user's exclusive lock.
  */
 export async function sweepChunks({ tables, storage, clock, usage }: Parts, userId: string): Promise<void> {
   const isOpen = (row: UploadSession): boolean =>
@@ -181,7 +180,7 @@ async function requireSession(
   return { user, session };
 }
 
-/** The session as it is now. Throws refusals of 404 and 410. */
+/** Throws refusals of 404 and 410. */
 async function requireCurrent({ tables, clock }: Parts, id: string): Promise<UploadSession> {
   const session = await tables.sessions.get(id);
   if (!session) throw new Refusal(404, 'not_found', 'no such upload session');

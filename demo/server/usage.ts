@@ -1,9 +1,8 @@
-// How much each user has claimed: open sessions with what they have stored, finished files, and chunks that no file has yet been
-// made of. It bounds what one user can put on the disk. In memory, counted from the rows at each start; what open
-// sessions had stored by then is not known any more. It knows no HTTP.
+// Limits the bytes of each user: open sessions with their chunks, finished files, and chunks that are in no file. In memory, counted
+// from the rows at each start; the chunks of open sessions are not counted then.
 import type { UploadSession } from './parts.ts';
 
-/** What one user may claim. */
+/** Limits of one user. */
 export interface UsageLimits {
   /** Bytes of finished files, open sessions and left-over chunks together. */
   maxUserBytes: number;
@@ -14,12 +13,12 @@ export interface UsageLimits {
 export interface Usage {
   /** Claims a new session's size. `no-room` and `too-many` claim nothing. */
   open(session: UploadSession): 'ok' | 'no-room' | 'too-many';
-  /** Counts a session or file that was there at the start. */
+  /** Counts a session or file that existed at the start. */
   restore(session: UploadSession): void;
   addFile(userId: string, sizeBytes: number): void;
   /** Ends a session: `finished` turns its size into a file's. Ending it again does nothing. */
   close(sessionId: string, userId: string, how: 'finished' | 'canceled'): void;
-  /** Begins a chunk of so many bytes; every `ok` needs an `endChunk`. */
+  /** Starts a chunk; every `ok` needs an `endChunk`. */
   beginChunk(sessionId: string, userId: string, bytes: number): 'ok' | 'too-much' | 'busy' | 'closed';
   /** Counts a chunk that is about to be stored. False: the session has stored too much meanwhile. */
   storeChunk(sessionId: string, userId: string, bytes: number): boolean;
@@ -37,7 +36,7 @@ interface Claim {
 }
 
 interface Account {
-  /** In the order in which they were opened, which is the order in which they expire. */
+  /** In the order of opening, which is that of expiry. */
   open: Map<string, Claim>;
   openBytes: number;
   fileBytes: number;
@@ -47,14 +46,13 @@ interface Account {
 // A file that changed while it was uploaded is sent again in the same session: twice the size covers that.
 const RESEND_FACTOR = 2;
 const MAX_CHUNKS = 40_000;
-// Connections that broke without a word count until they time out, so this is more than any client uses at once.
+// Broken connections count until they time out, so this is more than any client uses at once.
 const MAX_UNDER_WAY = 64;
 
 function hasRoom({ storedBytes, sizeBytes, chunks }: Claim, bytes: number): boolean {
   return storedBytes + bytes <= RESEND_FACTOR * sizeBytes && chunks < MAX_CHUNKS;
 }
 
-/** Creates the counters. */
 export function createUsage({ maxUserBytes, maxOpenSessions }: UsageLimits, now: () => number): Usage {
   const accounts = new Map<string, Account>();
   const accountOf = (userId: string): Account => {
