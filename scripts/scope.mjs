@@ -36,7 +36,7 @@ export const LEFT_TO_CI = [
   { suite: 'e2e', what: 'chaos: 500 faults and a minute (150 faults here)' },
   {
     suite: 'e2e',
-    what: 'journeys: tables of faults of calls, tokens and offline, tabs, files that change, many files, memory, HTTP/2, BLAKE3, throttle, broken browsers',
+    what: 'journeys: tables of faults of calls, tokens and offline, tabs, files that change, many files, memory, HTTP/2, BLAKE3, throttle, outages, broken browsers',
     files: e2e([
       'blake3-policy',
       'broken-browser',
@@ -49,6 +49,7 @@ export const LEFT_TO_CI = [
       'transfer-memory',
       'transfer-multiplexed',
       'transfer-throttle',
+      'transfer-weather',
     ]),
   },
   {

@@ -9,44 +9,29 @@ const own = fileURLToPath(new URL('..', import.meta.url));
 const PAGE_FOLDERS = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
 
 /**
- * Each suite: the files that belong to it, in which lane it runs, and how many of its files run at a time. Suites of one lane run
- * one after the other, the lanes side by side. Both lanes take about as long. `needsBuild`: loads what test/support/built.ts makes.
+ * Each suite: the files that belong to it, and how many of its files run at a time. Two suites run side by side, in this order: the
+ * longest first, so that both sides end at about the same time. `needsBuild`: loads what test/support/built.ts makes.
  */
 export const SUITES = [
-  {
-    name: 'wtr',
-    title: 'In pages',
-    folders: PAGE_FOLDERS.map((name) => `test/${name}`),
-    lane: 0,
-    isInPages: true,
-  },
-  { name: 'server', title: 'The reference service', folders: ['test/server'], lane: 0, concurrency: 2 },
-  {
-    name: 'package',
-    title: 'The package',
-    folders: ['test/package'],
-    lane: 0,
-    concurrency: 2,
-    needsBuild: true,
-  },
-  {
-    name: 'auth',
-    title: 'Journeys of sign-in',
-    folders: ['test/e2e'],
-    pattern: /^auth-.*\.test\.ts$/,
-    lane: 1,
-    concurrency: 2,
-    needsBuild: true,
-  },
   {
     name: 'e2e',
     title: 'Journeys',
     folders: ['test/e2e'],
     pattern: /^(?!auth-).*\.test\.ts$/,
-    lane: 1,
     concurrency: 2,
     needsBuild: true,
   },
+  { name: 'wtr', title: 'In pages', folders: PAGE_FOLDERS.map((name) => `test/${name}`), isInPages: true },
+  {
+    name: 'auth',
+    title: 'Journeys of sign-in',
+    folders: ['test/e2e'],
+    pattern: /^auth-.*\.test\.ts$/,
+    concurrency: 2,
+    needsBuild: true,
+  },
+  { name: 'server', title: 'The reference service', folders: ['test/server'], concurrency: 2 },
+  { name: 'package', title: 'The package', folders: ['test/package'], concurrency: 2, needsBuild: true },
 ];
 
 /** The arguments for Node that run these files of a suite. */

@@ -1,4 +1,4 @@
-// `npm test`: all checks and all suites, in two lanes side by side; at the end what failed and what was left to CI, and on the last
+// `npm test`: all checks and all suites, two side by side; at the end what failed and what was left to CI, and on the last
 // line, alone, the sum: `N passed, N failed`. Arguments after `--`: paths run only those files; `--changed` only what relates to the
 // changes since the merge base with `main`; `--only=check,wtr,server,package,auth,e2e` only those suites; `--name=words` only tests
 // with such a title. `CI=1` leaves nothing out; `--engines` runs the tests in pages in Firefox and WebKit too.
@@ -122,12 +122,11 @@ async function runChecks() {
   for (const line of found) addError(line);
 }
 
-async function runLane(lane, built) {
-  const own = picked.filter(({ suite }) => suite.lane === lane);
-  const isAlone = picked.length === own.length;
-  for (const each of own) {
+/** Runs the next suite of the queue until it is empty. */
+async function runQueue(queue, built) {
+  for (let each = queue.shift(); each; each = queue.shift()) {
     if (each.suite.needsBuild) await built;
-    await runPicked(each, isAlone ? '' : `${each.suite.name.padEnd(7)} | `);
+    await runPicked(each, picked.length === 1 ? '' : `${each.suite.name.padEnd(7)} | `);
   }
 }
 
@@ -135,7 +134,8 @@ try {
   const known = ['check', ...SUITES.map(({ name }) => name)];
   for (const name of only ?? []) if (!known.includes(name)) addError(`--only knows no suite "${name}"`);
   const built = build();
-  await Promise.all([runChecks().then(() => runLane(0, built)), runLane(1, built)]);
+  const queue = [...picked];
+  await Promise.all([runQueue(queue, built), runChecks().then(() => runQueue(queue, built))]);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
