@@ -161,6 +161,7 @@ describe('uploading with the element', () => {
   it('waits for the start button with manual', async () => {
     const element = await createElement({ manual: true });
     pick(element, textFile(uniqueName()), textFile(uniqueName()));
+    await shown(() => all(element, '.row.queued').length === 2);
     const start = await shown(() =>
       element.renderRoot.querySelector<HTMLButtonElement>('[data-action=start]'),
     );
