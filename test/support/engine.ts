@@ -13,6 +13,17 @@ import { ScriptedService } from './scripted-service.ts';
 /** Another one on each page: locks and channels are named by it, and pages of tests run side by side. */
 export const SERVICE_URL = `https://${crypto.randomUUID()}.test`;
 
+/** Settings of the tests' engines: every operation is configured, chunks are small. */
+export const ENGINE_SETTINGS: SettingsInput = {
+  parentId: 'folder-a',
+  auth: 'none',
+  multiple: true,
+  chunkSize: 1000,
+  concurrency: 2,
+  commitPath: '/commit',
+  cancelPath: '/session',
+};
+
 const engines: TestEngine[] = [];
 
 export class TestEngine {
@@ -22,17 +33,7 @@ export class TestEngine {
   readonly input: SettingsInput;
 
   constructor(settings: SettingsInput = {}, options: UploaderOptions = {}) {
-    this.input = {
-      baseUrl: SERVICE_URL,
-      parentId: 'folder-a',
-      auth: 'none',
-      multiple: true,
-      chunkSize: 1000,
-      concurrency: 2,
-      commitPath: '/commit',
-      cancelPath: '/session',
-      ...settings,
-    };
+    this.input = { ...ENGINE_SETTINGS, baseUrl: SERVICE_URL, ...settings };
     this.uploader = new Uploader(this.input, {
       policy: { attempts: 3, baseMs: 0, capMs: 0 },
       store: createUploadStore({ name: `test-${crypto.randomUUID()}` }),

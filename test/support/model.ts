@@ -8,6 +8,7 @@ import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts'
 import { fileOf, sha256 } from './bytes.ts';
 import { jumpClock } from './clock.ts';
 import { settled } from './collect.ts';
+import { ENGINE_SETTINGS } from './engine.ts';
 import { type Kind, type Request, ScriptedService } from './scripted-service.ts';
 
 export const CHUNK_SIZES = [1000, 2000, 100_000];
@@ -159,16 +160,7 @@ export class World {
   }
 
   get input(): SettingsInput {
-    return {
-      baseUrl: `https://${this.#id}.test`,
-      parentId: 'folder-a',
-      auth: 'none',
-      multiple: true,
-      chunkSize: 1000,
-      concurrency: 2,
-      commitPath: '/commit',
-      cancelPath: '/session',
-    };
+    return { ...ENGINE_SETTINGS, baseUrl: `https://${this.#id}.test` };
   }
 
   open(): void {
