@@ -68,9 +68,11 @@ export class Intake {
         this.#addNew(picked, candidate, connection);
       }
     };
-    await inSlices(files, addOne, () => {
-      listedCount = this.#countListed(multiple);
-    });
+    await this.#parts.scheduler.whileAdding(() =>
+      inSlices(files, addOne, () => {
+        listedCount = this.#countListed(multiple);
+      }),
+    );
   }
 
   /**

@@ -29,6 +29,8 @@ export class Scheduler {
   /** Nothing starts while the list is suspended or closed, or while a command is being applied. */
   #isSuspended = false;
   #commandCount = 0;
+  /** `uploads-finished` is not reported while files are being added. */
+  #addingCount = 0;
   #isPumping = false;
   /** `uploads-finished` is reported after an upload ran, and one has ended since. */
   #news: 'none' | 'ran' | 'ended' = 'none';
@@ -115,6 +117,17 @@ export class Scheduler {
     }
   }
 
+  /** Reports no `uploads-finished` until the promise of `work` settles. Uploads start meanwhile. */
+  async whileAdding(work: () => Promise<void>): Promise<void> {
+    this.#addingCount += 1;
+    try {
+      await work();
+    } finally {
+      this.#addingCount -= 1;
+      this.#pumpSoon();
+    }
+  }
+
   /** To be called when the sign-in state of a service changed: blocks or unblocks its uploads. */
   onAuth(service: Service): void {
     const reason = waitsFor(service.client.auth.snapshot);
@@ -184,7 +197,8 @@ export class Scheduler {
   }
 
   #reportFinished(): void {
-    if (this.#news !== 'ended' || this.#running.size > 0 || !this.#queue.isEmpty) return;
+    if (this.#news !== 'ended' || this.#addingCount > 0) return;
+    if (this.#running.size > 0 || !this.#queue.isEmpty) return;
     this.#news = 'none';
     let waitingCount = 0;
     const counts = { done: 0, failed: 0, canceled: 0 };

@@ -142,6 +142,26 @@ describe('uploads-finished', () => {
     ]);
   });
 
+  it('is told once where the first file is done before the last is added', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    // As on a slow machine, which adds a few files in each task.
+    engine.uploader.mayAdd = ({ name }) => {
+      const endMs = performance.now() + 20;
+      while (engine.phase('first.bin') !== 'done' && performance.now() < endMs);
+      return name !== 'skipped.bin';
+    };
+    const skipped = Array.from({ length: 400 }, () => fileOf(1, 10, 'skipped.bin'));
+    await engine.uploader.addFiles([fileOf(1, 10, 'first.bin'), ...skipped, fileOf(2, 10, 'last.bin')]);
+    expect(engine.phase('first.bin')).to.equal('done');
+    await engine.hears('upload-completed', 2);
+    await engine.hears('uploads-finished');
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.details('uploads-finished')).to.deep.equal([
+      { doneCount: 2, failedCount: 0, canceledCount: 0, waitingCount: 0 },
+    ]);
+  });
+
   it('is not told of a pause, and is told once the file is done after it', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
