@@ -335,10 +335,10 @@ export const mutations = [
   {
     rule: 'S16',
     file: 'package.json',
-    before: '"oauth4webapi": "3',
-    after: '"oauth4webapi": "^3',
+    before: '"oauth4webapi": "^3',
+    after: '"oauth4webapi": ">=3',
     test: 'test/package/acceptance.test.ts',
-    title: 'S16: what the package depends on is pinned, and sign-in takes one dependency',
+    title: 'S16: the lock file names one build of each dependency, and sign-in takes one dependency',
   },
   {
     rule: 'S17',

@@ -34,12 +34,19 @@ describe('The security requirements of sign-in', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('S16: what the package depends on is pinned, and sign-in takes one dependency', () => {
-    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-      dependencies: Record<string, string>;
+  test('S16: the lock file names one build of each dependency, and sign-in takes one dependency', () => {
+    const readJson = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+    const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> };
+    const { packages } = readJson('package-lock.json') as {
+      packages: Record<string, { version: string; integrity: string; dependencies: object }>;
     };
-    for (const [name, version] of Object.entries(dependencies))
-      assert.match(version, /^\d+\.\d+\.\d+$/, name);
+    assert.deepEqual(packages['']?.dependencies, dependencies);
+    for (const [name, range] of Object.entries(dependencies)) {
+      assert.match(range, /^\^\d+\.\d+\.\d+$/, name);
+      const locked = packages[`node_modules/${name}`];
+      assert.equal(`^${locked?.version}`, range, name);
+      assert.match(locked?.integrity ?? '', /^sha512-/, name);
+    }
     const taken = readdirSync(join(root, 'src/auth'))
       .filter((name) => name.endsWith('.ts'))
       .flatMap((name) => [
