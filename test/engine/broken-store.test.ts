@@ -1,4 +1,4 @@
-// A database that is refused, or full, is no reason to stop: what it would have kept is remembered for as long as the page is there.
+// A failing or full database does not stop an upload: its data stays in memory until the page closes.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -11,7 +11,7 @@ afterEach(closeEngines);
 
 const CALLS = ['find', 'save', 'saveChunks', 'remove'] as const;
 
-/** A store of which one call fails, and the calls that it got. */
+/** A store of which one call fails, and the calls that it received. */
 function failing(name: (typeof CALLS)[number], error: Error): { store: UploadStore; asked: string[] } {
   const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
   const asked: string[] = [];
@@ -32,7 +32,7 @@ const full = new UploaderError('store-full', 'no room');
 
 describe('a store that fails', () => {
   for (const name of CALLS) {
-    it(`at ${name} does not stop the upload, and is used no more but to remove the record`, async () => {
+    it(`at ${name} does not stop the upload, and is used again only to remove the record`, async () => {
       const { asked, store } = failing(name, full);
       const engine = new TestEngine({}, { store });
       engine.service.answerAll();
@@ -47,7 +47,7 @@ describe('a store that fails', () => {
   }
 
   for (const name of ['find', 'save', 'saveChunks'] as const) {
-    it(`at ${name} is told of, and loses nothing by a pause: the upload goes on where it was`, async () => {
+    it(`at ${name} is reported, and a paused upload still resumes where it stopped`, async () => {
       const engine = await halfWay({}, { store: failing(name, full).store });
       expect(engine.row('a.bin')?.warning).to.equal('store-full');
       await engine.uploader.pause();
@@ -59,7 +59,7 @@ describe('a store that fails', () => {
     });
   }
 
-  it('for one write does not make a finished upload come back at the next visit', async () => {
+  it('for one write does not restore a finished upload on the next visit', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     let failureCount = 0;
     const saveChunks: typeof store.saveChunks = async (...given) => {
@@ -75,7 +75,7 @@ describe('a store that fails', () => {
     expect(await store.list()).to.deep.equal([]);
   });
 
-  it('with an error of its own is told as store-unavailable', async () => {
+  it('with an error of its own is reported as store-unavailable', async () => {
     const { store } = failing('find', new DOMException('blocked', 'SecurityError'));
     const engine = await halfWay({}, { store });
     expect(engine.row('a.bin')?.warning).to.equal('store-unavailable');
@@ -83,7 +83,7 @@ describe('a store that fails', () => {
 });
 
 describe('a second row with the same file', () => {
-  it('of which nothing is saved goes on where it was paused too', async () => {
+  it('that is not saved also resumes where it was paused', async () => {
     const engine = await halfWay();
     await engine.uploader.pause();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);

@@ -1,4 +1,4 @@
-// What the engine tells: the order of changes, what is frozen, how progress behaves, and when all is finished.
+// The order of reported changes, what is frozen, how progress behaves, and when all uploads are finished.
 
 import { expect } from '@open-wc/testing';
 import type { Change } from '../../src/core/changes.ts';
@@ -9,7 +9,7 @@ import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
-/** Throws where anything in it can be changed. */
+/** Throws if any part of it is mutable. */
 function expectFrozen(value: unknown, path: string): void {
   if (typeof value !== 'object' || value === null) return;
   expect(Object.isFrozen(value), `${path} is frozen`).to.equal(true);
@@ -17,7 +17,7 @@ function expectFrozen(value: unknown, path: string): void {
 }
 
 describe('the changes of one file', () => {
-  it('come in their order, and each says what its event says', async () => {
+  it('are reported in order, with the details of their events', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([{ file: fileOf(1, 2500, 'a.bin'), relativePath: 'in/a.bin' }]);
@@ -62,7 +62,7 @@ describe('the changes of one file', () => {
     ]);
   });
 
-  it('carry nothing secret: no session header, no address of an upload', async () => {
+  it('contain no secrets: no session header, no presigned URL', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(2, 2500, 'a.bin')]);
@@ -72,7 +72,7 @@ describe('the changes of one file', () => {
     expect(text).not.to.contain('store.test');
   });
 
-  it('of an empty file are those of any other (U13)', async () => {
+  it('of an empty file are the same as for any other (U13)', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(3, 0, 'empty.bin')]);
@@ -86,7 +86,7 @@ describe('the changes of one file', () => {
     expect(engine.details('upload-completed')[0]).to.deep.include({ sizeBytes: 0, chunks: [], sentBytes: 0 });
   });
 
-  it('of a file that the service has already say that nothing was sent (U4)', async () => {
+  it('of a file that the service already has report that nothing was sent (U4)', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(4, 2500, 'a.bin')]);
@@ -102,7 +102,7 @@ describe('the changes of one file', () => {
     expect(engine.service.puts).to.have.length(3);
   });
 
-  it('that fails say why, and other files go on', async () => {
+  it('that fails include the reason, and other files continue', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(5, 10, 'bad.bin'), fileOf(6, 10, 'good.bin')]);
     const request = await engine.service.nextRequest('open');
@@ -119,7 +119,7 @@ describe('the changes of one file', () => {
     ]);
   });
 
-  it('waiting for another try say until when', async () => {
+  it('that waits for a retry include the time of the retry', async () => {
     const engine = new TestEngine({}, { policy: { attempts: 3, baseMs: 1e9, capMs: 1e9 } });
     await engine.uploader.addFiles([fileOf(7, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(new UploaderError('network', 'no line'));
@@ -131,7 +131,7 @@ describe('the changes of one file', () => {
 });
 
 describe('uploads-finished', () => {
-  it('is told once for many files, however they end', async () => {
+  it('is reported once for many files, whatever their results', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles(Array.from({ length: 30 }, (_, at) => fileOf(at, 10 * at, `${at}.bin`)));
@@ -142,10 +142,10 @@ describe('uploads-finished', () => {
     ]);
   });
 
-  it('is told once where the first file is done before the last is added', async () => {
+  it('is reported once if the first file is done before the last is added', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
-    // As on a slow machine, which adds a few files in each task.
+    // Adds a few files per task, as a slow machine does.
     engine.uploader.mayAdd = ({ name }) => {
       const endMs = performance.now() + 20;
       while (engine.phase('first.bin') !== 'done' && performance.now() < endMs);
@@ -162,7 +162,7 @@ describe('uploads-finished', () => {
     ]);
   });
 
-  it('is not told of a pause, and is told once the file is done after it', async () => {
+  it('is not reported on a pause, but once when the file is done after it', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await engine.service.nextRequest('open');
@@ -174,7 +174,7 @@ describe('uploads-finished', () => {
     expect(engine.details('uploads-finished')).to.have.length(1);
   });
 
-  it('is told when the last file is canceled', async () => {
+  it('is reported when the last file is canceled', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     await engine.service.nextRequest('open');
@@ -185,8 +185,8 @@ describe('uploads-finished', () => {
   });
 });
 
-describe('what is handed out', () => {
-  it('cannot be changed by whoever gets it: snapshots and details, all the way down', async () => {
+describe('changes and snapshots', () => {
+  it('are deeply frozen', async () => {
     const engine = new TestEngine({ maxFiles: 1 });
     engine.uploader.onChange((change) => {
       expect(Object.isFrozen(change)).to.equal(true);
@@ -201,7 +201,7 @@ describe('what is handed out', () => {
     expectFrozen(completed?.chunks, 'chunks');
   });
 
-  it('is the same snapshot until something in it changes', async () => {
+  it('keep their identity until something changes', async () => {
     const engine = new TestEngine({ manual: true });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     const { snapshot } = engine.uploader;
@@ -220,7 +220,7 @@ describe('what is handed out', () => {
     expect(different).to.equal(0);
   });
 
-  it('goes to every listener, though one of them throws, and the upload goes on', async () => {
+  it('reach every listener even if one throws, and the upload continues', async () => {
     const engine = new TestEngine();
     const { reportError } = globalThis;
     const reported: unknown[] = [];
@@ -242,7 +242,7 @@ describe('what is handed out', () => {
     }
   });
 
-  it('is no end of all uploads where none had begun', async () => {
+  it('include no uploads-finished if no upload started', async () => {
     const engine = new TestEngine({ manual: true });
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await engine.uploader.cancel();
@@ -250,7 +250,7 @@ describe('what is handed out', () => {
     expect(engine.told()).to.deep.equal(['file-added', 'upload-canceled']);
   });
 
-  it('is not told any more to a listener that has left', async () => {
+  it('are not sent to a listener after it unsubscribed', async () => {
     const engine = new TestEngine({ manual: true });
     const heard: string[] = [];
     const leave = engine.uploader.on('file-added', ({ name }) => heard.push(name));

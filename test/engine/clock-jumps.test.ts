@@ -1,4 +1,4 @@
-// A system clock that is set two hours ahead or back in the middle of an upload: by a person, a time server or another system.
+// The system clock is set two hours ahead or back in the middle of an upload: by a user, a time server or another system.
 
 import { expect } from '@open-wc/testing';
 import { Brakes, Keeper } from '../../src/auth/bearer.ts';
@@ -30,7 +30,7 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
       await closeEngines();
     });
 
-    /** Uploads a file of five chunks. The clock jumps while the first PUT is under way. */
+    /** Uploads a file of five chunks. The clock jumps during the first PUT. */
     async function uploadOver(
       engine: TestEngine,
       afterJump: () => unknown = () => undefined,
@@ -53,7 +53,7 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
       expect(presignedCount(engine.service)).to.equal(CHUNK_COUNT);
     });
 
-    it('asks the page for no other token', async () => {
+    it('requests no new token from the page', async () => {
       const reasons: string[] = [];
       const getToken = (reason: string): { token: string; expires_in: number } => {
         reasons.push(reason);
@@ -80,7 +80,7 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
       expect(reasons).to.deep.equal(['first']);
     });
 
-    it('waits for as long as `Retry-After` says', async () => {
+    it('waits for the duration of `Retry-After`', async () => {
       const engine = new TestEngine({ concurrency: 1 });
       const retryAfterMs = 40;
       await uploadOver(engine, async () => {
@@ -94,14 +94,14 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
     });
   });
 
-  describe(`set two hours ${direction}, a system clock does not change`, () => {
+  describe(`a system clock set two hours ${direction} does not change`, () => {
     let clock: Clock;
     beforeEach(() => {
       clock = stopClock();
     });
     afterEach(() => clock.restore());
 
-    it('when a ticket is too old', async () => {
+    it('when a ticket expires', async () => {
       const upload = { url: 'https://store.test/', method: 'PUT', headers: {} } as const;
       const receivedAtMs = performance.now();
       const ticket = {
@@ -115,7 +115,7 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
       expect(isStale(ticket)).to.equal(true);
     });
 
-    it('when a token is renewed, and when it is too old', async () => {
+    it('when a token is renewed, and when it expires', async () => {
       const keeper = new Keeper(AUTH_TIMES);
       keeper.keep({ value: 't', lifetimeMs: 100_000, isAssumed: false });
       clock.jump(jumpMs);
@@ -127,14 +127,14 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
       expect(keeper.value).to.equal(undefined);
     });
 
-    it('how long a failed renewal holds back the next one', () => {
+    it('how long a failed renewal delays the next one', () => {
       const brakes = new Brakes(AUTH_TIMES);
       brakes.hold(30_000);
       clock.jump(jumpMs);
       expect(brakes.waitMs(300_000)).to.equal(30_000);
     });
 
-    it('how long a host is left alone', async () => {
+    it('how long a host is not called', async () => {
       const backoff = new HostBackoff();
       backoff.backOff(5000);
       clock.jump(jumpMs);

@@ -1,4 +1,4 @@
-// What closing, or putting aside, an uploader promises: once it resolves, another one can take its uploads at once.
+// Once closing or suspending an uploader resolves, another uploader can take its uploads immediately.
 
 import { expect } from '@open-wc/testing';
 import { fileOf } from '../support/bytes.ts';
@@ -7,7 +7,7 @@ import { closeEngines, halfWay, SERVICE_URL, TestEngine } from '../support/engin
 
 afterEach(closeEngines);
 
-/** Uploads that hold their lock: `SERVICE_URL` is part of its name. */
+/** Locks of uploads: their names contain `SERVICE_URL`. */
 const UPLOADS = {
   'an upload that runs': () => halfWay(),
   'an upload that waits, and has its file saved': async () => {
@@ -17,7 +17,7 @@ const UPLOADS = {
   },
 };
 
-/** The browser releases locks with this in their name only once `gate` resolves. Returns how to undo that. */
+/** Delays the release of locks with this in their name until `gate` resolves. Returns a function that undoes it. */
 function releaseAfter(part: string, gate: Promise<void>): () => void {
   const { locks } = navigator;
   const request = locks.request.bind(locks);
@@ -33,7 +33,7 @@ function releaseAfter(part: string, gate: Promise<void>): () => void {
   };
 }
 
-/** Locks with this in their name that the browser says are held. */
+/** Locks with this in their name that the browser reports as held. */
 async function heldLocks(part: string): Promise<string[]> {
   const { held } = await navigator.locks.query();
   return (held ?? []).map(({ name }) => String(name)).filter((name) => name.includes(part));
@@ -86,7 +86,7 @@ for (const [what, end] of ends) {
   }
 }
 
-it('close() right before another uploader has the same file never shows that another tab has it', async () => {
+it('close() directly before another uploader adds the same file never reports the file as active in another tab', async () => {
   const file = fileOf(1, 2500, 'a.bin');
   for (let round = 0; round < 10; round += 1) {
     const engine = new TestEngine();
@@ -98,7 +98,7 @@ it('close() right before another uploader has the same file never shows that ano
   }
 });
 
-it('close() stops the timer that looks for idle slots', async () => {
+it('close() stops the timer that checks for idle slots', async () => {
   const { setTimeout, clearTimeout } = globalThis;
   const timers = new Set<unknown>();
   globalThis.setTimeout = ((run: () => void, ms?: number) => {
@@ -125,7 +125,7 @@ it('close() stops the timer that looks for idle slots', async () => {
   }
 });
 
-it('suspend() ends, though the list is restored before it has', async () => {
+it('suspend() ends even if the list is restored before it has', async () => {
   const engine = await halfWay();
   const suspended = engine.uploader.suspend();
   engine.uploader.restore();

@@ -1,4 +1,4 @@
-// What a person can do to a file on its way, beside pausing it: cancel, retry, put first; one file, or all of them.
+// What a user can do with a running file besides pausing it: cancel, retry, prioritize; one file, or all.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -13,7 +13,7 @@ const refused = (): UploaderError => new UploaderError('forbidden', 'no', { stat
 const three = (): File[] => [1, 2, 3].map((seed) => fileOf(seed, 2500, `${seed}.bin`));
 
 describe('cancel', () => {
-  it('stops the bytes, tells the service, forgets what was kept, and tells nothing of a failure', async () => {
+  it('stops the requests, notifies the service, deletes the record, and reports no failure', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = new TestEngine({}, { store });
     engine.service.answerAll('open', 'presign', 'cancel');
@@ -29,7 +29,7 @@ describe('cancel', () => {
     expect(engine.told('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-canceled']);
   });
 
-  it('holds though the service cannot be told', async () => {
+  it('succeeds even if the service cannot be reached', async () => {
     const engine = await halfWay();
     const canceling = engine.uploader.cancel();
     (await engine.service.nextRequest('cancel')).refuse(new UploaderError('network', 'no line'));
@@ -37,7 +37,7 @@ describe('cancel', () => {
     expect(engine.phase('a.bin')).to.equal('canceled');
   });
 
-  it('of all leaves what is done as it is', async () => {
+  it('of all leaves finished files unchanged', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(9, 10, 'done.bin')]);
@@ -64,7 +64,7 @@ describe('cancel', () => {
     expect(engine.service.count('open')).to.equal(2);
   });
 
-  it('that is taken back before it has ended gives up the old upload, and the new one goes its way', async () => {
+  it('that is undone by a retry before it ended cancels the old upload and starts a new one', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = new TestEngine({}, { store });
     engine.service.answerAll('open', 'presign');
@@ -87,7 +87,7 @@ describe('cancel', () => {
     ]);
   });
 
-  it('before anything was sent lets the same file be added again, and be kept', async () => {
+  it('before anything was sent allows adding and saving the same file again', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = new TestEngine({}, { store });
     const file = fileOf(1, 2500, 'a.bin');
@@ -103,7 +103,7 @@ describe('cancel', () => {
 });
 
 describe('retry', () => {
-  it('is heeded also in the midst of what a listener hears of the failure', async () => {
+  it('also works in a listener of the failure', async () => {
     const engine = new TestEngine();
     const stop = engine.uploader.on('upload-failed', ({ id }) => {
       stop();
@@ -117,7 +117,7 @@ describe('retry', () => {
     expect(engine.phase('a.bin')).to.equal('done');
   });
 
-  it('begins a failed file where it stopped', async () => {
+  it('resumes a failed file where it stopped', async () => {
     const engine = await halfWay();
     const sent = engine.service.puts[0];
     (await engine.service.nextRequest('put')).refuse(refused());
@@ -130,7 +130,7 @@ describe('retry', () => {
     expect(engine.service.puts.filter((hash) => hash === sent)).to.have.length(1);
   });
 
-  it('is not asked for by a file that was canceled after it failed: its error is gone', async () => {
+  it('is not offered for a file that was canceled after it failed: its error is cleared', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(refused());
@@ -140,7 +140,7 @@ describe('retry', () => {
     expect(engine.row('a.bin')?.error).to.equal(undefined);
   });
 
-  it('of one leaves other failed files alone', async () => {
+  it('of one file leaves other failed files unchanged', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles(three());
     for (let count = 0; count < 3; count += 1) (await engine.service.nextRequest('open')).refuse(refused());
@@ -153,7 +153,7 @@ describe('retry', () => {
     await engine.hears('upload-completed', 3);
   });
 
-  it('does not help where the file or its place has to change first', async () => {
+  it('does not help if the file or its folder has to change first', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(
@@ -167,7 +167,7 @@ describe('retry', () => {
 });
 
 describe('small files', () => {
-  it('go side by side: some ask for their sessions while the bytes of another are on their way', async () => {
+  it('run in parallel: sessions of some are opened while bytes of others are sent', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles(Array.from({ length: 10 }, (_, seed) => fileOf(seed, 500)));
     await until(() => engine.service.waiting('open').length > 1);
@@ -199,7 +199,7 @@ describe('prioritize', () => {
 });
 
 describe('move', () => {
-  it('puts a file before another one, or at the end: the list shows it, and the bytes go in that order', async () => {
+  it('puts a file before another one, or at the end: the list and the order of the uploads follow', async () => {
     const engine = new TestEngine({ manual: true, concurrency: 1 });
     engine.service.answerAll('presign', 'commit');
     const names = (): string[] => engine.uploader.snapshot.files.map(({ name }) => name);
@@ -216,7 +216,7 @@ describe('move', () => {
     await engine.uploader.addFiles([fileOf(4, 104, 'e')]);
     expect(names()).to.deep.equal(['d', 'b', 'c', 'a', 'e']);
     await engine.uploader.start();
-    // Several begin at once: the first of the list is let through to the slot before the others.
+    // Several start together: the first of the list gets the slot before the others.
     const others: { answer(): void }[] = [];
     for (;;) {
       const open = await engine.service.nextRequest('open');
@@ -245,7 +245,7 @@ describe('move', () => {
 });
 
 describe('close', () => {
-  it('ends all work, keeps what is saved, and tells nothing', async () => {
+  it('stops all work, keeps saved uploads, and reports nothing', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = new TestEngine({}, { store });
     engine.service.answerAll('open', 'presign');

@@ -1,4 +1,4 @@
-// What uploads wait for while somebody signs in.
+// What uploads wait for during sign-in.
 
 import { expect } from '@open-wc/testing';
 import { waitsFor } from '../../src/engine/connection.ts';
@@ -16,10 +16,10 @@ const CASES = [
   [{ required: false, state: 'silent', code: 'rate-limited' }, undefined],
 ] as const;
 
-describe('uploads while somebody has to sign in', () => {
+describe('uploads during sign-in', () => {
   for (const [{ required, state, ...rest }, reason] of CASES) {
     const code = 'code' in rest ? rest.code : undefined;
-    it(`wait for ${reason ?? 'nothing'} where sign-in is ${[state, code].filter(Boolean).join(', ')}`, () => {
+    it(`wait for ${reason ?? 'nothing'} if sign-in is ${[state, code].filter(Boolean).join(', ')}`, () => {
       const error = code && { error: { code, retryable: true } };
       expect(waitsFor({ required, state, ...error })).to.equal(reason);
     });

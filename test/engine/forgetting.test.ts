@@ -1,4 +1,4 @@
-// What is kept of an upload is forgotten with it, and nothing is kept where the page wants that.
+// Saved data of an upload is deleted with the upload, and nothing is saved if the page disables that.
 
 import { expect } from '@open-wc/testing';
 import { openAuthSession } from '../../src/auth/session.ts';
@@ -12,8 +12,8 @@ import { closeEngines, halfWay, leftBehind, SERVICE_URL, TestEngine } from '../s
 
 afterEach(closeEngines);
 
-describe('what is kept of an upload', () => {
-  it('is forgotten when its row is removed before it is done', async () => {
+describe('saved data of an upload', () => {
+  it('is deleted when the upload is removed before it is done', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
     engine.service.answerAll('cancel');
@@ -23,7 +23,7 @@ describe('what is kept of an upload', () => {
   });
 
   for (const next of ['removed', 'cleared from the list'] as const) {
-    it(`is forgotten when its row is canceled and, in one breath, ${next}`, async () => {
+    it(`is deleted when the upload is canceled and, in the same task, ${next}`, async () => {
       const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
       const engine = await halfWay({}, { store });
       await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
@@ -36,7 +36,7 @@ describe('what is kept of an upload', () => {
     });
   }
 
-  it('is forgotten when whoever hears that its row is canceled removes it there and then, and is told so once', async () => {
+  it('is deleted, and reported once, when a listener of the cancellation removes the upload synchronously', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
@@ -51,7 +51,7 @@ describe('what is kept of an upload', () => {
     expect(await store.list()).to.deep.equal([]);
   });
 
-  it('is forgotten, and nothing runs, when its row is wanted again while it is being removed', async () => {
+  it('is deleted, and nothing runs, if the upload is retried while it is being removed', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
     const id = engine.id('a.bin');
@@ -67,7 +67,7 @@ describe('what is kept of an upload', () => {
     expect(await store.list()).to.deep.equal([]);
   });
 
-  it('on an earlier visit is given up on the service too', async () => {
+  it('of an earlier visit is canceled at the service too', async () => {
     const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
     const engine = new TestEngine({}, { store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
@@ -76,7 +76,7 @@ describe('what is kept of an upload', () => {
     expect(told.session.sessionId).to.equal('session-1');
   });
 
-  it('that failed is gone on with by the same file, added again, and not given up with the failed row', async () => {
+  it('of a failed upload is resumed by the same file, added again, and not canceled with the failed upload', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
     (await engine.service.nextRequest('put')).refuse(new UploaderError('forbidden', 'no', { status: 403 }));
@@ -94,7 +94,7 @@ describe('what is kept of an upload', () => {
     expect(engine.service.count('open')).to.equal(1);
   });
 
-  it('is forgotten when the person signs out, also that of another owner, which has no row', async () => {
+  it('is deleted when the user signs out, also that of another owner, which is not in the list', async () => {
     const store = await leftBehind(fileOf(1, 2500, 'a.bin'), { owner: 'ann' });
     const engine = new TestEngine({ owner: 'bob' }, { store });
     await engine.uploader.signOut();
@@ -105,7 +105,7 @@ describe('what is kept of an upload', () => {
     'the service answers no call': {},
     'the service cannot be signed out': { logoutPath: '/auth/logout', auth: 'popup', silent: 'off' },
   } as const))
-    it(`goes before any call, with the row and with what another owner left, though ${what}`, async () => {
+    it(`is deleted before any call, with the upload and the data of another owner, even if ${what}`, async () => {
       const store = await leftBehind(fileOf(2, 2500, 'salary.pdf'), { owner: 'ann' });
       const engine = await halfWay({ owner: 'bob' }, { store });
       engine.uploader.configure({ ...engine.input, ...settings, owner: 'bob' });
@@ -122,7 +122,7 @@ describe('what is kept of an upload', () => {
       ).to.deep.equal(['upload-canceled', 'file-removed']);
     });
 
-  it('leaves no token behind when another person takes over, though a run of before is still ending', async () => {
+  it('includes no token after another user takes over, even if an earlier run is still ending', async () => {
     const input = { auth: 'token', owner: 'ann', getToken: () => 'token-of-ann' } as const;
     const engine = new TestEngine(input);
     const settings = createSettings({ ...engine.input, ...input });
@@ -141,7 +141,7 @@ describe('what is kept of an upload', () => {
     await until(() => stateOfAnn() === 'signed-out');
   });
 
-  it('leaves no token behind when the owner is named late and no upload needs it, nor does the owner get it', async () => {
+  it('includes no token if the owner is set late and no upload needs it; the new owner does not get it', async () => {
     const input = { auth: 'token', clientId: 'named-late', getToken: () => 'token-of-before' } as const;
     const engine = new TestEngine(input);
     const deps = { post: () => Promise.reject(new Error('no call')), report: () => undefined };
@@ -160,7 +160,7 @@ describe('what is kept of an upload', () => {
     expect(stateOf('ann')).to.equal('signed-out');
   });
 
-  it('is said not to be deleted where the database refuses, after everything else went', async () => {
+  it('is reported as not deleted if the database refuses, after everything else is deleted', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const no = new UploaderError('store-unavailable', 'no');
     const engine = await halfWay({}, { store: { ...store, clear: () => Promise.reject(no) } });
@@ -169,7 +169,7 @@ describe('what is kept of an upload', () => {
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
   });
 
-  it('goes from every other uploader and tab too, where somebody signs out in one of them', async () => {
+  it('is deleted in every other uploader and tab too when a user signs out in one of them', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({ clientId: 'two-tabs' }, { store });
     engine.service.answerAll('cancel');
@@ -180,7 +180,7 @@ describe('what is kept of an upload', () => {
     await untilAsync(async () => (await store.list()).length === 0);
   });
 
-  it('is nothing with `no-resume`, however many chunks there are', async () => {
+  it('is not written with `no-resume`, however many chunks there are', async () => {
     const asked: string[] = [];
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay(
@@ -198,7 +198,7 @@ describe('what is kept of an upload', () => {
     expect(asked).to.deep.equal([]);
   });
 
-  it('could not be kept: that is said while it is on its way, and no longer when it is done', async () => {
+  it('that could not be saved is reported during the upload, and no longer when it is done', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const find = () => Promise.reject(new UploaderError('store-unavailable', 'no'));
     const engine = await halfWay({}, { store: { ...store, find } });

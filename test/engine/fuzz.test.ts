@@ -1,4 +1,5 @@
-// Two tabs and 150 random commands for each seed, with faults in between: every upload ends well. `MODEL_SEED=7` repeats one seed.
+// Two tabs and 150 random commands for each seed, with faults in between: every upload ends correctly. `MODEL_SEED=7` repeats one
+// seed.
 
 import fc from 'fast-check';
 import { createModelStore, readScope, World } from '../support/model.ts';
@@ -7,7 +8,7 @@ import { happening } from '../support/model-commands.ts';
 const { isFullRun, seed: only } = await readScope();
 const COUNT = isFullRun && 'userAgentData' in navigator ? 100 : 4;
 const STEPS = 150;
-/** Worlds that run side by side in this page. */
+/** Simulations that run in parallel in this page. */
 const LANES = 4;
 const SEEDS = only !== undefined ? [only] : Array.from({ length: COUNT }, (_, at) => at + 1);
 
@@ -31,7 +32,7 @@ async function fuzz(seed: number): Promise<void> {
 describe('two tabs', () => {
   for (let at = 0; at < SEEDS.length; at += LANES) {
     const seeds = SEEDS.slice(at, at + LANES);
-    it(`end well with the seeds ${seeds.join(', ')}`, async () => {
+    it(`end correctly with the seeds ${seeds.join(', ')}`, async () => {
       await Promise.all(seeds.map(fuzz));
     });
   }

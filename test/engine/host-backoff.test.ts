@@ -1,4 +1,4 @@
-// A host that asks for patience is left alone by everybody who goes there, and keeps nobody from another one.
+// After a response with `Retry-After`, no upload calls that host, and uploads to other hosts continue.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -8,8 +8,8 @@ import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
-describe('a service that asks for patience', () => {
-  it('is left alone by files under any settings, and files for another service go on', async () => {
+describe('a service that responds with Retry-After', () => {
+  it('is not called by uploads with any settings, and uploads to another service continue', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     const patience = { status: 429, retryAfterMs: 1e9 };

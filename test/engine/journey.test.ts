@@ -1,5 +1,5 @@
-// The engine alone against the real service on another origin: a token from the page, chunks, a commit, and the same bytes
-// back. Faults name the file that they strike, since other tests use the same service.
+// The engine without the interface against the real service on another origin: a token from the page, chunks, a commit, and the
+// same bytes downloaded. Faults name the file that they apply to, since other tests use the same service.
 
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
@@ -49,8 +49,8 @@ async function download(fileId: string): Promise<Blob> {
   return (await fetch(`${baseUrl}/files/${fileId}`, { headers })).blob();
 }
 
-describe('a page with a token of its own', () => {
-  it('uploads three files with one call for it, and the service has them byte for byte', async () => {
+describe('a page with its own token', () => {
+  it('uploads three files with one call for the token, and the service has the same bytes', async () => {
     const { finished, reasons, told, uploader } = await createEngine();
     const files = [freshFile(1_000_000), freshFile(65_536), freshFile(1)];
     const fileIds = new Map<string, string>();
@@ -67,7 +67,7 @@ describe('a page with a token of its own', () => {
     }
   });
 
-  it('goes on after a pause in the same session, and sends nothing again that was stored before it', async () => {
+  it('resumes after a pause in the same session, and sends no stored chunk again', async () => {
     const { finished, uploader } = await createEngine({ concurrency: 1 });
     const file = freshFile(20 * 65_536);
     const stored: string[] = [];
@@ -85,7 +85,7 @@ describe('a page with a token of its own', () => {
     expect(puts).to.have.length(5);
   });
 
-  it('gets over a storage that fails now and then', async () => {
+  it('recovers from a storage that fails now and then', async () => {
     const { finished, uploader } = await createEngine();
     const file = freshFile(10 * 65_536);
     const struck = await sha256(file.slice(65_536, 2 * 65_536));
@@ -100,7 +100,7 @@ describe('a page with a token of its own', () => {
     expect(uploader.snapshot.files[0]?.phase).to.equal('done');
   });
 
-  it('is told which folder it may not write to, and the other files go on', async () => {
+  it('gets an error for a folder without write permission, and the other files continue', async () => {
     const { finished, uploader } = await createEngine({
       parentFor: (path) => (path.startsWith('no-') ? 'folder-readonly' : 'folder-a'),
     });

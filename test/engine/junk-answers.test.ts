@@ -1,4 +1,4 @@
-// A service whose answers make no sense from some call on: whatever it says, no upload is called completed that is not.
+// A service whose responses are invalid from some call on: no upload is reported as completed that is not.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ const json = (value: object): { status: number; text: string } => ({
   text: JSON.stringify(value),
 });
 
-/** What a service in order answers. */
+/** Valid responses of the service. */
 async function inOrder(path: string, request: Request): Promise<Pick<Said, 'status' | 'text'>> {
   if (path === '/commit') return json({ file_id: 'file-1' });
   if (!path.endsWith('/chunks')) return json({ session_id: 'session-1' });
@@ -34,7 +34,7 @@ async function inOrder(path: string, request: Request): Promise<Pick<Said, 'stat
   return json({ chunks: Object.fromEntries(hashes.map((hash) => [hash, entry(hash)])) });
 }
 
-/** A service in order for so many calls, which then says only this. The answer lists all that it said. */
+/** A service that responds correctly to this many calls, then always with this. The result lists all its responses. */
 function serveSense(callCount: number, junk: readonly Pick<Said, 'status' | 'text'>[]): readonly Said[] {
   const said: Said[] = [];
   globalThis.fetch = async (input, init) => {
@@ -52,7 +52,7 @@ function serveSense(callCount: number, junk: readonly Pick<Said, 'status' | 'tex
 
 const isOk = ({ status }: Said): boolean => status >= 200 && status < 300;
 
-it('a service without sense brings no upload to its end but with a receipt for each chunk and a commit that it agreed to', async () => {
+it('a service with invalid responses completes no upload without a receipt for each chunk and a successful commit', async () => {
   const ends = { done: 0, failed: 0 };
   const junk = fc.array(fc.record({ status, text }), { minLength: 1, maxLength: 4 });
   const check = async (callCount: number, answers: readonly Pick<Said, 'status' | 'text'>[]) => {
@@ -62,7 +62,7 @@ it('a service without sense brings no upload to its end but with a receipt for e
       { connect: (...given) => ({ ...connect(...given), put: async () => undefined }) },
     );
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
-    // A pause that it asks for may be long.
+    // Its `Retry-After` may be long.
     const waits = (): boolean => (engine.row('a.bin')?.retryAt ?? 0) > Date.now() + 1000;
     await until(() => engine.told().some((name) => /completed|failed$/.test(name)) || waits());
     for (const { chunks } of engine.details('upload-completed')) {

@@ -1,4 +1,4 @@
-// The list: which files get a row, and which are refused.
+// Which files are added to the list, and which are rejected.
 
 import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
@@ -11,7 +11,7 @@ afterEach(closeEngines);
 const named = (...names: string[]): File[] => names.map((name, at) => fileOf(at, 1500, name));
 
 describe('files that are added', () => {
-  it('get a row each, in order, with what is known of them', async () => {
+  it('are listed in order, with what is known about them', async () => {
     const { uploader, details } = new TestEngine({ manual: true });
     const photo = new File(['x'.repeat(10)], 'photo.png', { type: 'image/png' });
     await uploader.addFiles([photo, { file: fileOf(1, 20, 'deep.bin'), relativePath: 'a/b/deep.bin' }]);
@@ -28,13 +28,13 @@ describe('files that are added', () => {
     expect(uploader.snapshot.totals).to.include({ fileCount: 2, openCount: 2, sizeBytes: 30 });
   });
 
-  it('go to the folder that the page names for each', async () => {
+  it('go to the folder that the page returns for each', async () => {
     const { uploader } = new TestEngine({ manual: true, parentFor: (path) => `folder of ${path}` });
     await uploader.addFiles(named('a.bin'));
     expect(uploader.snapshot.files[0]?.parentId).to.equal('folder of a.bin');
   });
 
-  it('are refused with the reason and the limit, have no row, and can be dismissed', async () => {
+  it('are rejected with the reason and the limit, are not listed, and can be dismissed', async () => {
     const engine = new TestEngine({ manual: true, accept: '.bin', maxFileSize: 2000, maxFiles: 2 });
     const { uploader } = engine;
     await uploader.addFiles([
@@ -56,7 +56,7 @@ describe('files that are added', () => {
     expect(uploader.snapshot.rejections).to.deep.equal([]);
   });
 
-  it('are refused where no browser could read a chunk of them', async () => {
+  it('are rejected if no browser could read their chunks', async () => {
     const { uploader } = new TestEngine({ manual: true });
     const huge = Object.defineProperty(fileOf(1, 10, 'huge.bin'), 'size', { value: 10 * 2 ** 40 });
     await uploader.addFiles([huge]);
@@ -75,7 +75,7 @@ describe('files that are added', () => {
     expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['two.bin', 'four.bin']);
   });
 
-  it('are one at a time without `multiple`, and another one once the first is done', async () => {
+  it('are limited to one without `multiple`, and another one is accepted once the first is done', async () => {
     const engine = new TestEngine({ multiple: false });
     await engine.uploader.addFiles(named('one.bin', 'two.bin'));
     expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['too-many-files']);
@@ -85,7 +85,7 @@ describe('files that are added', () => {
     expect(engine.row('three.bin')).not.to.equal(undefined);
   });
 
-  it('are not refused without `multiple` because an upload of an earlier visit still needs its file', async () => {
+  it('are not rejected without `multiple` because an upload of an earlier visit still needs its file', async () => {
     const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
     const engine = new TestEngine({ multiple: false }, { store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
@@ -94,7 +94,7 @@ describe('files that are added', () => {
     expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['too-many-files']);
   });
 
-  it('may be refused by the page without a word', async () => {
+  it('can be skipped by the page silently', async () => {
     const engine = new TestEngine({ manual: true });
     const asked: string[] = [];
     engine.uploader.mayAdd = ({ name }) => {
@@ -107,7 +107,7 @@ describe('files that are added', () => {
     expect(engine.told()).to.deep.equal(['file-added']);
   });
 
-  it('twice are two uploads, of which each is complete and the bytes go once', async () => {
+  it('twice are two uploads, both complete, whose bytes are sent once', async () => {
     const engine = new TestEngine();
     const file = fileOf(5, 2500, 'same.bin');
     engine.service.answerAll();
@@ -124,7 +124,7 @@ describe('files that are added', () => {
 });
 
 describe('settings', () => {
-  it('that say the same again, in new objects, change nothing', async () => {
+  it('with the same values in new objects change nothing', async () => {
     let connectCount = 0;
     const sizeOf = (): undefined => undefined;
     const settings = () => ({
@@ -155,7 +155,7 @@ describe('settings', () => {
 });
 
 describe('the folder of a file', () => {
-  it('that nobody names is told once, when files come', async () => {
+  it('is reported as missing once, when files are added', async () => {
     const warnings: string[] = [];
     const warn = (text: string): unknown => warnings.push(text);
     const engine = new TestEngine({ parentId: undefined, manual: true }, { warn });
@@ -165,7 +165,7 @@ describe('the folder of a file', () => {
     expect(warnings[0]).to.contain('parent-id');
   });
 
-  it('may be the one that parentFor names', async () => {
+  it('can be the one that parentFor returns', async () => {
     const warnings: string[] = [];
     const settings = { parentId: undefined, parentFor: (path: string) => `of ${path}`, manual: true };
     const engine = new TestEngine(settings, { warn: (text) => warnings.push(text) });
@@ -176,7 +176,7 @@ describe('the folder of a file', () => {
 });
 
 describe('a single file', () => {
-  it('can be added as it is, with or without a path', async () => {
+  it('can be added directly, with or without a path', async () => {
     const engine = new TestEngine({ manual: true });
     const [one, two] = named('one.bin', 'two.bin');
     if (!one || !two) throw new Error('there are two');
@@ -188,7 +188,7 @@ describe('a single file', () => {
 });
 
 describe('with `manual`', () => {
-  it('nothing starts until it is told to, one or all', async () => {
+  it('nothing starts until one file or all are started', async () => {
     const engine = new TestEngine({ manual: true });
     await engine.uploader.addFiles(named('one.bin', 'two.bin', 'three.bin'));
     await settled();
@@ -205,7 +205,7 @@ describe('with `manual`', () => {
 });
 
 describe('rows', () => {
-  it('leave the list when they are settled and the list is cleared, others stay', async () => {
+  it('leave the list if they are finished when the list is cleared; others stay', async () => {
     const engine = new TestEngine({ manual: true });
     engine.service.answerAll();
     await engine.uploader.addFiles(named('done.bin', 'canceled.bin', 'waiting.bin'));
@@ -220,7 +220,7 @@ describe('rows', () => {
     ]);
   });
 
-  it('are removed once, however often it is asked for, and are canceled first', async () => {
+  it('are removed once, however often the command is called, and are canceled first', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles(named('twice.bin'));
     await engine.service.nextRequest('open');

@@ -1,4 +1,4 @@
-// A page may call any command from inside any listener: every command from every event, while a file goes up.
+// A page may call any command from inside any listener: every command in every event, during an upload.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -40,12 +40,12 @@ before(() => addEventListener('unhandledrejection', onRejection));
 after(() => removeEventListener('unhandledrejection', onRejection));
 afterEach(closeEngines);
 
-/** Looks until it is so, or the commands of a listener have made it impossible. */
+/** Polls until it is true, or the commands of a listener have made it impossible. */
 async function look(isTrue: () => boolean): Promise<void> {
   for (let round = 0; round < 150 && !isTrue(); round += 1) await settled();
 }
 
-/** Brings about every event of a file, as far as the listener lets it: it is paused and resumed, fails once, and is done. */
+/** Causes every event of a file, as far as the listener allows: it is paused and resumed, fails once, and is done. */
 async function play(engine: TestEngine): Promise<void> {
   const { service, uploader } = engine;
   service.answerAll('open', 'presign', 'cancel');
@@ -64,7 +64,7 @@ async function play(engine: TestEngine): Promise<void> {
   await look(() => engine.phase('a.bin') === 'done');
 }
 
-/** What is left of the file when the listener has gone: it goes up to its end, or is gone. */
+/** The rest of the upload after the listener was removed: it completes, or is removed. */
 async function finish(engine: TestEngine): Promise<void> {
   const { uploader } = engine;
   await Promise.all([uploader.resume(), ...uploader.snapshot.files.map(({ id }) => uploader.retry(id))]);
@@ -74,7 +74,7 @@ async function finish(engine: TestEngine): Promise<void> {
 describe('a listener', () => {
   for (const [name, command] of COMMANDS)
     for (const event of EVENTS)
-      it(`of ${event} that calls ${name} leaves the upload in order`, async () => {
+      it(`of ${event} that calls ${name} leaves the upload in a valid state`, async () => {
         rejections.length = 0;
         const engine = new TestEngine();
         const commands: Promise<unknown>[] = [];
@@ -96,7 +96,7 @@ describe('a listener', () => {
         expect(late, 'changes of a file that was removed').to.deep.equal([]);
       });
 
-  it('of the last progress event that pauses or cancels cannot undo what is committed', async () => {
+  it('of the last progress event that pauses or cancels cannot undo a committed upload', async () => {
     for (const name of ['pause', 'cancel'] as const) {
       const engine = new TestEngine();
       engine.service.answerAll();
@@ -115,7 +115,7 @@ describe('a listener', () => {
     }
   });
 
-  it('that cancels one file while all are paused does not keep the others from being paused', async () => {
+  it('that cancels one file while all are being paused does not stop the others from being paused', async () => {
     const engine = new TestEngine({ concurrency: 6 });
     engine.service.answerAll('open', 'presign', 'cancel');
     await engine.uploader.addFiles([1, 2, 3].map((seed) => fileOf(seed, 900, `${seed}.bin`)));
@@ -132,7 +132,7 @@ describe('a listener', () => {
     expect(engine.phases()).to.deep.equal(['canceled', 'canceled', 'canceled']);
   });
 
-  it('that cancels a file which was lost finds it canceled', async () => {
+  it('that cancels a file that became unreadable finds it canceled', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     engine.uploader.on('upload-progress', ({ id, warning }) => {

@@ -1,4 +1,5 @@
-// A file that cannot be read any more (its drive is away, it lies in a cloud): its row asks for it, and the others go on.
+// A file that cannot be read any more (its drive was removed, or it is in a cloud): its row asks for the file, and other files
+// continue.
 
 import { expect } from '@open-wc/testing';
 import { bytesOf, fileOf } from '../support/bytes.ts';
@@ -8,7 +9,7 @@ import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
-/** An engine whose file is away after its first chunk was stored, and another file that is not. */
+/** An engine whose file becomes unreadable after its first chunk was stored, and another file that stays readable. */
 async function lost(settings = {}): Promise<TestEngine> {
   const drive = { isAway: false };
   const engine = new TestEngine({ workerUrl: '/no-such-worker.js', concurrency: 1, ...settings });
@@ -26,14 +27,14 @@ async function lost(settings = {}): Promise<TestEngine> {
 const edited = (): File => new File([bytesOf(4, 3000)], 'away.bin', { lastModified: 1_800_000_000_000 });
 
 describe('a file that cannot be read any more', () => {
-  it('is asked for, with what is wrong told beside it, while the others go on', async () => {
+  it('is requested again, with the error beside it, while other files continue', async () => {
     const engine = await lost();
     expect(engine.row('away.bin')).to.include({ phase: 'paused', warning: 'file-unreadable' });
     expect(engine.told('away.bin')).not.to.include('upload-failed');
     expect(engine.details('upload-paused').map(({ reason }) => reason)).to.deep.equal(['needs-file']);
   });
 
-  it('goes on where it stopped when it is added again', async () => {
+  it('resumes where it stopped when it is added again', async () => {
     const engine = await lost();
     const id = engine.id('away.bin');
     await engine.uploader.addFiles([fileOf(1, 25_000, 'away.bin')]);
@@ -44,7 +45,7 @@ describe('a file that cannot be read any more', () => {
     expect(engine.service.count('open')).to.equal(2);
   });
 
-  it('goes on when it is given to its row, and another file is refused there', async () => {
+  it('resumes when it is given to its row, and another file is rejected there', async () => {
     const engine = await lost();
     const id = engine.id('away.bin');
     await engine.uploader.provide(id, fileOf(3, 25_000, 'other.bin'));
@@ -54,7 +55,7 @@ describe('a file that cannot be read any more', () => {
     await until(() => engine.phase('away.bin') === 'done');
   });
 
-  it('that was saved anew meanwhile goes up as it is now when it is given to its row, and nothing was given up', async () => {
+  it('that was changed meanwhile is uploaded in its new version when it is given to its row, and nothing is canceled', async () => {
     const engine = await lost();
     const id = engine.id('away.bin');
     await engine.uploader.provide(id, edited());
@@ -66,7 +67,7 @@ describe('a file that cannot be read any more', () => {
     expect(engine.details('uploads-finished').at(-1)).to.include({ doneCount: 2, waitingCount: 0 });
   });
 
-  it('stays in the folder that it was for, whatever the page shows by now', async () => {
+  it('stays in its folder, even if the page shows another one by now', async () => {
     const engine = await lost();
     engine.uploader.configure({ ...engine.input, parentId: 'folder-b' });
     await engine.uploader.addFiles([edited()]);
@@ -79,7 +80,7 @@ describe('a file that cannot be read any more', () => {
     expect(engine.row('away.bin')?.parentId).to.equal('folder-a');
   });
 
-  it('waits on where what came back is larger than the page takes', async () => {
+  it('still waits if the returned file exceeds the size limit', async () => {
     const engine = await lost({ maxFileSize: 30_000 });
     const large = new File([bytesOf(4, 30_001)], 'away.bin');
     await engine.uploader.provide(engine.id('away.bin'), large);
@@ -87,7 +88,7 @@ describe('a file that cannot be read any more', () => {
     expect(engine.row('away.bin')?.pauseReason).to.equal('needs-file');
   });
 
-  it('of one chunk goes on in its own row too, and of two of the same name each in its own', async () => {
+  it('of one chunk resumes in its own row too, as do two files of the same name', async () => {
     const drives = [{ isAway: true }, { isAway: true }];
     const cards = [fileOf(1, 900, 'photo.jpg'), fileOf(2, 800, 'photo.jpg')];
     const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
@@ -103,7 +104,7 @@ describe('a file that cannot be read any more', () => {
     expect(engine.uploader.snapshot.files[1]?.warning).to.equal(undefined);
   });
 
-  it('is asked for when its drive goes away while it is hashed, and is not committed', async () => {
+  it('is requested again when its drive is removed during hashing, and is not committed', async () => {
     const drive = { isAway: false };
     const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
     engine.service.answerAll();
@@ -117,7 +118,7 @@ describe('a file that cannot be read any more', () => {
     expect(engine.service.count('commit')).to.equal(0);
   });
 
-  it('is asked for when its drive goes away between pause and resume, and goes on where it was', async () => {
+  it('is requested again when its drive is removed between pause and resume, and resumes where it was', async () => {
     const drive = { isAway: false };
     const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
     engine.service.answerAll('open', 'presign');
@@ -136,7 +137,7 @@ describe('a file that cannot be read any more', () => {
     expect(engine.details('upload-started').at(-1)?.resumedBytes).to.be.at.least(1000);
   });
 
-  it('can be canceled while it is asked for', async () => {
+  it('can be canceled while it is requested', async () => {
     const engine = await lost();
     await engine.uploader.cancel(engine.id('away.bin'));
     expect(engine.phase('away.bin')).to.equal('canceled');

@@ -1,4 +1,4 @@
-// A list of thousands: the page has its turn whatever is done with it.
+// A list of thousands of files: commands yield to the page.
 
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
@@ -9,9 +9,9 @@ import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
-/** How often the page has its turn meanwhile. */
+/** How many of the page's tasks have run. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  // A task of the page's own, again and again: it runs whenever it is let.
+  // A task of the page that reschedules itself.
   const { port1, port2 } = new MessageChannel();
   let isWorking = true;
   let turns = 0;
@@ -43,7 +43,7 @@ async function listOf(count: number, settings: SettingsInput = {}): Promise<Test
 }
 
 describe('ten thousand files', () => {
-  it('are taken into the list in slices, between which the page has its turn', async () => {
+  it("are added to the list in slices, between which the page's tasks run", async () => {
     const engine = new TestEngine();
     let toldCount = 0;
     engine.uploader.subscribe(() => {
@@ -54,14 +54,14 @@ describe('ten thousand files', () => {
     const { snapshot } = engine.uploader;
     expect(snapshot.files).to.have.length(10_000);
     expect(snapshot.totals).to.include({ fileCount: 10_000, sizeBytes: 10_000 });
-    // How long each slice takes shows in a real page (journey-many-files); here it counts that there are slices.
+    // journey-many-files measures how long each slice takes in a real page; here only the number of slices counts.
     expect(turns).to.be.at.least(4);
-    // Whoever shows the list is told once a slice, not once a file.
+    // Listeners of the list are called once per slice, not once per file.
     expect(toldCount).to.be.at.most(500);
     expect(engine.details('file-added')).to.have.length(10_000);
   });
 
-  it('stay paused where their element is taken off the page and put back while that is under way', async () => {
+  it('stay paused if their element is removed from the page and added again meanwhile', async () => {
     const engine = await listOf(2000);
     await slowly(async () => {
       const paused = engine.uploader.pause();
@@ -73,7 +73,7 @@ describe('ten thousand files', () => {
     expect(engine.phases().filter((phase) => phase === 'paused')).to.have.length(2000);
   });
 
-  it('go on where they were only put aside', async () => {
+  it('resume if they were only suspended', async () => {
     const engine = await listOf(2000);
     await slowly(async () => {
       const rested = engine.uploader.suspend();
@@ -97,7 +97,7 @@ describe('ten thousand files', () => {
     expect(Math.min(...turns)).to.be.at.least(4);
   });
 
-  it('do what they were told last, also while they are still being told what came before', async () => {
+  it('obey the last command, also while an earlier one is still being applied', async () => {
     const engine = await listOf(10_000, { manual: true });
     const { uploader } = engine;
     const [last, gone] = [engine.id('9999.bin'), engine.id('9998.bin')];
@@ -117,7 +117,7 @@ describe('ten thousand files', () => {
 describe('hundreds of uploads of an earlier visit', () => {
   const MANY = 500;
 
-  /** An engine that finds them, and how many its list had whenever the page had its turn. */
+  /** An engine that finds them, and the length of its list at each of the page's tasks. */
   async function visit(): Promise<{ engine: TestEngine; counts: Set<number> }> {
     const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
     const { settings } = new TestEngine({}, { store }).uploader;
@@ -138,13 +138,13 @@ describe('hundreds of uploads of an earlier visit', () => {
     return { engine, counts };
   }
 
-  it('come into the list in slices, between which the page has its turn', async () => {
+  it("are added to the list in slices, between which the page's tasks run", async () => {
     const { engine, counts } = await visit();
     expect(new Set(engine.phases())).to.deep.equal(new Set(['paused']));
     expect(counts.size).to.be.at.least(4);
   });
 
-  it('are not gone through for every file that is added', async () => {
+  it('are not scanned for every added file', async () => {
     const { engine } = await visit();
     const { stringify } = JSON;
     let comparedCount = 0;

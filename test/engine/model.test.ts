@@ -1,14 +1,15 @@
-// Whatever happens in whatever order, every upload ends well: random commands, faults, tabs, reloads and clock jumps. A failure
-// prints its seed and the shortest commands that still fail. `MODEL_SEED=7 npx wtr --files test/engine/model.test.ts` repeats it.
+// Whatever happens in whatever order, every upload ends correctly: random commands, faults, tabs, reloads and clock jumps. A
+// failure prints its seed and the shortest commands that still fail. `MODEL_SEED=7 npx wtr --files test/engine/model.test.ts`
+// repeats it.
 
 import fc from 'fast-check';
 import { createModelStore, readScope, World } from '../support/model.ts';
 import { happening } from '../support/model-commands.ts';
 
-// The same commands in every run of CI; another seed looks further.
+// The same commands in every run of CI; another seed covers others.
 const { isFullRun, seed = 1 } = await readScope();
 const isChromium = 'userAgentData' in navigator;
-/** Worlds that run side by side in this page: most of their time is waiting. */
+/** Simulations that run in parallel in this page: most of their time is waiting. */
 const LANES = 4;
 /** Twenty runs a test: on a busy machine a run takes seconds, and WebKit is slower still. */
 const RUNS = isChromium ? (isFullRun ? 2000 : 50) : 4;
@@ -40,7 +41,7 @@ const commands = fc.commands([happening.map((named) => new Happening(named))], {
 
 describe('uploads', () => {
   for (let part = 0; part < TESTS; part += 1)
-    it(`end well whatever happens (seed ${seed}, part ${part + 1})`, async () => {
+    it(`end correctly whatever happens (seed ${seed}, part ${part + 1})`, async () => {
       const lanes = Array.from({ length: LANES }, (_, lane) => {
         const store = createModelStore();
         const property = fc.asyncProperty(fc.nat(), commands, async (worldSeed, given) => {

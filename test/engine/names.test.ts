@@ -1,4 +1,4 @@
-// A name that the folder has already: which one comes next, and who decides that it is taken.
+// A name that exists in the folder: which name is next, and how the conflict is resolved.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -12,7 +12,7 @@ afterEach(closeEngines);
 
 const taken = (): UploaderError => new UploaderError('name-taken', 'there is one', { status: 409 });
 
-describe('the name after one that is taken', () => {
+describe('the name after one that exists', () => {
   const table: readonly [string, string][] = [
     ['report.pdf', 'report (2).pdf'],
     ['report (2).pdf', 'report (3).pdf'],
@@ -34,8 +34,8 @@ describe('the name after one that is taken', () => {
   }
 });
 
-describe('a name that is taken', () => {
-  it('fails the file, which goes on under the name that the person chooses', async () => {
+describe('a name that exists', () => {
+  it('fails the file, which resumes under the name that the user chooses', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
     (await engine.service.nextRequest('open')).refuse(taken());
@@ -63,7 +63,7 @@ describe('a name that is taken', () => {
     });
   });
 
-  it('is left for the first free one with `on-conflict="rename"`, which is told once', async () => {
+  it('is replaced by the first free one with `on-conflict="rename"`, which is reported once', async () => {
     const engine = new TestEngine({ onConflict: 'rename', profile: { fileName: 'path' } });
     engine.service.answerAll('presign', 'put', 'commit');
     await engine.uploader.addFiles([{ file: fileOf(1, 10, 'report.pdf'), relativePath: 'a/report.pdf' }]);
@@ -80,7 +80,7 @@ describe('a name that is taken', () => {
     expect(engine.told()).not.to.include('upload-failed');
   });
 
-  it('is not looked for without end, and no other refusal is taken for it', async () => {
+  it('is replaced after a limited number of attempts, and only for this error', async () => {
     const engine = new TestEngine({ onConflict: 'rename' });
     await engine.uploader.addFiles([fileOf(1, 10, 'a'), fileOf(2, 10, 'b')]);
     for (let count = 0; count < 51; count += 1) {
@@ -92,7 +92,7 @@ describe('a name that is taken', () => {
     expect(engine.row('b')?.error?.code).to.equal('forbidden');
   });
 
-  it('is not what a session is gone on with that has another one: the chosen name gets its own', async () => {
+  it('does not reuse a session opened for another name: the chosen name gets its own', async () => {
     for (const sizeBytes of [10, 2500]) {
       const engine = new TestEngine();
       engine.service.answerAll('open', 'put', 'cancel');
@@ -111,7 +111,7 @@ describe('a name that is taken', () => {
   });
 });
 
-/** A file of which one chunk is stored under another name than its own, since that was taken; its page is gone. */
+/** A file of which one chunk is stored under another name than its own, since that existed; its page was closed. */
 async function renamedBefore(file: File): Promise<UploadStore> {
   const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
   const before = new TestEngine({ onConflict: 'rename' }, { store });
@@ -125,10 +125,10 @@ async function renamedBefore(file: File): Promise<UploadStore> {
   return store;
 }
 
-describe('a file that has another name on the service, after a reload', () => {
+describe('a file that has another name at the service, after a reload', () => {
   const file = fileOf(1, 2500, 'report.pdf');
 
-  it('is shown by that, known again by its own, and goes on under that also in a new session', async () => {
+  it('is shown under that name, is recognized by its own, and keeps the other in a new session', async () => {
     const engine = new TestEngine({}, { store: await renamedBefore(file) });
     await until(() => engine.row('report (2).pdf')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles([file]);
@@ -142,7 +142,7 @@ describe('a file that has another name on the service, after a reload', () => {
     expect(engine.details('upload-completed')[0]?.name).to.equal('report (2).pdf');
   });
 
-  it('takes its file also after it was given up and is wanted after all', async () => {
+  it('accepts its file also if it is retried after it was canceled', async () => {
     const engine = new TestEngine({}, { store: await renamedBefore(file) });
     await until(() => engine.row('report (2).pdf')?.pauseReason === 'needs-file');
     const id = engine.id('report (2).pdf');
@@ -154,7 +154,7 @@ describe('a file that has another name on the service, after a reload', () => {
     expect(engine.uploader.snapshot.rejections).to.deep.equal([]);
   });
 
-  it('gets it again where the file was added before its upload was known', async () => {
+  it('gets that name again if the file was added before its upload was restored', async () => {
     const store = await renamedBefore(file);
     const engine = new TestEngine({}, { store: { ...store, list: async () => [] } });
     engine.service.answerAll();

@@ -1,4 +1,4 @@
-// An outage that answers as if the session were gone, and then refuses a new one: what was stored must survive it.
+// An outage that responds as if the session were lost, and then opens no new one: stored chunks must survive it.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -18,7 +18,7 @@ const REFUSALS = [
 
 describe('an outage', () => {
   for (const [code, status] of REFUSALS) {
-    it(`that answers ${status} once, and then opens no session, keeps the saved upload`, async () => {
+    it(`that responds with ${status} once, and then opens no session, keeps the saved upload`, async () => {
       const file = fileOf(1, 5500, 'a.bin');
       const store = await leftBehind(file);
       const engine = new TestEngine({}, { store });
@@ -40,7 +40,7 @@ describe('an outage', () => {
     });
   }
 
-  it('in the middle of an upload costs no stored chunk', async () => {
+  it('in the middle of an upload loses no stored chunk', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = new TestEngine({ batchSize: 2 }, { store });
     engine.service.isForgetful = true;

@@ -1,4 +1,4 @@
-// Pause and resume: at any moment, of one file or of all, and nothing goes on by itself.
+// Pause and resume: at any time, of one file or of all; a paused file never resumes automatically.
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore } from '../../src/store/uploads.ts';
@@ -11,7 +11,7 @@ afterEach(closeEngines);
 const three = (): File[] => [1, 2, 3].map((seed) => fileOf(seed, 2500, `${seed}.bin`));
 
 describe('pause', () => {
-  it('stops the bytes, keeps what is stored, and tells nothing of a failure', async () => {
+  it('stops the requests, keeps stored chunks, and reports no failure', async () => {
     const engine = await halfWay();
     const waiting = engine.service.waiting('put');
     await engine.uploader.pause(engine.id('a.bin'));
@@ -23,7 +23,7 @@ describe('pause', () => {
     expect(engine.told('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-paused']);
   });
 
-  it('and resume go on in the same session, where nothing stored is sent again', async () => {
+  it('and resume continue in the same session, where no stored chunk is sent again', async () => {
     const engine = await halfWay();
     const sent = engine.service.puts[0];
     await engine.uploader.pause();
@@ -43,7 +43,7 @@ describe('pause', () => {
     expect(engine.details('upload-started')[1]).to.include({ chunkCount: 3, resumedBytes: 1000 });
   });
 
-  it('and resume keep their place also where nothing is saved on disk', async () => {
+  it('and resume keep the progress even if nothing is saved on disk', async () => {
     const engine = await halfWay({ noResume: true });
     const sent = engine.service.puts[0];
     await engine.uploader.pause();
@@ -53,7 +53,7 @@ describe('pause', () => {
     expect(engine.service.puts.filter((hash) => hash === sent)).to.have.length(1);
   });
 
-  it('before the store has answered holds', async () => {
+  it('before the store has responded takes effect', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const asked = deferred();
     const answer = deferred();
@@ -76,7 +76,7 @@ describe('pause', () => {
     await engine.hears('upload-completed');
   });
 
-  it('at the last chunk, in the midst of what a listener hears, holds before the commit', async () => {
+  it('at the last chunk, from inside a listener, takes effect before the commit', async () => {
     const engine = new TestEngine();
     engine.service.answerAll('open', 'presign', 'put');
     engine.uploader.on('chunk-uploaded', ({ id, index }) => {
@@ -104,7 +104,7 @@ describe('pause', () => {
     expect(engine.service.puts).to.have.length(1);
   });
 
-  it('in the midst of what a listener hears holds', async () => {
+  it('from inside a listener takes effect', async () => {
     const engine = new TestEngine();
     engine.service.answerAll('open', 'presign');
     engine.uploader.on('chunk-uploaded', ({ id }) => void engine.uploader.pause(id));
@@ -117,7 +117,7 @@ describe('pause', () => {
     expect(engine.service.waiting()).to.deep.equal([]);
   });
 
-  it('and resume in one breath leave one run, which ends as it should', async () => {
+  it('and resume in the same task leave one run, which completes', async () => {
     const engine = await halfWay();
     const paused = engine.uploader.pause();
     const resumed = engine.uploader.resume();
@@ -128,7 +128,7 @@ describe('pause', () => {
     expect(engine.service.count('commit')).to.equal(1);
   });
 
-  it('of all stops those that wait too, and resume of all starts them in their order', async () => {
+  it('of all stops waiting files too, and resume of all starts them in order', async () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles(three());
     await engine.uploader.pause();
@@ -139,7 +139,7 @@ describe('pause', () => {
     expect(engine.phases()).to.deep.equal(['done', 'done', 'done']);
   });
 
-  it('of one leaves the others alone', async () => {
+  it('of one leaves the others unchanged', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles(three());
@@ -149,7 +149,7 @@ describe('pause', () => {
     expect(engine.phases()).to.deep.equal(['done', 'paused', 'done']);
   });
 
-  it('does nothing to a file that is done, failed, canceled, paused already or not there', async () => {
+  it('does nothing to a file that is done, failed, canceled, already paused or not in the list', async () => {
     const engine = await halfWay();
     await engine.uploader.pause();
     await engine.uploader.pause();
@@ -161,8 +161,8 @@ describe('pause', () => {
   });
 });
 
-describe('a list that is put aside', () => {
-  it('leaves its uploads to another uploader, and goes on when it is taken up again', async () => {
+describe('a suspended list', () => {
+  it('leaves its uploads to another uploader, and continues when it is restored', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const file = fileOf(1, 2500, 'a.bin');
     const aside = new TestEngine({}, { store });
@@ -181,7 +181,7 @@ describe('a list that is put aside', () => {
     await aside.hears('upload-completed');
   });
 
-  it('forgets nothing: once it is taken up again, what was stored is not sent again', async () => {
+  it('loses nothing: once it is restored, no stored chunk is sent again', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
@@ -194,7 +194,7 @@ describe('a list that is put aside', () => {
     expect(engine.service.count('open')).to.equal(1);
   });
 
-  it('starts nothing that waits for it, and leaves alone what the person paused', async () => {
+  it('starts nothing that waits in it, and leaves files paused that the user paused', async () => {
     const engine = new TestEngine({ manual: true });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin'), fileOf(2, 2500, 'b.bin')]);
     await engine.uploader.pause(engine.id('b.bin'));
@@ -205,7 +205,7 @@ describe('a list that is put aside', () => {
     expect(engine.service.log).to.deep.equal([]);
   });
 
-  it('stays paused after it is back on the page, where it was paused meanwhile', async () => {
+  it('stays paused after it is back on the page if it was paused meanwhile', async () => {
     const engine = await halfWay();
     await engine.uploader.suspend();
     await engine.uploader.pause();

@@ -1,4 +1,4 @@
-// Which uploads run: files that are slow to read, and files that are put first; and the rate while none runs.
+// Which uploads run: files that are slow to read, prioritized files; and the rate while none runs.
 
 import { expect } from '@open-wc/testing';
 import { fileOf } from '../support/bytes.ts';
@@ -8,7 +8,7 @@ import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
-/** A file whose bytes never come, as from a share that is asleep. */
+/** A file whose bytes never arrive, as from a network drive that is offline. */
 function unreadable(sizeBytes: number, name: string): File {
   const file = fileOf(1, sizeBytes, name);
   const { slice } = file;
@@ -21,8 +21,8 @@ function unreadable(sizeBytes: number, name: string): File {
   return file;
 }
 
-describe('a large file whose bytes do not come', () => {
-  it('does not keep the files behind it from being uploaded', async () => {
+describe('a large file whose bytes do not arrive', () => {
+  it('does not stop the files behind it from being uploaded', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
@@ -32,8 +32,8 @@ describe('a large file whose bytes do not come', () => {
   });
 });
 
-describe('files that are put first', () => {
-  it('begin one at a time, however many they are', async () => {
+describe('prioritized files', () => {
+  it('start one at a time, however many they are', async () => {
     const engine = new TestEngine();
     const files = Array.from({ length: 60 }, (_, index) => fileOf(index + 1, 10, `${index}.bin`));
     await engine.uploader.addFiles(files);
@@ -49,7 +49,7 @@ describe('files that are put first', () => {
 });
 
 describe('the rate of all uploads', () => {
-  it('leaves out the time in which no upload ran', async () => {
+  it('excludes the time in which no upload ran', async () => {
     let undo = (): void => undefined;
     let skippedMs = 0;
     const skip = (ms: number): void => {
@@ -76,7 +76,7 @@ describe('the rate of all uploads', () => {
         return bytesPerSecond;
       };
       expect(await uploadSlowly(1, 'a.bin')).to.be.within(500, 1100);
-      // After a jump of more than 90 s the engine assumes that the machine slept, and sends again what is under way.
+      // After a jump of more than 90 s the engine assumes that the machine slept, and repeats the running requests.
       skip(60_000);
       expect(await uploadSlowly(2, 'b.bin')).to.be.within(500, 2000);
     } finally {

@@ -1,5 +1,5 @@
-// Services that an engine talks to: shared by uploads with other settings, closed when nothing needs them, each with its own
-// chunks under way. And what is being added while the settings, the owner or the page change.
+// Service connections: shared by uploads with different settings, closed when unused, each with its own running chunks. And files
+// that are being added while the settings, the owner or the page change.
 
 import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
@@ -13,7 +13,7 @@ afterEach(closeEngines);
 const small = (count: number, name: string): File[] =>
   Array.from({ length: count }, (_, at) => new File([`${name} ${at}`], `${name}-${at}.bin`));
 
-/** Work that the page does in many turns: a clock that makes each item take a while. */
+/** Work that the page does in many tasks: a clock that makes each item take a while. */
 async function slowly(work: () => Promise<unknown>): Promise<void> {
   let nowMs = 0;
   Object.assign(performance, { now: () => (nowMs += 0.1) });
@@ -21,7 +21,7 @@ async function slowly(work: () => Promise<unknown>): Promise<void> {
 }
 
 describe('a service', () => {
-  it('is one for uploads into different folders, and is closed when settings and uploads have left it', async () => {
+  it('is shared by uploads to different folders, and is closed when no settings and no uploads use it', async () => {
     const service = new ScriptedService().answerAll();
     let openCount = 0;
     let madeCount = 0;
@@ -53,7 +53,7 @@ describe('a service', () => {
     expect(openCount).to.equal(0);
   });
 
-  it('that does not take a chunk holds up no equal chunk for another one', async () => {
+  it('that rejects a chunk does not block an equal chunk for another service', async () => {
     const one = new ScriptedService().answerAll('open', 'presign', 'commit');
     const two = new ScriptedService().answerAll();
     const engine = new TestEngine(
@@ -100,7 +100,7 @@ describe('files that are being added', () => {
     expect(engine.phases().filter((phase) => phase !== 'canceled')).to.deep.equal([]);
   });
 
-  it('go up when the element was off the page meanwhile', async () => {
+  it('are uploaded if the element was removed from the page and added again meanwhile', async () => {
     const service = new ScriptedService().answerAll();
     let closedCalls = 0;
     const engine = new TestEngine(
@@ -135,7 +135,7 @@ describe('files that are being added', () => {
 });
 
 describe('an upload of an earlier visit', () => {
-  it('is removed without asking anybody to sign in', async () => {
+  it('is removed without asking a user to sign in', async () => {
     const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
     let askedCount = 0;
     const getToken = (): Promise<string> => {
@@ -149,7 +149,7 @@ describe('an upload of an earlier visit', () => {
     expect(askedCount).to.equal(0);
   });
 
-  it('does not come into a list that was put aside or closed at once', async () => {
+  it('is not added to a list that was suspended or closed in the same task', async () => {
     const { BroadcastChannel: Real } = globalThis;
     let openCount = 0;
     class Counted extends Real {

@@ -1,4 +1,4 @@
-// What each change makes of the snapshot, field by field.
+// The effect of each change on the snapshot, field by field.
 
 import { expect } from '@open-wc/testing';
 import type { Change } from '../../src/core/changes.ts';
@@ -16,7 +16,7 @@ const added = {
 } as const;
 const numbers = { hashedBytes: 50, sentBytes: 40, storedBytes: 30, skippedBytes: 20 } as const;
 const facts = { ...added, ...numbers } as const;
-/** A file with all that a phase can bring. */
+/** A file with every field that a phase can have. */
 const full = {
   ...facts,
   phase: 'uploading',
@@ -145,7 +145,7 @@ describe('a file after a change', () => {
   for (const [title, file, event, expected] of cases)
     it(title, () => expect(reduceFile(file, event)).to.deep.equal(expected));
 
-  it('has no warning where it had none', () => {
+  it('has no warning if it had none', () => {
     const { warning: _warning, ...plain } = full;
     expect('warning' in (reduceFile(plain as FileSnapshot, change('upload-started')) ?? {})).to.equal(false);
   });
@@ -165,7 +165,8 @@ describe('an entry that is moved', () => {
     ['a', 'nobody', 'bca'],
     ['nobody', 'a', 'abc'],
   ] as const)
-    it(`${id} before ${beforeId} makes ${expected}`, () => expect(after(id, beforeId)).to.equal(expected));
+    it(`${id} before ${beforeId} results in ${expected}`, () =>
+      expect(after(id, beforeId)).to.equal(expected));
 });
 
 describe('the snapshot', () => {
@@ -197,7 +198,7 @@ describe('the snapshot', () => {
     code: 'file-empty',
   });
 
-  it('is empty and frozen at first, and the same until something changes', () => {
+  it('is empty and frozen at first, and stays the same object until something changes', () => {
     const store = new SnapshotStore(auth);
     const { snapshot } = store;
     expect(snapshot).to.deep.equal({
@@ -218,7 +219,7 @@ describe('the snapshot', () => {
     expect(store.snapshot).to.equal(snapshot);
   });
 
-  it('is another one after each change that can be seen', () => {
+  it('is a new object after each visible change', () => {
     const store = storeOf(file('a'), file('b'));
     const changes: readonly (() => void)[] = [
       () => store.apply({ name: 'file-rejected', detail: refused('r') }),
@@ -238,14 +239,14 @@ describe('the snapshot', () => {
     expect(Object.isFrozen(store.snapshot.files[0])).to.equal(true);
   });
 
-  it('has the refusals that were not dismissed', () => {
+  it('contains the rejections that were not dismissed', () => {
     const store = new SnapshotStore(auth);
     for (const id of ['1', '2', '3']) store.apply({ name: 'file-rejected', detail: refused(id) });
     store.apply({ name: 'rejections-dismissed', detail: { ids: ['2', '4'] } });
     expect(store.snapshot.rejections.map(({ id }) => id)).to.deep.equal(['1', '3']);
   });
 
-  it('has the sums of all files but those that were canceled', () => {
+  it('contains the totals of all files except the canceled ones', () => {
     const error = { code: 'network', retryable: true } as const;
     const store = storeOf(
       file('a'),
@@ -265,7 +266,7 @@ describe('the snapshot', () => {
     });
   });
 
-  it('says how long the files take that go on by themselves, while one is being sent', () => {
+  it('contains the time left of running files while one of them is being sent', () => {
     const clock = stopClock();
     try {
       const measured = (...files: FileSnapshot[]): [number | undefined, number | undefined] => {
@@ -293,7 +294,7 @@ describe('the snapshot', () => {
     }
   });
 
-  it('says no time where nothing moves, and measures anew after a while without work', async () => {
+  it('contains no time left if nothing is being sent, and measures again from the start after an idle time', async () => {
     const clock = stopClock();
     try {
       const store = storeOf(file('a'));
@@ -310,7 +311,7 @@ describe('the snapshot', () => {
       store.onBytesSent(10);
       await clock.pass(3000);
       store.onBytesSent(3000);
-      // A part of 1,000 bytes a second, by how long it lasted; the idle time does not count.
+      // 1,000 bytes per second of running time; the idle time does not count.
       expect(store.bytesPerSecond).to.be.within(600, 650);
     } finally {
       clock.restore();

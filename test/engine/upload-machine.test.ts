@@ -1,4 +1,4 @@
-// The upload table, pair by pair, and what follows from it.
+// The upload table, pair by pair, and its invariants.
 
 import { expect } from '@open-wc/testing';
 import * as fc from 'fast-check';
@@ -33,11 +33,11 @@ const TYPES = Object.keys(EVENTS) as UploadEventType[];
 
 describe('the upload table', () => {
   for (const row of ROWS)
-    it(`has for ${row} exactly the moves that are expected`, () => {
+    it(`has exactly the expected transitions for ${row}`, () => {
       for (const type of TYPES) expect(cellOf(at(row), EVENTS[type]), type).to.equal(TABLE[row][type]);
     });
 
-  it('drops what a run reports after it ended', () => {
+  it('ignores reports of a run that has ended', () => {
     for (const row of ROWS)
       for (const type of TYPES) {
         const event = EVENTS[type];
@@ -47,18 +47,18 @@ describe('the upload table', () => {
       }
   });
 
-  it('asks for the file again where an upload without one is retried', () => {
+  it('requests the file again if an upload without a file is retried', () => {
     const model = at('canceled', { hasFile: false });
     expect(cellOf(model, EVENTS.retry)).to.equal('needs-file ! upload-paused');
   });
 
-  it('retries a canceled upload only by its id, and none that cannot succeed', () => {
+  it('retries a canceled upload only by its id, and no upload that cannot succeed', () => {
     expect(cellOf(at('canceled'), { type: 'retry', isNamed: false })).to.equal(undefined);
     const state = { phase: 'failed', error: { code: 'file-too-large', retryable: false } } as const;
     expect(cellOf(at('failed', { state }), EVENTS.retry)).to.equal(undefined);
   });
 
-  it('lets a run go on only when everything it waits for has come', () => {
+  it('continues a run only after everything that it waits for has arrived', () => {
     const wait = (model: UploadModel, ...events: UploadEvent[]): UploadModel =>
       events.reduce((before, event) => reduce(before, event).model, model);
     const offline = wait(at('uploading'), EVENTS.offline, EVENTS['sign-in']);
@@ -68,20 +68,20 @@ describe('the upload table', () => {
     expect(shown(wait(online, { type: 'sign-in', reason: undefined }).state)).to.equal('uploading');
   });
 
-  it('applies what is commanded while an upload is canceled to what comes after', () => {
+  it('applies commands given during a cancellation to the next run', () => {
     const { model } = reduce(reduce(at('canceling'), EVENTS.retry).model, EVENTS.pause);
     expect(shown(model.state)).to.equal('canceling>user');
     expect(shown(reduce(model, EVENTS.forgotten).model.state)).to.equal('user');
   });
 });
 
-describe('whatever happens to an upload', () => {
+describe('in any sequence of events', () => {
   const event = fc.constantFrom(...TYPES.map((type) => EVENTS[type]));
-  /** Events of the run at hand carry its generation. */
+  /** Events of the current run carry its generation. */
   const current = (model: UploadModel, next: UploadEvent): UploadEvent =>
     'generation' in next ? { ...next, generation: model.generation } : next;
 
-  it('a run is started only by `begin`, aborted when it ends, and never forgotten twice at once', () => {
+  it('a run is started only by `begin`, aborted when it ends, and never forgotten twice in one step', () => {
     void fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), fc.boolean(), (events, hasFile) => {
         let model = at('queued', { hasFile });

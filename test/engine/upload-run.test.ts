@@ -1,4 +1,4 @@
-// What a run reports, in the numbers of its upload.
+// What a run reports, in the progress of its upload.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -29,7 +29,7 @@ function setUp() {
 }
 
 describe('a run', () => {
-  it('leaves its slots to others while it only checks what is stored', () => {
+  it('leaves its slots to others while it only verifies what is stored', () => {
     const { reports, upload } = setUp();
     const recorded = { hash: 'h', receipt: 'r' };
     const stored = new Map(Array.from({ length: 8 }, (_, index) => [index, recorded]));
@@ -40,7 +40,7 @@ describe('a run', () => {
     expect(upload.unsentCount).to.equal(0);
   });
 
-  it('reports nothing once it was aborted', () => {
+  it('reports nothing after an abort', () => {
     const { reported, reports, stop, upload } = setUp();
     stop.abort();
     const chunks = plan(1000, 100, new Map()) as StoredChunk[];
@@ -54,7 +54,7 @@ describe('a run', () => {
   });
 });
 
-/** What `work` gives to `reportError`, by which a page learns of defects. */
+/** What `work` passes to `reportError`, which tells a page about defects. */
 function reportedBy(work: () => void): unknown[] {
   const own = globalThis.reportError;
   const reported: unknown[] = [];
@@ -68,7 +68,7 @@ function reportedBy(work: () => void): unknown[] {
 }
 
 describe('an error that ended an upload', () => {
-  it('has its code, its status where there is one, and whether a retry can help; never its text', () => {
+  it('has its code, its status if there is one, and whether a retry can help; never its message', () => {
     const reported = reportedBy(() => {
       expect(describeError(new UploaderError('network', 'a secret'))).to.deep.equal({
         ...{ code: 'network', retryable: true },
@@ -81,7 +81,7 @@ describe('an error that ended an upload', () => {
     expect(reported).to.deep.equal([]);
   });
 
-  it('is reported to the page where it is a defect of ours', () => {
+  it('is reported to the page if it is a defect of this package', () => {
     const defect = new TypeError('a secret');
     const reported = reportedBy(() => {
       expect(describeError(defect)).to.deep.equal({ code: 'service-failed', retryable: true });
@@ -89,7 +89,7 @@ describe('an error that ended an upload', () => {
     expect(reported).to.deep.equal([defect]);
   });
 
-  it('is told to the author of the page, once, where the page set something wrong', () =>
+  it("is reported to the page's author, once, if the page set an invalid value", () =>
     hearing((told) => {
       for (const code of ['bad-config', 'bad-config', 'network'] as const)
         describeError(new UploaderError(code, `the ${code} of a test`));

@@ -1,4 +1,4 @@
-// The upload table as data, written down apart from the code: what is expected in each state on each event.
+// The expected upload table, written apart from the code: the result of each event in each state.
 
 import type { CompletedDetail } from '../../src/core/changes.ts';
 import type {
@@ -110,11 +110,11 @@ const transferring = (phase: string) => ({
 const { 'put-started': _uploads, ...uploading } = transferring('uploading');
 const { 'commit-started': _commits, ...committing } = transferring('committing');
 
-/** The name of an effect in the table; of a reported change, the name of that. */
+/** The name of an effect in the table; for a reported change, the name of the change. */
 export const nameOf = (effect: UploadEffect): string =>
   effect.type === 'report' ? effect.name : effect.type;
 
-/** A cell: the next state, `!` where the live run is aborted, and the effects. A pair that is missing changes nothing. */
+/** A cell: the next state, `!` if the live run is aborted, and the effects. A missing pair changes nothing. */
 export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventType]?: string } } = {
   held: { ...idle, suspend: 'held release', start: 'queued !' },
   queued: { ...idle, suspend: 'suspended ! flush-progress upload-paused release', begin: 'opening ! run' },
@@ -132,7 +132,7 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
     'put-started': 'blocked:other-tab>uploading',
     'commit-started': 'blocked:other-tab>committing',
     'lock-acquired': 'opening upload-resumed',
-    // Each is noted as one more thing to wait for, or one less; the reason that is shown stays.
+    // Each is recorded as one more or one less thing to wait for; the reason shown stays.
     offline: 'blocked:other-tab>opening',
     online: 'blocked:other-tab>opening',
     'lock-taken': 'blocked:other-tab>opening',

@@ -1,4 +1,4 @@
-// Rows of an earlier visit, which have no file yet: what a person can do to them, and which file they take.
+// Uploads of an earlier visit that have no file yet: what a user can do with them, and which file they accept.
 
 import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../../src/core/types.ts';
@@ -11,7 +11,7 @@ afterEach(closeEngines);
 
 const file = fileOf(1, 2500, 'a.bin');
 
-/** An engine whose list has a row that an earlier one left behind with one chunk stored. */
+/** An engine whose list has an upload that an earlier engine left with one chunk stored. */
 async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: UploadStore }> {
   const store = await leftBehind(file);
   const engine = new TestEngine(settings, { store });
@@ -20,8 +20,8 @@ async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: Up
   return { engine, store };
 }
 
-describe('a row of an earlier visit', () => {
-  it('still waits for its file after everything was paused and resumed, and others go on', async () => {
+describe('an upload of an earlier visit', () => {
+  it('still waits for its file after everything was paused and resumed, and others continue', async () => {
     const { engine } = await nextVisit();
     await engine.uploader.pause();
     await engine.uploader.resume();
@@ -32,7 +32,7 @@ describe('a row of an earlier visit', () => {
     await engine.hears('upload-completed', 2);
   });
 
-  it('that is completed with a larger chunk size sends only what is missing, and does not come back', async () => {
+  it('that is completed with a larger chunk size sends only what is missing, and is not restored again', async () => {
     const { engine, store } = await nextVisit({ chunkSize: 10_000 });
     engine.service.stored.add(await sha256(file.slice(0, 1000)));
     await engine.uploader.addFiles([file]);
@@ -41,7 +41,7 @@ describe('a row of an earlier visit', () => {
     await untilAsync(async () => (await store.list()).length === 0);
   });
 
-  it('that was canceled asks for its file again when it is wanted after all', async () => {
+  it('that was canceled asks for its file again when it is retried', async () => {
     const { engine, store } = await nextVisit();
     await engine.uploader.cancel(engine.id('a.bin'));
     expect(await store.list()).to.deep.equal([]);
@@ -54,7 +54,7 @@ describe('a row of an earlier visit', () => {
     expect(engine.service.count('open')).to.equal(1);
   });
 
-  it('refuses a file of another time, and one of other bytes that has its name, size and time', async () => {
+  it('rejects a file with another time, and one with other bytes but the same name, size and time', async () => {
     const { engine } = await nextVisit();
     const id = engine.id('a.bin');
     await engine.uploader.provide(id, new File([file], 'a.bin', { lastModified: file.lastModified + 1000 }));
@@ -68,7 +68,7 @@ describe('a row of an earlier visit', () => {
     await engine.hears('upload-completed');
   });
 
-  it('does not come back once it is older than the page keeps uploads', async () => {
+  it('is not restored once it is older than `resume-for`', async () => {
     const store = await leftBehind(file);
     const [old] = await store.list();
     if (!old) throw new Error('there is a record');
@@ -80,7 +80,7 @@ describe('a row of an earlier visit', () => {
     expect((await store.list()).map(({ name }) => name)).to.deep.equal(['young.bin']);
   });
 
-  it('takes the same file when it is added for the same place', async () => {
+  it('accepts the same file when it is added for the same folder', async () => {
     const { engine } = await nextVisit();
     await engine.uploader.addFiles([file]);
     await engine.hears('upload-completed');
@@ -88,7 +88,7 @@ describe('a row of an earlier visit', () => {
     expect(engine.service.count('open')).to.equal(0);
   });
 
-  it('leaves a file alone that is added for another folder, or from another one', async () => {
+  it('ignores a file that is added for another folder, or has another path', async () => {
     const { engine } = await nextVisit({ parentId: 'folder-b' });
     await engine.uploader.addFiles([file]);
     await engine.hears('upload-completed');
@@ -101,7 +101,7 @@ describe('a row of an earlier visit', () => {
     expect(engine.uploader.snapshot.files[0]?.phase).to.equal('paused');
   });
 
-  it('takes its file once: the same again is an upload of its own, and what the person paused meanwhile stays so', async () => {
+  it('accepts its file once: the same file again is another upload, and files that the user paused meanwhile stay paused', async () => {
     const { engine } = await nextVisit();
     const waiting = engine.id('a.bin');
     const { uploader } = engine;
@@ -114,7 +114,7 @@ describe('a row of an earlier visit', () => {
     expect(second?.phase).to.equal('done');
   });
 
-  it('is found though the list of files that was handed over is emptied at once', async () => {
+  it('is found even if the array of added files is emptied in the same task', async () => {
     const { engine } = await nextVisit();
     const list = [file];
     const adding = engine.uploader.addFiles(list);
@@ -125,8 +125,8 @@ describe('a row of an earlier visit', () => {
   });
 });
 
-describe('a file whose handle was kept', () => {
-  it('goes on from there when it is asked for, without being picked', async () => {
+describe('a file whose handle was saved', () => {
+  it('resumes from its handle on request, without being picked', async () => {
     const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
     const handle = await folder?.getFileHandle(`${crypto.randomUUID()}.bin`, { create: true });
     const canKeep = typeof handle?.createWritable === 'function';
@@ -142,7 +142,7 @@ describe('a file whose handle was kept', () => {
     await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
     const id = engine.uploader.snapshot.files[0]?.id ?? '';
     expect(await engine.uploader.provide(id)).to.equal(canKeep);
-    // Where no handle can be kept, nothing gives the file, and the row goes on asking for it.
+    // If no handle can be saved, the row still asks for the file.
     if (!canKeep) await engine.uploader.provide(id, file);
     await engine.hears('upload-completed');
     expect(engine.service.count('open')).to.equal(0);
@@ -150,8 +150,8 @@ describe('a file whose handle was kept', () => {
   });
 });
 
-describe('a file that is added before the uploads of an earlier visit are known', () => {
-  it('is taken at once, though the database does not answer', async () => {
+describe('a file that is added before the uploads of an earlier visit are restored', () => {
+  it('is accepted immediately, even if the database does not respond', async () => {
     const never = new Promise<never>(() => undefined);
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = new TestEngine({}, { store: { ...store, prune: () => never, list: () => never } });
@@ -160,7 +160,7 @@ describe('a file that is added before the uploads of an earlier visit are known'
     await engine.hears('upload-completed');
   });
 
-  it('goes on with its upload, of which there is no second row', async () => {
+  it('resumes its upload, which is not listed twice', async () => {
     const store = await leftBehind(file);
     const listing = deferred();
     const list: typeof store.list = async () => {
@@ -210,7 +210,7 @@ describe('uploads of another owner', () => {
     ]);
   });
 
-  it('are not shown when their owner leaves while they are looked up', async () => {
+  it('are not shown if their owner leaves while they are loaded', async () => {
     const store = await leftBehind(file, { owner: 'ann' });
     const asked = deferred();
     const listing = deferred();
@@ -229,7 +229,7 @@ describe('uploads of another owner', () => {
     expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.bin']);
   });
 
-  it('are not those that were picked before an owner was named', async () => {
+  it('are not mixed with those that were picked before an owner was set', async () => {
     const store = await leftBehind(file);
     const engine = new TestEngine({}, { store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');

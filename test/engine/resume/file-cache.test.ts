@@ -1,4 +1,4 @@
-// `keep-files`: small files go on by themselves after a reload, and are kept no longer than that needs.
+// `keep-files`: small files resume automatically after a reload, and are saved only as long as needed.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
@@ -29,7 +29,7 @@ const lockCount = async (key: string): Promise<number> => {
 };
 const isLocked = (key: string): Promise<void> => untilAsync(async () => (await lockCount(key)) === 1);
 const isUnlocked = (key: string): Promise<void> => untilAsync(async () => (await lockCount(key)) === 0);
-/** The page is gone, and with it its locks. */
+/** The page is closed, which releases its locks. */
 const leave = ({ uploader }: TestEngine): Promise<void> => uploader.close();
 const STOPS: Readonly<Record<string, (engine: TestEngine) => Promise<void>>> = {
   failed: async (engine) => {
@@ -42,7 +42,7 @@ const STOPS: Readonly<Record<string, (engine: TestEngine) => Promise<void>>> = {
 const kept = { keepFiles: true, chunkSize: 'auto' };
 
 describe('with `keep-files`', () => {
-  it('files that were under way or only waiting go on by themselves after a reload, in the same session', async () => {
+  it('files that ran or waited resume automatically after a reload, in the same session', async () => {
     const before = new TestEngine(kept, { store });
     before.service.answerAll('open');
     await before.uploader.addFiles([
@@ -79,7 +79,7 @@ describe('with `keep-files`', () => {
     expect(engine.service.puts).to.have.length(2);
   });
 
-  it('a file that an earlier visit began without them resumes that upload, and is saved with it', async () => {
+  it('a file that an earlier visit started without saving it resumes that upload, and is saved with it', async () => {
     const file = fileOf(1, 2500, 'a.bin');
     const store = await leftBehind(file);
     const engine = new TestEngine({ keepFiles: true }, { store });
@@ -94,7 +94,7 @@ describe('with `keep-files`', () => {
     await untilAsync(async () => (await store.list()).length === 0);
   });
 
-  it('a file has the name that the person chose, and its session, on the next visit', async () => {
+  it('a file has the name that the user chose, and its session, on the next visit', async () => {
     const before = new TestEngine(kept, { store });
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await before.service.nextRequest('open')).refuse(new UploaderError('name-taken', 'there is one'));
@@ -140,7 +140,7 @@ describe('with `keep-files`', () => {
       await isUnlocked((await savedFiles())[0]?.key ?? '');
     });
 
-  it('a file that gets another name stays saved, however long the name takes to be written', async () => {
+  it('a file that is renamed stays saved, however long writing the name takes', async () => {
     const isUpdating = deferred();
     const mayUpdate = deferred();
     const slow: UploadStore = {
@@ -173,7 +173,7 @@ describe('with `keep-files`', () => {
     ['one chunk', 'auto'],
     ['several chunks', 1000],
   ] as const) {
-    it(`a file of ${what} that the person paused waits for the person, and others go on`, async () => {
+    it(`a file of ${what} that the user paused stays paused, and others continue`, async () => {
       const settings = { ...kept, chunkSize };
       const before = new TestEngine(settings, { store });
       before.service.answerAll('open');
@@ -195,7 +195,7 @@ describe('with `keep-files`', () => {
     });
   }
 
-  it('a file that only rested with its list goes on by itself on another page', async () => {
+  it('a file that was only suspended with its list resumes automatically on another page', async () => {
     const before = new TestEngine(kept, { store });
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
@@ -205,7 +205,7 @@ describe('with `keep-files`', () => {
     await engine.hears('upload-completed');
   });
 
-  it('no other page takes what is still in the hands of one', async () => {
+  it('no other page takes a file that is active in another one', async () => {
     const one = new TestEngine(kept, { store });
     await one.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
@@ -219,7 +219,7 @@ describe('with `keep-files`', () => {
     await until(() => listed(other).length === 1);
   });
 
-  it('no other page takes anything where the browser has no locks', async () => {
+  it('no other page takes anything if the browser has no locks', async () => {
     Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true });
     try {
       const engine = new TestEngine(kept, { store });
@@ -229,7 +229,7 @@ describe('with `keep-files`', () => {
       await keeps(1);
       const other = new TestEngine(kept, { store });
       other.service.answerAll();
-      // What is added later is uploaded after the files that were kept have been looked up.
+      // A file added later is uploaded after the saved files have been loaded.
       await other.uploader.addFiles([fileOf(2, 500, 'b.bin')]);
       await other.hears('upload-completed');
       for (let round = 0; round < 20; round += 1) await settled();
@@ -240,7 +240,7 @@ describe('with `keep-files`', () => {
     }
   });
 
-  it('a file that was picked again has one row, and is uploaded once', async () => {
+  it('a file that was picked again is listed once, and is uploaded once', async () => {
     const before = new TestEngine(kept, { store });
     const file = fileOf(1, 10, 'a.bin');
     await before.uploader.addFiles([file]);
@@ -256,7 +256,7 @@ describe('with `keep-files`', () => {
     expect(engine.phases()).to.deep.equal(['done']);
   });
 
-  it('what is canceled, removed or forgotten with everything is not kept any longer', async () => {
+  it('a file is deleted when its upload is canceled, removed or deleted with all data', async () => {
     const engine = new TestEngine({ ...kept, manual: true, cancelPath: '' }, { store });
     await engine.uploader.addFiles(['a', 'b', 'c'].map((each, at) => fileOf(at, 10, each)));
     await keeps(3);
@@ -272,7 +272,7 @@ describe('with `keep-files`', () => {
     expect(next.uploader.snapshot.files.map((file) => file.name)).to.deep.equal(['d']);
   });
 
-  it('files of another owner stay where they are, and come when their owner does', async () => {
+  it('files of another owner stay saved, and are restored for their owner', async () => {
     const before = new TestEngine({ ...kept, owner: 'ann' }, { store });
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
@@ -288,7 +288,7 @@ describe('with `keep-files`', () => {
     expect(await savedFiles()).to.have.length(1);
   });
 
-  it('files of an owner who left while they were looked up are not shown', async () => {
+  it('files of an owner who left while they were loaded are not shown', async () => {
     const before = new TestEngine({ ...kept, owner: 'ann' }, { store });
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
@@ -312,7 +312,7 @@ describe('with `keep-files`', () => {
     expect(engine.phases()).to.deep.equal([]);
   });
 
-  it('files of more than 4 MiB, and all of a page that keeps nothing, are not kept', async () => {
+  it('files of more than 4 MiB, and all files if saving is off, are not saved', async () => {
     const sized = (name: string, value: number): File =>
       Object.defineProperty(fileOf(1, 10, name), 'size', { value });
     const large = sized('large.bin', 4 * 2 ** 20 + 1);
@@ -325,7 +325,7 @@ describe('with `keep-files`', () => {
     expect(await savedFiles()).to.have.length(2);
   });
 
-  it('no more than 64 MiB are kept in all, and the upload of what has no room goes on without', async () => {
+  it('no more than 64 MiB are saved in all, and uploads beyond that continue without saving', async () => {
     const fileBytes = async (): Promise<number> => 64 * 2 ** 20 - 15;
     const engine = new TestEngine(kept, { store: { ...store, fileBytes } });
     await engine.uploader.addFiles([
@@ -339,14 +339,14 @@ describe('with `keep-files`', () => {
     await keeps(0);
   });
 
-  it('a disk that is full stops no upload, and is told once', async () => {
+  it('a full disk stops no upload, and is reported once', async () => {
     const warnings: string[] = [];
     const { put } = IDBObjectStore.prototype;
     IDBObjectStore.prototype.put = function full(this: IDBObjectStore) {
       try {
         this.transaction.abort();
       } catch {
-        // It was aborted by the file before.
+        // The transaction was aborted by the file before.
       }
       return Object.create(IDBRequest.prototype) as IDBRequest<IDBValidKey>;
     };

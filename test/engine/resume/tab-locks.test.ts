@@ -1,4 +1,4 @@
-// Two tabs over one store, as two engines: one upload, which one of them runs and both of them show.
+// Two tabs over one store, as two engines: one upload, which one of them runs and both show.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
@@ -14,7 +14,7 @@ afterEach(closeEngines);
 
 const file = fileOf(1, 2500, 'a.bin');
 
-/** Two tabs; one chunk of the file, of three, was stored on an earlier visit, and both ask for the file. */
+/** Two tabs; one chunk of the file, of three, was stored on an earlier visit, and both show the upload without its file. */
 async function twoVisits(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
   const store = await leftBehind(file);
   const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
@@ -22,7 +22,7 @@ async function twoVisits(): Promise<{ store: UploadStore; one: TestEngine; other
   return { store, one, other };
 }
 
-/** The file is on its way in one tab: two of its chunks are stored. */
+/** The file is uploading in one tab: two of its chunks are stored. */
 async function runsIn(tab: TestEngine, store: UploadStore): Promise<void> {
   tab.service.answerAll('presign', 'commit');
   await tab.uploader.addFiles([file]);
@@ -30,8 +30,8 @@ async function runsIn(tab: TestEngine, store: UploadStore): Promise<void> {
   await untilAsync(async () => (await store.list())[0]?.stored.size === 2);
 }
 
-describe('an upload that both tabs remember', () => {
-  it('is not forgotten by the tab that runs it when its row is removed in the other one', async () => {
+describe('an upload that both tabs restored', () => {
+  it('is not deleted by the tab that runs it when it is removed in the other one', async () => {
     const { store, one, other } = await twoVisits();
     await runsIn(one, store);
     await other.uploader.remove(other.id('a.bin'));
@@ -45,7 +45,7 @@ describe('an upload that both tabs remember', () => {
     expect(one.service.count('open')).to.equal(0);
   });
 
-  it('is kept while one tab runs it, however long ago it began', async () => {
+  it('is kept while one tab runs it, however old it is', async () => {
     const { store, one } = await twoVisits();
     await runsIn(one, store);
     await leftBehind(fileOf(2, 2500, 'z.bin'), {}, store);
@@ -53,7 +53,7 @@ describe('an upload that both tabs remember', () => {
     try {
       Date.now = () => now() + 26 * 3_600_000;
       new TestEngine({ keepDays: 1 }, { store });
-      // The record that no tab runs is removed: the pruning has been here.
+      // The record that no tab runs is removed: the pruning is done.
       await untilAsync(async () => (await store.list()).every(({ name }) => name !== 'z.bin'));
       await settled();
     } finally {
@@ -62,14 +62,14 @@ describe('an upload that both tabs remember', () => {
     expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([2]);
   });
 
-  it('is forgotten by a tab that never ran it while no other one does', async () => {
+  it('is deleted by a tab that never ran it if no other tab does', async () => {
     const { store, other } = await twoVisits();
     other.service.answerAll('cancel');
     await other.uploader.remove(other.id('a.bin'));
     expect(await store.list()).to.deep.equal([]);
   });
 
-  it('shows how far it is in both, and is done in both, with nothing sent twice', async () => {
+  it('shows its progress in both, and is done in both, with nothing sent twice', async () => {
     const { store, one, other } = await twoVisits();
     await runsIn(one, store);
     await until(() => (other.row('a.bin')?.storedBytes ?? 0) >= 1500);
@@ -82,7 +82,7 @@ describe('an upload that both tabs remember', () => {
     expect(other.service.log).to.deep.equal([]);
   });
 
-  it('that another tab has finished takes no file any more: the same file is a new upload', async () => {
+  it('that another tab has finished accepts no file any more: the same file is a new upload', async () => {
     const { store, one, other } = await twoVisits();
     await runsIn(one, store);
     one.service.answerAll();
@@ -94,8 +94,8 @@ describe('an upload that both tabs remember', () => {
   });
 });
 
-describe('a row that waits for another tab', () => {
-  it('hears of its end also when a row of the same file, done before, has left the list', async () => {
+describe('an upload that waits for another tab', () => {
+  it('ends with that tab even if an earlier upload of the same file was removed from the list', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
     other.service.answerAll();
@@ -113,7 +113,7 @@ describe('a row that waits for another tab', () => {
     expect(other.service.count('open')).to.equal(1);
   });
 
-  it('hears of it after its element was taken off the page and put back', async () => {
+  it('ends with that tab after its element was removed from the page and added again', async () => {
     const { store, one, other } = await twoVisits();
     await other.uploader.suspend();
     other.uploader.restore();
@@ -124,7 +124,7 @@ describe('a row that waits for another tab', () => {
   });
 });
 
-/** Two tabs: one has begun a file that is read by `picked`, of which one chunk is stored; the other one waits for it. */
+/** Two tabs: one has started a file that is read by `picked`, of which one chunk is stored; the other one waits for it. */
 async function leaderAndWaiter(
   picked = file,
 ): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
@@ -141,7 +141,7 @@ async function leaderAndWaiter(
   return { store, one, other };
 }
 
-describe('an upload that stands still in the tab that has it', () => {
+describe('an upload that stops in the tab that has it', () => {
   const ends: readonly (readonly [string, (one: TestEngine) => Promise<void>])[] = [
     [
       'has failed',
@@ -151,7 +151,7 @@ describe('an upload that stands still in the tab that has it', () => {
     ['was paused', (one) => one.uploader.pause()],
   ];
   for (const [what, end] of ends) {
-    it(`because it ${what} goes on in the one that waits, with what was stored, and is done in both`, async () => {
+    it(`because it ${what} resumes in the tab that waits, with its stored chunks, and is done in both`, async () => {
       const { one, other } = await leaderAndWaiter();
       other.service.answerAll();
       await end(one);
@@ -164,7 +164,7 @@ describe('an upload that stands still in the tab that has it', () => {
     });
   }
 
-  it('because its file cannot be read goes on in the one that waits', async () => {
+  it('because its file cannot be read resumes in the tab that waits', async () => {
     const drive = { isAway: false };
     const { one, other } = await leaderAndWaiter(onDrive(fileOf(1, 25_000, 'a.bin'), drive));
     drive.isAway = true;
@@ -175,7 +175,7 @@ describe('an upload that stands still in the tab that has it', () => {
     expect(other.service.count('open')).to.equal(0);
   });
 
-  it('because it was paused is waited for when it is resumed after the other tab took it', async () => {
+  it('because it was paused waits when it is resumed after the other tab took it', async () => {
     const { one, other } = await leaderAndWaiter();
     other.service.answerAll('presign', 'commit');
     await one.uploader.pause();
@@ -188,7 +188,7 @@ describe('an upload that stands still in the tab that has it', () => {
     expect(one.service.count('open')).to.equal(1);
   });
 
-  it('is not given up on the service by a tab that no longer has it', async () => {
+  it('is not canceled at the service by a tab that no longer has it', async () => {
     const { store, one, other } = await leaderAndWaiter();
     await one.uploader.pause();
     await other.service.nextRequest('presign');
@@ -199,14 +199,14 @@ describe('an upload that stands still in the tab that has it', () => {
 });
 
 describe('a file that waits for another tab', () => {
-  it('leaves its place to the others of its list', async () => {
+  it('leaves its slot to the others of its list', async () => {
     const { other } = await leaderAndWaiter(fileOf(1, 50_000, 'a.bin'));
     other.service.answerAll();
     await other.uploader.addFiles([fileOf(2, 500, 'b.bin')]);
     await until(() => other.phase('b.bin') === 'done' && other.row('a.bin')?.pauseReason === 'other-tab');
   });
 
-  it('leaves it also to those that were in the list before it came to wait', async () => {
+  it('leaves its slot also to uploads that were in the list before it started to wait', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const one = new TestEngine({}, { store });
     one.service.answerAll('open', 'presign');
@@ -218,7 +218,7 @@ describe('a file that waits for another tab', () => {
     await until(() => other.phase('b.bin') === 'done' && other.row('a.bin')?.pauseReason === 'other-tab');
   });
 
-  it('goes on waiting for it though the person had to sign in, shows how far it is, and is done with it', async () => {
+  it("still waits if the user has to sign in, shows the other tab's progress, and is done with it", async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const one = new TestEngine({}, { store });
     one.service.answerAll('open', 'presign', 'commit');
@@ -242,8 +242,8 @@ describe('a file that waits for another tab', () => {
   });
 });
 
-describe('files that wait for sign-in', () => {
-  it('leave their places to files of another service, and to no others of theirs', async () => {
+describe('uploads that wait for sign-in', () => {
+  it('leave their slots to uploads to another service, and not to those to the same one', async () => {
     const signIn = new ScriptedSignIn();
     const service = new ScriptedService();
     const connect = signIn.connectTo(SERVICE_URL, service);

@@ -1,4 +1,4 @@
-// What tabs say to each other about an upload, and who holds its lock.
+// Messages between tabs about an upload, and its lock.
 
 import { expect } from '@open-wc/testing';
 import type { CompletedDetail } from '../../../src/core/changes.ts';
@@ -43,7 +43,7 @@ const observe = (): (() => void) =>
     onDone: (seen: DoneElsewhere) => told.push(['done', seen]),
   });
 
-/** Sends messages, and then one that is sound, and says what came before that. */
+/** Sends messages, then a valid one, and returns what was received before that. */
 async function hears(...messages: unknown[]): Promise<unknown[]> {
   told = [];
   const end = { ...numbers, sentBytes: 99 };
@@ -52,8 +52,8 @@ async function hears(...messages: unknown[]): Promise<unknown[]> {
   return told.slice(0, -1);
 }
 
-describe('a message of another tab', () => {
-  it('is told to who observes that upload', async () => {
+describe('a message from another tab', () => {
+  it('reaches the observer of that upload', async () => {
     observe();
     expect(await hears({ type: 'progress', key, numbers: { ...numbers, token: 'secret' } })).to.deep.equal([
       ['progress', numbers],
@@ -63,7 +63,7 @@ describe('a message of another tab', () => {
     expect(await hears({ type: 'asked', key })).to.deep.equal([]);
   });
 
-  it('counts as none where it makes no sense', async () => {
+  it('is ignored if it is invalid', async () => {
     observe();
     const progress = (more: object): unknown => ({ type: 'progress', key, numbers: { ...numbers, ...more } });
     const done = (more: object): unknown => ({ type: 'done', key, detail: { ...detail, ...more } });
@@ -97,7 +97,7 @@ describe('a message of another tab', () => {
     ]);
   });
 
-  it('is told to all observers, until each stops', async () => {
+  it('reaches all observers until they unsubscribe', async () => {
     const stop = observe();
     observe();
     expect(await hears()).to.have.length(1);
@@ -106,7 +106,7 @@ describe('a message of another tab', () => {
     expect(await hears()).to.have.length(0);
   });
 
-  it('is not heard while the tab is closed, and is again once it is open', async () => {
+  it('is not received while the channel is closed, and is again once it is open', async () => {
     observe();
     tab.close();
     other.postMessage({ type: 'progress', key, numbers });
@@ -116,8 +116,8 @@ describe('a message of another tab', () => {
   });
 });
 
-describe('what a tab tells the others', () => {
-  it('is how far an upload is, and its end without what only this tab needs', async () => {
+describe('messages to other tabs', () => {
+  it('contain the progress of an upload, and its end without fields that only this tab needs', async () => {
     tab.announceProgress(key, { ...numbers, token: 'secret' } as RemoteProgress);
     tab.announceDone(key, { id: 'row', commit: 'answer', ...detail } as unknown as CompletedDetail);
     await until(() => heard.length === 2);
@@ -127,7 +127,7 @@ describe('what a tab tells the others', () => {
     ]);
   });
 
-  it('is told again to who asks, as long as it runs the upload', async () => {
+  it('are repeated on request, as long as the tab runs the upload', async () => {
     const release = await tab.tryLock(key);
     tab.announceProgress(key, numbers);
     other.postMessage({ type: 'asked', key });
@@ -142,7 +142,7 @@ describe('what a tab tells the others', () => {
     ]);
   });
 
-  it('is nothing once it is closed', async () => {
+  it('are not sent after close', async () => {
     tab.close();
     tab.announceProgress(key, numbers);
     tab.open();
@@ -155,7 +155,7 @@ describe('what a tab tells the others', () => {
 describe('the lock of an upload', () => {
   const { signal } = new AbortController();
 
-  it('is had by one tab, which others see, until it is released', async () => {
+  it('is held by one tab, and seen by others, until it is released', async () => {
     const second = new TabLocks();
     const release = await tab.tryLock(key);
     expect(release).to.be.a('function');
@@ -176,7 +176,7 @@ describe('the lock of an upload', () => {
     second.close();
   });
 
-  it('is asked for where another tab has it, and comes when that lets go', async () => {
+  it('is requested if another tab has it, and granted when that releases it', async () => {
     const second = new TabLocks();
     const release = await second.tryLock(key);
     const waiting = tab.waitForLock(key, signal);
@@ -187,7 +187,7 @@ describe('the lock of an upload', () => {
     second.close();
   });
 
-  it('is not waited for any more by who gave up', async () => {
+  it('is not waited for after an abort', async () => {
     const release = await tab.tryLock(key);
     const stop = new AbortController();
     const waiting = rejection(tab.waitForLock(key, stop.signal));
@@ -199,7 +199,7 @@ describe('the lock of an upload', () => {
     await free?.();
   });
 
-  it('is free to everybody where the browser has no locks', async () => {
+  it('is free in every tab if the browser has no locks', async () => {
     Object.defineProperty(navigator, 'locks', { configurable: true, value: undefined });
     try {
       const releases = [await tab.tryLock(key), await tab.tryLock(key)];
@@ -210,7 +210,7 @@ describe('the lock of an upload', () => {
     }
   });
 
-  it('is free to everybody where the browser refuses them', async () => {
+  it('is free in every tab if the browser refuses them', async () => {
     const request = (): Promise<never> => Promise.reject(new DOMException('no origin', 'SecurityError'));
     const query = request;
     Object.defineProperty(navigator, 'locks', { configurable: true, value: { request, query } });
@@ -224,7 +224,7 @@ describe('the lock of an upload', () => {
 });
 
 describe('the states of a lock', () => {
-  it('are these, and nothing else changes them', () => {
+  it('are these, and no other event changes them', () => {
     expect(LOCK_TABLE).to.deep.equal({
       none: { requested: 'waiting' },
       waiting: { granted: 'ours', refused: 'none' },
@@ -233,7 +233,7 @@ describe('the states of a lock', () => {
     });
   });
 
-  it('follow what is asked for, one after the other', async () => {
+  it('follow requests in order', async () => {
     const lock = new UploadLock();
     const log: string[] = [];
     const taken = deferred<(() => Promise<void>) | undefined>();
@@ -269,7 +269,7 @@ describe('the states of a lock', () => {
     expect([lock.state, log]).to.deep.equal(['none', ['take', 'write ours', 'release releasing']]);
   });
 
-  it('go back to none where it is refused, or taking it fails', async () => {
+  it('return to none if it is refused, or the request fails', async () => {
     const lock = new UploadLock();
     expect(await lock.acquire(async () => undefined)).to.equal(false);
     expect(lock.state).to.equal('none');

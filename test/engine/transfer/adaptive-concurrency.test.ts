@@ -1,18 +1,18 @@
-// How many slots are used, on lines made of arithmetic: each says how fast it moves with so many slots.
+// How many slots are used, on simulated connections: each defines its rate for a number of slots.
 import { expect } from '@open-wc/testing';
 import { AdaptiveConcurrency } from '../../../src/engine/transfer/adaptive-concurrency.ts';
 
 type Throughput = (slots: number) => number;
 const KB = 1000;
 const MB = 1_000_000;
-/** A long way: each connection is limited, all together are not. */
+/** High latency: each request is limited, all together are not. */
 const longWay: Throughput = (slots) => slots * 4 * MB;
-/** A thin line that all share; more connections only add overhead. */
+/** A slow connection that all requests share; more requests only add overhead. */
 const thinLine: Throughput = (slots) => 120 * KB * (1 - 0.01 * slots);
-/** A thin connection each, as behind a proxy that limits. */
+/** A limit for each request, as behind a limiting proxy. */
 const proxy: Throughput = (slots) => slots * 60 * KB;
 
-/** Lets `seconds` pass on a line with every slot busy, in readings of a tenth of a second; answers the limit after each second. */
+/** Simulates `seconds` with every slot busy, in samples of a tenth of a second; returns the limit after each second. */
 function drive(concurrency: AdaptiveConcurrency, line: Throughput, seconds: number, startMs = 0): number[] {
   const limits: number[] = [];
   for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
@@ -28,11 +28,11 @@ describe('concurrency', () => {
     expect(new AdaptiveConcurrency(6).limit).to.equal(2);
   });
 
-  it('gives a line that is not slow all slots within the first second', () => {
+  it('uses all slots within the first second on a connection that is not slow', () => {
     expect(drive(new AdaptiveConcurrency(6), longWay, 1)).to.deep.equal([6]);
   });
 
-  it('gives all slots at once to a line that swallows more than buffers hold', () => {
+  it('uses all slots immediately on a connection that takes more bytes than buffers hold', () => {
     const concurrency = new AdaptiveConcurrency(6);
     concurrency.measure({ nowMs: 10, bytes: 2 * MB, busy: 2 });
     expect(concurrency.limit).to.equal(2);
@@ -41,7 +41,7 @@ describe('concurrency', () => {
     expect(fast.limit).to.equal(6);
   });
 
-  it('gives all slots to a line that moves exactly as much in a slot as makes it no slow one, and no less', () => {
+  it('uses all slots at exactly the rate per slot at which a connection is not slow, and not below', () => {
     const afterLook = (bytes: number): number => {
       const concurrency = new AdaptiveConcurrency(6);
       concurrency.measure({ nowMs: 0, bytes: 0, busy: 2 });
@@ -52,27 +52,27 @@ describe('concurrency', () => {
     expect(afterLook(2 * 256 * 1024 - 1)).to.equal(2);
   });
 
-  it('never uses more than two slots on a thin line, and mostly one', () => {
+  it('never exceeds two slots on a slow connection, and mostly uses one', () => {
     const limits = drive(new AdaptiveConcurrency(6), thinLine, 120);
     expect(Math.max(...limits)).to.be.at.most(2);
     expect(limits.filter((limit) => limit === 1).length).to.be.greaterThan(60);
   });
 
-  it('climbs to all slots where each connection is slow by itself', () => {
+  it('grows to all slots if each request is limited separately', () => {
     const limits = drive(new AdaptiveConcurrency(6), proxy, 300);
     expect(Math.max(...limits)).to.equal(6);
   });
 
-  it('follows a line whose best number of slots changes on the way', () => {
+  it('follows a connection whose best number of slots changes during the upload', () => {
     const concurrency = new AdaptiveConcurrency(6);
     expect(drive(concurrency, longWay, 30).at(-1)).to.equal(6);
     const thin = drive(concurrency, thinLine, 200, 30_000);
     expect(thin.at(-1)).to.be.at.most(2);
-    // As soon as the next two looks are over, however long it was slow.
+    // After the next two samples, however long it was slow.
     expect(drive(concurrency, longWay, 7, 230_000).at(-1)).to.equal(6);
   });
 
-  it('halves when it is asked for less, and climbs again later', () => {
+  it('halves after a backoff, and grows again later', () => {
     const concurrency = new AdaptiveConcurrency(6);
     drive(concurrency, longWay, 2);
     concurrency.halve();
@@ -81,7 +81,7 @@ describe('concurrency', () => {
     expect(drive(concurrency, longWay, 60, 7000).at(-1)).to.equal(6);
   });
 
-  it('has more to give where the line turns out to carry more: at once where all were in use', () => {
+  it('grows if the connection becomes faster: immediately if all slots were in use', () => {
     const concurrency = new AdaptiveConcurrency(6);
     drive(concurrency, longWay, 2);
     concurrency.setMaximum(12);
@@ -92,13 +92,13 @@ describe('concurrency', () => {
     expect(slow.limit).to.be.at.most(2);
   });
 
-  it('stays with less for a while after it was asked to, however quickly chunks are stored and whatever a pause did', () => {
+  it('stays low for a while after a backoff, however quickly chunks are stored and even after a pause', () => {
     const concurrency = new AdaptiveConcurrency(6);
     drive(concurrency, longWay, 2);
     concurrency.halve();
     for (let count = 0; count < 10; count += 1) concurrency.onChunkStored(90);
     expect(concurrency.limit).to.equal(3);
-    // Everybody waits, then it moves as before.
+    // No slot is busy for a while, then the rate is as before.
     expect(drive(concurrency, () => 10 * KB, 4, 2000).at(-1)).to.equal(3);
     expect(drive(concurrency, longWay, 4, 6000).at(-1)).to.equal(3);
     drive(concurrency, longWay, 30, 10_000);
@@ -106,7 +106,7 @@ describe('concurrency', () => {
     expect(concurrency.limit).to.equal(6);
   });
 
-  it('takes more again when two looks have passed since it was asked for less', () => {
+  it('grows again two samples after a backoff', () => {
     const concurrency = new AdaptiveConcurrency(6);
     drive(concurrency, longWay, 2);
     concurrency.halve();
@@ -118,7 +118,7 @@ describe('concurrency', () => {
     expect(concurrency.limit).to.equal(4);
   });
 
-  it('opens a slot with each small chunk that is stored in no time, however little a slot moves', () => {
+  it('grows by one slot with each small chunk that is stored immediately, however low the rate of a slot', () => {
     const concurrency = new AdaptiveConcurrency(6);
     drive(concurrency, (slots) => slots * 100 * KB, 1);
     expect(concurrency.limit).to.equal(2);
@@ -129,11 +129,11 @@ describe('concurrency', () => {
     expect(slow.limit).to.equal(2);
   });
 
-  // A look is 50 ms long, a window 3000 ms. Each number below is the limit after one more window.
+  // A sample is 50 ms, a window 3000 ms. Each number below is the limit after one more window.
   const lookMs = 50;
   const windowMs = 3000;
 
-  /** A concurrency that has looked at a slow line for the first time, and tries one slot more or less in its next window. */
+  /** A concurrency that has measured a slow connection once, and tries one slot more or less in its next window. */
   function slowPace(most = 6): AdaptiveConcurrency {
     const concurrency = new AdaptiveConcurrency(most);
     concurrency.measure({ nowMs: 0, bytes: 0, busy: 2 });
@@ -184,7 +184,7 @@ describe('concurrency', () => {
       expect(windows(slowPace(), line, limits.length)).to.deep.equal(limits);
     });
 
-  it('judges nothing before a look or a window is over', () => {
+  it('does not change before a sample or a window is complete', () => {
     const concurrency = new AdaptiveConcurrency(6);
     concurrency.measure({ nowMs: 0, bytes: 0, busy: 2 });
     concurrency.measure({ nowMs: lookMs - 1, bytes: MB, busy: 2 });
@@ -198,7 +198,7 @@ describe('concurrency', () => {
     expect(slow.limit).to.equal(1);
   });
 
-  it('learns nothing from a window in which slots stood empty, even for a moment', () => {
+  it('ignores a window in which slots were idle, even briefly', () => {
     const concurrency = slowPace();
     for (const [ms, busy] of [
       [1000, 2],
@@ -210,7 +210,7 @@ describe('concurrency', () => {
     expect(windows(concurrency, thinLine, 1, lookMs + windowMs)).to.deep.equal([1]);
   });
 
-  it('starts its window again while no slot is busy', () => {
+  it('restarts its window while no slot is busy', () => {
     const concurrency = slowPace();
     concurrency.measure({ nowMs: 2000, bytes: 0, busy: 0 });
     concurrency.measure({ nowMs: 2000 + windowMs - 1, bytes: 300 * KB, busy: 2 });
@@ -219,7 +219,7 @@ describe('concurrency', () => {
     expect(concurrency.limit).to.equal(1);
   });
 
-  it('has at least one slot, and never more than it may', () => {
+  it('is at least one slot, and never exceeds its maximum', () => {
     const concurrency = new AdaptiveConcurrency(6);
     for (const limit of [1, 1, 1]) {
       concurrency.halve();
@@ -229,7 +229,7 @@ describe('concurrency', () => {
     expect(Math.max(...windows(slowPace(2), proxy, 30))).to.equal(2);
   });
 
-  it('takes a chunk for quick below half a second, not at it', () => {
+  it('treats a chunk as quick below half a second, not at it', () => {
     const concurrency = new AdaptiveConcurrency(6);
     concurrency.onChunkStored(500);
     expect(concurrency.limit).to.equal(2);
@@ -237,18 +237,18 @@ describe('concurrency', () => {
     expect(concurrency.limit).to.equal(3);
   });
 
-  it('opens all slots at once for more bytes than buffers hold, not for as many', () => {
+  it('uses all slots immediately for more bytes than buffers hold, not for exactly as many', () => {
     const [full, more] = [new AdaptiveConcurrency(6), new AdaptiveConcurrency(6)];
     full.measure({ nowMs: 0, bytes: 2 * 2 ** 20, busy: 2 });
     more.measure({ nowMs: 0, bytes: 2 * 2 ** 20 + 1, busy: 2 });
     expect([full.limit, more.limit]).to.deep.equal([2, 6]);
   });
 
-  it('opens all slots where a line moves more than twice as much as before and no slot is slow', () => {
+  it('uses all slots if the rate more than doubles and no slot is slow', () => {
     const slowLane = 256 * 1024;
     const after = (factor: number, perLane: number): number => {
       const concurrency = slowPace();
-      // Nobody is busy enough to change slots, so that only the rate is known.
+      // Too few busy slots to change the limit, so that only the rate is measured.
       windows(concurrency, () => (perLane * 2) / factor, 1);
       const { limit } = concurrency;
       return windows(concurrency, () => perLane * limit, 1, lookMs + windowMs)[0] ?? 0;
@@ -258,7 +258,7 @@ describe('concurrency', () => {
     expect(after(4, slowLane)).to.be.at.most(2);
   });
 
-  it('takes one slot more in each window on a fast line that asked for less, after five windows of rest', () => {
+  it('grows by one slot per window on a fast connection after a backoff, after five windows', () => {
     const concurrency = new AdaptiveConcurrency(6);
     concurrency.halve();
     concurrency.measure({ nowMs: lookMs, bytes: 0, busy: 1 });
@@ -273,7 +273,7 @@ describe('concurrency', () => {
     expect(windows(wide, eight, limits.length)).to.deep.equal(limits);
   });
 
-  it('does not take the end of a standstill for a line that became fast', () => {
+  it('does not mistake the end of a stall for a connection that became fast', () => {
     const concurrency = slowPace();
     windows(concurrency, proxy, 3);
     windows(concurrency, () => 0, 2, lookMs + 3 * windowMs);

@@ -1,11 +1,11 @@
-// What the browser tells of the network, and how fast a page may use it.
+// Network changes reported by the browser, and the bandwidth limit of the page.
 import { expect } from '@open-wc/testing';
 import { ConnectionMonitor, stallMs } from '../../../src/engine/transfer/connection-monitor.ts';
 import { type Clock, stopClock } from '../../support/clock.ts';
 
 const forever = new AbortController().signal;
 
-/** A line that a page limits, in bytes a second, while the clock stands still. */
+/** A connection with a bandwidth limit in bytes per second, while the clock is stopped. */
 async function limited(
   bytesPerSecond: number,
   work: (line: ConnectionMonitor, clock: Clock) => Promise<void>,
@@ -20,9 +20,9 @@ async function limited(
   }
 }
 
-describe('the line', () => {
+describe('the connection monitor', () => {
   for (const name of ['online', 'offline'])
-    it(`tells requests that are under way when the browser is ${name}`, () => {
+    it(`notifies running requests when the browser is ${name}`, () => {
       const line = new ConnectionMonitor();
       const { change } = line;
       window.dispatchEvent(new Event(name));
@@ -31,7 +31,7 @@ describe('the line', () => {
       line.close();
     });
 
-  it('tells them when a page comes back from the back/forward cache', () => {
+  it('notifies them when a page is restored from the back/forward cache', () => {
     const line = new ConnectionMonitor();
     const { change } = line;
     window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: false }));
@@ -41,7 +41,7 @@ describe('the line', () => {
     line.close();
   });
 
-  it('tells them when a frozen page thaws', () => {
+  it('notifies them when a frozen page resumes', () => {
     const line = new ConnectionMonitor();
     const { change } = line;
     document.dispatchEvent(new Event('resume'));
@@ -49,7 +49,7 @@ describe('the line', () => {
     line.close();
   });
 
-  it('tells them when the machine has slept, and not when timers of a hidden page are held back for a minute', async () => {
+  it('notifies them after the machine slept, and not if timers of a hidden page are delayed for a minute', async () => {
     const clock = stopClock();
     const line = new ConnectionMonitor();
     try {
@@ -66,7 +66,7 @@ describe('the line', () => {
     }
   });
 
-  it('tells them when the device uses another kind of network, and not when only its speed is guessed anew', () => {
+  it('notifies them if the device uses another kind of network, and not if only the estimated speed changes', () => {
     const connection = Object.assign(new EventTarget(), { type: 'wifi' });
     Object.defineProperty(navigator, 'connection', { configurable: true, value: connection });
     const line = new ConnectionMonitor();
@@ -86,7 +86,7 @@ describe('the line', () => {
     }
   });
 
-  it('takes a gap of the clock of more than 90 seconds for sleep, and looks every five seconds', async () => {
+  it('treats a gap of the clock of more than 90 seconds as sleep, and checks every five seconds', async () => {
     const clock = stopClock();
     const line = new ConnectionMonitor();
     try {
@@ -98,7 +98,7 @@ describe('the line', () => {
       expect(await sleptAfter(90_000)).to.equal(false);
       expect(await sleptAfter(90_001)).to.equal(true);
       expect(await sleptAfter(4999)).to.equal(false);
-      // Looked at after five seconds: with this the gap is 90 s again.
+      // After a check at five seconds the gap is 90 s again.
       expect(await sleptAfter(1)).to.equal(false);
       expect(await sleptAfter(90_001)).to.equal(true);
       expect(clock.timerCount).to.equal(1);
@@ -111,7 +111,7 @@ describe('the line', () => {
     }
   });
 
-  it('keeps who waits in their place where the page sets the same limit again', () =>
+  it('keeps the order of waiting requests if the page sets the same limit again', () =>
     limited(1000, async (line, clock) => {
       await line.waitForBandwidth(1000, forever);
       line.bytesPerSecond = 1000;
@@ -125,7 +125,7 @@ describe('the line', () => {
       expect(hasGone).to.equal(true);
     }));
 
-  it('gives nothing back where everything was sent', () =>
+  it('returns nothing if everything was sent', () =>
     limited(1000, async (line, clock) => {
       const giveBack = await line.waitForBandwidth(1000, forever);
       let count = 0;
@@ -142,7 +142,7 @@ describe('the line', () => {
       await waiting;
     }));
 
-  it('says nothing after it was closed', () => {
+  it('reports nothing after close', () => {
     const line = new ConnectionMonitor();
     const { change } = line;
     line.close();
@@ -150,17 +150,17 @@ describe('the line', () => {
     expect(change.aborted).to.equal(false);
   });
 
-  it('lets bytes go no faster than the page allows, whoever asks', async () => {
+  it('limits the bytes of all requests together', async () => {
     const line = new ConnectionMonitor(100_000);
     const { signal } = new AbortController();
     const started = performance.now();
     await Promise.all([1, 2, 3].map(() => line.waitForBandwidth(5_000, signal)));
-    // The third begins when the first two have had their 50 ms each.
+    // The third starts after the first two have used 50 ms each.
     expect(performance.now() - started).to.be.at.least(99);
     line.close();
   });
 
-  it('gives what was not sent back to whoever comes next', () =>
+  it('gives bytes that were not sent to the next request', () =>
     limited(1000, async (line, clock) => {
       const giveBack = await line.waitForBandwidth(100_000, forever);
       giveBack(99_000);
@@ -174,7 +174,7 @@ describe('the line', () => {
       expect(hasGone).to.equal(true);
     }));
 
-  it('takes nothing from the others for one that stopped waiting', () =>
+  it('charges the others nothing for a request that stopped waiting', () =>
     limited(1000, async (line, clock) => {
       const stop = new AbortController();
       await line.waitForBandwidth(1000, forever);
@@ -189,7 +189,7 @@ describe('the line', () => {
       expect(hasGone).to.equal(true);
     }));
 
-  it('lets those go who wait when the page takes the limit away', () =>
+  it('releases waiting requests when the page removes the limit', () =>
     limited(1, async (line, clock) => {
       await line.waitForBandwidth(1e6, forever);
       const waiting = line.waitForBandwidth(1e6, forever);
@@ -198,13 +198,13 @@ describe('the line', () => {
       await waiting;
     }));
 
-  it('holds nothing up where no limit is set', async () => {
+  it('delays nothing if no limit is set', async () => {
     const line = new ConnectionMonitor();
     await line.waitForBandwidth(Number.MAX_SAFE_INTEGER, new AbortController().signal);
     line.close();
   });
 
-  it('stops waiting when the run is stopped', async () => {
+  it('stops waiting when the run is aborted', async () => {
     const line = new ConnectionMonitor(1);
     const stop = new AbortController();
     await line.waitForBandwidth(1e9, stop.signal);
@@ -215,7 +215,7 @@ describe('the line', () => {
   });
 });
 
-describe('a PUT that stands still', () => {
+describe('a stalled PUT', () => {
   const MIB = 2 ** 20;
   for (const [name, sizeBytes, slotBytesPerSecond, expectedMs] of [
     ['ten seconds at least, on a fast line', 8 * MIB, 100 * MIB, 10_000],
@@ -223,7 +223,7 @@ describe('a PUT that stands still', () => {
     ['two minutes at most', 8 * MIB, 1000, 120_000],
     ['half a minute, where nothing is known of the line', 8 * MIB, 0, 30_000],
   ] as const)
-    it(`is given ${name}`, () => {
+    it(`is aborted ${name}`, () => {
       expect(stallMs(sizeBytes, slotBytesPerSecond)).to.equal(expectedMs);
     });
 });

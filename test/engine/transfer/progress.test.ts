@@ -1,4 +1,4 @@
-// The numbers of one file, whatever its chunks do.
+// The progress of one file, whatever happens to its chunks.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ const steps = fc.array(
 );
 
 describe('the bar of a file', () => {
-  it('never goes back and is never full before the file is done, in any order of events', () => {
+  it('never decreases and is never full before the file is done, in any order of events', () => {
     fc.assert(
       fc.property(steps, fc.integer({ min: 1, max: 1000 }), (script, sizeBytes) => {
         const progress = new Progress(sizeBytes);
@@ -52,7 +52,7 @@ describe('the bar of a file', () => {
     );
   });
 
-  it('counts what an earlier visit stored from the start, until the bytes turn out to be others', () => {
+  it('counts chunks stored on an earlier visit from the start, until the bytes turn out to be different', () => {
     const progress = new Progress(200);
     const chunks = plan(200, CHUNK, new Map([[0, { hash: 'h', receipt: 'r' }]]));
     expect(progress.beginRun(chunks)).to.equal(100);
@@ -62,7 +62,7 @@ describe('the bar of a file', () => {
     expect(progress.numbers(0)).to.include({ storedBytes: 0, sentBytes: 100, hashedBytes: 100 });
   });
 
-  it('shows nothing before its first run, and nothing of a run that began again', () => {
+  it('shows nothing before the first run, and nothing of a run that was restarted', () => {
     const nothing = { hashedBytes: 0, sentBytes: 0, storedBytes: 0, skippedBytes: 0 };
     const progress = new Progress(200);
     expect(progress.putBytes).to.equal(0);
@@ -82,7 +82,7 @@ describe('the bar of a file', () => {
     expect(progress.numbers(3000)).to.include({ storedBytes: 100, skippedBytes: 0 });
   });
 
-  it('counts a chunk once more when its bytes turned out to be others than an earlier visit stored', () => {
+  it('counts a chunk again if its bytes differ from those stored on an earlier visit', () => {
     const progress = new Progress(200);
     const recorded = plan(200, CHUNK, new Map([[0, { hash: 'h', receipt: 'r' }]])) as StoredChunk[];
     progress.beginRun(recorded);
@@ -93,7 +93,7 @@ describe('the bar of a file', () => {
     expect(progress.numbers(1000)).to.include({ storedBytes: 100 });
   });
 
-  it('counts as sent only what went over the line, and nothing twice for its rate', () => {
+  it('counts as sent only what was transmitted, and nothing twice for its rate', () => {
     const progress = new Progress(300);
     const [first, second, third] = plan(300, CHUNK) as [StoredChunk, StoredChunk, StoredChunk];
     progress.beginRun([first, second, third]);
@@ -108,7 +108,7 @@ describe('the bar of a file', () => {
     expect(progress.numbers(1000)).to.include({ bytesPerSecond: 200, storedBytes: 300, remainingMs: 0 });
   });
 
-  it('shows what another tab sends, and keeps it when that tab is gone', () => {
+  it('shows the progress of another tab, and keeps it when that tab is closed', () => {
     const progress = new Progress(200);
     progress.beginRun(plan(200, CHUNK));
     const told = { sentBytes: 120, storedBytes: 100 };
@@ -118,7 +118,7 @@ describe('the bar of a file', () => {
     expect(progress.showRemote({ sentBytes: 200 })).to.deep.equal({ sentBytes: 199 });
   });
 
-  it('forgets what was on its way, and the rate, when a run ends early', () => {
+  it('drops unfinished chunks and the rate when a run ends early', () => {
     const progress = new Progress(1000);
     const [first, second] = plan(1000, CHUNK) as [StoredChunk, StoredChunk];
     progress.beginRun([first, second]);
@@ -133,7 +133,7 @@ describe('the bar of a file', () => {
     expect(progress.onSent(second, 60)).to.equal(60);
   });
 
-  it('counts what is hashed, what is on its way and what is stored, to the byte', () => {
+  it('counts hashed, unfinished and stored bytes exactly', () => {
     const progress = new Progress(200);
     const chunks = plan(200, CHUNK) as StoredChunk[];
     progress.beginRun(chunks);
@@ -147,7 +147,7 @@ describe('the bar of a file', () => {
     expect(progress.numbers(1000)).to.include({ hashedBytes: 200, sentBytes: 130, storedBytes: 100 });
   });
 
-  it('tells how long the rest takes at the rate of before', () => {
+  it('estimates the time left by the last rate', () => {
     const progress = new Progress(1000);
     const chunks = plan(1000, CHUNK) as StoredChunk[];
     progress.beginRun(chunks);
@@ -160,13 +160,13 @@ describe('the bar of a file', () => {
     }
   });
 
-  it('counts a chunk as skipped or sent, not both, however often it is stored', () => {
+  it('counts a chunk as either skipped or sent, however often it is stored', () => {
     const progress = new Progress(200);
     const [first, second] = plan(200, CHUNK) as [StoredChunk, StoredChunk];
     progress.beginRun([first, second]);
     progress.onStored(first);
     progress.onStored({ ...second, skipped: true });
-    // The session was lost: under the next one the service has the first, and lacks the second.
+    // The session was lost: under the next one the service has the first chunk, and not the second.
     progress.onStored({ ...first, skipped: true });
     expect(progress.numbers(0).skippedBytes).to.equal(CHUNK);
     progress.onStored(second);
@@ -174,7 +174,7 @@ describe('the bar of a file', () => {
     expect(progress.putBytes).to.equal(200);
   });
 
-  it('takes its rate from what moves, not from what the service has already', () => {
+  it('computes its rate from transmitted bytes, not from those that the service already has', () => {
     const progress = new Progress(1e6);
     const chunks = plan(1e6, CHUNK) as StoredChunk[];
     progress.beginRun(chunks);
@@ -186,7 +186,7 @@ describe('the bar of a file', () => {
     expect(remainingMs).to.equal(999_000);
   });
 
-  it('tells how many bytes are new, and never a negative number', () => {
+  it('counts new bytes, and never a negative number', () => {
     const progress = new Progress(CHUNK);
     const [chunk] = plan(CHUNK, CHUNK);
     expect([40, 70, 0, 30].map((bytes) => progress.onSent(chunk as StoredChunk, bytes))).to.deep.equal([
@@ -196,7 +196,7 @@ describe('the bar of a file', () => {
 });
 
 describe('the rate', () => {
-  it('is unknown at first, then follows what moved, and is smooth', () => {
+  it('is unknown at first, then follows the transmitted bytes smoothly', () => {
     const rate = new Rate();
     rate.add(0, 0);
     expect(rate.perSecond).to.equal(undefined);
@@ -209,7 +209,7 @@ describe('the rate', () => {
   });
 });
 
-describe('the rate of a line', () => {
+describe('the rate of a connection', () => {
   it('is measured over at least 50 ms, and smoothed over its window', () => {
     const rate = new Rate(1000);
     rate.add(0, 0);
@@ -222,7 +222,7 @@ describe('the rate of a line', () => {
     expect(rate.perSecond).to.be.closeTo(10_000 - 9000 * (1 - Math.exp(-1)), 0.001);
   });
 
-  it('starts again from a total that shrank, and leaves out what happens after a skip', () => {
+  it('restarts from a total that decreased, and excludes what happens after a skip', () => {
     const rate = new Rate();
     rate.add(1000, 0);
     rate.add(2000, 1000);
@@ -241,7 +241,7 @@ describe('the rate of a line', () => {
     expect(rate.perSecond).to.equal(undefined);
   });
 
-  it('takes a total that did not change for a line that stands still', () => {
+  it('treats an unchanged total as a stalled connection', () => {
     const rate = new Rate();
     rate.add(1000, 0);
     rate.add(1000, 1000);
@@ -255,7 +255,7 @@ describe('the progress of an upload', () => {
     maxLength: 25,
   });
 
-  it('never goes back, and is full only when the file is completed, whatever happens on the way', async () => {
+  it('never decreases, and is full only when the file is completed, whatever happens during the upload', async () => {
     await fc.assert(
       fc.asyncProperty(moves, fc.integer({ min: 1, max: 5500 }), async (script, sizeBytes) => {
         const engine = new TestEngine({ noResume: true }, { policy: { attempts: 1e6, baseMs: 0, capMs: 0 } });
@@ -295,7 +295,7 @@ describe('the progress of an upload', () => {
     );
   });
 
-  it('sums up all rows that are not canceled', async () => {
+  it('adds up all uploads that are not canceled', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 1000, 'a.bin'), fileOf(2, 2000, 'b.bin')]);

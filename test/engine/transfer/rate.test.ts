@@ -8,7 +8,7 @@ import type { Request } from '../../support/scripted-service.ts';
 
 afterEach(closeEngines);
 
-/** Answers each PUT after `ms`, with all its bytes sent. */
+/** Responds to each PUT after `ms`, with all its bytes sent. */
 async function answerPuts({ service }: TestEngine, ms: number): Promise<void> {
   for (;;) {
     const request: Request<'put'> = await service.nextRequest('put');
@@ -20,7 +20,7 @@ async function answerPuts({ service }: TestEngine, ms: number): Promise<void> {
 }
 
 describe('the transfer rate of the list', () => {
-  it('is what was sent in the time it took, also with many small files', async () => {
+  it('is the bytes sent divided by the time they took, also with many small files', async () => {
     const engine = new TestEngine({ concurrency: 6, chunkSize: 'auto' });
     engine.service.answerAll('open', 'presign', 'commit');
     void answerPuts(engine, 20);
@@ -36,7 +36,7 @@ describe('the transfer rate of the list', () => {
     expect(shown).to.be.within(real / 3, real * 3);
   });
 
-  it('leaves out what the service has already', async () => {
+  it('excludes bytes that the service already has', async () => {
     const engine = new TestEngine();
     const known = fileOf(1, 8000, 'known.bin');
     for (let start = 0; start < known.size; start += 1000)
@@ -51,7 +51,7 @@ describe('the transfer rate of the list', () => {
 });
 
 describe('the time left of the list', () => {
-  it('leaves out files that wait for the user', async () => {
+  it('excludes files that wait for the user', async () => {
     const store = await leftBehind(fileOf(1, 9000, 'old.bin'));
     const engine = new TestEngine({}, { store });
     await until(() => engine.row('old.bin')?.pauseReason === 'needs-file');
@@ -66,7 +66,7 @@ describe('the time left of the list', () => {
 });
 
 describe('a file that was canceled and is retried', () => {
-  it('shows as sent what was sent since', async () => {
+  it('counts as sent only bytes sent since the retry', async () => {
     const engine = new TestEngine({ concurrency: 1 });
     engine.service.isForgetful = true;
     engine.service.answerAll('open', 'presign', 'cancel');

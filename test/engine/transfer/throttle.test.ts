@@ -1,4 +1,4 @@
-// A limit of bytes a second that is changed while an upload goes on.
+// A bandwidth limit that is changed during an upload.
 
 import { expect } from '@open-wc/testing';
 import { fileOf } from '../../support/bytes.ts';
@@ -7,8 +7,8 @@ import { closeEngines, TestEngine } from '../../support/engine.ts';
 
 afterEach(closeEngines);
 
-it('a throttle that is lifted, or set, while a file goes up holds from the next chunk on', async () => {
-  // A thousand bytes at one a second: the second chunk would go after a quarter of an hour.
+it('a throttle that is removed, or set, during an upload applies from the next chunk', async () => {
+  // A thousand bytes at one byte a second: the second chunk would start after a quarter of an hour.
   const engine = new TestEngine({ throttle: 1, concurrency: 1 });
   engine.service.answerAll('open', 'presign', 'commit');
   await engine.uploader.addFiles([fileOf(1, 5000, 'a.bin')]);

@@ -1,4 +1,4 @@
-// UploadSlots that all files share: how many, and who is next.
+// Upload slots that all files share: how many, and which file is next.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
@@ -12,7 +12,7 @@ afterEach(closeEngines);
 
 const forever = new AbortController().signal;
 
-/** Asks for a slot, and tells when it was given. */
+/** Requests a slot, and records when it was granted. */
 function asking(slots: UploadSlots, order: () => number, given: number[]) {
   return slots.acquireSlot(order, forever).then((slot) => {
     given.push(order());
@@ -21,7 +21,7 @@ function asking(slots: UploadSlots, order: () => number, given: number[]) {
 }
 
 describe('slots', () => {
-  it('are as many as the page set, whatever happens on the line', async () => {
+  it('are as many as the page set, whatever happens on the connection', async () => {
     const slots = new UploadSlots(2);
     slots.slowDown();
     const given: number[] = [];
@@ -35,7 +35,7 @@ describe('slots', () => {
     expect(given).to.deep.equal([1, 2, 3]);
   });
 
-  it('go to the file that began first, or was put first since', async () => {
+  it('go to the file that started first, or was prioritized since', async () => {
     const slots = new UploadSlots(1);
     const given: number[] = [];
     const orders = { late: 9 };
@@ -49,7 +49,7 @@ describe('slots', () => {
     expect(given).to.deep.equal([-1, 3, 5]);
   });
 
-  it('are fewer for all files when the storage asks one of them for patience', async () => {
+  it('are fewer for all files after the storage responds to one of them with Retry-After', async () => {
     const engine = new TestEngine({ concurrency: 'auto' });
     const { service, uploader } = engine;
     service.answerAll('open', 'presign', 'commit');
@@ -66,7 +66,7 @@ describe('slots', () => {
     expect(service.mostPuts).to.equal(1);
   });
 
-  it('are more where many PUTs share one connection, unless the page set a number', () => {
+  it('are more if many PUTs share one connection, unless the page set a number', () => {
     for (const [concurrency, most] of [
       ['auto', 12],
       [3, 3],
@@ -83,7 +83,7 @@ describe('slots', () => {
     expect(fast.limit).to.be.greaterThan(6);
   });
 
-  it('are begun anew with another setting, and stay as they are with the same one', async () => {
+  it('are reset by a different setting, and unchanged by the same one', async () => {
     const slots = new UploadSlots('auto');
     expect([slots.limit, slots.maxSlots, slots.grantedCount]).to.deep.equal([2, 6, 0]);
     for (let at = 0; at < 20; at += 1) slots.onChunkStored(100);
@@ -106,7 +106,7 @@ describe('slots', () => {
     expect(slots.grantedCount).to.equal(3);
   });
 
-  it('are given to who waits as soon as there are more', async () => {
+  it('are granted to waiting requests as soon as there are more', async () => {
     const given: number[] = [];
     const quick = new UploadSlots('auto');
     for (const order of [1, 2, 3]) void asking(quick, () => order, given);
@@ -119,7 +119,7 @@ describe('slots', () => {
     given.length = 0;
     for (const order of [1, 2, 3]) void asking(fast, () => order, given);
     await settled();
-    // More at once than buffers take.
+    // More bytes at once than buffers take.
     fast.onBytesSent(2 ** 23);
     await settled();
     expect([given, fast.limit]).to.deep.equal([[1, 2, 3], 6]);
@@ -137,7 +137,7 @@ describe('slots', () => {
     expect(given.length).to.be.within(6, 8);
   });
 
-  it('leave no listener behind on a signal', async () => {
+  it('leave no listener on a signal', async () => {
     const slots = new UploadSlots(1);
     const { signal, count } = listenersOf(new AbortController().signal);
     const slot = await slots.acquireSlot(() => 0, signal);
@@ -149,7 +149,7 @@ describe('slots', () => {
     expect(count()).to.equal(0);
   });
 
-  it('given back twice are given back once', async () => {
+  it('are released once even if released twice', async () => {
     const slots = new UploadSlots(1);
     const given: number[] = [];
     const slot = await slots.acquireSlot(() => 0, forever);
@@ -161,7 +161,7 @@ describe('slots', () => {
     expect(given).to.deep.equal([1]);
   });
 
-  it('are not given to whoever has left the queue', async () => {
+  it('are not granted to a request that left the queue', async () => {
     const slots = new UploadSlots(1);
     const controller = new AbortController();
     const held = await slots.acquireSlot(() => 0, forever);
@@ -173,7 +173,7 @@ describe('slots', () => {
     expect(await rejection(slots.acquireSlot(() => 1, controller.signal))).to.equal('canceled');
   });
 
-  it('are fewer when the line asks for less, and never none', () => {
+  it('are fewer when the connection is overloaded, and never zero', () => {
     const slots = new UploadSlots('auto');
     for (let count = 0; count < 10; count += 1) slots.slowDown();
     expect(slots.limit).to.equal(1);
