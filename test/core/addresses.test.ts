@@ -1,4 +1,4 @@
-// Which addresses a page may set as `base-url`: https, or this very machine.
+// Which URLs a page may set as `base-url`: https, or this machine.
 
 import { expect } from '@open-wc/testing';
 import { createSettings, isLoopback } from '../../src/core/config.ts';
@@ -54,7 +54,7 @@ describe('base-url', () => {
     });
   }
 
-  it('is on loopback only where its host really is', () => {
+  it('is loopback only if its host is', () => {
     const hosts = ['localhost', 'a.localhost', '127.0.0.1', '127.255.255.255', '[::1]'];
     expect(hosts.filter(isLoopback)).to.deep.equal(hosts);
     expect(

@@ -1,4 +1,4 @@
-// Settings as a page gives them, good and bad.
+// Valid and invalid settings of a page.
 
 import { expect } from '@open-wc/testing';
 import {
@@ -19,7 +19,7 @@ function read(input: SettingsInput): { settings: Settings; warnings: string[] } 
   return { settings, warnings };
 }
 
-/** Settings of a page that sets a base URL and nothing else. */
+/** Settings of a page that sets only a base URL. */
 const DEFAULTS: Settings = {
   baseUrl,
   parentId: '',
@@ -90,23 +90,22 @@ describe('parseBytes', () => {
   }
 
   for (const text of ['', '0', '-5', '0.4', '8 MiBs', 'eight', '1e3', '5constructor', 'NaN', '8192TiB']) {
-    it(`does not take ${JSON.stringify(text)} for a size`, () =>
-      expect(parseBytes(text)).to.equal(undefined));
+    it(`rejects ${JSON.stringify(text)} as a size`, () => expect(parseBytes(text)).to.equal(undefined));
   }
 
   for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 60]) {
-    it(`does not take the number ${value} for a size`, () => expect(parseBytes(value)).to.equal(undefined));
+    it(`rejects the number ${value} as a size`, () => expect(parseBytes(value)).to.equal(undefined));
   }
 });
 
 describe('settings', () => {
-  it('need no more than a base URL, and have a default for all else', () => {
+  it('require only a base URL, and have a default for everything else', () => {
     const { settings, warnings } = read({});
     expect(warnings).to.deep.equal([]);
     expect(settings).to.deep.equal(DEFAULTS);
   });
 
-  it('are what the page sets, each in its place', () => {
+  it('have the values that the page sets', () => {
     const getToken = (): string => 'token';
     const parentFor = (): string => 'folder';
     const profile = { sendSizes: true };
@@ -163,13 +162,13 @@ describe('settings', () => {
     }
   });
 
-  it('are frozen, all the way down to what is read often', () => {
+  it('are deeply frozen', () => {
     const { settings } = read({ uploadOrigins: 'https://files.example' });
     expect(Object.isFrozen(settings)).to.equal(true);
     expect(Object.isFrozen(settings.uploadOrigins)).to.equal(true);
   });
 
-  it('mean the same as text of an attribute and as a value of a script', () => {
+  it('mean the same as attribute text and as a script value', () => {
     const text = read({
       maxFiles: '3',
       maxFileSize: '5MB',
@@ -188,7 +187,7 @@ describe('settings', () => {
     expect([...text.warnings, ...values.warnings]).to.deep.equal([]);
   });
 
-  it('take an empty attribute and `auto` for unset, without a word', () => {
+  it('treat an empty attribute and `auto` as unset, without a warning', () => {
     const lists = ['auth', 'responseMode', 'silent', 'hash', 'onConflict'];
     const texts = ['redirectUri', 'issuer', 'idpId', 'scope', 'authHeader', 'workerUrl', 'uploadOrigins'];
     const numbers = [
@@ -228,7 +227,7 @@ describe('settings', () => {
     ['keepDays', 3651, 'keepMs', DEFAULTS.keepMs],
     ['onConflict', 'replace', 'onConflict', 'fail'],
   ];
-  /** How the texts go on that tell what may be set instead. */
+  /** Ends of the warnings that list valid values. */
   const HINTS: Readonly<Record<string, string>> = {
     auth: 'is not one of auto, token, popup, redirect, local, none; auto is used.',
     'response-mode': 'is not one of query, fragment; query is used.',
@@ -244,7 +243,7 @@ describe('settings', () => {
     throttle: 'is no size such as 8MiB or 500MB; it is ignored.',
   };
   for (const [name, value, key, fallback] of bad) {
-    it(`tell once that ${name} cannot be ${JSON.stringify(value)}, and fall back to ${fallback}`, () => {
+    it(`warn once that ${name} cannot be ${JSON.stringify(value)}, and fall back to ${fallback}`, () => {
       const { settings, warnings } = read({ [name]: value });
       expect(settings[key]).to.equal(fallback);
       const attribute = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
@@ -252,7 +251,7 @@ describe('settings', () => {
     });
   }
 
-  it('tell of an entry of `accept` that no file fits, and of no other', () => {
+  it('warn about an entry of `accept` that matches no file, and about no other', () => {
     for (const wrong of ['pdf', '*.txt', 'image']) {
       const { settings, warnings } = read({ accept: `.doc, ${wrong}` });
       expect(settings.accept).to.equal(`.doc, ${wrong}`);
@@ -263,7 +262,7 @@ describe('settings', () => {
     expect(read({ accept: '.pdf, image/*,application/pdf, */*, *,' }).warnings).to.deep.equal([]);
   });
 
-  it('take the origins of a list of addresses, and refuse a list with one that has none', () => {
+  it('read the origins of a list of URLs, and reject a list with one that has none', () => {
     for (const uploadOrigins of [
       'https://a.example/path, https://b.example:8443',
       ' https://a.example\nhttps://b.example:8443,',
@@ -279,7 +278,7 @@ describe('settings', () => {
         .with.property('code', 'bad-config');
   });
 
-  /** Every setting, by what its value decides, with a value that is not the default. */
+  /** Every setting, by scope, with a value that is not the default. */
   const SCOPES: Readonly<Record<'sign-in' | 'service' | 'upload', SettingsInput>> = {
     'sign-in': {
       baseUrl: 'https://other.example',

@@ -1,4 +1,4 @@
-// Small helpers of the core: what counts as the same content, what is told on the console, and the way to other tabs.
+// Small helpers of the core: equal content, warnings on the console, and the channel to other tabs.
 
 import { expect } from '@open-wc/testing';
 import { openChannel } from '../../src/core/channel.ts';
@@ -12,19 +12,19 @@ describe('contentOf', () => {
   const one = (): number => 1;
   const other = (): number => 1;
 
-  it('is the same for objects of the same content, and for the same functions in them', () => {
+  it('is equal for objects of the same content, and for the same functions in them', () => {
     expect(contentOf({ a: [1, { b: 'x' }], one })).to.equal(contentOf({ a: [1, { b: 'x' }], one }));
     expect(contentOf(one)).to.equal(contentOf(one));
   });
 
-  it('differs with a value, a name, or a function that is another one', () => {
+  it('differs for another value, name, or function', () => {
     const different = [{ a: 1 }, { a: 2 }, { b: 1 }, { a: '1' }, { a: one }, { a: other }, { a: undefined }];
     expect(new Set(different.map(contentOf)).size).to.equal(different.length);
   });
 });
 
 describe('warnings', () => {
-  it('are told once each, for as long as what they were made with is kept', () => {
+  it('are printed once each, while the object that they belong to exists', () => {
     const told: string[] = [];
     const warn = warnOnce((message) => told.push(message));
     for (const message of ['one', 'two', 'one']) warn(message);
@@ -33,7 +33,7 @@ describe('warnings', () => {
     expect(told).to.deep.equal(['one', 'two', 'one']);
   });
 
-  it('go to the console, with the name of the package and what was thrown', () =>
+  it('go to the console, with the name of the package and the thrown error', () =>
     hearing(async (told) => {
       warnOnConsole('message', 'thrown');
       warnOnConsole('message');
@@ -49,7 +49,7 @@ describe('warnings', () => {
 });
 
 describe('openChannel', () => {
-  it('opens a channel of that name, and gives none where the browser refuses it', async () => {
+  it('opens a channel of that name, and returns none if the browser refuses it', async () => {
     const name = crypto.randomUUID();
     const [one, other] = [openChannel(name), new BroadcastChannel(name)];
     const heard = new Promise((resolve) => {
@@ -106,7 +106,7 @@ describe('listeners', () => {
     expect(told).to.deep.equal([1, 2]);
   });
 
-  it('that throw are reported, and the others are called all the same', () => {
+  it('that throw are reported, and the others are still called', () => {
     const { reportError } = globalThis;
     const reported: unknown[] = [];
     globalThis.reportError = (error) => reported.push(error);

@@ -1,4 +1,4 @@
-// The one error class, and what can be done about each code.
+// The error class, and what can be done about each code.
 
 import { expect } from '@open-wc/testing';
 import {
@@ -12,7 +12,7 @@ import {
   UploaderError,
 } from '../../src/core/errors.ts';
 
-/** Every code, written down a second time, with who may try again. */
+/** Every code, written a second time, with who may retry it. */
 const WHO_RETRIES: Readonly<Record<ErrorCode, '' | 'person' | 'put person' | 'put call person'>> = {
   'bad-config': '',
   'insecure-context': '',
@@ -73,13 +73,13 @@ const RETRY = {
 
 describe('the row of a code', () => {
   for (const code of ERROR_CODES)
-    it(`${code} has the word for who retries it`, () => {
+    it(`${code} says who retries it`, () => {
       expect(codeFacts(code).retry).to.equal(RETRY[WHO_RETRIES[code]]);
     });
 });
 
 describe('an UploaderError', () => {
-  it('carries its code, its cause and what is known, and nothing that is not', () => {
+  it('has its code, its cause and the given details, and nothing else', () => {
     const cause = new TypeError('below');
     const error = new UploaderError('rate-limited', 'slow down', { cause, status: 429, retryAfterMs: 5 });
     expect(error).to.include({
@@ -100,7 +100,7 @@ describe('an UploaderError', () => {
     expect(wrapped).to.include({ code: 'network', cause: 'text' });
   });
 
-  it('knows for every code what may be retried: a PUT or a call by the engine, the upload by a person', () => {
+  it('defines for every code what may be retried: a PUT or a call by the engine, the upload by a user', () => {
     const found = ERROR_CODES.map((code): [ErrorCode, string] => {
       const error = new UploaderError(code, '');
       const [put, call, person] = [isRetryable(error), isCallRetryable(error), canRetry(code)];
@@ -109,7 +109,7 @@ describe('an UploaderError', () => {
     expect(Object.fromEntries(found)).to.deep.equal(WHO_RETRIES);
   });
 
-  it('knows which codes mean congestion, and which the end of a session', () => {
+  it('defines which codes mean congestion, and which the end of a session', () => {
     const having = (fact: 'isCongestion' | 'endsSession'): readonly ErrorCode[] =>
       ERROR_CODES.filter((code) => codeFacts(code)[fact]);
     expect(having('isCongestion')).to.deep.equal(['rate-limited', 'upload-stalled']);

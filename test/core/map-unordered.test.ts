@@ -1,4 +1,4 @@
-// Running over a stream in any order, with back-pressure.
+// Mapping a stream in any order, with back-pressure.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -9,7 +9,7 @@ import { scripted, watched } from './scripted-streams.ts';
 const openDoor = async (): Promise<void> => undefined;
 
 describe('mapUnordered', () => {
-  it('yields whatever is ready, and all of it', async () => {
+  it('yields every result as soon as it is ready', async () => {
     const { calls, fn } = scripted<number, number>();
     const results = mapUnordered(streamOf([1, 2, 3]), openDoor, fn);
     const first = results.next();
@@ -21,7 +21,7 @@ describe('mapUnordered', () => {
     expect(await collect(results)).to.have.members([1, 2]);
   });
 
-  it('reads no further than the one item that waits at the door', async () => {
+  it('reads only one item ahead of the limit', async () => {
     const { source, state } = watched([1, 2, 3, 4, 5]);
     const doors = scripted<number, number>();
     const { begun, fn } = scripted<number, number>();
@@ -40,7 +40,7 @@ describe('mapUnordered', () => {
     first.catch(() => undefined);
   });
 
-  it('finishes and yields what is under way when the source fails, then throws', async () => {
+  it('yields the running items when the source fails, then throws', async () => {
     const { source } = watched([1, 2], new Error('source'));
     const { calls, fn } = scripted<number, number>();
     const seen: number[] = [];
@@ -55,7 +55,7 @@ describe('mapUnordered', () => {
     expect(seen).to.deep.equal([2, 1]);
   });
 
-  it('throws the error of an item, though others are still under way', async () => {
+  it('throws the error of an item, even if others are still running', async () => {
     const { source } = watched([1, 2, 3]);
     const { calls, fn } = scripted<number, number>();
     const all = collect(mapUnordered(source, openDoor, fn));
@@ -64,7 +64,7 @@ describe('mapUnordered', () => {
     expect((await rejection(all)).message).to.equal('item 2');
   });
 
-  it('begins nothing more once an item has failed', async () => {
+  it('starts no item after one has failed', async () => {
     const { source, state } = watched([1, 2, 3, 4]);
     const doors = scripted<number, number>();
     const { begun, calls, fn } = scripted<number, number>();
@@ -80,7 +80,7 @@ describe('mapUnordered', () => {
     expect(state.isEnded).to.equal(true);
   });
 
-  it('ends only when what waits at the door has been turned away', async () => {
+  it('ends only after the waiting item was rejected', async () => {
     const { source, state } = watched([1, 2, 3]);
     const doors = scripted<number, number>();
     const results = mapUnordered(source, doors.fn, async (item) => item);
@@ -99,7 +99,7 @@ describe('mapUnordered', () => {
     await over;
   });
 
-  it('gives every item to the function exactly once, for any order of results', async () => {
+  it('passes every item to the function exactly once, for any order of results', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(4), { maxLength: 40 }), async (waits) => {
         const { source } = watched([...waits.entries()]);

@@ -1,4 +1,4 @@
-// What the phases of a file mean to those who show it.
+// The groups of phases of a file.
 
 import { expect } from '@open-wc/testing';
 import { isActive, isSettled, type Phase } from '../../src/core/phases.ts';

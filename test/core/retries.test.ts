@@ -1,4 +1,4 @@
-// Retries and the backoffs that a service may shut. Times are made small; what is compared is order and counts.
+// Retries and the backoff that a service controls. Times are short; the tests compare order and counts.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -11,14 +11,14 @@ const forever = new AbortController().signal;
 const policy = { attempts: 4, baseMs: 1, capMs: 4 };
 const network = (): UploaderError => new UploaderError('network', 'no line');
 
-/** The browser's own word on whether it is online, for one test. */
+/** Sets whether the browser reports to be online, for one test. */
 function setOnline(isOnline: boolean): void {
   Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => isOnline });
   if (isOnline) window.dispatchEvent(new Event('online'));
 }
 
-describe('the delay between tries', () => {
-  it('is drawn from nothing to half a second, doubled with each try, thirty seconds at most', () => {
+describe('the delay between attempts', () => {
+  it('is random from zero to half a second, doubled with each attempt, thirty seconds at most', () => {
     const most = [1, 2, 3, 4, 5, 6, 7].map((attempt) => backoffMs(attempt, RETRY_POLICY, () => 1));
     expect(most).to.deep.equal([500, 1000, 2000, 4000, 8000, 16_000, 30_000]);
     expect(backoffMs(5, RETRY_POLICY, () => 0)).to.equal(0);
@@ -27,11 +27,11 @@ describe('the delay between tries', () => {
 });
 
 describe('a backoff', () => {
-  it('lets everybody pass until it is shut', async () => {
+  it('delays no caller until it is closed', async () => {
     await new HostBackoff().waitUntilOver(forever);
   });
 
-  it('holds everybody for as long as the longest wait that was asked for', async () => {
+  it('delays every caller for the longest requested time', async () => {
     const backoff = new HostBackoff();
     const before = Date.now();
     backoff.backOff(40);
@@ -40,7 +40,7 @@ describe('a backoff', () => {
     expect(Date.now() - before).to.be.at.least(39);
   });
 
-  it('opens in time though the clock of the device is set back', async () => {
+  it('opens in time even if the system clock is set back', async () => {
     const { now } = Date;
     const backoff = new HostBackoff();
     backoff.backOff(10);
@@ -53,7 +53,7 @@ describe('a backoff', () => {
     }
   });
 
-  it('lets nobody pass whose signal is aborted, open or shut', async () => {
+  it('rejects every caller whose signal is aborted, open or closed', async () => {
     const backoff = new HostBackoff();
     expect(await rejection(backoff.waitUntilOver(AbortSignal.abort('open')))).to.equal('open');
     backoff.backOff(1e9);
@@ -62,13 +62,13 @@ describe('a backoff', () => {
 });
 
 describe('retrying', () => {
-  it('gives what the call gives', async () => {
+  it('returns the result of the call', async () => {
     expect(
       await retrying(async () => 'yes', { policy, backoff: new HostBackoff(), signal: forever }),
     ).to.equal('yes');
   });
 
-  it('tries as often as the policy says, then rejects with the last error', async () => {
+  it('makes as many attempts as the policy allows, then rejects with the last error', async () => {
     let calls = 0;
     const errors: UploaderError[] = [];
     const call = async (): Promise<never> => {
@@ -83,7 +83,7 @@ describe('retrying', () => {
     expect(calls).to.equal(4);
   });
 
-  it('does not try again what is not worth it, nor what is no error of ours', async () => {
+  it('does not retry errors that a retry cannot fix, nor errors of other classes', async () => {
     for (const error of [new UploaderError('forbidden', 'no'), new TypeError('a defect')]) {
       let calls = 0;
       const call = async (): Promise<never> => {
@@ -97,7 +97,7 @@ describe('retrying', () => {
     }
   });
 
-  it('tells when the next try starts, and that it has started', async () => {
+  it('reports when the next attempt starts, and that it has started', async () => {
     const told: (number | undefined)[] = [];
     let calls = 0;
     const before = Date.now();
@@ -112,7 +112,7 @@ describe('retrying', () => {
     expect(told[0]).to.be.at.least(before);
   });
 
-  it('obeys Retry-After, for itself and for all that goes through the same backoff', async () => {
+  it('obeys Retry-After, for itself and for all calls with the same backoff', async () => {
     const backoff = new HostBackoff();
     let calls = 0;
     const before = Date.now();
@@ -129,7 +129,7 @@ describe('retrying', () => {
     expect(calls).to.equal(2);
   });
 
-  it('tells the time of its next try: after its own pause, or when the service lets it, whichever is later', async () => {
+  it('reports the time of its next attempt: after its own delay, or the Retry-After of the service, whichever is later', async () => {
     const clock = stopClock();
     const { random } = Math;
     Math.random = () => 1;
@@ -162,7 +162,7 @@ describe('retrying', () => {
       expect(told).to.deep.equal([10]);
       await clock.pass(10);
       expect(told).to.deep.equal([10, undefined, 60]);
-      // Its own pause is over, and the service still says no.
+      // Its own delay is over, and the backoff of the service is still closed.
       await clock.pass(20);
       expect(told).to.deep.equal([10, undefined, 60]);
       await clock.pass(30);
@@ -177,7 +177,7 @@ describe('retrying', () => {
     }
   });
 
-  it('tries again what its caller says, and makes no call under a signal that is aborted', async () => {
+  it('retries what its caller allows, and makes no call under an aborted signal', async () => {
     let calls = 0;
     const call = async (): Promise<never> => {
       calls += 1;
@@ -191,7 +191,7 @@ describe('retrying', () => {
     expect(calls).to.equal(4);
   });
 
-  it('ends with the reason of an abort that comes while the call is under way, and counts no try', async () => {
+  it('ends with the reason of an abort during the call, and counts no attempt', async () => {
     const controller = new AbortController();
     let waits = 0;
     const failing = retrying(
@@ -219,7 +219,7 @@ describe('retrying', () => {
     expect(await rejection(waiting)).to.equal('paused');
   });
 
-  it('waits no longer when the line is another one, but as long as the service asked for', async () => {
+  it('ends the delay when the network changes, but not before the Retry-After of the service', async () => {
     const slow = { attempts: 8, baseMs: 1e9, capMs: 1e9 };
     const line = new AbortController();
     let calls = 0;
@@ -253,7 +253,7 @@ describe('while the browser is offline', () => {
     Reflect.deleteProperty(navigator, 'onLine');
   });
 
-  it('a call waits for `online`, says so, and spends none of its tries', async () => {
+  it('a call waits for `online`, reports that, and uses none of its attempts', async () => {
     const told: boolean[] = [];
     let calls = 0;
     setOnline(false);
@@ -279,7 +279,7 @@ describe('while the browser is offline', () => {
     expect(told).to.deep.equal(Array.from({ length: 20 }, (_, at) => at % 2 === 0));
   });
 
-  it('waiting for the line ends with an abort', async () => {
+  it('waiting for the network ends with an abort', async () => {
     setOnline(false);
     const controller = new AbortController();
     const waiting = online(controller.signal);
@@ -289,7 +289,7 @@ describe('while the browser is offline', () => {
     expect(await rejection(online(controller.signal))).to.equal('gone');
   });
 
-  it('waiting for the line leaves no listener behind once it is back', async () => {
+  it('waiting for the network leaves no listener once it is back', async () => {
     setOnline(false);
     const { signal, count } = listenersOf(new AbortController().signal);
     const waiting = online(signal);

@@ -1,8 +1,8 @@
-// Streams and functions for tests of streams, which tell what was asked of them.
+// Streams and functions for tests of streams, which record how they were used.
 
 import { type Deferred, deferred } from '../support/collect.ts';
 
-/** A function over items whose results the test gives, and what it was called with. */
+/** A function over items whose results the test sets, and the arguments of its calls. */
 export function scripted<T, R>() {
   const calls = new Map<T, Deferred<R>>();
   const fn = (item: T): Promise<R> => {
@@ -13,7 +13,7 @@ export function scripted<T, R>() {
   return { calls, fn, begun: () => [...calls.keys()] };
 }
 
-/** A stream that tells how far it was read and whether it was ended. */
+/** A stream that records how far it was read and whether it was ended. */
 export function watched<T>(items: readonly T[], error?: Error) {
   const state = { readCount: 0, isEnded: false };
   async function* source(): AsyncGenerator<T, void, undefined> {

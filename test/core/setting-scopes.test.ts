@@ -1,5 +1,5 @@
-// What each setting decides: whether uploads with another value share a sign-in session and a service client, and whether it is
-// among the rules for files.
+// The scope of each setting: whether uploads with another value share a sign-in session and a service client, and whether it is one
+// of the file rules.
 
 import { expect } from '@open-wc/testing';
 import {
@@ -63,7 +63,7 @@ const usual = createSettings({ baseUrl: 'https://a.test' });
 
 describe('another value of a setting', () => {
   for (const [name, [scope, value, as = name]] of Object.entries(SCOPES))
-    it(`${name} counts for ${scope}`, () => {
+    it(`${name} belongs to the scope ${scope}`, () => {
       const other = createSettings({ baseUrl: 'https://a.test', [name]: value });
       expect(other[as as keyof typeof other], 'it is not the default').not.to.deep.equal(
         usual[as as keyof typeof usual],

@@ -1,4 +1,4 @@
-// Ways of running over a stream: in order, with lulls, and ahead.
+// Iterating over a stream: in order, with lulls, and ahead.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ describe('mapAhead', () => {
     expect(await all).to.deep.equal(['item 1', 'item 2', 'item 3']);
   });
 
-  it('works on at most `limit` items at once, and goes on while the consumer holds a result', async () => {
+  it('works on at most `limit` items in parallel, and continues while the consumer holds a result', async () => {
     const { begun, calls, fn } = scripted<number, number>();
     const results = mapAhead([1, 2, 3, 4, 5], 2, fn);
     const first = results.next();
@@ -31,7 +31,7 @@ describe('mapAhead', () => {
     await results.return();
   });
 
-  it('never has more than `limit` under way, for any number of items', async () => {
+  it('never runs more than `limit` items, for any number of items', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat(3), { maxLength: 30 }),
@@ -55,7 +55,7 @@ describe('mapAhead', () => {
     );
   });
 
-  it('throws the error of an item when its turn comes, after the results before it', async () => {
+  it('throws the error of an item in its position, after the results before it', async () => {
     const { calls, fn } = scripted<number, number>();
     const results = mapAhead([1, 2, 3], 3, fn);
     const first = results.next();
@@ -81,7 +81,7 @@ describe('mapAhead', () => {
     expect(isEnded).to.equal(true);
   });
 
-  it('ends with an abort that its function hears of', async () => {
+  it('ends its function by an abort', async () => {
     const controller = new AbortController();
     const work = collect(
       mapAhead(
@@ -100,7 +100,7 @@ describe('mapAhead', () => {
 });
 
 describe('a bell', () => {
-  it('wakes all who wait, and whoever waits after that waits for the next time', async () => {
+  it('wakes all waiting callers; later callers wait for the next time', async () => {
     const bell = new Bell();
     bell.ring();
     const woken: string[] = [];
@@ -120,7 +120,7 @@ describe('a bell', () => {
 });
 
 describe('withLulls', () => {
-  it('yields undefined once before each item that is not there yet, and nothing before one that is', async () => {
+  it('yields undefined once before each item that is not ready, and nothing before one that is', async () => {
     const gates = [deferred(), deferred()];
     async function* source(): AsyncGenerator<number, void, undefined> {
       yield 1;
@@ -143,7 +143,7 @@ describe('withLulls', () => {
     expect(seen).to.deep.equal([1, undefined, 2, 3, undefined]);
   });
 
-  it('throws an error of its source when its turn comes, though it came in a lull', async () => {
+  it('throws an error of its source in its position, even if it occurred during a lull', async () => {
     const { source } = watched([], new Error('source'));
     expect((await rejection(collect(withLulls(source)))).message).to.equal('source');
     const gate = deferred();
@@ -167,17 +167,17 @@ describe('withLulls', () => {
 });
 
 describe('readAhead', () => {
-  it('reads at most so many items before anybody wants them', async () => {
+  it('reads at most this many items before one is requested', async () => {
     const { source, state } = watched([1, 2, 3, 4, 5, 6]);
     const items = readAhead(source, 2);
     expect((await items.next()).value).to.equal(1);
     await settled();
-    // One was handed out, two lie ready.
+    // One was consumed, two are buffered.
     expect(state.readCount).to.equal(3);
     expect((await collect(items)).length).to.equal(5);
   });
 
-  it('tells when somebody waits, and when the wait is over', async () => {
+  it('reports when a consumer waits, and when the wait is over', async () => {
     const told: boolean[] = [];
     const gate = deferred();
     async function* source(): AsyncGenerator<number, void, undefined> {
@@ -197,7 +197,7 @@ describe('readAhead', () => {
     await items.return();
   });
 
-  it('throws an error of the source after the items that came before it', async () => {
+  it('throws an error of the source after the items before it', async () => {
     const { source } = watched([1, 2], new Error('source'));
     const items = readAhead(source, 5);
     await settled();

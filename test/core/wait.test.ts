@@ -1,4 +1,4 @@
-// Timers: that they end with their time or with a signal, and leave nothing behind.
+// Timers: they end with their time or by a signal, and leave nothing.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -17,18 +17,18 @@ describe('sleep', () => {
     expect(performance.now() - before).to.be.at.least(19);
   });
 
-  it('ends at once when its signal is aborted, with the reason', async () => {
+  it('ends immediately when its signal is aborted, with the reason', async () => {
     const controller = new AbortController();
     const sleeping = sleep(1e9, controller.signal);
     controller.abort('enough');
     expect(await rejection(sleeping)).to.equal('enough');
   });
 
-  it('does not begin under a signal that is aborted already', async () => {
+  it('does not start under an aborted signal', async () => {
     expect(await rejection(sleep(1e9, AbortSignal.abort('before')))).to.equal('before');
   });
 
-  it('lasts the longest time that a browser can wait where more is asked for', async () => {
+  it('lasts the longest time that a browser supports if more is requested', async () => {
     const clock = stopClock();
     try {
       const end = { isOver: false };
@@ -44,7 +44,7 @@ describe('sleep', () => {
     }
   });
 
-  it('leaves neither a timer nor a listener behind, however it ends', async () => {
+  it('leaves neither a timer nor a listener, however it ends', async () => {
     const clock = stopClock();
     try {
       const { signal, count } = listenersOf(new AbortController().signal);
@@ -66,7 +66,7 @@ describe('sleep', () => {
 });
 
 describe('sleepUntil', () => {
-  it('ends with its time, early with what makes waiting needless, and with the reason of an abort', async () => {
+  it('ends with its time, early if waiting is no longer needed, or with the reason of an abort', async () => {
     await sleepUntil(1, forever, undefined);
     await sleepUntil(1, forever, forever);
     await sleepUntil(1e9, forever, AbortSignal.abort('over'));
@@ -76,7 +76,7 @@ describe('sleepUntil', () => {
 });
 
 describe('inSlices', () => {
-  it('gives the page a turn whenever a slice of 8 ms is spent, and tells so', async () => {
+  it('yields to the page after each slice of 8 ms, and reports it', async () => {
     let nowMs = 0;
     let breaths = 0;
     const spent: string[] = [];
@@ -101,12 +101,12 @@ describe('inSlices', () => {
 });
 
 describe('abortable', () => {
-  it('follows its promise', async () => {
+  it('settles with its promise', async () => {
     expect(await abortable(Promise.resolve(7), forever)).to.equal(7);
     expect(await rejection(abortable(Promise.reject(network()), forever))).to.be.instanceOf(UploaderError);
   });
 
-  it('rejects on abort, though the promise never settles', async () => {
+  it('rejects on abort, even if the promise never settles', async () => {
     const controller = new AbortController();
     const waiting = abortable(new Promise(() => undefined), controller.signal);
     controller.abort('stop');
@@ -122,7 +122,7 @@ describe('abortable', () => {
     expect(count()).to.equal(0);
   });
 
-  it('leaves no unhandled rejection behind when the promise fails after the abort', async () => {
+  it('causes no unhandled rejection when the promise fails after the abort', async () => {
     const late = deferred();
     expect(await rejection(abortable(late.promise, AbortSignal.abort('gone')))).to.equal('gone');
     late.reject(network());
@@ -130,7 +130,7 @@ describe('abortable', () => {
   });
 });
 
-it('nextTask lets other tasks of the page have their turn', async () => {
+it('nextTask lets other tasks of the page run', async () => {
   let hasRun = false;
   const channel = new MessageChannel();
   channel.port1.onmessage = () => {
@@ -138,7 +138,7 @@ it('nextTask lets other tasks of the page have their turn', async () => {
     channel.port1.close();
   };
   channel.port2.postMessage(undefined);
-  // In which order ports have their turn is the browser's; that they have it is not.
+  // The order of the ports is up to the browser; only that each runs is tested.
   for (let turns = 0; turns < 1000 && !hasRun; turns += 1) await nextTask();
   expect(hasRun).to.equal(true);
 });

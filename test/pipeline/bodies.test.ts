@@ -1,4 +1,4 @@
-// In what form a chunk's bytes travel.
+// In what form a chunk's bytes are sent.
 import { expect } from '@open-wc/testing';
 import type { HashSlice } from '../../src/core/types.ts';
 import { canSendSlices, createBodies } from '../../src/pipeline/bodies.ts';
@@ -17,7 +17,7 @@ function createHashSlice(): { hashSlice: HashSlice; kept: boolean[] } {
 }
 
 describe('bodies', () => {
-  it('are slices in Chromium alone', () => {
+  it('are slices in Chromium only', () => {
     expect(
       canSendSlices({ userAgentData: { brands: [{ brand: 'Not A;Brand' }, { brand: 'Chromium' }] } }),
     ).to.equal(true);
@@ -25,7 +25,7 @@ describe('bodies', () => {
     expect(canSendSlices({})).to.equal(false);
   });
 
-  it('that are slices take no memory: the worker keeps no bytes, and any number of them may wait', async () => {
+  it('that are slices use no memory: the worker keeps no bytes, and any number of them may wait', async () => {
     const { hashSlice, kept } = createHashSlice();
     const bodies = createBodies(hashSlice, true);
     expect(bodies).to.include({ eagerBytes: 67_108_864, isWatched: true });
@@ -42,7 +42,7 @@ describe('bodies', () => {
     expect(kept).to.deep.equal([false]);
   });
 
-  it('that are kept in memory are those that were hashed, 64 MiB of them at most', async () => {
+  it('that are kept in memory are the hashed ones, 64 MiB at most', async () => {
     const { hashSlice, kept } = createHashSlice();
     const { budget, ...bodies } = createBodies(hashSlice, false);
     expect(bodies).to.include({ eagerBytes: 16_777_216, isWatched: false });
@@ -54,7 +54,7 @@ describe('bodies', () => {
     budget.releaseAll();
   });
 
-  it('are read again before the commit on Android, where a file may have no time that could change', () => {
+  it('are read again before the commit on Android, where a file may have no modification time that could change', () => {
     const { hashSlice } = createHashSlice();
     const on = (platform: string) => createBodies(hashSlice, true, { userAgentData: { platform } });
     expect([on('Android').isWatched, on('Windows').isWatched]).to.deep.equal([false, true]);

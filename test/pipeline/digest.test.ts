@@ -1,4 +1,4 @@
-// Reading and hashing one slice: what comes of it where the platform has no hash, or the slice cannot be read.
+// Reading and hashing one slice: the result if the platform has no hash, or the slice cannot be read.
 
 import { expect } from '@open-wc/testing';
 import { hashSlice } from '../../src/pipeline/digest.ts';
@@ -7,7 +7,7 @@ import { bytesOf, sha256 } from '../support/bytes.ts';
 const request = { algorithm: 'sha-256', keepBytes: false } as const;
 
 describe('a slice', () => {
-  it('is hashed right whatever was hashed before, in memory that is used again', async () => {
+  it('is hashed correctly whatever was hashed before in the same memory', async () => {
     for (const sizeBytes of [5000, 0, 100, 5000, 6000, 1]) {
       const slice = new Blob([bytesOf(sizeBytes, sizeBytes)]);
       const [one, other] = await Promise.all(
@@ -22,7 +22,7 @@ describe('a slice', () => {
     expect(await hashSlice({ ...request, slice: new Blob(['abc']) })).to.have.all.keys('hash');
   });
 
-  it('is hashed without the platform where that has no hash for the page', async () => {
+  it('is hashed without the platform if that offers no hash to the page', async () => {
     const slice = new Blob(['abc']);
     const expected = await sha256(slice);
     Object.defineProperty(crypto, 'subtle', { configurable: true, value: undefined });
@@ -33,7 +33,7 @@ describe('a slice', () => {
     }
   });
 
-  it('that cannot be hashed is told from one that cannot be read', async () => {
+  it('that cannot be hashed is distinguished from one that cannot be read', async () => {
     const slice = new Blob(['abc']);
     Object.defineProperty(crypto, 'subtle', {
       configurable: true,
@@ -52,7 +52,7 @@ describe('a slice', () => {
     [new DOMException('away', 'NotFoundError'), { name: 'NotFoundError', message: 'away', isRead: true }],
     ['text', { name: 'Error', message: 'text', isRead: true }],
   ] as const)
-    it(`that cannot be read (${error.name}) says so`, async () => {
+    it(`that cannot be read (${error.name}) is reported as such`, async () => {
       const slice = Object.assign(new Blob(['abc']), {
         stream: () => {
           throw new TypeError('no stream');
@@ -62,7 +62,7 @@ describe('a slice', () => {
       expect(await hashSlice({ ...request, slice })).to.deep.equal({ error });
     });
 
-  it('of which fewer bytes come than it had cannot be read', async () => {
+  it('of which fewer bytes arrive than its size cannot be read', async () => {
     for (const given of [0, 2]) {
       const slice = Object.assign(new Blob(['abc']), {
         stream: () => new Blob(['ab'.slice(0, given)]).stream(),

@@ -1,4 +1,4 @@
-// A file that becomes another one while it is uploaded, in a browser that tells nobody.
+// A file that changes during its upload, in a browser that does not report it.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
@@ -6,7 +6,7 @@ import { bytesOf } from '../support/bytes.ts';
 import { rejection } from '../support/collect.ts';
 import { setUpRun } from '../support/running.ts';
 
-it('an upload is not committed where the file became another one meanwhile and the browser does not tell', async () => {
+it('an upload is not committed if the file changed meanwhile and the browser does not report it', async () => {
   const bytes = bytesOf(26, 9500);
   const file = new File([bytes], 'a.bin');
   let now = new Blob([bytes]);

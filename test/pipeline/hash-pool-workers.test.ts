@@ -1,4 +1,4 @@
-// What a pool of hash workers starts, and what it leaves behind.
+// What a pool of hash workers starts, and what it leaves.
 
 import { expect } from '@open-wc/testing';
 import { sha256 } from '../support/bytes.ts';
@@ -6,15 +6,15 @@ import { rejection, settled, until } from '../support/collect.ts';
 import { ascii, createPool, hashOf, oneGood, poolOf } from './pools.ts';
 
 interface Counts {
-  /** Timers of this many milliseconds that are under way. */
+  /** Running timers of this many milliseconds. */
   timers: number;
-  /** Workers that were started, those that could not start, and those that were ended. */
+  /** Workers that were started, that could not start, and that were ended. */
   workers: number;
   failed: number;
   ended: number;
 }
 
-/** Counts what `work` starts; `ms` names the timers to count. */
+/** Counts what `work` starts; `ms` selects the timers to count. */
 async function watched(ms: number, work: (counts: Counts) => Promise<unknown>): Promise<Counts> {
   const { setTimeout, clearTimeout, Worker } = globalThis;
   const timers = new Set<unknown>();
@@ -60,7 +60,7 @@ describe('a pool', () => {
     ['in a worker', {}],
     ['on the page', { workerUrl: '/no-such-worker.js' }],
   ] as const)
-    it(`keeps no timer of a slice that was hashed, ${where}`, async () => {
+    it(`keeps no timer of a hashed slice, ${where}`, async () => {
       const { timers } = await watched(silenceMs, async () => {
         const pool = createPool({ silenceMs, ...options });
         await hashOf(pool.hashSlice, fewBytes);
@@ -70,7 +70,7 @@ describe('a pool', () => {
       expect(timers).to.equal(0);
     });
 
-  it('keeps no timer of a worker that died, nor of one that was at work when it was closed', async () => {
+  it('keeps no timer of a worker that died, nor of one that was running when it was closed', async () => {
     const { timers } = await watched(silenceMs, async () => {
       const dying = poolOf(oneGood('throw new Error("the worker died");'), { silenceMs });
       await Promise.all([1, 2].map((bytes) => hashOf(dying.hashSlice, new Blob([new Uint8Array(bytes)]))));
@@ -82,7 +82,7 @@ describe('a pool', () => {
     expect(timers).to.equal(0);
   });
 
-  it('starts one worker for the few bytes that it hashes itself, however many they are', async () => {
+  it('starts one worker for the few bytes that it hashes itself, however many slices there are', async () => {
     const { workers } = await watched(silenceMs, async () => {
       const pool = poolOf(oneGood(''), { size: 2 });
       await Promise.all([1, 2, 3].map(() => hashOf(pool.hashSmall, fewBytes)));
@@ -92,7 +92,7 @@ describe('a pool', () => {
     expect(workers).to.equal(1);
   });
 
-  it('sets one timer for its end each time it has nothing left to do, and none while it works', async () => {
+  it('sets one timer for its end each time it becomes idle, and none while it works', async () => {
     const idleMs = silenceMs;
     let pool = createPool();
     const { timers } = await watched(idleMs, async () => {
@@ -120,7 +120,7 @@ describe('a pool', () => {
       pool.close();
       await settled();
       expect([now.workers, now.ended]).to.deep.equal([1, 1]);
-      // However often: none of these starts has failed.
+      // Any number of times: none of these starts has failed.
       for (let count = 2; count <= 4; count += 1) {
         await hashOf(pool.hashSmall, fewBytes);
         expect(now.workers).to.equal(count);
@@ -131,13 +131,13 @@ describe('a pool', () => {
     expect(counts).to.deep.equal({ timers: 0, workers: 4, failed: 0, ended: 4 });
   });
 
-  it('hashes each first slice itself as long as no worker is there', async () => {
+  it('hashes each first slice itself until a worker is ready', async () => {
     const pool = poolOf('', { startMs: 600_000, idleMs: 600_000 });
     for (let count = 0; count < 3; count += 1)
       expect(await hashOf(pool.hashFirst, fewBytes)).to.equal(await sha256(fewBytes));
   });
 
-  it('hashes once more only what could not be read', async () => {
+  it('hashes again only what could not be read', async () => {
     let count = 0;
     const digest = (): Promise<never> => {
       count += 1;
@@ -154,7 +154,7 @@ describe('a pool', () => {
     expect(count).to.equal(2);
   });
 
-  it('tries twice to start a worker, and never again where that failed', async () => {
+  it('makes two attempts to start a worker, and none after both failed', async () => {
     for (const way of ['hashSmall', 'hashSlice'] as const) {
       const { workers } = await watched(silenceMs, async (counts) => {
         const pool = createPool({ workerUrl: '/no-such-worker.js' });

@@ -56,13 +56,13 @@ describe('the hash of bytes', () => {
       expect(await hashOf(createPool({ algorithm }).hashSlice, bytes)).to.equal(expected);
     });
 
-    it(`is the published one: ${algorithm} of ${name}, where no worker can run`, async () => {
+    it(`is the published one: ${algorithm} of ${name}, if no worker can run`, async () => {
       const pool = createPool({ algorithm, workerUrl: '/no-such-worker.js' });
       expect(await hashOf(pool.hashSlice, bytes)).to.equal(expected);
     });
   }
 
-  it('comes with the very bytes that were hashed, where they are wanted', async () => {
+  it('comes with the hashed bytes on request', async () => {
     const bytes = bytesOf(1, 5000);
     const slice = new Blob([new Uint8Array(100), bytes]).slice(100);
     const kept = await createPool().hashSlice(slice, { keepBytes: true, signal: forever });
@@ -73,21 +73,21 @@ describe('the hash of bytes', () => {
   });
 });
 
-describe('the hash of a few bytes that somebody waits for', () => {
-  it('is there without a worker, and is the same', async () => {
+describe('the hash of a small urgent slice', () => {
+  it('is computed without a worker, and is the same', async () => {
     const pool = createPool({ workerUrl: '/no-such-worker.js' });
     const slice = ascii('abc');
     expect(await hashOf(pool.hashSmall, slice)).to.equal(await sha256(slice));
   });
 
-  it('comes with its bytes, and from a worker where the platform has no such hash', async () => {
+  it('comes with its bytes, and from a worker if the platform does not support the hash', async () => {
     const pool = createPool({ algorithm: 'blake3' });
     const found = await pool.hashSmall(counting(1), { keepBytes: true, signal: forever });
     expect(found.hash).to.equal('2d3adedff11b61f14c886e35afa036736dcd87a74d27b5c1510225d0f592e213');
     expect(found.body?.size).to.equal(1);
   });
 
-  it('does not wait for a worker to start where it is the first slice, and comes from one after that', async () => {
+  it('does not wait for a worker to start if it is the first slice, and comes from one after that', async () => {
     const pool = poolOf(`
       onmessage = ({ data }) => postMessage({ id: data.id, hash: 'of a worker' });
       postMessage('ready');`);
@@ -98,7 +98,7 @@ describe('the hash of a few bytes that somebody waits for', () => {
     expect(await hashOf(pool.hashFirst, slice)).to.equal('of a worker');
   });
 
-  it('is not waited for by a run that was stopped', async () => {
+  it('is not waited for by an aborted run', async () => {
     const stopped = AbortSignal.abort('stopped');
     const { hashSmall } = createPool();
     expect(await rejection(hashSmall(ascii('abc'), { keepBytes: false, signal: stopped }))).to.equal(
@@ -108,7 +108,7 @@ describe('the hash of a few bytes that somebody waits for', () => {
 });
 
 describe('hash workers', () => {
-  it('are as many as help: two on a small machine, four at most', () => {
+  it('are as many as useful: two on a small machine, four at most', () => {
     expect([1, 2, 4, 5, 8, 64].map(poolSize)).to.deep.equal([2, 2, 2, 3, 4, 4]);
   });
 
@@ -119,20 +119,20 @@ describe('hash workers', () => {
     expect(found).to.deep.equal(['size 1', 'size 2', 'size 3', 'size 4']);
   });
 
-  it('that fall silent are replaced, and every slice is hashed', async () => {
+  it('that stop responding are replaced, and every slice is hashed', async () => {
     const pool = poolOf(oneGood(''), { size: 1, silenceMs: 1000 });
     const slices = [1, 2].map((sizeBytes) => new Blob([new Uint8Array(sizeBytes)]));
     const found = await Promise.all(slices.map((slice) => hashOf(pool.hashSlice, slice)));
     expect(found).to.deep.equal(['size 1', 'size 2']);
   });
 
-  it('that get no bytes of a file twice say that it cannot be read', async () => {
+  it('that get no bytes of a file twice report it as unreadable', async () => {
     const pool = poolOf("postMessage('ready');", { silenceMs: 20 });
     const error = await rejection<UploaderError>(hashOf(pool.hashSlice, ascii('abc')));
     expect(error.code).to.equal('file-unreadable');
   });
 
-  it('are not needed to say so: a read on the page that hangs is given up too', async () => {
+  it('are not needed for that: a read on the page that hangs is aborted too', async () => {
     const hanging = Object.assign(new Blob(['abc']), {
       stream: () => new ReadableStream({ type: 'bytes', pull: () => new Promise<void>(() => undefined) }),
       arrayBuffer: () => new Promise<ArrayBuffer>(() => undefined),
@@ -200,7 +200,7 @@ describe('hash workers', () => {
     }
   });
 
-  it('end when they have nothing to do for a while, and start again when they have', async () => {
+  it('end after an idle time, and start again for new work', async () => {
     const pool = createPool({ idleMs: 1 });
     const slice = new Blob([bytesOf(3, 100)]);
     const first = await hashOf(pool.hashSlice, slice);
@@ -208,7 +208,7 @@ describe('hash workers', () => {
     expect(await hashOf(pool.hashSlice, slice)).to.equal(first);
   });
 
-  it('forget a slice that nobody wants any more, and go on with the next', async () => {
+  it('drop an aborted slice, and continue with the next', async () => {
     const controller = new AbortController();
     const pool = createPool();
     const unwanted = pool.hashSlice(new Blob([bytesOf(4, 100)]), {
@@ -230,11 +230,11 @@ describe('a slice that cannot be read', () => {
       return new ReadableStream(source) as ReadableStream<Uint8Array<ArrayBuffer>>;
     },
   });
-  /** Cannot be read so often, and then like any other; fewer bytes come, or an error. */
+  /** Cannot be read this many times, then can; fewer bytes arrive, or an error. */
   const unreadable = (times: number, how: 'error' | 'short'): Blob & { reads: number } => {
     const slice = Object.assign(new Blob([bytesOf(6, 100)]), { reads: 0 });
     const [stream, read] = [slice.stream.bind(slice), slice.arrayBuffer.bind(slice)];
-    // A browser that reads into memory of ours takes the stream, the others ask for it in vain and take the whole.
+    // Browsers that read into a given buffer use the stream; the others request it in vain and read the whole slice.
     slice.stream = () => {
       slice.reads += 1;
       if (slice.reads > times) return stream();
@@ -249,7 +249,7 @@ describe('a slice that cannot be read', () => {
   };
 
   for (const how of ['error', 'short'] as const) {
-    it(`at first is read once more (${how})`, async () => {
+    it(`at first is read again once (${how})`, async () => {
       const pool = createPool({ workerUrl: '/no-such-worker.js', readAgainMs: 1 });
       const slice = unreadable(1, how);
       expect(await hashOf(pool.hashSlice, slice)).to.equal(await sha256(new Blob([bytesOf(6, 100)])));
@@ -270,7 +270,7 @@ describe('a slice that cannot be read', () => {
   }
 });
 
-/** A file that was there when it was picked, and has changed on disk since. Needs the page's own file system. */
+/** A file that existed when it was picked, and has changed on disk since. Needs the page's own file system. */
 async function changedFile(): Promise<File> {
   const folder = await navigator.storage.getDirectory();
   const handle = await folder.getFileHandle('changed.bin', { create: true });
@@ -301,7 +301,7 @@ if ('storage' in navigator && 'getDirectory' in navigator.storage) {
 }
 
 describe('a slice that is read slowly', () => {
-  it('has the more time the larger it is', async () => {
+  it('has more time the larger it is', async () => {
     const clock = stopClock();
     try {
       const pool = createPool({ readAgainMs: 0 });
@@ -320,7 +320,7 @@ describe('a slice that is read slowly', () => {
         });
       for (let round = 0; round < 3; round += 1) await clock.pass(150_000);
       expect(isOver).to.equal(false);
-      // Twice, since a slice that cannot be read is read once more.
+      // Twice, since an unreadable slice is read again once.
       for (let round = 0; round < 3; round += 1) await clock.pass(600_000);
       await hashing;
       expect(isOver).to.equal(true);

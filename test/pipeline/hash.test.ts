@@ -1,4 +1,4 @@
-// The hash stage with real workers: names, inFlight of an earlier visit, and memory that is always given back.
+// The hash stage with real workers: hashes, chunks of an earlier visit, and memory that is always released.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
@@ -34,7 +34,7 @@ describe('the hash stage', () => {
     return { controller, hashed, pagePool, parts };
   }
 
-  it('names every chunk by its content, in order', async () => {
+  it('hashes every chunk, in order', async () => {
     const file = new Blob([bytesOf(6, 4500)]);
     const { hashed, parts } = setUp(file);
     const chunks = await collect(hash(plan(4500, 1000), parts));
@@ -45,7 +45,7 @@ describe('the hash stage', () => {
     expect(hashed.map(({ hash: name }) => name)).to.have.members(chunks.map(({ hash: name }) => name));
   });
 
-  it('keeps bytes only as far as the budget goes, and gives all back when it is closed', async () => {
+  it('keeps bytes only within the budget, and releases all when it is closed', async () => {
     const { pagePool, parts } = setUp(new Blob([bytesOf(7, 4500)]));
     const chunks = await collect(hash(plan(4500, 1000), parts));
     expect(chunks.filter(({ body }) => body)).to.have.length(3);
@@ -59,7 +59,7 @@ describe('the hash stage', () => {
     expect(pagePool.freeBytes).to.equal(POOL_BYTES);
   });
 
-  it('gives back what it had taken for a slice that could not be hashed', async () => {
+  it('releases the memory of a slice that could not be hashed', async () => {
     const hashSlice: HashSlice = async () => {
       throw new Error('no');
     };
@@ -69,7 +69,7 @@ describe('the hash stage', () => {
     expect(pagePool.freeBytes).to.equal(POOL_BYTES);
   });
 
-  it('gives back what it had taken when it is aborted', async () => {
+  it('releases its memory when it is aborted', async () => {
     const never: HashSlice = (_, { signal }) => abortable(new Promise(() => undefined), signal);
     const { controller, pagePool, parts } = setUp(new Blob([bytesOf(9, 3000)]), { hashSlice: never });
     const work = rejection(collect(hash(plan(3000, 1000), parts)));
@@ -81,7 +81,7 @@ describe('the hash stage', () => {
     expect(pagePool.freeBytes).to.equal(POOL_BYTES);
   });
 
-  it('never gives one file more than all files of the page may take', async () => {
+  it('never gives one file more than the limit for all files of the page', async () => {
     const { pagePool, parts } = setUp(new Blob([bytesOf(10, 2000)]));
     const other = new ByteBudget(pagePool);
     expect(other.reserve(2000)).to.equal(true);
@@ -92,7 +92,7 @@ describe('the hash stage', () => {
     expect(pagePool.freeBytes).to.equal(POOL_BYTES);
   });
 
-  it('believes a recorded chunk whose bytes are the same, and no other', async () => {
+  it('accepts a recorded chunk only if its bytes are the same', async () => {
     const file = new Blob([bytesOf(11, 2000)]);
     const same = { hash: await sha256(file.slice(0, 1000)), receipt: 'of before' };
     const other = { hash: await sha256(new Blob(['other bytes'])), receipt: 'of other bytes' };
@@ -114,7 +114,7 @@ describe('the hash stage', () => {
     expect(await collect(hash([chunk], setUp(new Blob(), { hashSlice }).parts))).to.deep.equal([chunk]);
   });
 
-  it('refuses bytes that changed between hashing and sending', async () => {
+  it('rejects bytes that changed between hashing and sending', async () => {
     const file = new Blob([bytesOf(12, 1000)]);
     const { parts } = setUp(file);
     const [chunk] = (await collect(hash(plan(1000, 1000), parts))) as [HashedChunk];

@@ -1,4 +1,4 @@
-// The bookkeeping of the pipeline: memory, inFlight on equal chunks, and which chunks are read once more at the end.
+// Limits of the pipeline: memory, equal chunks in flight, and which chunks are read again at the end.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
@@ -9,7 +9,7 @@ import { rejection, settled } from '../support/collect.ts';
 import { forever } from './pools.ts';
 
 describe('the budget of memory', () => {
-  it('gives what is free, to the last byte, and takes back no more than it gave', () => {
+  it('grants what is free, to the last byte, and takes back no more than it granted', () => {
     const pool = { freeBytes: 10 };
     const [one, other] = [new ByteBudget(pool), new ByteBudget(pool)];
     expect([
@@ -35,7 +35,7 @@ describe('inFlight on chunks', () => {
     ...(askedAfter !== undefined && { askedAfter }),
   });
 
-  it('make others wait until the holder is done, and tell whether a ticket is older than what was stored', async () => {
+  it('makes others wait until the holder is done, and returns whether a ticket is older than the stored chunk', async () => {
     const inFlight = new InFlightChunks();
     expect(inFlight.whenSettled('a')).to.equal(undefined);
     const end = inFlight.track('a');
@@ -60,7 +60,7 @@ describe('inFlight on chunks', () => {
     expect([1, 2].map((after) => inFlight.isTicketOutdated(ticket(after), 'a'))).to.deep.equal([true, false]);
   });
 
-  it('remember the last ten thousand chunks that were stored', () => {
+  it('remembers the last ten thousand stored chunks', () => {
     const inFlight = new InFlightChunks();
     for (let at = 0; at < 10_000; at += 1) inFlight.track(`${at}`)(true);
     expect(inFlight.isTicketOutdated(ticket(), '0')).to.equal(true);
@@ -73,7 +73,7 @@ describe('inFlight on chunks', () => {
   });
 });
 
-describe('the chunks that are read once more at the end', () => {
+describe('the chunks that are read again at the end', () => {
   const file = new Blob([new Uint8Array(100)]);
   const chunksOf = (count: number): HashedChunk[] =>
     Array.from({ length: count }, (_, index) => ({ index, start: index, sizeBytes: 1, hash: 'same' }));
@@ -101,12 +101,12 @@ describe('the chunks that are read once more at the end', () => {
     expect(await readBy(64)).to.deep.equal([0, 8, 16, 24, 32, 40, 48, 56]);
   });
 
-  it('name the one that changed', async () => {
+  it('identify the one that changed', async () => {
     const error = await rejection<UploaderError>(readBy(9, 4));
     expect(error).to.include({ code: 'file-changed', chunkIndex: 4 });
   });
 
-  it('are not believed where their bytes do not come along when they are to be sent', async () => {
+  it('must have the same hash when their bytes are read for sending', async () => {
     const [chunk] = chunksOf(1) as [HashedChunk];
     const body = new Blob(['x']);
     const read = (found: Awaited<ReturnType<HashSlice>>): Promise<Blob> =>

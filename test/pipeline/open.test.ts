@@ -1,4 +1,4 @@
-// How an upload begins: with what an earlier visit kept, or blank.
+// How an upload starts: with the saved record of an earlier visit, or without.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -8,7 +8,7 @@ import { rejection, settled } from '../support/collect.ts';
 import { CHUNK_BYTES, recordOf, setUpRun } from '../support/running.ts';
 
 describe('a file of one chunk', () => {
-  it('leaves no record, and nothing is read to know it again', async () => {
+  it('leaves no record, and nothing is read to identify it', async () => {
     const setUp = setUpRun(fileOf(1, CHUNK_BYTES), {
       identify: () => Promise.reject(new Error('it was identified')),
     });
@@ -20,7 +20,7 @@ describe('a file of one chunk', () => {
 });
 
 describe('a file of several chunks', () => {
-  it('opens a session in its folder, and keeps it with the settings that change chunks', async () => {
+  it('opens a session in its folder, and saves it with the settings that change chunks', async () => {
     const file = fileOf(2, 2500, 'two and a half.bin');
     const { keeper, open: picked, parts, service } = setUpRun(file);
     const opened = await open(picked, parts);
@@ -42,7 +42,7 @@ describe('a file of several chunks', () => {
     expect(record?.session).to.deep.equal(session);
   });
 
-  it('that was begun before goes on with its session, its chunk size and its chunks, and opens nothing', async () => {
+  it('that was started before continues with its session, its chunk size and its chunks, and opens no session', async () => {
     const file = fileOf(3, 2500);
     const { keeper, open: picked, parts, service } = setUpRun(file, { chunkSizeBytes: 1200 });
     keeper.records.set(file.name, await recordOf(file, [0, 2]));
@@ -53,13 +53,13 @@ describe('a file of several chunks', () => {
     expect(service.log).to.deep.equal([]);
   });
 
-  it('that cannot be read is no upload', async () => {
+  it('that cannot be read starts no upload', async () => {
     const error = new UploaderError('file-unreadable', 'gone');
     const { open: picked, parts } = setUpRun(fileOf(4, 2500), { identify: () => Promise.reject(error) });
     expect(await rejection(open(picked, parts))).to.equal(error);
   });
 
-  it('has its chunks kept as they are stored, and the record removed when it is done', async () => {
+  it('saves its chunks as they are stored, and removes the record when it is done', async () => {
     const file = fileOf(5, 2500);
     const { keeper, service, start } = setUpRun(file);
     service.answerAll('open', 'presign', 'put');

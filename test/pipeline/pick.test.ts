@@ -1,4 +1,4 @@
-// Which files are taken, and the reason for each that is not.
+// Which files are accepted, and the reason for each rejection.
 
 import { expect } from '@open-wc/testing';
 import { matchesAccept, type PickLimits, refusal } from '../../src/pipeline/pick.ts';
@@ -38,43 +38,43 @@ describe('an accept list', () => {
     ['image/*, .pdf', 'a.doc', 'application/msword', false],
   ];
   for (const [accept, name, type, isTaken] of cases) {
-    it(`${JSON.stringify(accept)} ${isTaken ? 'takes' : 'refuses'} ${name} of type ${JSON.stringify(type)}`, () => {
+    it(`${JSON.stringify(accept)} ${isTaken ? 'accepts' : 'rejects'} ${name} of type ${JSON.stringify(type)}`, () => {
       expect(matchesAccept({ name, type }, accept)).to.equal(isTaken);
     });
   }
 });
 
 describe('a picked file', () => {
-  it('is taken where there are no limits, an empty one too', () => {
+  it('is accepted if there are no limits, even if it is empty', () => {
     expect(refusal(picked('a.bin'), NONE, 1e6)).to.equal(undefined);
     expect(refusal(picked('a.bin', 0), NONE, 0)).to.equal(undefined);
   });
 
-  it('is refused for its type, with the types that would be taken', () => {
+  it('is rejected for its type, with the accepted types', () => {
     expect(refusal(picked('a.exe'), { ...NONE, accept: '.png' }, 0)).to.deep.equal({
       code: 'file-type-refused',
       limit: '.png',
     });
   });
 
-  it('is refused above the size limit, and taken at it', () => {
+  it('is rejected above the size limit, and accepted at it', () => {
     const limits = { ...NONE, maxFileSizeBytes: 10 };
     expect(refusal(picked('a', 10), limits, 0)).to.equal(undefined);
     expect(refusal(picked('a', 11), limits, 0)).to.deep.equal({ code: 'file-too-large', limit: 10 });
   });
 
-  it('is refused when the list is full, and taken as the last that fits', () => {
+  it('is rejected when the list is full, and accepted as the last that fits', () => {
     const limits = { ...NONE, maxFiles: 3 };
     expect(refusal(picked('a'), limits, 2)).to.equal(undefined);
     expect(refusal(picked('a'), limits, 3)).to.deep.equal({ code: 'too-many-files', limit: 3 });
   });
 
-  it('is refused when it is empty, where empty files are not wanted', () => {
+  it('is rejected if it is empty and empty files are not allowed', () => {
     expect(refusal(picked('a', 0), { ...NONE, refuseEmpty: true }, 0)).to.deep.equal({ code: 'file-empty' });
     expect(refusal(picked('a', 1), { ...NONE, refuseEmpty: true }, 0)).to.equal(undefined);
   });
 
-  it('is told what is wrong with the file itself before what is wrong with the list', () => {
+  it('reports errors of the file itself before those of the list', () => {
     expect(
       refusal(picked('a.exe', 99), { ...NONE, accept: '.png', maxFiles: 0, maxFileSizeBytes: 1 }, 5)?.code,
     ).to.equal('file-type-refused');

@@ -1,4 +1,4 @@
-// How files are cut: the table of sizes, and what holds for every size.
+// How files are cut: the table of sizes, and invariants for every size.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -48,7 +48,7 @@ describe('the size of chunks', () => {
     );
   });
 
-  it('is the same for a file however many slots there are, and whatever came before', () => {
+  it('is the same for a file whatever the number of slots, and whatever came before', () => {
     expect(chunkSizeFor(123_456_789, 'auto')).to.equal(chunkSizeFor(123_456_789, 'auto'));
   });
 
@@ -58,7 +58,7 @@ describe('the size of chunks', () => {
     expect(warnings).to.deep.equal([]);
   });
 
-  it('is doubled, with a warning, where a fixed number would make more than 10,000 chunks', () => {
+  it('is doubled, with a warning, if a fixed size would make more than 10,000 chunks', () => {
     const warnings: string[] = [];
     expect(chunkSizeFor(10_001 * 1000, 1000, (text) => warnings.push(text))).to.equal(2000);
     expect(warnings).to.have.length(1);
@@ -73,7 +73,7 @@ describe('the size of chunks', () => {
     expect(warnings).to.have.length(1);
   });
 
-  it('is doubled without a word on the automatic grid', () => {
+  it('is doubled without a warning on the automatic grid', () => {
     const warnings: string[] = [];
     chunkSizeFor(4 * TIB, 'auto', (text) => warnings.push(text));
     expect(warnings).to.deep.equal([]);
@@ -112,7 +112,7 @@ describe('a plan', () => {
     );
   });
 
-  it('puts what has to be sent first, and what is recorded as stored after it', () => {
+  it('puts chunks that must be sent first, then those recorded as stored', () => {
     const recorded = (hash: string) => ({ hash, receipt: `receipt of ${hash}` });
     const stored = new Map([
       [0, recorded('a')],

@@ -1,4 +1,4 @@
-// Pools of hash workers for tests, which end with their test.
+// Pools of hash workers for tests, closed after their test.
 
 import type { HashSlice } from '../../src/core/types.ts';
 import { HashPool, type HashPoolOptions } from '../../src/pipeline/hash-pool.ts';
@@ -23,7 +23,7 @@ export function poolOf(script: string, options: Partial<HashPoolOptions> = {}): 
   return createPool({ workerUrl: url, ...options });
 }
 
-/** Answers with the slice's size in place of a hash, the first time in its life; then does what `then` says. */
+/** Responds with the slice's size instead of a hash to the first message; then does what `then` says. */
 export const oneGood = (then: string): string => `
   let count = 0;
   onmessage = ({ data }) => {

@@ -1,4 +1,4 @@
-// Batches that the service finds too large.
+// Batches that are too large for the service.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -6,7 +6,7 @@ import { type PresignParts, presign } from '../../src/pipeline/presign.ts';
 import { collect, rejection } from '../support/collect.ts';
 import { chunks, setUpPresigning, stream } from '../support/presigning.ts';
 
-describe('a batch that the service finds too large', () => {
+describe('a batch that is too large for the service', () => {
   for (const status of [413, 422, 400]) {
     it(`(${status}) is halved until it fits, and later batches stay that small`, async () => {
       const { asked, parts, sizes } = setUpPresigning({ batch: { limit: 8, max: 64 } });
@@ -31,7 +31,7 @@ describe('a batch that the service finds too large', () => {
     });
   }
 
-  it('fails where even one chunk is refused', async () => {
+  it('fails if even one chunk is rejected', async () => {
     const error = new UploaderError('upload-refused', 'no', { status: 422 });
     const { parts } = setUpPresigning({
       ask: async () => Promise.reject(error),

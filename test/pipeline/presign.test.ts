@@ -1,4 +1,4 @@
-// How tickets are asked for: how many calls, when, and what happens to those that run out. Arrays in, arrays out.
+// How tickets are requested: how many calls, when, and what happens to expired ones. Arrays in, arrays out.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
@@ -8,7 +8,7 @@ import { collect, deferred, rejection, settled } from '../support/collect.ts';
 import { chunks, KIB64, setUpPresigning, stream } from '../support/presigning.ts';
 
 describe('tickets', () => {
-  it('are asked for in batches of 1, 2, 4 and so on to 64, so that bytes flow at once and calls stay few', async () => {
+  it('are requested in batches of 1, 2, 4 and so on to 64, so that sending starts early and calls stay few', async () => {
     const { parts, sizes } = setUpPresigning();
     const result = await collect(presign(stream(chunks(300)), parts));
     expect(sizes()).to.deep.equal([1, 2, 4, 8, 16, 32, 64, 64, 64, 45]);
@@ -16,7 +16,7 @@ describe('tickets', () => {
     expect(result.every(({ ticket }) => ticket?.upload)).to.equal(true);
   });
 
-  it('of 1,000 chunks of 64 KiB cost at most 25 calls, on a fast line and an idle one too', async () => {
+  it('of 1,000 chunks of 64 KiB need at most 25 calls, on a fast connection and an idle one', async () => {
     for (const isFast of [false, true]) {
       const { asked, parts } = setUpPresigning({
         bytesPerSecond: () => (isFast ? 1e9 : 1e6),
@@ -27,7 +27,7 @@ describe('tickets', () => {
     }
   });
 
-  it('are asked for once where chunks of a batch are equal, and each of them gets its own', async () => {
+  it('are requested once if chunks of a batch are equal, and each of them gets its own', async () => {
     const { asked, parts } = setUpPresigning({ batch: { limit: 4, max: 64 } });
     const result = await collect(
       presign(stream(chunks(4, { hashOf: (index) => (index % 2 ? 'odd' : 'even') })), parts),
@@ -41,7 +41,7 @@ describe('tickets', () => {
     ]);
   });
 
-  it('are not asked for where a chunk is stored already, by an earlier visit or by this run', async () => {
+  it('are not requested for a chunk that is already stored, by an earlier visit or by this run', async () => {
     const { asked, parts } = setUpPresigning({
       receiptOf: (hash) => (hash === 'hash-1' ? 'of this run' : undefined),
     });
@@ -52,7 +52,7 @@ describe('tickets', () => {
     expect(result.map(({ receipt }) => receipt)).to.have.members(['of before', 'of this run', undefined]);
   });
 
-  it('of a half-full batch are asked for before chunks of an earlier visit are checked', async () => {
+  it('of a partial batch are requested before chunks of an earlier visit are verified', async () => {
     const { asked, parts } = setUpPresigning({ batch: { limit: 64, max: 64 } });
     const rest = deferred();
     async function* source(): AsyncGenerator<HashedChunk, void, undefined> {
@@ -69,17 +69,17 @@ describe('tickets', () => {
     expect(await collect(result)).to.have.length(2);
   });
 
-  it('of the next batch are asked for while the last one is being sent', async () => {
+  it('of the next batch are requested while the last one is being sent', async () => {
     const { parts, sizes } = setUpPresigning();
     const result = presign(stream(chunks(30)), parts);
     await result.next();
     await settled();
-    // The first chunk is on its way, nobody has come back for the second.
+    // The first chunk is being sent, the second was not requested.
     expect(sizes()).to.deep.equal([1, 2]);
     await result.return();
   });
 
-  it('are asked for with what is hashed by now where a slot has nothing to send', async () => {
+  it('are requested for the chunks hashed so far if a slot has nothing to send', async () => {
     async function* source(late: Promise<void>): AsyncGenerator<HashedChunk, void, undefined> {
       const [first, second, third] = chunks(3) as [HashedChunk, HashedChunk, HashedChunk];
       yield first;
@@ -106,7 +106,7 @@ describe('tickets', () => {
     }
   });
 
-  it('are asked for a little at a time where a slot is idle and many bytes wait', async () => {
+  it('are requested in small batches if a slot is idle and many bytes wait', async () => {
     const { parts, sizes } = setUpPresigning({
       batch: { limit: 64, max: 64 },
       eagerBytes: 2 * KIB64,
@@ -116,7 +116,7 @@ describe('tickets', () => {
     expect(sizes()).to.deep.equal([2, 2, 2, 2, 2]);
   });
 
-  it('are asked for as usual while nothing has moved yet', async () => {
+  it('are requested as usual before anything was sent', async () => {
     for (const rate of [0, undefined]) {
       const { parts, sizes } = setUpPresigning({ bytesPerSecond: () => rate });
       await collect(presign(stream(chunks(15)), parts));
@@ -124,7 +124,7 @@ describe('tickets', () => {
     }
   });
 
-  it('are never more than the line moves in half their life: told, or five minutes', async () => {
+  it('are limited to what can be sent in half their lifetime: the given one, or five minutes', async () => {
     // 10 kB/s: in 150 s 1.5 MB, in the 30 s of a ticket that lives a minute 0.3 MB.
     const bytesPerSecond = (): number => 10_000;
     const largest = async (lifeMs: number | undefined): Promise<number> => {
@@ -139,7 +139,7 @@ describe('tickets', () => {
   });
 });
 
-describe('a ticket that runs out', () => {
+describe('an expiring ticket', () => {
   const upload = (life: { receivedAtMs?: number; expiresAtMs?: number }) => ({
     receipt: 'r',
     upload: { url: 'https://store.test/', method: 'PUT' as const, headers: {}, ...life },
@@ -156,7 +156,7 @@ describe('a ticket that runs out', () => {
     expect(isStale(undefined, now)).to.equal(false);
   });
 
-  it('before its turn is asked for again together with the rest of its batch, in one call', async () => {
+  it('is requested again together with the rest of its batch, in one call', async () => {
     const { asked, lives, parts } = setUpPresigning({ batch: { limit: 5, max: 5 } });
     lives.ms = -1;
     const { ask } = parts;
@@ -175,14 +175,14 @@ describe('a ticket that runs out', () => {
     );
   });
 
-  it('once more while its batch waits is asked for again in one call, not one by one', async () => {
+  it('is requested again in one call with its waiting batch, not one by one, also the second time', async () => {
     const { asked, lives, parts } = setUpPresigning({ batch: { limit: 6, max: 6 } });
     lives.ms = -1;
     const result = presign(stream(chunks(6)), parts);
     await result.next();
     await result.next();
     await result.next();
-    // Every ticket is out of date when its turn comes: one call for each chunk that is handed on, and all that wait go along.
+    // Every ticket has expired when it is used: one call for each chunk that is passed on, which renews all waiting ones.
     expect(asked.map(({ length }) => length)).to.deep.equal([6, 6, 5, 4]);
     lives.ms = 60_000;
     expect(await collect(result)).to.have.length(3);
@@ -190,7 +190,7 @@ describe('a ticket that runs out', () => {
   });
 });
 
-it('a chunk without a ticket in the answer is an error that names it', async () => {
+it('a chunk without a ticket in the response is an error that identifies it', async () => {
   const { parts } = setUpPresigning({ ask: async () => new Map() });
   const error = await rejection<UploaderError>(collect(presign(stream(chunks(1)), parts)));
   expect(error).to.include({ code: 'bad-response', chunkIndex: 0 });

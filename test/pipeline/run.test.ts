@@ -1,4 +1,4 @@
-// The story of one upload, read as a protocol trace: from the first call to the commit, with what can happen on the way.
+// One upload as a protocol trace: from the first call to the commit, with what can happen during it.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -13,7 +13,7 @@ const changed = (file: File, at: number): File =>
   });
 
 describe('an upload', () => {
-  it('opens a session, asks for tickets, sends every chunk, and commits them in order', async () => {
+  it('opens a session, requests tickets, sends every chunk, and commits them in order', async () => {
     const file = fileOf(20, 4500);
     const { controller, pagePool, service, start, told } = setUpRun(file);
     const running = start();
@@ -40,7 +40,7 @@ describe('an upload', () => {
     expect(controller.signal.aborted).to.equal(false);
   });
 
-  it('of an empty file opens a session and commits it, and asks for no ticket (U13)', async () => {
+  it('of an empty file opens a session and commits it, and requests no ticket (U13)', async () => {
     const { service, start } = setUpRun(fileOf(21, 0));
     service.answerAll();
     expect((await start()).chunks).to.deep.equal([]);
@@ -59,7 +59,7 @@ describe('an upload', () => {
     expect(service.count('commit')).to.equal(0);
   });
 
-  it('reads only a little of its file while its bytes do not move', async () => {
+  it('reads only a small part of its file while no bytes are sent', async () => {
     const { controller, reads, service, start } = setUpRun(fileOf(25, 200_000), {
       batch: { limit: 1, max: 4 },
     });
@@ -72,7 +72,7 @@ describe('an upload', () => {
     await running;
   });
 
-  it('that is refused at the door fails with that, and sends nothing', async () => {
+  it('that is rejected when its session opens fails with that error, and sends nothing', async () => {
     const { pagePool, service, start } = setUpRun(fileOf(23, 2500));
     const running = rejection(start());
     const error = new UploaderError('forbidden', 'no', { status: 403 });
@@ -83,7 +83,7 @@ describe('an upload', () => {
     expect(pagePool.freeBytes).to.equal(PAGE_BYTES);
   });
 
-  it('of a file that cannot be read ends the call that is still under way', async () => {
+  it('of a file that cannot be read aborts the running call', async () => {
     const error = new UploaderError('file-unreadable', 'gone');
     const { service, start } = setUpRun(fileOf(24, 2500), { hashSlice: () => Promise.reject(error) });
     const running = rejection(start());
@@ -92,14 +92,14 @@ describe('an upload', () => {
     expect(request.signal.aborted).to.equal(true);
   });
 
-  it('is done when the service says so, though the store does not answer', async () => {
+  it('is done when the service confirms it, even if the store does not respond', async () => {
     const { keeper, service, start } = setUpRun(fileOf(25, 2500));
     keeper.isStuck = true;
     service.answerAll();
     expect((await start()).chunks).to.have.length(3);
   });
 
-  it('that is paused rejects with the reason, keeps what is stored, and gives back its memory', async () => {
+  it('that is paused rejects with the reason, keeps what is stored, and releases its memory', async () => {
     const file = fileOf(26, 6500);
     const { controller, keeper, slots, pagePool, service, start } = setUpRun(file);
     service.answerAll('open', 'presign');
@@ -115,7 +115,7 @@ describe('an upload', () => {
     expect(pagePool.freeBytes).to.equal(PAGE_BYTES);
   });
 
-  it('that is canceled before its session is known tells of no chunk', async () => {
+  it('that is canceled before its session is open reports no chunk', async () => {
     const { controller, parts, start, told } = setUpRun(fileOf(28, 6500));
     const identify = async () => {
       controller.abort('canceled');
@@ -126,7 +126,7 @@ describe('an upload', () => {
     expect(told).to.deep.equal([]);
   });
 
-  it('that fails gives back its memory', async () => {
+  it('that fails releases its memory', async () => {
     const { pagePool, service, start } = setUpRun(fileOf(27, 6500));
     service.answerAll('open', 'presign');
     const running = rejection<UploaderError>(start());
@@ -137,8 +137,8 @@ describe('an upload', () => {
   });
 });
 
-describe('an upload that goes on from an earlier visit', () => {
-  it('sends only what is missing, first, and checks what is recorded behind it', async () => {
+describe('an upload resumed from an earlier visit', () => {
+  it('sends only missing chunks, first, and verifies recorded ones after them', async () => {
     const file = fileOf(30, 4500);
     const { keeper, service, start, told } = setUpRun(file, { width: 1 });
     keeper.records.set(file.name, await recordOf(file, [0, 1, 3]));
@@ -156,7 +156,7 @@ describe('an upload that goes on from an earlier visit', () => {
     ).to.deep.equal(['of before 0', 'of before 1', 'of before 3']);
   });
 
-  it('sends one chunk more where one byte of it is another', async () => {
+  it('sends one more chunk if one byte of it differs', async () => {
     const file = fileOf(31, 4500);
     const now = changed(file, 1500);
     const { keeper, service, start } = setUpRun(now);
@@ -169,7 +169,7 @@ describe('an upload that goes on from an earlier visit', () => {
     expect(chunks.map(({ hash }) => hash)).to.deep.equal(hashes);
   });
 
-  it('sends nothing where all is stored, and commits', async () => {
+  it('sends nothing if all chunks are stored, and commits', async () => {
     const file = fileOf(32, 2500);
     const { keeper, service, start } = setUpRun(file);
     keeper.records.set(file.name, await recordOf(file, [0, 1, 2]));
@@ -177,11 +177,11 @@ describe('an upload that goes on from an earlier visit', () => {
     service.answerAll();
     await start();
     expect(service.log).to.deep.equal(['commit 3']);
-    // What is recorded already is not recorded again.
+    // Recorded chunks are not recorded again.
     expect(keeper.log.filter((name) => name.startsWith('save'))).to.deep.equal([]);
   });
 
-  it('opens a new session where the old one is refused (403), in which nothing stored is sent again', async () => {
+  it('opens a new session if the old one is refused (403), in which nothing stored is sent again', async () => {
     const file = fileOf(33, 4500);
     const { keeper, service, start } = setUpRun(file);
     keeper.records.set(file.name, await recordOf(file, [0, 1]));
@@ -203,7 +203,7 @@ describe('a session that is lost', () => {
     ['410', lost(410)],
     ['a second 401', new UploaderError('token-rejected', 'no', { status: 401 })],
   ] as const) {
-    it(`(${name}) is opened anew once, every chunk is asked for again, and nothing is sent twice`, async () => {
+    it(`(${name}) is opened again once, with new tickets for every chunk, and nothing is sent twice`, async () => {
       const file = fileOf(40, 4500);
       const { keeper, service, start, told } = setUpRun(file);
       service.answerAll('open', 'put');
@@ -224,7 +224,7 @@ describe('a session that is lost', () => {
     });
   }
 
-  it('a second time fails the file with how the service said so', async () => {
+  it('a second time fails the file with the error of the service', async () => {
     const { pagePool, service, start } = setUpRun(fileOf(41, 4500));
     service.answerAll('open', 'put');
     const running = rejection(start());
@@ -237,7 +237,7 @@ describe('a session that is lost', () => {
     expect(pagePool.freeBytes).to.equal(PAGE_BYTES);
   });
 
-  it('at the commit is opened anew, and nothing is sent again', async () => {
+  it('at the commit is opened again, and nothing is sent again', async () => {
     const { service, start } = setUpRun(fileOf(42, 2500));
     service.answerAll('open', 'presign', 'put');
     const running = start();
@@ -247,7 +247,7 @@ describe('a session that is lost', () => {
     expect(service.puts).to.have.length(3);
   });
 
-  it('is not what a 403 on a new session means: that fails the file', async () => {
+  it('is different from a 403 on a new session, which fails the file', async () => {
     const { service, start } = setUpRun(fileOf(43, 2500));
     service.answerAll('open');
     const running = rejection<UploaderError>(start());
@@ -258,7 +258,7 @@ describe('a session that is lost', () => {
 });
 
 describe('a commit that finds chunks missing', () => {
-  it('has them sent again, and no others, and is then repeated', async () => {
+  it('sends those again, and no others, and repeats the commit', async () => {
     const file = fileOf(50, 4500);
     const hashes = await hashesOf(file);
     const { service, start, told } = setUpRun(file);
@@ -289,7 +289,7 @@ describe('a commit that finds chunks missing', () => {
   });
 });
 
-it('a chunk stands in a file twice, and is sent, kept and committed right (U14)', async () => {
+it('a chunk that occurs twice in a file is sent once, and committed in both positions (U14)', async () => {
   const half = fileOf(60, CHUNK_BYTES);
   const file = new File([half, half, fileOf(61, 500)], 'twice.bin');
   const { service, start } = setUpRun(file);

@@ -1,4 +1,4 @@
-// What a run does with bytes that were sent before, by this page or on an earlier visit.
+// Bytes that were sent before, by this page or on an earlier visit.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -6,7 +6,7 @@ import { fileOf } from '../support/bytes.ts';
 import { CHUNK_BYTES, recordOf, setUpRun } from '../support/running.ts';
 
 describe('an upload', () => {
-  it('of bytes that were sent before, to a service that never says that it has them, costs no more than the first time', async () => {
+  it('of bytes that were sent before, to a service that never reports them as stored, costs no more than the first time', async () => {
     const file = fileOf(23, 40 * CHUNK_BYTES);
     const first = setUpRun(file);
     first.service.answerAll();
@@ -16,14 +16,14 @@ describe('an upload', () => {
     second.service.answerAll();
     await second.start();
     expect(second.service.count('presign')).to.equal(first.service.count('presign'));
-    // Which bodies stay in memory until their PUT depends on timing; asking again for each chunk would read all 40 twice.
+    // Which bodies stay in memory until their PUT depends on timing; a new ticket for each chunk would read all 40 twice.
     expect(second.reads.length).to.be.at.most(first.reads.length + 4);
     expect(second.service.mostPuts).to.be.at.most(2);
   });
 });
 
-describe('an upload that an earlier visit has stored to the last chunk', () => {
-  it('still asks the service once where no commit does, so that one that is gone is not called done', async () => {
+describe('an upload whose chunks an earlier visit has stored completely', () => {
+  it('still calls the service once if there is no commit, so that a lost session is not reported as completed', async () => {
     const file = fileOf(24, 3 * CHUNK_BYTES);
     const { keeper, parts, service, start } = setUpRun(file);
     const { commit: _commit, ...calls } = service.calls;

@@ -1,4 +1,4 @@
-// Which files may run as hash workers, and how long one may take to start.
+// Which scripts may run as hash workers, and how long one may take to start.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
@@ -11,7 +11,7 @@ import { forever } from './pools.ts';
 const READY = 'postMessage("ready")';
 const LONG_MS = 600_000;
 
-/** Runs `work` with an address of this page's origin that answers with this script. */
+/** Runs `work` with a URL of this page's origin that serves this script. */
 async function withScript(script: string, work: (url: string) => Promise<void>): Promise<void> {
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
   try {
@@ -21,7 +21,7 @@ async function withScript(script: string, work: (url: string) => Promise<void>):
   }
 }
 
-/** Everything that the page fetches, or runs as a worker, while `work` goes on. */
+/** Everything that the page fetches, or runs as a worker, during `work`. */
 async function requestedBy(work: () => Promise<unknown>): Promise<string[]> {
   const { fetch, Worker } = globalThis;
   const requested: string[] = [];
@@ -44,17 +44,17 @@ async function requestedBy(work: () => Promise<unknown>): Promise<string[]> {
 }
 
 describe('a hash worker', () => {
-  it('is our own file unless the page names another', async () => {
+  it('is the script of the package unless the page sets another', async () => {
     (await startWorker(undefined, LONG_MS, forever)).terminate();
   });
 
-  it('may be a file of the page’s origin, named by a path too', async () => {
+  it('may be a script of the page’s origin, also as a path', async () => {
     await withScript(READY, async (url) => (await startWorker(url, LONG_MS, forever)).terminate());
     const requested = await requestedBy(() => rejection(startWorker('/no-such-worker.js', LONG_MS, forever)));
     expect(requested).to.deep.equal([`worker ${location.origin}/no-such-worker.js`]);
   });
 
-  it('is never a file of another origin, nor a text in an address: nothing is fetched and nothing runs', async () => {
+  it('is never a script of another origin, nor a data URL: nothing is fetched and nothing runs', async () => {
     const { baseUrl } = await findReference();
     for (const url of [`${baseUrl}/worker.js`, `data:text/javascript,${READY}`]) {
       const requested = await requestedBy(async () => {
@@ -66,14 +66,14 @@ describe('a hash worker', () => {
     }
   });
 
-  it('that does not say that it is ready in time is given up', async () => {
+  it('that does not report readiness in time is ended', async () => {
     await withScript('', async (url) => {
       const error = await rejection<UploaderError>(startWorker(url, 50, forever));
       expect(error).to.include({ code: 'hash-failed' });
     });
   });
 
-  it('that nobody wants any more while it starts is ended at once', async () => {
+  it('that is aborted while it starts is ended immediately', async () => {
     await withScript('', async (url) => {
       const controller = new AbortController();
       const starting = rejection<UploaderError>(startWorker(url, LONG_MS, controller.signal));
@@ -84,7 +84,7 @@ describe('a hash worker', () => {
     });
   });
 
-  it('leaves no listener behind, whether it starts or not', async () => {
+  it('leaves no listener, whether it starts or not', async () => {
     const { signal, count } = listenersOf(new AbortController().signal);
     await withScript(READY, async (url) => (await startWorker(url, LONG_MS, signal)).terminate());
     await withScript('throw new Error("no")', async (url) => {
@@ -93,14 +93,14 @@ describe('a hash worker', () => {
     expect(count()).to.equal(0);
   });
 
-  it('that throws while it starts is given up at once', async () => {
+  it('that throws while it starts is ended immediately', async () => {
     await withScript('throw new Error("no")', async (url) => {
       const error = await rejection<UploaderError>(startWorker(url, LONG_MS, forever));
       expect(error).to.include({ code: 'hash-failed' });
     });
   });
 
-  describe('of our own that lies on another origin, as on a CDN', () => {
+  describe("the package's worker on another origin, as on a CDN", () => {
     const ownUrl = 'https://cdn.example/hash.worker.js';
 
     async function startedFrom(answer: Response): Promise<{ worker: Promise<Worker>; asked: unknown[] }> {
@@ -126,7 +126,7 @@ describe('a hash worker', () => {
       ]);
     });
 
-    it('does not run where it is not there', async () => {
+    it('does not run if it does not exist there', async () => {
       const { worker } = await startedFrom(new Response(READY, { status: 404 }));
       expect(await rejection(worker)).to.include({ code: 'hash-failed' });
     });

@@ -1,4 +1,4 @@
-// PUTs that fail: what is tried again, what is not, and what goes on meanwhile.
+// PUTs that fail: which are retried, and what continues meanwhile.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -10,7 +10,7 @@ import { ScriptedService } from '../support/scripted-service.ts';
 import { networkError, setUpSending } from '../support/sending.ts';
 
 describe('a PUT that fails', () => {
-  it('is tried again with a fresh ticket, and its progress begins anew', async () => {
+  it('is retried with a fresh ticket, and its progress restarts', async () => {
     const { parts, renewed, service, ticketed, told } = await setUpSending([1]);
     const sending = collect(upload(streamOf(await ticketed()), parts));
     const first = await service.nextRequest('put');
@@ -33,7 +33,7 @@ describe('a PUT that fails', () => {
     ]);
   });
 
-  it('is tried as often as the policy says, then fails the file with its error', async () => {
+  it('is retried as often as the policy allows, then fails the file with its error', async () => {
     const { slots, pagePool, parts, service, ticketed } = await setUpSending([1]);
     const sending = rejection<UploaderError>(collect(upload(streamOf(await ticketed()), parts)));
     for (let attempt = 0; attempt < 4; attempt += 1)
@@ -45,7 +45,7 @@ describe('a PUT that fails', () => {
     expect(pagePool.freeBytes).to.equal(1e6);
   });
 
-  it('leaves its slot to others while it waits', async () => {
+  it('releases its slot while it waits', async () => {
     const { slots, parts, service, ticketed } = await setUpSending([1, 2, 3], {
       policy: { attempts: 4, baseMs: 1e9, capMs: 1e9 },
     });
@@ -67,7 +67,7 @@ describe('a PUT that fails', () => {
     expect(told.filter((line) => line === 'read')).to.have.length(1);
   });
 
-  it('does not make all chunks of a file fail one after the other while the storage is down', async () => {
+  it('does not fail all chunks of a file in turn while the storage is down', async () => {
     const seeds = Array.from({ length: 60 }, (_, at) => at);
     const { parts, service, ticketed } = await setUpSending(seeds, {
       policy: { attempts: 8, baseMs: 1e9, capMs: 1e9 },
@@ -83,7 +83,7 @@ describe('a PUT that fails', () => {
     expect(service.puts.length).to.equal(6);
   });
 
-  it('gives back what it did not move of what it was allowed to, once', async () => {
+  it('returns the unused part of its bandwidth, once', async () => {
     const given: number[] = [];
     const { controller, parts, service, ticketed } = await setUpSending([1], {
       policy: { attempts: 4, baseMs: 1e9, capMs: 1e9 },
@@ -99,7 +99,7 @@ describe('a PUT that fails', () => {
     expect(given).to.deep.equal([600, 0]);
   });
 
-  it('for a reason that no try can mend fails the file, and ends what is under way', async () => {
+  it('for a reason that no retry can fix fails the file, and aborts its other requests', async () => {
     const { controller, slots, parts, service, ticketed } = await setUpSending([1, 2, 3, 4]);
     const sending = rejection<UploaderError>(collect(upload(streamOf(await ticketed()), parts)));
     const first = await service.nextRequest('put');
@@ -112,7 +112,7 @@ describe('a PUT that fails', () => {
     expect(slots.taken).to.equal(0);
   });
 
-  it('fails the file at once, though tickets for later chunks are still being waited for', async () => {
+  it('fails the file immediately, even while tickets for later chunks are requested', async () => {
     const { controller, parts, service, ticketed } = await setUpSending([1]);
     const [chunk] = await ticketed();
     async function* source(): AsyncGenerator<TicketedChunk, void, undefined> {
@@ -126,7 +126,7 @@ describe('a PUT that fails', () => {
     expect((await sending).code).to.equal('forbidden');
   });
 
-  it('makes everybody wait who goes to that storage, where it says Retry-After', async () => {
+  it('delays all requests to that storage if it responds with Retry-After', async () => {
     const backoff = new HostBackoff();
     const service = new ScriptedService();
     const begunMs: number[] = [];
@@ -148,7 +148,7 @@ describe('a PUT that fails', () => {
     for (const ms of begunMs.slice(2)) expect(ms).to.be.at.least(opensAtMs - 1);
   });
 
-  it('keeps no chunk from another storage, and no slot from those, while the one asks for patience', async () => {
+  it('does not block chunks for another storage, or their slots, during the Retry-After of one', async () => {
     const { parts, service, ticketed } = await setUpSending([1, 2, 3, 4, 5, 6, 7, 8]);
     const chunks = (await ticketed()).map((chunk) => {
       const upload = chunk.ticket?.upload;
@@ -170,7 +170,7 @@ describe('a PUT that fails', () => {
     ]);
   });
 
-  it('takes no more than a few chunks from the stage before while their storage asks for patience', async () => {
+  it('pulls only a few chunks from the previous stage during the Retry-After of their storage', async () => {
     const seeds = Array.from({ length: 60 }, (_, at) => at);
     const { parts, service, ticketed } = await setUpSending(seeds);
     let takenCount = 0;
@@ -188,7 +188,7 @@ describe('a PUT that fails', () => {
     expect(takenCount).to.be.at.most(10);
   });
 
-  it('goes again at once, with a fresh ticket and no try spent, when the network changes under it', async () => {
+  it('is retried immediately, with a fresh ticket and no attempt counted, when the network changes', async () => {
     let change = new AbortController();
     const { parts, renewed, service, told, ticketed } = await setUpSending([1], {
       policy: { attempts: 1, baseMs: 1e9, capMs: 1e9 },

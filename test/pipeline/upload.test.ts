@@ -1,4 +1,4 @@
-// Sending: slots, equal chunks, tickets and memory. The service's answers are given by the test.
+// Sending: slots, equal chunks, tickets and memory. The test sets the responses of the service.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -15,7 +15,7 @@ const indexes = (chunks: readonly StoredChunk[]): number[] =>
   chunks.map(({ index }) => index).sort((a, b) => a - b);
 
 describe('chunks', () => {
-  it('are sent to where their tickets say, and come out with their receipts and without their bytes', async () => {
+  it('are sent to the URLs of their tickets, and leave with their receipts and without their bytes', async () => {
     const { parts, service, ticketed } = await setUpSending([1, 2, 3]);
     service.answerAll();
     const chunks = await ticketed();
@@ -28,7 +28,7 @@ describe('chunks', () => {
     expect(service.puts).to.have.members(chunks.map(({ hash }) => hash));
   });
 
-  it('are never on more slots than there are', async () => {
+  it('never use more slots than there are', async () => {
     const { slots, parts, service, ticketed } = await setUpSending([1, 2, 3, 4, 5, 6, 7]);
     const sending = collect(upload(streamOf(await ticketed()), parts));
     for (let sent = 0; sent < 7; sent += 1) {
@@ -42,7 +42,7 @@ describe('chunks', () => {
     expect(slots.taken).to.equal(0);
   });
 
-  it('that the service has already take neither slot nor PUT (U4)', async () => {
+  it('that the service already has use neither slot nor PUT (U4)', async () => {
     const { slots, parts, service, ticketed } = await setUpSending([1, 2]);
     for (const { hash } of await ticketed()) service.stored.add(hash);
     const stored = await collect(upload(streamOf(await ticketed()), parts));
@@ -51,7 +51,7 @@ describe('chunks', () => {
     expect(slots.mostTaken).to.equal(0);
   });
 
-  it('that are equal within a file are sent once, and the receipt stands in both places (U14)', async () => {
+  it('that are equal within a file are sent once, and the receipt is set in both positions (U14)', async () => {
     const { parts, service, ticketed } = await setUpSending([1, 1, 1, 2]);
     service.answerAll();
     const stored = await collect(upload(streamOf(await ticketed()), parts));
@@ -63,7 +63,7 @@ describe('chunks', () => {
   });
 });
 
-describe('a ticket that runs out while its chunk waits', () => {
+describe('a ticket that expires while its chunk waits', () => {
   const later = async (clock: Clock, ms: number): Promise<void> => {
     for (let round = 0; round < 10; round += 1) await clock.pass(0);
     await clock.pass(ms);
@@ -96,7 +96,7 @@ describe('a ticket that runs out while its chunk waits', () => {
 });
 
 describe('a slot', () => {
-  it('is free for others while a new ticket is waited for', async () => {
+  it('is free for others while a new ticket is requested', async () => {
     const clock = stopClock();
     const waiting = deferred<Ticket>();
     const { parts, service, slots, ticketed } = await setUpSending([1], { renew: () => waiting.promise });
@@ -118,8 +118,8 @@ describe('a slot', () => {
   });
 });
 
-describe('a PUT that stalled', () => {
-  it('may stand still for twice as long the next time', async () => {
+describe('a stalled PUT', () => {
+  it('may stall for twice as long the next time', async () => {
     const patience: number[] = [];
     const { parts, ticketed } = await setUpSending([1], {
       put: async (_upload, _body, { stallMs = Number.NaN }) => {
@@ -153,7 +153,7 @@ describe('a chunk that another file is sending', () => {
     expect(service.puts).to.have.length(1);
   });
 
-  it('is asked for once, however many equal chunks wait for it', async () => {
+  it('is presigned once, however many equal chunks wait for it', async () => {
     const service = new ScriptedService();
     const inFlight = new InFlightChunks();
     const one = await setUpSending([7], { service, inFlight });
@@ -169,7 +169,7 @@ describe('a chunk that another file is sending', () => {
     expect(service.puts).to.have.length(1);
   });
 
-  it('or has sent since this one got its ticket, is presigned anew, and not sent again (U4)', async () => {
+  it('or has sent since this one got its ticket, is presigned again, and not sent again (U4)', async () => {
     const service = new ScriptedService();
     const inFlight = new InFlightChunks();
     const one = await setUpSending([7], { service, inFlight });
@@ -185,7 +185,7 @@ describe('a chunk that another file is sending', () => {
     expect(other.pagePool.freeBytes).to.equal(1e6);
   });
 
-  it('is simply sent when the other file stops', async () => {
+  it('is sent when the other file stops', async () => {
     const service = new ScriptedService();
     const inFlight = new InFlightChunks();
     const one = await setUpSending([7], { service, inFlight });
@@ -204,7 +204,7 @@ describe('a chunk that another file is sending', () => {
 });
 
 describe('the ticket of a chunk', () => {
-  it('that ran out while the chunk waited is renewed before use', async () => {
+  it('that expired while the chunk waited is renewed before use', async () => {
     const { parts, renewed, service, ticketed } = await setUpSending([1]);
     service.ticketLifeMs = -1;
     const chunks = await ticketed();
@@ -215,7 +215,7 @@ describe('the ticket of a chunk', () => {
     expect(service.puts).to.have.length(1);
   });
 
-  it('may turn out not to be needed: the bytes are there by now', async () => {
+  it('may turn out not to be needed: the service has the bytes by now', async () => {
     const { budget, pagePool, parts, service, ticketed } = await setUpSending([1, 2]);
     const chunks = await ticketed();
     expect(budget.reserve(5000)).to.equal(true);
@@ -248,7 +248,7 @@ describe('memory', () => {
     sending.catch(() => undefined);
   });
 
-  it('is given back once, also for chunks that had not to be sent', async () => {
+  it('is released once, also for chunks that did not have to be sent', async () => {
     const { budget, pagePool, parts, service, ticketed } = await setUpSending([1, 1, 2]);
     const chunks = await ticketed();
     expect(budget.reserve(5000)).to.equal(true);
@@ -257,7 +257,7 @@ describe('memory', () => {
     expect(pagePool.freeBytes).to.equal(1e6 - 5000);
   });
 
-  it('of a chunk that was hashed far ahead is read when its turn comes, and a changed file is noticed', async () => {
+  it('of a chunk that was hashed far ahead is read before it is sent, and a changed file is detected', async () => {
     const { parts, service, ticketed, told } = await setUpSending([1]);
     service.answerAll();
     await collect(upload(streamOf(await ticketed(false)), parts));
@@ -270,7 +270,7 @@ describe('memory', () => {
 });
 
 describe('an abort', () => {
-  it('ends every PUT, frees every slot and every claim, and rejects with its reason', async () => {
+  it('ends every PUT, releases every slot and every claim, and rejects with its reason', async () => {
     const { controller, slots, parts, service, ticketed } = await setUpSending([1, 2, 3]);
     const sending = rejection(collect(upload(streamOf(await ticketed()), parts)));
     const requests = [await service.nextRequest('put'), await service.nextRequest('put')];
@@ -284,7 +284,7 @@ describe('an abort', () => {
     ]);
   });
 
-  it('that comes when a slot was just given begins no PUT any more', async () => {
+  it('directly after a slot was granted starts no PUT', async () => {
     const { controller, parts, service, ticketed, told } = await setUpSending([1, 2, 3]);
     const sending = (async () => {
       for await (const _ of upload(streamOf(await ticketed()), parts)) controller.abort('paused');

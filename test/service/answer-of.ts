@@ -1,4 +1,4 @@
-// An answer of the service, for tests of how it is read.
+// A response of the service, for tests of how it is read.
 
 import type { Answer } from '../../src/service/http.ts';
 

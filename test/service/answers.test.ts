@@ -1,4 +1,4 @@
-// How an answer is read, and how long it asks to wait.
+// How a response is read, and its Retry-After.
 
 import { expect } from '@open-wc/testing';
 import { exchange, networkError, readDateMs, readRetryAfterMs } from '../../src/service/http.ts';
@@ -8,7 +8,7 @@ import { listenersOf } from '../support/listeners.ts';
 import { answerOf } from './answer-of.ts';
 import { findReference, forever, rejection } from './reference.ts';
 
-describe('a wait that is asked for', () => {
+describe('a requested delay', () => {
   const date = 'Tue, 03 Feb 2026 10:00:00 GMT';
   const rows: readonly (readonly [string | number | null | undefined, string | null, number | undefined])[] =
     [
@@ -32,12 +32,12 @@ describe('a wait that is asked for', () => {
     ];
   for (const [value, now, expected] of rows)
     it(`of ${JSON.stringify(value)} is ${expected} ms`, () => {
-      // -5 is no number of seconds, and some browsers read it as a year.
+      // -5 is no valid number of seconds, and some browsers read it as a year.
       if (value === -5) expect(readRetryAfterMs(value, now) ?? 0).to.equal(0);
       else expect(readRetryAfterMs(value, now)).to.equal(expected);
     });
 
-  it('is as long as the caller allows, from the header before the body', () => {
+  it('is limited by the caller, and read from the header before the body', () => {
     expect(readRetryAfterMs('3600', null, Number.POSITIVE_INFINITY)).to.equal(3_600_000);
     const body = { retry_after: 7 };
     expect(readPauseMs(answerOf({ body }))).to.equal(7000);
@@ -48,7 +48,7 @@ describe('a wait that is asked for', () => {
     expect(readPauseMs(answerOf({}))).to.equal(undefined);
   });
 
-  it('is counted from the date of the answer, where it has one', () => {
+  it('is counted from the date of the response, if it has one', () => {
     expect(readDateMs(date)).to.equal(1_770_112_800_000);
     expect(readDateMs('no date')).to.equal(undefined);
     expect(readDateMs(null)).to.equal(undefined);
@@ -56,7 +56,7 @@ describe('a wait that is asked for', () => {
 });
 
 describe('one request', () => {
-  it('has the address without its query, and tells an empty answer from one that is no JSON', async () => {
+  it('has the URL without its query, and distinguishes an empty response from one that is not JSON', async () => {
     const { baseUrl } = await findReference();
     const init = { method: 'POST', headers: new Headers(), credentials: 'same-origin' } as const;
     const url = new URL(`${baseUrl}/auth/token?secret=1`);
@@ -94,7 +94,7 @@ describe('one request', () => {
     }
   });
 
-  it('leaves neither a timer nor a listener behind, whether it is answered or not', async () => {
+  it('leaves neither a timer nor a listener, with and without a response', async () => {
     const { fetch } = globalThis;
     const clock = stopClock();
     const init = { method: 'POST', headers: new Headers(), credentials: 'same-origin' } as const;
@@ -114,7 +114,7 @@ describe('one request', () => {
     }
   });
 
-  it('that got no answer is told apart by whether the browser is offline', () => {
+  it('without a response is classified by whether the browser is offline', () => {
     const cause = new TypeError('Failed to fetch');
     expect(networkError(cause)).to.include({ code: 'network', cause });
     Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false });

@@ -33,8 +33,8 @@ async function refusalOf(
   return rejection(open(await callsOf('alice', {}, options), fileName));
 }
 
-describe('a file on its way', () => {
-  it('is opened, presigned, sent and committed, and committing it again gives the same answer', async () => {
+describe('an upload', () => {
+  it('is opened, presigned, sent and committed, and a second commit gets the same response', async () => {
     const calls = await callsOf();
     const settings = await referenceSettings();
     const chunk = await randomChunk();
@@ -52,7 +52,7 @@ describe('a file on its way', () => {
     expect(await calls.commit?.(session, proof, forever)).to.deep.equal(first);
   });
 
-  it('needs no second upload of a chunk that the same user has stored', async () => {
+  it('does not send a chunk again that the same user has stored', async () => {
     const calls = await callsOf();
     const chunk = await randomChunk();
     const session = await open(calls, uniqueName());
@@ -63,7 +63,7 @@ describe('a file on its way', () => {
     expect(again.get(chunk.hash)).to.have.all.keys('receipt');
   });
 
-  it('hears on commit which chunks the service lacks', async () => {
+  it('gets the chunks that the service lacks from the commit', async () => {
     const calls = await callsOf();
     const chunk = await randomChunk();
     const session = await open(calls, uniqueName());
@@ -86,14 +86,14 @@ describe('a file on its way', () => {
     expect(presigned?.headers).not.to.include('referer');
   });
 
-  it('gives its name in composed form', async () => {
+  it('sends its name in composed form (NFC)', async () => {
     const calls = await callsOf();
     const fileName = uniqueName();
     await open(calls, `u\u0308${fileName}`);
     expect(await logOf({ fileName: `ü${fileName}` })).to.have.length(1);
   });
 
-  it('can be canceled, after which its session is gone', async () => {
+  it('can be canceled, after which its session does not exist', async () => {
     const calls = await callsOf();
     const session = await open(calls, uniqueName());
     await calls.cancel?.(session, forever);
@@ -102,7 +102,7 @@ describe('a file on its way', () => {
     expect(error).to.include({ code: 'session-expired', status: 410 });
   });
 
-  it('is not done because a proxy answered its commit with a page of its own', async () => {
+  it('is not done because a proxy responded to its commit with an HTML page', async () => {
     const calls = await callsOf();
     const fileName = uniqueName();
     const session = await open(calls, fileName, { fileSize: 0 });
@@ -116,14 +116,14 @@ describe('a file on its way', () => {
     expect(await calls.commit?.(session, proof, forever)).to.deep.equal({ missing: [] });
   });
 
-  it('is neither committed nor canceled where the page sets no path for it', async () => {
+  it('is neither committed nor canceled if the page sets no path for it', async () => {
     const calls = await callsOf('alice', { commitPath: '', cancelPath: '' });
     expect(calls).to.have.all.keys('openSession', 'presign');
   });
 });
 
-describe('a refusal of the service', () => {
-  it('of a token is told apart by its status, so that the token can be renewed', async () => {
+describe('an error response', () => {
+  it('to a token is classified by its status, so that the token can be renewed', async () => {
     const calls = createCalls(await referenceSettings(), withToken('not-a-token'));
     const error = await rejection<UploaderError>(open(calls, uniqueName()));
     expect(error).to.include({ code: 'token-rejected', status: 401 });
@@ -133,14 +133,14 @@ describe('a refusal of the service', () => {
     expect(JSON.stringify(error)).not.to.include('not-a-token');
   });
 
-  it('without any token is the same, and sends no header for one', async () => {
+  it('without any token is the same, and the request has no header for one', async () => {
     const calls = createCalls(await referenceSettings(), withToken(undefined));
     const fileName = uniqueName();
     expect(await rejection(open(calls, fileName))).to.include({ code: 'token-rejected', status: 401 });
     expect((await logOf({ fileName }))[0]?.hasBearer).to.equal(false);
   });
 
-  it('of a folder is final, whether the folder is closed to the user or not there', async () => {
+  it('for a folder is final, whether the user has no access or the folder does not exist', async () => {
     const closed = await rejection<UploaderError>(
       open(await callsOf('vic'), uniqueName(), { parentId: 'folder-b' }),
     );
@@ -151,17 +151,17 @@ describe('a refusal of the service', () => {
     expect(absent).to.include({ code: 'forbidden', status: 404 });
   });
 
-  it('of a file that is too large says so', async () => {
+  it('for a file that is too large has its own code', async () => {
     const request = open(await callsOf(), uniqueName(), { parentId: 'folder-small', fileSize: 2 ** 21 });
     expect(await rejection(request)).to.include({ code: 'file-too-large', status: 413 });
   });
 
-  it('of a name that is taken says so', async () => {
+  it('for a name that exists has its own code', async () => {
     const error = await refusalOf({ status: 409 });
     expect(error).to.include({ code: 'name-taken', status: 409 });
   });
 
-  it('of a batch that is too large or wrong is not worth the same try again', async () => {
+  it('for a batch that is too large or invalid is not retried unchanged', async () => {
     const calls = await callsOf();
     const session = await open(calls, uniqueName());
     const many = Array.from({ length: 101 }, (_, at) => ({
@@ -177,7 +177,7 @@ describe('a refusal of the service', () => {
     expect([tooMany, wrong].some(isCallRetryable)).to.equal(false);
   });
 
-  it('of a session that is none, or another user’s, is told apart', async () => {
+  it('for a session that does not exist, or belongs to another user, has its own code', async () => {
     const chunk = await randomChunk();
     const made = { sessionId: 's', header: 'not-a-passport' };
     const none = await rejection((await callsOf()).presign(made, [chunk], forever));
@@ -187,14 +187,14 @@ describe('a refusal of the service', () => {
     expect(stolen).to.include({ code: 'forbidden', status: 403 });
   });
 
-  it('keeps what it tells developers, cut short', async () => {
+  it('keeps its message for developers, truncated', async () => {
     const error = await refusalOf({ status: 422, body: { debuginfo: 'x'.repeat(2000) } });
     expect(error).to.include({ code: 'upload-refused', status: 422 });
     expect(error.debugInfo).to.have.length(500);
     expect(error.message).not.to.include('xxx');
   });
 
-  it('with a wait tells how long, in seconds, as a date or in the body, and five minutes at most', async () => {
+  it('with a delay has that in seconds, as a date or in the body, and five minutes at most', async () => {
     const waitOf = async (fault: Readonly<Record<string, unknown>>): Promise<number | undefined> => {
       const error = await refusalOf(fault);
       expect(error.code).to.equal('rate-limited');
@@ -209,14 +209,14 @@ describe('a refusal of the service', () => {
     expect(await waitOf({ status: 503, headers })).to.equal(20_000);
   });
 
-  it('by a fault of its own is worth another try', async () => {
+  it('of the server is retried', async () => {
     const error = await refusalOf({ status: 500 });
     expect(error).to.include({ code: 'service-failed', status: 500 });
     expect(isCallRetryable(error)).to.equal(true);
     expect(await refusalOf({ status: 408 })).to.include({ code: 'service-failed', status: 408 });
   });
 
-  it('means what the profile says, where the service uses statuses in its own way', async () => {
+  it('is classified by the profile if the service uses statuses differently', async () => {
     const fileName = uniqueName();
     await addFault({ operation: 'session', match: { fileName }, times: -1, status: 419 });
     const profile = { statuses: { 419: 'token' } } as const;
@@ -226,14 +226,14 @@ describe('a refusal of the service', () => {
     });
   });
 
-  it('of a token for want of scope does not ask for a new one', async () => {
+  it('to a token without the scope does not request a new one', async () => {
     const headers = { 'www-authenticate': 'Bearer error="insufficient_scope"' };
     expect(await refusalOf({ status: 401, headers })).to.include({ code: 'forbidden', status: 403 });
   });
 });
 
-describe('an answer that cannot be used', () => {
-  it('is a bad response where it is a page, broken JSON or lacks its fields', async () => {
+describe('an invalid response', () => {
+  it('is a bad response if it is HTML, broken JSON or lacks fields', async () => {
     for (const body of [
       '<!doctype html><p>Welcome',
       '{"session_id": "s',
@@ -245,7 +245,7 @@ describe('an answer that cannot be used', () => {
     }
   });
 
-  it('is a bad response where a chunk was left out: a gap is never taken for stored', async () => {
+  it('is a bad response if a chunk is missing: a gap is never treated as stored', async () => {
     const calls = await callsOf();
     const fileName = uniqueName();
     const session = await open(calls, fileName);
@@ -255,13 +255,13 @@ describe('an answer that cannot be used', () => {
     expect(await calls.presign(session, chunks, forever)).to.have.all.keys(chunks.map(({ hash }) => hash));
   });
 
-  it('is a network error where the line is cut, or the page may not read it', async () => {
+  it('is a network error if the connection breaks, or CORS forbids reading', async () => {
     expect(await refusalOf({ cut: 'before-body' })).to.include({ code: 'network' });
     expect(await refusalOf({ cut: 'mid-body' })).to.include({ code: 'network' });
     expect(await refusalOf({ withoutCors: true })).to.include({ code: 'network' });
   });
 
-  it('is not followed where it leads elsewhere', async () => {
+  it('is not followed if it redirects', async () => {
     const { baseUrl } = await referenceSettings();
     const fileName = uniqueName();
     const redirect = `${baseUrl}/files/uploadsession?elsewhere`;
@@ -270,12 +270,12 @@ describe('an answer that cannot be used', () => {
     expect(await logOf({ fileName })).to.have.length(1);
   });
 
-  it('is a timeout where it does not come, or stops on the way', async () => {
+  it('is a timeout if it does not arrive, or stops halfway', async () => {
     expect(await refusalOf({ delayMs: 5000 }, { timeoutMs: 100 })).to.include({ code: 'timeout' });
     expect(await refusalOf({ stall: true }, { timeoutMs: 300 })).to.include({ code: 'timeout' });
   });
 
-  it('is no error at all where it is no longer wanted', async () => {
+  it('is no error at all after an abort', async () => {
     const fileName = uniqueName();
     await addFault({ operation: 'session', match: { fileName }, delayMs: 5000 });
     const calls = await callsOf();

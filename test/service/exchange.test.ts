@@ -1,4 +1,4 @@
-// One request as the browser gets it: how it is made, when it is given up, and how much of its answer is read.
+// One request as the browser gets it: its options, when it is aborted, and how much of its response is read.
 
 import { expect } from '@open-wc/testing';
 import { createSend, exchange, isBelow, resolveUrl } from '../../src/service/http.ts';
@@ -10,7 +10,7 @@ import { forever } from './reference.ts';
 const { fetch } = globalThis;
 let asked: { url: string; init: RequestInit }[] = [];
 
-/** Gives every request this answer. */
+/** Gives every request this response. */
 function answerAll(answer: (signal: AbortSignal) => Promise<Response>): void {
   asked = [];
   globalThis.fetch = (url, init = {}) => {
@@ -19,7 +19,7 @@ function answerAll(answer: (signal: AbortSignal) => Promise<Response>): void {
   };
 }
 
-/** Never answers, and fails as the browser does when the request is given up. */
+/** Never responds, and fails like the browser on an abort. */
 const silence = (signal: AbortSignal): Promise<Response> =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));
@@ -34,7 +34,7 @@ const request = { method: 'POST', path: '/files', token: 't', signal: forever } 
 const init = { method: 'POST', headers: new Headers(), credentials: 'same-origin' } as const;
 
 describe('a request', () => {
-  it('follows no redirect, tells nobody where it comes from, and takes cookies only of its own site', async () => {
+  it('follows no redirect, sends no referrer, and sends cookies only to its own site', async () => {
     answerAll(async () => new Response('{}'));
     await createSend(settings)({ ...request, body: { a: 1 }, headers: { 'x-a': 'b' } });
     const [{ url, init: made }] = asked as [(typeof asked)[number]];
@@ -55,7 +55,7 @@ describe('a request', () => {
     });
   });
 
-  it('has no body and no type where there is none, no bearer where there is none, and no word before it', async () => {
+  it('has no body and no content type without content, no authorization without a bearer, and no scheme if none is set', async () => {
     answerAll(async () => new Response('{}'));
     await createSend({ ...settings, authHeader: 'x-token', authScheme: '' })({
       ...request,
@@ -71,7 +71,7 @@ describe('a request', () => {
     expect((second.init.headers as Headers).has('authorization')).to.equal(false);
   });
 
-  it('is given up after 30 s, and a millisecond later for each 32 bytes of a long body', async () => {
+  it('is aborted after 30 s, and a millisecond later for each 32 bytes of a long body', async () => {
     const clock = stopClock();
     try {
       for (const [body, lateMs] of [
@@ -94,7 +94,7 @@ describe('a request', () => {
     }
   });
 
-  it('rejects with the reason of who gave it up, before it is sent and while it waits', async () => {
+  it('rejects with the reason of an abort, before it is sent and while it waits', async () => {
     answerAll(silence);
     const reason = new Error('paused');
     const options = { body: undefined, timeoutMs: 60_000 };
@@ -111,7 +111,7 @@ describe('a request', () => {
     expect(asked[0]?.init.signal?.reason).to.equal(reason);
   });
 
-  it('is a network error where the line becomes another one, and not once it was answered', async () => {
+  it('is a network error if the network changes, and not after the response', async () => {
     const line = new AbortController();
     answerAll(silence);
     const send = createSend(settings, { connectionChange: () => line.signal });
@@ -127,7 +127,7 @@ describe('a request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it('is read up to 1 MiB, and its rest is not loaded', async () => {
     const text = (bytes: number): string => `"${'x'.repeat(bytes - 2)}"`;
     answerAll(async () => new Response(text(2 ** 20)));
@@ -145,7 +145,7 @@ describe('an answer', () => {
     expect(isCanceled).to.equal(true);
   });
 
-  it('keeps a letter that came in two parts', async () => {
+  it('keeps a character that arrived in two parts', async () => {
     const [...bytes] = new TextEncoder().encode('"ü€"');
     const parts = new ReadableStream({
       start(controller) {
@@ -160,7 +160,7 @@ describe('an answer', () => {
 });
 
 describe('the path of a request', () => {
-  it('may begin with any number of slashes, or be a whole address', () => {
+  it('may start with any number of slashes, or be a whole URL', () => {
     for (const path of ['a/b', '/a/b', '//a/b', 'https://api.test/v1/a/b', 'HTTPS://api.test/v1/a/b'])
       expect(resolveUrl('https://api.test/v1', path).href, path).to.equal('https://api.test/v1/a/b');
     expect(() => resolveUrl('https://api.test/v1', 'https://'))
@@ -168,7 +168,7 @@ describe('the path of a request', () => {
       .and.to.include({ code: 'bad-config' });
   });
 
-  it('is looked at through up to four layers of encoding, and no more', () => {
+  it('is decoded through up to four layers of encoding, and no more', () => {
     const encoded = (layers: number): string => {
       let dots = '..';
       for (let layer = 0; layer < layers; layer += 1) dots = encodeURIComponent(dots).replaceAll('.', '%2e');
@@ -216,13 +216,13 @@ describe('the meaning of a status', () => {
     504: 'retry',
   } as const;
   for (const [status, meaning] of Object.entries(MEANINGS))
-    it(`${status} is ${meaning}, unless the page says otherwise`, () => {
+    it(`${status} is ${meaning} unless the page sets another`, () => {
       expect(meaningOf(Number(status))).to.equal(meaning);
       const other = meaning === 'retry' ? 'token' : 'retry';
       expect(meaningOf(Number(status), { [Number(status)]: other })).to.equal(other);
     });
 
-  it('and all else that the interface leaves open have defaults', () => {
+  it('and all other open points of the interface have defaults', () => {
     expect(fillProfile({ sendSizes: undefined as never, fileName: 'path' as never })).to.deep.equal({
       missingChunk: 'error',
       hashEncoding: 'hex',

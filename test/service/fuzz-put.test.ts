@@ -1,5 +1,5 @@
-// Answers of a storage that make no sense: whatever comes, a chunk counts as sent only with 2xx, and all else is an error of ours
-// that is worth a fresh ticket.
+// Invalid responses of a storage: a chunk counts as sent only with 2xx, and everything else is an UploaderError that allows a fresh
+// ticket.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -8,7 +8,7 @@ import { createPut } from '../../src/service/put.ts';
 import { headers, status, text } from '../support/junk-answers.ts';
 import { addFault, findReference, forever, rejection } from './reference.ts';
 
-it('an answer without sense ends a PUT at once, and only 2xx is a success', async () => {
+it('an invalid response ends a PUT immediately, and only 2xx is a success', async () => {
   const { baseUrl, storageUrl } = await findReference();
   const put = createPut({ baseUrl, stallMs: 5000 });
   const body = new Blob(['some bytes']);
@@ -46,13 +46,13 @@ it('an answer without sense ends a PUT at once, and only 2xx is a success', asyn
   await fc.assert(fc.asyncProperty(status, text, retryAfter, check), { numRuns: 150 });
 });
 
-describe('ten thousand answers without sense', () => {
+describe('ten thousand invalid responses', () => {
   const { XMLHttpRequest: Real } = globalThis;
   afterEach(() => {
     globalThis.XMLHttpRequest = Real;
   });
 
-  it('end each PUT at once, and only 2xx from the very address that was asked is a success', async () => {
+  it('end each PUT immediately, and only 2xx from the requested URL is a success', async () => {
     const url = 'https://storage.test/chunk?ticket=1';
     const body = new Blob(['some bytes']);
     const put = createPut({ baseUrl: 'https://api.test' });
@@ -90,7 +90,7 @@ describe('ten thousand answers without sense', () => {
   });
 });
 
-/** What a request meets: how it ends, and all that can be read of its answer. */
+/** The outcome of a request, and all that can be read of its response. */
 interface Met {
   readonly end: 'onload' | 'onerror' | 'onabort';
   readonly status: number;
@@ -100,7 +100,7 @@ interface Met {
   readonly answeredBy: string;
 }
 
-/** A browser's request that is answered so, and reaches no network. */
+/** A browser request with this response, without a network. */
 function answering({ end, status, text, headers, loaded, answeredBy }: Met): typeof XMLHttpRequest {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   class Answered implements Partial<Record<Met['end'], () => void>> {

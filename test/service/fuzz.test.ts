@@ -1,5 +1,5 @@
-// Answers that make no sense, ten thousand for each operation: whatever comes, it is read or refused with an error of ours, at
-// once, and nothing counts as done that is not.
+// Invalid responses, ten thousand for each operation: each is read or rejected with an UploaderError, immediately, and nothing
+// counts as done that is not.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -34,7 +34,7 @@ const answerOf = (read: { status: number; body: unknown; headers: Record<string,
 };
 const answers = fc.record({ status, body, headers }).map(answerOf);
 
-/** What `read` gives, or `undefined` where it throws as it may; anything else that it throws fails the test. */
+/** The result of `read`, or `undefined` if it throws as it may; anything else that it throws fails the test. */
 function readOrRefused<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -58,7 +58,7 @@ function expectSession(session: Session): void {
   if (session.header === '') throw new Error('a session with an empty header');
 }
 
-/** Tickets for exactly what was asked, each with a receipt, and with a place where bytes may go or none at all. */
+/** Tickets for exactly the requested chunks, each with a receipt, and with an allowed URL or none. */
 function expectTickets(tickets: ReadonlyMap<string, Ticket>): void {
   if ([...tickets.keys()].join() !== HASHES.join()) throw new Error('tickets for something else');
   for (const { receipt, upload } of tickets.values()) {
@@ -79,7 +79,7 @@ function expectTickets(tickets: ReadonlyMap<string, Ticket>): void {
   }
 }
 
-describe('ten thousand answers without sense', () => {
+describe('ten thousand invalid responses', () => {
   it('open no session that cannot be used', () => {
     let takenCount = 0;
     const check = (answer: Answer): void => {
@@ -92,7 +92,7 @@ describe('ten thousand answers without sense', () => {
     expect(takenCount).to.be.greaterThan(10);
   });
 
-  it('give no ticket for what was not asked, and none that may not be used', () => {
+  it('give no ticket for a chunk that was not requested, and none that is not allowed', () => {
     let takenCount = 0;
     const check = (answer: Answer): void => {
       const tickets = readOrRefused(() => readTickets(answer, HASHES, PROFILE, rules));
@@ -101,11 +101,11 @@ describe('ten thousand answers without sense', () => {
       expectTickets(tickets);
     };
     fc.assert(fc.property(answers, check), { numRuns: COUNT });
-    // Not all are refused, or this would show little.
+    // Not all are rejected, or this would show little.
     expect(takenCount).to.be.greaterThan(10);
   });
 
-  it('ask after a commit for nothing that was not sent', () => {
+  it('to a commit request no chunk that was not sent', () => {
     const check = (answer: Answer): void => {
       const missing = readOrRefused(() => readMissing(answer, HASHES, PROFILE));
       if (missing && !(missing.length > 0 && missing.every((hash) => HASHES.includes(hash))))
@@ -115,7 +115,7 @@ describe('ten thousand answers without sense', () => {
     fc.assert(fc.property(answers, check), { numRuns: COUNT });
   });
 
-  it('are refusals with a code and a bearable pause, at every operation', () => {
+  it('are errors with a code and a limited delay, at every operation', () => {
     const operations = fc.constantFrom('open', 'presign', 'commit', 'cancel' as const);
     const check = (answer: Answer, operation: 'open' | 'presign' | 'commit' | 'cancel'): void =>
       expectOurs(readRefusal(answer, operation, PROFILE));
@@ -123,7 +123,7 @@ describe('ten thousand answers without sense', () => {
   });
 });
 
-/** All four operations; each result is what came of it, or `undefined` where it was refused. */
+/** All four operations; each result is the value, or `undefined` if it was rejected. */
 const SESSION = { sessionId: 's', header: 'h' };
 const CHUNKS = HASHES.map((hash) => ({ hash, sizeBytes: 1 }));
 const OPERATIONS = {
@@ -142,9 +142,9 @@ afterEach(() => {
   globalThis.fetch = fetch;
 });
 
-describe('answers without sense to real calls', () => {
+describe('invalid responses to real calls', () => {
   for (const [name, ask] of Object.entries(OPERATIONS)) {
-    it(`end ${name} at once, with what it is for or an error of ours; done only with 2xx and sense`, async () => {
+    it(`end ${name} immediately, with a result or an UploaderError; done only with a valid 2xx`, async () => {
       const calls = createCalls(rules, withToken('token'));
       let sent: { status: number; text: string } = { status: 0, text: '' };
       const check = async (status: number, text: string, headers: Record<string, string>): Promise<void> => {
@@ -167,7 +167,7 @@ describe('answers without sense to real calls', () => {
     });
   }
 
-  it('come over the wire as well, and end in an error of ours or in a session', async () => {
+  it('over the network as well end with an UploaderError or a session', async () => {
     const settings = await referenceSettings();
     const calls = createCalls(settings, withToken(await tokenOf('alice')), { timeoutMs: 5000 });
     const check = async (status: number, body: string): Promise<void> => {

@@ -1,4 +1,4 @@
-// Where a request with the bearer may go, and how much of an answer is read.
+// Where a request with the bearer may go, and how much of a response is read.
 
 import { expect } from '@open-wc/testing';
 import { nextTask } from '../../src/core/wait.ts';
@@ -49,7 +49,7 @@ describe('a privileged request', () => {
     }
   });
 
-  it('is refused before anything is sent', async () => {
+  it('is rejected before anything is sent', async () => {
     const { baseUrl } = await findReference();
     const settings = { baseUrl: `${baseUrl}/api`, authHeader: 'Authorization', authScheme: 'Bearer' };
     const fileName = uniqueName();
@@ -62,7 +62,7 @@ describe('a privileged request', () => {
     expect(await logOf({ fileName })).to.deep.equal([]);
   });
 
-  it('says nothing of the token where it cannot go into a header', async () => {
+  it('does not contain the token in an error if it is invalid in a header', async () => {
     const { baseUrl } = await findReference();
     const send = createSend({ baseUrl, authHeader: 'Authorization', authScheme: 'Bearer' });
     const request = send({ method: 'POST', path: '/files', token: 'se\ncret', signal: forever });
@@ -71,7 +71,7 @@ describe('a privileged request', () => {
     expect(`${error.message} ${String(error.cause)}`).not.to.include('cret');
   });
 
-  it('reads no more of an answer than it was told to', async () => {
+  it('reads no more of a response than its limit', async () => {
     const { baseUrl } = await findReference();
     const send = createSend({ baseUrl, authHeader: 'Authorization', authScheme: 'Bearer' });
     const request = {
@@ -85,7 +85,7 @@ describe('a privileged request', () => {
     expect(await rejection(send({ ...request, maxBytes: 10 }))).to.include({ code: 'bad-response' });
   });
 
-  it('is given longer where it has much to say, such as the commit of ten thousand chunks', async () => {
+  it('has a longer timeout for long bodies, such as the commit of ten thousand chunks', async () => {
     const { baseUrl } = await findReference();
     const settings = { baseUrl, authHeader: 'Authorization', authScheme: 'Bearer' };
     const send = createSend(settings, { timeoutMs: 1 });
@@ -94,7 +94,7 @@ describe('a privileged request', () => {
     expect((await send({ ...request, body: long })).status).to.be.within(400, 499);
   });
 
-  it('is a network error at once when the line becomes another one while it waits', async () => {
+  it('is a network error immediately when the network changes while it waits', async () => {
     const { baseUrl } = await findReference();
     const fileName = uniqueName();
     await addFault({ operation: 'session', match: { fileName }, stall: true });
@@ -115,7 +115,7 @@ describe('a privileged request', () => {
   });
 });
 
-describe('an address for bytes', () => {
+describe('an upload URL', () => {
   it('is https, or http on this machine while the service is on this machine', () => {
     const cases: [string, string, boolean][] = [
       ['https://s.example', 'https://storage.example/x', true],

@@ -7,14 +7,14 @@ import { addFault, forever, referenceSettings, rejection, uniqueName } from './r
 describe('a sign-in call', () => {
   const options = { credentials: 'same-origin', signal: forever } as const;
 
-  it('answers whatever the status is, with what the service says', async () => {
+  it('returns the response of the service, whatever the status', async () => {
     const post = createPost(await referenceSettings());
     const answer = await post('/auth/token', { code: 'made-up', code_verifier: 'x'.repeat(43) }, options);
     expect(answer.status).to.be.within(400, 401);
     expect(answer.body).to.be.an('object');
   });
 
-  it('goes below the base URL, or to a whole address that the page set, but never there with the bearer', async () => {
+  it('goes below the base URL, or to a whole URL that the page set, but there never with the bearer', async () => {
     const { baseUrl } = await referenceSettings();
     const post = createPost({ baseUrl: `${baseUrl}/api`, authHeader: 'Authorization' });
     const whole = await post(`${baseUrl}/auth/token`, {}, options);
@@ -29,7 +29,7 @@ describe('a sign-in call', () => {
     }
   });
 
-  it('tells how long to wait, by header', async () => {
+  it('returns the delay of the header', async () => {
     const fileName = uniqueName();
     const headers = { 'retry-after': '3', 'www-authenticate': 'Bearer' };
     await addFault({ operation: 'session', match: { fileName }, status: 429, headers, body: '<p>Busy' });
@@ -43,7 +43,7 @@ describe('a sign-in call', () => {
     });
   });
 
-  it('tells how long to wait, by what the body says, however long', async () => {
+  it('returns the delay of the body, however long', async () => {
     const post = createPost(await referenceSettings());
     const pauseOf = async (body: object, headers: object = {}): Promise<number | undefined> => {
       const fileName = uniqueName();
@@ -56,7 +56,7 @@ describe('a sign-in call', () => {
     expect(await pauseOf({ retry_after: 7 }, { 'retry-after': '3600' })).to.equal(3_600_000);
   });
 
-  it('rejects where no answer came', async () => {
+  it('rejects without a response', async () => {
     const post = createPost({ baseUrl: 'http://localhost:1', authHeader: 'Authorization' });
     expect(await rejection(post('/auth/token', {}, options))).to.include({ code: 'network' });
   });

@@ -1,4 +1,4 @@
-// What every answer of a storage means, and how its progress is read: requests that the test answers itself.
+// What every response of a storage means, and how progress is read: the test responds to the requests.
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';
@@ -49,7 +49,7 @@ afterEach(() => {
   Reflect.deleteProperty(performance, 'now');
 });
 
-/** Gives the request an answer, which it has from now on. */
+/** Gives the request a response. */
 function answer(
   xhr: XMLHttpRequest,
   status: number,
@@ -90,7 +90,7 @@ async function codeOf(status: number, said: Said = {}): Promise<string | [string
   return sent;
 }
 
-describe('an answer of the storage', () => {
+describe('a response of the storage', () => {
   for (const [status, code] of [
     [199, 'upload-refused'],
     [200, 'stored'],
@@ -118,7 +118,7 @@ describe('an answer of the storage', () => {
       expect(await codeOf(status)).to.equal(code);
     });
 
-  it('means what the page says, for each status by itself', async () => {
+  it('is classified by the page, for each status', async () => {
     const meanings = {
       stored: 'stored',
       'slow-down': 'rate-limited',
@@ -132,12 +132,12 @@ describe('an answer of the storage', () => {
       }
   });
 
-  it('that came from another address is no yes', async () => {
+  it('from another URL is no success', async () => {
     expect(await codeOf(200, { responseURL: 'https://other.test/object' })).to.equal('upload-refused');
     expect(await codeOf(500, { responseURL: '' })).to.equal('upload-refused');
   });
 
-  it('of a URL that has run out says so, from its last millisecond on', async () => {
+  it('to an expired URL says so, from its last millisecond', async () => {
     Object.assign(performance, { now: () => NOW_MS });
     for (const [expiresAtMs, code] of [
       [NOW_MS - 1, 'ticket-expired'],
@@ -150,7 +150,7 @@ describe('an answer of the storage', () => {
     }
   });
 
-  it('that names another hash says so, in the words of any storage', async () => {
+  it('with a hash mismatch says so, in the words of any storage', async () => {
     for (const text of [
       '<Code>XAmzContentSHA256Mismatch</Code>',
       '<Code>BadDigest</Code>',
@@ -169,7 +169,7 @@ describe('an answer of the storage', () => {
       expect(await codeOf(400, { text }), text).to.equal('upload-refused');
   });
 
-  it('asks to wait where the page may read for how long', async () => {
+  it('has a delay if the page may read it', async () => {
     const date = 'Tue, 03 Feb 2026 10:00:00 GMT';
     for (const status of [429, 503]) {
       expect(await codeOf(status, { headers: { 'retry-after': '2' } })).to.deep.equal(['rate-limited', 2000]);
@@ -180,7 +180,7 @@ describe('an answer of the storage', () => {
     expect(await codeOf(500, { headers: { 'retry-after': '2' } })).to.equal('service-failed');
   });
 
-  it('is enough once it has told more than anybody reads', async () => {
+  it('is not read beyond a limit', async () => {
     for (const [loaded, isOver] of [
       [65_536, false],
       [65_537, true],
@@ -233,7 +233,7 @@ describe('a request to the storage', () => {
   const progress = (xhr: XMLHttpRequest, loaded: number): void =>
     void xhr.upload.dispatchEvent(new ProgressEvent('progress', { loaded }));
 
-  it('is what its ticket says, without cookies and without a type of its own', () => {
+  it('is sent as its ticket says, without cookies and without a content type of its own', () => {
     const body = new Blob(['123'], { type: 'text/plain' });
     const { xhr } = start(body, {}, uploadOf({ method: 'POST', headers: { 'x-a': '1', 'x-b': '2' } }));
     expect(opened).to.deep.equal(['POST', url]);
@@ -249,7 +249,7 @@ describe('a request to the storage', () => {
     expect(bodies.at(-1)).to.equal(plain);
   });
 
-  it('tells its progress, never more than the bytes of the chunk, and nothing after its end', async () => {
+  it('reports its progress, never more than the bytes of the chunk, and nothing after its end', async () => {
     const { xhr, result } = start();
     for (const loaded of [1, 3, 4]) progress(xhr, loaded);
     answer(xhr, 200, {});
@@ -260,7 +260,7 @@ describe('a request to the storage', () => {
     expect(result.code).to.equal('stored');
   });
 
-  it('that ends without an answer is a network error', async () => {
+  it('that ends without a response is a network error', async () => {
     for (const type of ['error', 'abort']) {
       const { xhr, result } = start();
       xhr.dispatchEvent(new ProgressEvent(type));
@@ -269,7 +269,7 @@ describe('a request to the storage', () => {
     }
   });
 
-  it('says for good that its storage answers many requests over one connection, once that is seen', async () => {
+  it('reports once that its storage multiplexes requests over one connection', async () => {
     const { getEntriesByName } = performance;
     let nextHopProtocol = 'http/1.1';
     let asked: unknown[] = [];
@@ -306,14 +306,14 @@ describe('a request to the storage', () => {
     }
   });
 
-  it('is given up after 30 s without progress, four times that before the first byte and twice for the answer', async () => {
+  it('is aborted after 30 s without progress, four times that before the first byte and twice for the response', async () => {
     const clock = stopClock();
     try {
       const overAfter = async (ms: number, act: (xhr: XMLHttpRequest) => void): Promise<void> => {
         const { xhr, result } = start();
         await clock.pass(100_000);
         act(xhr);
-        // When the first deadline has passed, the next one is looked at.
+        // The next deadline is checked when the first has passed.
         await clock.pass(20_000);
         await clock.pass(ms - 20_001);
         expect(result.code, `${ms} - 1`).to.equal('');
@@ -334,7 +334,7 @@ describe('a request to the storage', () => {
     }
   });
 
-  it('is ended with the reason of who gave it up', async () => {
+  it('is ended with the reason of an abort', async () => {
     const { abort } = XMLHttpRequest.prototype;
     const aborted: unknown[] = [];
     XMLHttpRequest.prototype.abort = function (this: XMLHttpRequest) {
@@ -354,7 +354,7 @@ describe('a request to the storage', () => {
     }
   });
 
-  it('leaves no timer and no listener behind', async () => {
+  it('leaves no timer and no listener', async () => {
     const clock = stopClock();
     try {
       const { xhr } = start();

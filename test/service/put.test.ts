@@ -1,4 +1,4 @@
-// Chunks on their way to a storage on another origin: what goes along, what comes back, what goes wrong.
+// Chunks sent to a storage on another origin: headers, responses, errors.
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';
@@ -47,7 +47,7 @@ async function send(
 
 async function refusalOf(fault: Readonly<Record<string, unknown>>, stallMs = 30_000): Promise<UploaderError> {
   const chunk = await sendable();
-  // Until the end of the test: a browser may try a cut request again by itself.
+  // Until the end of the test: a browser may retry a broken request automatically.
   await addFault({ operation: 'put', match: { hash: chunk.hash }, times: -1, ...fault });
   return rejection(send(chunk, { stallMs }));
 }
@@ -56,7 +56,7 @@ const isStored = async ({ hash }: Sendable): Promise<boolean> =>
   (await logOf({ hash })).some(({ stored }) => stored === true);
 
 describe('a chunk that is sent', () => {
-  it('is stored, and tells its progress up to its last byte', async () => {
+  it('is stored, and reports its progress up to its last byte', async () => {
     const chunk = await sendable(2 ** 21);
     const progress: number[] = [];
     await send(chunk, { onProgress: (sentBytes) => progress.push(sentBytes) });
@@ -65,7 +65,7 @@ describe('a chunk that is sent', () => {
     expect(await isStored(chunk)).to.equal(true);
   });
 
-  it('may take many times as long as it may stand still, as long as bytes move', async () => {
+  it('may take much longer than its stall limit while bytes move', async () => {
     const chunk = await sendable();
     const stallMs = 10_000;
     const { send: sendXhr } = XMLHttpRequest.prototype;
@@ -97,7 +97,7 @@ describe('a chunk that is sent', () => {
     [100_000, 120_000],
     [150_000, 150_000],
   ] as const)
-    it(`that may stand still for ${stallMs / 1000} s is given ${patienceMs / 1000} s where the browser holds it back`, async () => {
+    it(`with a stall limit of ${stallMs / 1000} s gets ${patienceMs / 1000} s if the browser delays it`, async () => {
       const chunk = await sendable();
       const { send: sendXhr } = XMLHttpRequest.prototype;
       let isHeldBack = false;
@@ -123,7 +123,7 @@ describe('a chunk that is sent', () => {
       }
     });
 
-  it('carries no bearer, no cookie, no session and no type of its own', async () => {
+  it('carries no bearer, no cookie, no session and no content type of its own', async () => {
     const chunk = await sendable();
     await send({ ...chunk, body: new Blob([chunk.body], { type: 'text/x-secret' }) });
     const [entry] = await logOf({ hash: chunk.hash });
@@ -132,14 +132,14 @@ describe('a chunk that is sent', () => {
     expect(entry?.headers).not.to.include.members(['content-type']);
   });
 
-  it('carries the headers that its ticket asks for', async () => {
+  it('carries the headers of its ticket', async () => {
     const chunk = await sendable();
     const upload = { ...chunk.upload, headers: { 'Content-Type': 'application/octet-stream' } };
     await send({ ...chunk, upload });
     expect((await logOf({ hash: chunk.hash }))[0]?.headers).to.include('content-type');
   });
 
-  it('goes to no address that is neither https nor on this machine', async () => {
+  it('goes only to a URL that is https or on this machine', async () => {
     const chunk = await sendable();
     const put = createPut({ baseUrl: 'https://service.example' });
     expect(await rejection(put(chunk.upload, chunk.body, { signal: forever }))).to.include({
@@ -149,8 +149,8 @@ describe('a chunk that is sent', () => {
   });
 });
 
-describe('a chunk that is no longer wanted', () => {
-  it('stops on the way with the reason that was given, and nothing is stored', async () => {
+describe('an aborted chunk', () => {
+  it('stops with the given reason, and nothing is stored', async () => {
     const chunk = await sendable(2 ** 20);
     await addFault({ operation: 'put', match: { hash: chunk.hash }, times: -1, stall: true });
     const stop = new AbortController();
@@ -160,7 +160,7 @@ describe('a chunk that is no longer wanted', () => {
     expect(await isStored(chunk)).to.equal(false);
   });
 
-  it('is not begun', async () => {
+  it('is not started', async () => {
     const chunk = await sendable();
     const reason = new Error('paused');
     expect(await rejection(send(chunk, { signal: AbortSignal.abort(reason) }))).to.equal(reason);
@@ -169,7 +169,7 @@ describe('a chunk that is no longer wanted', () => {
 });
 
 describe('a chunk that fails', () => {
-  it('because its URL ran out says so where the ticket tells its time, and is refused where not', async () => {
+  it('because its URL expired says so if the ticket has its expiry, and is refused otherwise', async () => {
     const silent = await sendable(1000, { expireTickets: true });
     expect(silent.upload.expiresAtMs).to.equal(undefined);
     expect(await rejection(send(silent))).to.include({ code: 'upload-refused', status: 403 });
@@ -183,7 +183,7 @@ describe('a chunk that fails', () => {
     expect(await isStored(chunk)).to.equal(false);
   });
 
-  it('by a refusal or a fault of the storage has its status', async () => {
+  it('by an error of the storage has its status', async () => {
     expect(await refusalOf({ status: 400 })).to.include({ code: 'upload-refused', status: 400 });
     expect(await refusalOf({ status: 401 })).to.include({ code: 'upload-refused', status: 401 });
     expect(await refusalOf({ status: 404 })).to.include({ code: 'upload-refused', status: 404 });
@@ -192,7 +192,7 @@ describe('a chunk that fails', () => {
     expect(await refusalOf({ status: 500 })).to.include({ code: 'service-failed', status: 500 });
   });
 
-  it('or not, as the page says what a status means', async () => {
+  it("is classified by the page's mapping of statuses", async () => {
     const answered = async (
       status: number,
       statuses: Profile['putStatuses'],
@@ -212,7 +212,7 @@ describe('a chunk that fails', () => {
     expect(await answered(204, { 204: 'refused' })).to.include({ code: 'upload-refused', status: 204 });
   });
 
-  it('because the storage is busy waits as long as it is told, where that may be read', async () => {
+  it('because the storage is busy waits for the Retry-After, if the page may read it', async () => {
     const headers = { 'retry-after': '2' };
     const hidden = await refusalOf({ status: 429, headers });
     expect(hidden).to.include({ code: 'rate-limited', status: 429 });
@@ -224,14 +224,14 @@ describe('a chunk that fails', () => {
     });
   });
 
-  it('because the line is cut, or the answer may not be read, is a network error', async () => {
+  it('because the connection breaks, or CORS forbids reading, is a network error', async () => {
     expect(await refusalOf({ cut: 'before-body' })).to.include({ code: 'network' });
     expect(await refusalOf({ cut: 'mid-body' })).to.include({ code: 'network' });
     expect(await refusalOf({ cut: 'after-body' })).to.include({ code: 'network' });
     expect(await refusalOf({ status: 403, withoutCors: true })).to.include({ code: 'network' });
   });
 
-  it('because it was sent elsewhere is refused, even where elsewhere says yes', async () => {
+  it('because it was redirected is rejected, even if the other URL succeeds', async () => {
     const elsewhere = await sendable();
     const chunk = await sendable();
     await addFault({ operation: 'put', match: { hash: elsewhere.hash }, times: -1, storeNothing: true });
@@ -244,12 +244,12 @@ describe('a chunk that fails', () => {
     expect(await rejection(send(chunk))).to.include({ code: 'upload-refused', status: 200 });
   });
 
-  it('because nothing moves any more has stalled', async () => {
+  it('because no bytes move has stalled', async () => {
     expect(await refusalOf({ stall: true }, 50)).to.include({ code: 'upload-stalled' });
     expect(await refusalOf({ delayMs: 5000 }, 50)).to.include({ code: 'upload-stalled' });
   });
 
-  it('because the browser gave it up, which we did not ask for, is a network error', async () => {
+  it('because the browser aborted it, without a request of ours, is a network error', async () => {
     const chunk = await sendable();
     const { send: sendXhr } = XMLHttpRequest.prototype;
     XMLHttpRequest.prototype.send = function abort(this: XMLHttpRequest) {
@@ -264,11 +264,11 @@ describe('a chunk that fails', () => {
     }
   });
 
-  it('with a long tale as the answer still has its status', async () => {
+  it('with a long response body still has its status', async () => {
     expect(await refusalOf({ status: 500, body: 'x'.repeat(500_000) })).to.include({ status: 500 });
   });
 
-  it('never names its URL in the error', async () => {
+  it('never has its URL in the error', async () => {
     const chunk = await sendable(1000, { wrongTicket: true });
     const error = await rejection<UploaderError>(send(chunk));
     expect(`${error.message} ${JSON.stringify(error)}`).not.to.match(/https?:/);

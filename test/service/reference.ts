@@ -1,5 +1,5 @@
-// Speaks to the reference service that runs beside the tests: tokens, faults and log. Other test files use the same service at
-// the same time, so every fault names the file or the chunk that it strikes.
+// The reference service that runs beside the tests: tokens, faults and log. Other test files use the same service at the same time,
+// so every fault names the file or the chunk that it applies to.
 
 import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
 import type { Calls, WithToken } from '../../src/core/types.ts';
@@ -11,7 +11,7 @@ export interface Reference {
   readonly storageUrl: string;
 }
 
-/** Where the service is. */
+/** URLs of the service. */
 export async function findReference(): Promise<Reference> {
   const response = await fetch('/test-config.json');
   return (await response.json()) as Reference;
@@ -96,7 +96,7 @@ export async function randomChunk(
   return { body: new Blob([bytes]), hash, sizeBytes };
 }
 
-/** The error that a promise rejects with; throws where it resolves. */
+/** The error that a promise rejects with; throws if it resolves. */
 export async function rejection<T = Error>(promise: Promise<unknown>): Promise<T> {
   try {
     await promise;

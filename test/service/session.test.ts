@@ -1,4 +1,4 @@
-// What is read from the answer that opens a session, and from a commit that lacks chunks.
+// How the response that opens a session is read, and that of a commit that lacks chunks.
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';
@@ -11,7 +11,7 @@ const answerOf = (body: unknown, headers: Record<string, string> = {}): Answer =
   return { status: 200, address: '', body, isEmpty: false, header: (name) => all.get(name) };
 };
 
-describe('what opens the calls of a session', () => {
+describe('the session header', () => {
   const headerOf = (body: unknown, headers?: Record<string, string>, profile: Profile = {}): string =>
     readSession(answerOf(body, headers), fillProfile(profile)).header;
 
@@ -23,13 +23,13 @@ describe('what opens the calls of a session', () => {
     expect(headerOf({ session_id: 'id', passport: null, token: '' })).to.equal('id');
   });
 
-  it('is what the profile says', () => {
+  it('is set by the profile', () => {
     const sessionHeader: Profile['sessionHeader'] = ({ body, header }) => `${String(body.seal)}-${header}`;
     const headers = { 'x-service-uploadsession': 'h' };
     expect(headerOf({ session_id: 'id', seal: 's' }, headers, { sessionHeader })).to.equal('s-h');
   });
 
-  it('is nothing that a header cannot hold, and nothing without an id', () => {
+  it('is never a value that a header cannot hold, and missing without an id', () => {
     for (const body of [
       { session_id: 'id', passport: 'a\r\nAuthorization: b' },
       { session_id: 'ïd' },
@@ -46,7 +46,7 @@ describe('what opens the calls of a session', () => {
     }
   });
 
-  it('is an error of the page where its profile throws', () => {
+  it('is an error of the page if its profile throws', () => {
     const sessionHeader = (): string => {
       throw new Error('of the page');
     };
@@ -59,7 +59,7 @@ describe('what opens the calls of a session', () => {
 describe('hashes on the wire', () => {
   const hash = 'fb'.repeat(32);
 
-  it('are hex, or base64, or base64url, and sizes go along where the profile says so', () => {
+  it('are hex, base64 or base64url, with sizes if the profile says so', () => {
     const body = (profile: Profile): unknown => presignBody([{ hash, sizeBytes: 7 }], fillProfile(profile));
     expect(body({})).to.deep.equal({ hashes: [hash] });
     expect(body({ hashEncoding: 'base64' })).to.deep.equal({ hashes: [`${'+/v7'.repeat(10)}+/s=`] });
@@ -67,7 +67,7 @@ describe('hashes on the wire', () => {
     expect(body({ sendSizes: true })).to.deep.equal({ hashes: [hash], sizes: [7] });
   });
 
-  it('are read back as ours where a commit lacks them, each once', () => {
+  it('are converted back to hex if a commit lacks them, each once', () => {
     const missingOf = (missing: unknown, profile: Profile = {}): string[] | undefined =>
       readMissing(answerOf({ missing }), [hash, 'aa'], fillProfile(profile));
     expect(missingOf([hash.toUpperCase(), hash])).to.deep.equal([hash]);
@@ -81,7 +81,7 @@ describe('hashes on the wire', () => {
     }
   });
 
-  it('go into a commit in the same writing, with the receipts beside them', () => {
+  it('have the same encoding in a commit, with the receipts beside them', () => {
     const proof = { hashes: [hash], receipts: ['r'] };
     expect(commitBody(proof, fillProfile({}))).to.deep.equal(proof);
     const encoded = { hashes: [`${'-_v7'.repeat(10)}-_s`], receipts: ['r'] };

@@ -1,4 +1,4 @@
-// How long an upload URL lives, as the entry, the URL itself or the profile tell.
+// How long an upload URL lives, according to the entry, the URL itself or the profile.
 
 import { expect } from '@open-wc/testing';
 import { type read, readOne, url } from './ticket-reader.ts';
@@ -7,7 +7,7 @@ describe('the life of an upload URL', () => {
   const date = 'Tue, 03 Feb 2026 10:00:00 GMT';
   const now = '2026-02-03T10:00:00Z';
   const soon = '2026-02-03T10:05:00Z';
-  /** Seconds, from the arrival of the answer. */
+  /** Seconds from the arrival of the response. */
   const lifeOf = (
     more: { upload_url?: string; expires_at?: unknown },
     options: Parameters<typeof read>[1] = {},
@@ -17,7 +17,7 @@ describe('the life of an upload URL', () => {
     return expiresAtMs === undefined ? undefined : (expiresAtMs - receivedAtMs) / 1000;
   };
 
-  it('is told by the entry, in any of the usual ways, by the clock of the service', () => {
+  it('is in the entry, in any of the usual forms, by the clock of the service', () => {
     const seconds = Date.parse(soon) / 1000;
     for (const expires_at of [
       soon,
@@ -30,18 +30,18 @@ describe('the life of an upload URL', () => {
     }
   });
 
-  it('is told by the URL', () => {
+  it('is in the URL', () => {
     const signed = `${url}&X-Amz-Date=20260203T095900Z&X-Amz-Expires=300`;
     expect(lifeOf({ upload_url: signed })).to.equal(240);
     expect(lifeOf({ upload_url: `${url}&Expires=${Date.parse(soon) / 1000}` })).to.equal(300);
   });
 
-  it('is never longer than the URL was signed for, though a clock is behind', () => {
+  it("never exceeds that of the URL's signature, even if a clock is slow", () => {
     const upload_url = `${url}&X-Amz-Date=20260203T120000Z&X-Amz-Expires=300`;
     expect(lifeOf({ upload_url })).to.equal(300);
   });
 
-  it('is unknown where nothing tells, where it makes no sense, and where it would be over already', () => {
+  it('is unknown if it is missing, invalid, or already over', () => {
     for (const expires_at of [undefined, 'soon', '', {}, Number.NaN, -1, 1e11, '2026-02-03T09:00:00Z', now]) {
       expect(lifeOf({ expires_at }), String(expires_at)).to.equal(undefined);
     }
@@ -62,7 +62,7 @@ describe('the life of an upload URL', () => {
     }
   });
 
-  it('is what the profile says', () => {
+  it('is set by the profile', () => {
     expect(lifeOf({ expires_at: soon }, { profile: { urlLifetime: () => 60 } })).to.equal(60);
     expect(lifeOf({ expires_at: soon }, { profile: { urlLifetime: () => undefined } })).to.equal(undefined);
   });

@@ -1,4 +1,4 @@
-// Reads the answer to a presign call as the client does, for tests.
+// Reads the response to a presign call as the client does, for tests.
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';

@@ -1,10 +1,10 @@
-// What is made of the answer to a presign call: which entry is whose, what counts as stored, what may be asked of a page.
+// How the response to a presign call is read: which entry belongs to which chunk, what counts as stored, what a ticket may request.
 
 import { expect } from '@open-wc/testing';
 import type { Ticket } from '../../src/core/types.ts';
 import { a, b, expectBad, read, readOne, url } from './ticket-reader.ts';
 
-/** Written down here a second time, so that a header that is dropped from the source is noticed. */
+/** Written here a second time, so that removing a header from the source is noticed. */
 const FORBIDDEN_HEADERS = [
   'accept-charset',
   'accept-encoding',
@@ -42,7 +42,7 @@ describe('the entry of a chunk', () => {
   const entry = (receipt: string): unknown => ({ receipt });
   const receipts = (tickets: Ticket[]): string[] => tickets.map(({ receipt }) => receipt);
 
-  it('is under its hash, in any order and case', () => {
+  it('is found by its hash, in any order and case', () => {
     expect(receipts(read({ [b]: entry('rb'), [a]: entry('ra') }, { hashes: [a, b] }))).to.deep.equal([
       'ra',
       'rb',
@@ -50,7 +50,7 @@ describe('the entry of a chunk', () => {
     expect(receipts(read({ [a.toUpperCase()]: entry('ra') }))).to.deep.equal(['ra']);
   });
 
-  it('is under its position, when the keys are exactly the positions', () => {
+  it('is found by its position if the keys are exactly the positions', () => {
     expect(receipts(read({ 1: entry('rb'), 0: entry('ra') }, { hashes: [a, b] }))).to.deep.equal([
       'ra',
       'rb',
@@ -59,36 +59,36 @@ describe('the entry of a chunk', () => {
     expectBad(() => read({ 0: entry('ra') }, { hashes: [a, b] }));
   });
 
-  it('is compared with its case where the hash is not written in hex', () => {
+  it('is compared case-sensitively if the hash is not hex', () => {
     const key = `${'qqqq'.repeat(10)}qqo=`;
     const profile = { hashEncoding: 'base64' } as const;
     expect(receipts(read({ [key]: entry('ra') }, { profile }))).to.deep.equal(['ra']);
     expectBad(() => read({ [key.toUpperCase()]: entry('ra') }, { profile }));
   });
 
-  it('is where the profile says', () => {
+  it('is found by the profile', () => {
     const chunkKey = (hash: string, position: number): string => `${position}:${hash}`;
     expect(receipts(read({ [`0:${a}`]: entry('ra') }, { profile: { chunkKey } }))).to.deep.equal(['ra']);
   });
 
-  it('is an error where it is missing, unless the profile takes that for stored', () => {
+  it('is an error if it is missing, unless the profile treats that as stored', () => {
     expectBad(() => read({}, { hashes: [a] }));
     expectBad(() => read({ [a]: null }));
     expect(read({}, { profile: { missingChunk: 'stored' } })).to.deep.equal([{ receipt: '' }]);
   });
 
-  it('is never one that every object has', () => {
+  it('is never an inherited property of objects', () => {
     expectBad(() => read({}, { profile: { chunkKey: () => 'constructor' } }));
     expectBad(() => read({}, { profile: { chunkKey: () => '__proto__' } }));
     expectBad(() => read(JSON.parse(`{"__proto__": {"${a}": {"receipt": "r"}}}`)));
   });
 
-  it('is an error where there are no entries at all', () => {
+  it('is an error if there are no entries at all', () => {
     for (const chunks of [undefined, null, 'x', 7, []]) expectBad(() => read(chunks));
   });
 });
 
-it('an answer that cannot be used says what is wrong with it', () => {
+it('an invalid response says what is wrong with it', () => {
   const rows: readonly (readonly [unknown, string])[] = [
     [undefined, 'the answer has no chunks'],
     [{}, 'a chunk has no entry in the answer'],
@@ -99,7 +99,7 @@ it('an answer that cannot be used says what is wrong with it', () => {
 });
 
 describe('a receipt', () => {
-  it('is a text that is not empty, and not endless', () => {
+  it('is a non-empty text of limited length', () => {
     for (const receipt of [undefined, null, '', 7, {}, 'x'.repeat(20_000)]) {
       expectBad(() => readOne({ upload_url: url, receipt }), String(receipt).slice(0, 9));
     }
@@ -112,7 +112,7 @@ describe('a receipt', () => {
     expectBad(() => readOne({ upload_url: 7, receipt: 'r' }));
   });
 
-  it('means that, too, where the profile says so', () => {
+  it('means that, too, if the profile says so', () => {
     const storedChunk = (entry: Readonly<Record<string, unknown>>): boolean => entry.state === 'have';
     const options = { profile: { storedChunk } };
     expect(readOne({ upload_url: url, receipt: 'r', state: 'have' }, options)).to.deep.equal({
@@ -126,7 +126,7 @@ describe('an upload URL', () => {
   const urlOf = (upload_url: unknown, own: Parameters<typeof read>[1] = {}): string | undefined =>
     readOne({ upload_url, receipt: 'r' }, own)?.upload?.url;
 
-  it('is https, whole, and without a user', () => {
+  it('is an absolute https URL without a user', () => {
     expect(urlOf(`${url}#part`)).to.equal(url);
     for (const bad of [
       'http://storage.example/put',
@@ -144,12 +144,12 @@ describe('an upload URL', () => {
     }
   });
 
-  it('may be http on this machine where the service is on this machine', () => {
+  it('may be http on this machine if the service is on this machine', () => {
     const local = 'http://127.0.0.1:9000/put';
     expect(urlOf(local, { baseUrl: 'http://localhost:8000' })).to.equal(local);
   });
 
-  it('stays within the origins that the page allows', () => {
+  it('has one of the origins that the page allows', () => {
     expect(urlOf(url, { uploadOrigins: ['https://storage.example'] })).to.equal(url);
     for (const origin of [
       'https://other.example',
@@ -163,17 +163,17 @@ describe('an upload URL', () => {
   });
 });
 
-describe('what a ticket asks for beside the bytes', () => {
+describe('the request of a ticket', () => {
   const entry = (more: object): unknown => ({ upload_url: url, receipt: 'r', ...more });
 
-  it('is a method, PUT or POST', () => {
+  it('uses PUT or POST', () => {
     expect(readOne(entry({}))?.upload?.method).to.equal('PUT');
     expect(readOne(entry({ method: 'post' }))?.upload?.method).to.equal('POST');
     for (const method of ['GET', 'DELETE', 'PUT\r\n', '', 7])
       expectBad(() => readOne(entry({ method })), String(method));
   });
 
-  it('is headers, of which the browser sends some by itself', () => {
+  it('omits headers that the browser sets itself', () => {
     const headers = {
       'x-amz-content-sha256': a,
       'content-type': 'a/b',
@@ -186,7 +186,7 @@ describe('what a ticket asks for beside the bytes', () => {
     });
   });
 
-  it('is no header that carries what is ours, that a browser keeps to itself, or that holds a line end', () => {
+  it('has no header that the package reserves, that a browser forbids, or that contains a line end', () => {
     for (const name of FORBIDDEN_HEADERS) {
       const mixedCase = name.replace(/(^|-)[a-z]/g, (letters) => letters.toUpperCase());
       for (const spelling of [name, mixedCase, name.toUpperCase()]) {
@@ -205,12 +205,12 @@ describe('what a ticket asks for beside the bytes', () => {
     for (const headers of ['x', ['x-y', 'z'], 7]) expectBad(() => readOne(entry({ headers })));
   });
 
-  it('is at most 32 headers, each with a value of at most 8,192 characters', () => {
+  it('has at most 32 headers, each with a value of at most 8,192 characters', () => {
     const headersOf = (count: number): Record<string, string> =>
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, '']));
     expect(readOne(entry({ headers: headersOf(32) }))?.upload?.headers).to.deep.equal(headersOf(32));
     expectBad(() => readOne(entry({ headers: headersOf(33) })));
-    // What the browser sends by itself does not count.
+    // Headers that the browser sets do not count.
     expect(readOne(entry({ headers: { ...headersOf(32), host: 'x' } }))?.upload?.headers).to.deep.equal(
       headersOf(32),
     );
@@ -221,7 +221,7 @@ describe('what a ticket asks for beside the bytes', () => {
     expectBad(() => readOne(entry({ headers: { 'x-y': `${longest}x` } })));
   });
 
-  it('is joined by what the profile adds, under the same rules', () => {
+  it('includes the headers of the profile, under the same rules', () => {
     const putHeaders = (hash: string): Record<string, string> => ({ 'X-Hash': hash });
     const upload = readOne(entry({ headers: { 'x-y': 'z', 'x-hash': 'old' } }), {
       profile: { putHeaders },

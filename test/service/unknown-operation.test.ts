@@ -1,4 +1,4 @@
-// An address at which nobody knows the operation: a base URL or a path that the page has got wrong.
+// An endpoint that returns 404 for the operation: a wrong base URL or path of the page.
 
 import { expect } from '@open-wc/testing';
 import type { Calls, Session } from '../../src/core/types.ts';
@@ -16,8 +16,8 @@ import {
 const open = (calls: Calls, fileName: string, parentId = 'folder-a'): Promise<Session> =>
   calls.openSession({ parentId, fileName, fileSize: 1000 }, forever);
 
-describe('a refusal', () => {
-  it('of an operation that nobody knows is told on the console, with its address, once', () =>
+describe('an error response', () => {
+  it('of an endpoint without the operation warns on the console, with its URL, once', () =>
     hearing(async (told) => {
       const { baseUrl } = await referenceSettings();
       const nowhere = await callsOf('alice', { baseUrl: `${baseUrl}/nowhere` });
@@ -40,7 +40,7 @@ describe('a refusal', () => {
       ]);
     }));
 
-  it('of the service itself is no reason to doubt its address', () =>
+  it('of the service itself does not warn about its URL', () =>
     hearing(async (told) => {
       const calls = await callsOf();
       await rejection(open(calls, uniqueName(), 'folder-none'));

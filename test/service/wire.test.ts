@@ -1,4 +1,4 @@
-// Bodies and answers of the service, field by field and status by status.
+// Bodies and responses of the service, field by field and status by status.
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';
@@ -32,7 +32,7 @@ const caught = (act: () => unknown): UploaderError => {
 describe('the bodies of calls', () => {
   const hash = 'fb'.repeat(32);
 
-  it('have the names of the interface, and a file name in composed form', () => {
+  it('have the names of the interface, and a file name in composed form (NFC)', () => {
     expect(sessionBody({ parentId: 'p', fileName: 'u\u0308', fileSize: 7 })).to.deep.equal({
       parent_id: 'p',
       file_name: 'ü',
@@ -40,7 +40,7 @@ describe('the bodies of calls', () => {
     });
   });
 
-  it('write hashes as the profile says', () => {
+  it('have hashes in the encoding of the profile', () => {
     const written = { hex: hash, base64: `${'+/v7'.repeat(10)}+/s=`, base64url: `${'-_v7'.repeat(10)}-_s` };
     for (const [hashEncoding, text] of Object.entries(written) as ['hex', string][]) {
       const profile = full({ hashEncoding });
@@ -53,7 +53,7 @@ describe('the bodies of calls', () => {
     }
   });
 
-  it('have sizes where the profile says so', () => {
+  it('have sizes if the profile says so', () => {
     expect(presignBody([{ hash, sizeBytes: 5 }], full({ sendSizes: true }))).to.deep.equal({
       hashes: [hash],
       sizes: [5],
@@ -61,7 +61,7 @@ describe('the bodies of calls', () => {
   });
 });
 
-describe('the session of an answer', () => {
+describe('the session of a response', () => {
   const SESSION = 'x-service-uploadsession';
   const rows: readonly (readonly [Partial<Parameters<typeof answerOf>[0]>, string])[] = [
     [{ body: { session_id: 's' } }, 's'],
@@ -78,13 +78,13 @@ describe('the session of an answer', () => {
       expect(readSession(answerOf(given), full())).to.deep.equal({ sessionId: 's', header });
     });
 
-  it('is opened by what the profile takes from body and header', () => {
+  it('is read by the profile from body and header', () => {
     const sessionHeader: Profile['sessionHeader'] = ({ body, header }) => `${body.session_id} ${header}`;
     const given = { body: { session_id: 's' }, headers: { [SESSION]: 'h' } };
     expect(readSession(answerOf(given), full({ sessionHeader })).header).to.equal('s h');
   });
 
-  it('is none where it lacks its id, or cannot go into a header', () => {
+  it('is missing without its id, or if it cannot go into a header', () => {
     for (const body of [undefined, null, 'text', {}, { session_id: 7 }, { session_id: '' }])
       expect(caught(() => readSession(answerOf({ body }), full()))).to.include({
         code: 'bad-response',
@@ -102,8 +102,8 @@ describe('the session of an answer', () => {
   });
 });
 
-describe('what the page’s profile throws', () => {
-  it('is its own mistake, told with the name of the function', () => {
+describe('a profile of the page', () => {
+  it('that throws is an error of the page, with the name of the function', () => {
     const cause = new Error('of the page');
     const error = caught(() =>
       askProfile('chunkKey', () => {
@@ -115,7 +115,7 @@ describe('what the page’s profile throws', () => {
     expect(askProfile('chunkKey', () => 'key')).to.equal('key');
   });
 
-  it('nor what it leaves undefined changes a default', () => {
+  it('that leaves fields undefined changes no defaults', () => {
     const defaults = {
       missingChunk: 'error',
       hashEncoding: 'hex',
@@ -132,7 +132,7 @@ describe('what the page’s profile throws', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('an error response', () => {
   const rows: Readonly<Record<number, string | readonly [open: string, later: string]>> = {
     400: 'upload-refused',
     401: 'token-rejected',
@@ -153,7 +153,7 @@ describe('a refusal', () => {
   };
   const body = { debuginfo: 'said by the service' };
   for (const [text, meaning] of Object.entries(rows))
-    it(`with ${text} means the same whenever it is read the same`, () => {
+    it(`with ${text} always has the same code`, () => {
       const status = Number(text);
       for (const operation of ['open', 'presign', 'commit', 'cancel'] as Operation[]) {
         const [open, later] = typeof meaning === 'string' ? [meaning, meaning] : meaning;
@@ -168,7 +168,7 @@ describe('a refusal', () => {
       }
     });
 
-  it('means what the profile says', () => {
+  it('has the code that the profile sets', () => {
     const meanings = {
       retry: ['service-failed', 418],
       'slow-down': ['rate-limited', 418],
@@ -187,7 +187,7 @@ describe('a refusal', () => {
     }
   });
 
-  it('of a token has what the service says of it, and is final where the token is good but not for this', () => {
+  it('to a token has the message of the service, and is final if the token is valid but lacks permission', () => {
     const headers = { 'www-authenticate': 'Bearer error="invalid_token"' };
     expect(readRefusal(answerOf({ status: 401, headers }), 'open', full()).cause).to.deep.equal({
       wwwAuthenticate: 'Bearer error="invalid_token"',
@@ -199,7 +199,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('has the wait that it asks for only where waiting may help', () => {
+  it('has its delay only if waiting may help', () => {
     const headers = { 'retry-after': '2' };
     for (const status of [429, 503, 500, 408])
       expect(readRefusal(answerOf({ status, headers }), 'open', full()).retryAfterMs, `${status}`).to.equal(
@@ -215,7 +215,7 @@ describe('a refusal', () => {
     );
   });
 
-  it('by an address that nobody knows is told on the console, and not where the service itself says so', () =>
+  it('of an unknown endpoint warns on the console, and not if the service itself responds', () =>
     hearing((told) => {
       const address = `https://api.test/${crypto.randomUUID()}`;
       for (const status of [404, 405, 400, 410]) readRefusal(answerOf({ status, address }), 'open', full());
@@ -226,8 +226,8 @@ describe('a refusal', () => {
     }));
 });
 
-describe('the answer to a commit', () => {
-  it('is what it says, or nothing, and never a page of somebody in between', () => {
+describe('the response to a commit', () => {
+  it('is its body, or nothing, and never the HTML page of a proxy', () => {
     expect(readCommitted(answerOf({ body: { id: 1 } }))).to.deep.equal({ id: 1 });
     expect(readCommitted(answerOf({ body: null }))).to.equal(null);
     expect(readCommitted(answerOf({ body: undefined, isEmpty: true }))).to.equal(undefined);
@@ -237,7 +237,7 @@ describe('the answer to a commit', () => {
     });
   });
 
-  it('names the hashes that are missing as ours, each once', () => {
+  it('lists the missing hashes as hex, each once', () => {
     const [a, b] = ['00'.repeat(32), 'bb'.repeat(32)];
     const read = (missing: unknown, profile: Profile = {}) =>
       readMissing(answerOf({ status: 409, body: { missing } }), [a, b], full(profile));

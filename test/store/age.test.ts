@@ -1,4 +1,4 @@
-// When saved uploads and kept files are old enough to go, and what makes chunks of before count no more.
+// When saved uploads and files expire, and what makes saved chunks invalid.
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
@@ -18,14 +18,14 @@ afterEach(() => {
   Date.now = now;
 });
 
-it('an upload goes when it is older than was asked for, or as much ahead of the clock, and not before', async () => {
+it('an upload expires when it is older than the limit, or as far in the future, and not before', async () => {
   const ages = { exactly: -1000, older: -1001, ahead: 1000, 'far ahead': 1001 };
   for (const [key, ms] of Object.entries(ages)) await store.save(recordOf({ key, createdAtMs: NOW_MS + ms }));
   await store.prune(1000);
   expect((await store.list()).map(({ key }) => key)).to.deep.equal(['exactly', 'ahead']);
 });
 
-it('chunks count no more once the session, the size of chunks or the hash is another one', async () => {
+it('chunks are invalid once the session, the chunk size or the hash changes', async () => {
   const record = recordOf();
   const changes = [
     { session: { sessionId: 's', header: 'other' } },

@@ -1,4 +1,4 @@
-// What the database under the store does when a transaction fails: which errors are tried again, and who is told.
+// How the database under the store handles failed transactions: which errors are retried, and which calls fail.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
@@ -6,7 +6,7 @@ import { createDatabase } from '../../src/store/database.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
 
-/** A database that counts how often its connection was lost. */
+/** A database that counts lost connections. */
 function counted() {
   const lost = { count: 0 };
   const database = createDatabase(`test-${crypto.randomUUID()}`, 60_000, () => {
@@ -19,7 +19,7 @@ const LOST = ['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionIna
 
 describe('an error of the database', () => {
   for (const name of LOST)
-    it(`that may be gone with another connection (${name}) gets one more try with one`, async () => {
+    it(`that a new connection may fix (${name}) is retried once with one`, async () => {
       const { database, lost } = counted();
       let tries = 0;
       await database.write((store) => {
@@ -43,7 +43,7 @@ describe('an error of the database', () => {
     [new TypeError('AbortError'), 'store-unavailable'],
     [Object.assign(new Error('no'), { name: 'AbortError' }), 'store-unavailable'],
   ] as const)
-    it(`that another connection would not change (${error.name}) is told at once, as ${code}`, async () => {
+    it(`that a new connection would not fix (${error.name}) is thrown immediately, as ${code}`, async () => {
       const { database, lost } = counted();
       let tries = 0;
       const failed = await rejection<UploaderError>(
@@ -56,7 +56,7 @@ describe('an error of the database', () => {
       expect([tries, lost.count]).to.deep.equal([1, 0]);
     });
 
-  it('that strikes two transactions of one connection loses it once', async () => {
+  it('that occurs in two transactions of one connection drops it once', async () => {
     const { database, lost } = counted();
     await database.read(async () => undefined);
     let tries = 0;
@@ -71,14 +71,14 @@ describe('an error of the database', () => {
   });
 });
 
-describe('a database that does not answer', () => {
+describe('a database that does not respond', () => {
   let clock: Clock;
   beforeEach(() => {
     clock = stopClock();
   });
   afterEach(() => clock.restore());
 
-  it('is waited for once, and then not until it answers after all', async () => {
+  it('is waited for once, and then not until it responds again', async () => {
     const database = createDatabase(`test-${crypto.randomUUID()}`, 40);
     await database.write((store) => store.put('value', 'key'));
     const { promise, resolve } = deferred();

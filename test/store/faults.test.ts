@@ -1,4 +1,4 @@
-// The browser's database at its worst: damaged, deleted, full, closed to the page, silent. An upload must go on in spite of it.
+// The browser's database at its worst: damaged, deleted, full, forbidden, silent. An upload must continue.
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
@@ -22,7 +22,7 @@ async function rejection(promise: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a damaged record', () => {
-  it('counts as none, and is removed', async () => {
+  it('is treated as missing, and is removed', async () => {
     const record = recordOf();
     const uploads = rawDatabase(`${name}-uploads`);
     await store.save(record);
@@ -53,7 +53,7 @@ describe('a damaged record', () => {
     expect(await store.find(record.key)).to.deep.include(record);
   });
 
-  it('does not hide the others, and is swept out', async () => {
+  it('does not hide the others, and is deleted', async () => {
     await store.save(recordOf());
     const uploads = rawDatabase(`${name}-uploads`);
     await uploads.put('other', { sizeBytes: 'many' });
@@ -64,7 +64,7 @@ describe('a damaged record', () => {
 });
 
 describe('a record of a newer version of the package', () => {
-  it('counts as none and is left to that version, with its chunks, however old it is', async () => {
+  it('is treated as missing and is left to that version, with its chunks, however old it is', async () => {
     const record = recordOf({ createdAtMs: 1 });
     await store.save(record);
     await store.saveChunks(record.key, statesOf(0, 1));
@@ -83,7 +83,7 @@ describe('a record of a newer version of the package', () => {
 });
 
 describe('damaged chunk states', () => {
-  it('are left out, so that those chunks are asked for again', async () => {
+  it('are skipped, so that those chunks are presigned again', async () => {
     const record = recordOf();
     await store.save(record);
     await store.saveChunks(record.key, statesOf(3, 4));
@@ -112,7 +112,7 @@ describe('damaged chunk states', () => {
 });
 
 describe('a page that ends while it saves', () => {
-  it('leaves a state that can be read, whichever of the two databases is ahead', async () => {
+  it('leaves a valid state, whichever of the two databases is ahead', async () => {
     const record = recordOf();
     await store.save(record);
     await store.saveChunks(record.key, statesOf(0, 2));
@@ -129,7 +129,7 @@ describe('a page that ends while it saves', () => {
     expect((await createUploadStore({ name }).find(record.key))?.stored.size).to.equal(3);
   });
 
-  it('loses at most what was being written', async () => {
+  it('loses at most the current write', async () => {
     const { put } = IDBObjectStore.prototype;
     const record = recordOf();
     await store.save(record);
@@ -151,8 +151,8 @@ describe('a page that ends while it saves', () => {
   });
 });
 
-describe('a database that is gone', () => {
-  it('can be deleted while the store has it open, and is made anew', async () => {
+describe('a missing database', () => {
+  it('can be deleted while the store has it open, and is created again', async () => {
     const record = recordOf();
     await store.save(record);
     await store.saveChunks(record.key, statesOf(0, 1));
@@ -164,7 +164,7 @@ describe('a database that is gone', () => {
     expect((await store.find(record.key))?.stored.size).to.equal(1);
   });
 
-  it('is told once to who goes on saving chunks for a record that went with it', async () => {
+  it('fails once for a caller that keeps saving chunks of a record deleted with it', async () => {
     const record = recordOf();
     await store.save(record);
     await store.saveChunks(record.key, statesOf(0, 1));
@@ -178,7 +178,7 @@ describe('a database that is gone', () => {
     expect([...((await store.find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
   });
 
-  it('is not told of to who has removed the record since, or forgotten all', async () => {
+  it('does not fail for a caller that has removed the record since, or deleted everything', async () => {
     for (const forget of [() => store.remove('key'), () => store.clear()]) {
       await store.save(recordOf());
       await store.saveChunks('key', statesOf(0, 1));
@@ -189,7 +189,7 @@ describe('a database that is gone', () => {
     expect(await store.find('key')).to.equal(undefined);
   });
 
-  it('is a warning and no hang where the browser has none for the page, or does not answer', async () => {
+  it('is a warning and does not block if the browser offers none to the page, or does not respond', async () => {
     const { open } = IDBFactory.prototype;
     try {
       IDBFactory.prototype.open = () => {
@@ -207,8 +207,8 @@ describe('a database that is gone', () => {
   });
 });
 
-describe('a disk that is full', () => {
-  it('is told apart', async () => {
+describe('a full disk', () => {
+  it('has its own error', async () => {
     const { put } = IDBObjectStore.prototype;
     IDBObjectStore.prototype.put = () => {
       throw new DOMException('full', 'QuotaExceededError');
@@ -221,7 +221,7 @@ describe('a disk that is full', () => {
   });
 });
 
-describe('a handle that the browser does not keep', () => {
+describe('a handle that the browser does not save', () => {
   it('is left out, and the rest is saved', async () => {
     const handle = { getFile: () => undefined } as unknown as FileSystemFileHandle;
     const record = recordOf();
@@ -231,7 +231,7 @@ describe('a handle that the browser does not keep', () => {
     expect(found?.handle).to.equal(undefined);
   });
 
-  it('comes back where the browser keeps it', async () => {
+  it('is restored if the browser saves it', async () => {
     const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
     const handle = await folder?.getFileHandle(name, { create: true });
     const canKeep = handle !== undefined;

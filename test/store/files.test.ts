@@ -1,4 +1,4 @@
-// Records that have their file (`keep-files`): what is saved, what comes back, and when it is deleted.
+// Records that have their file (`keep-files`): what is saved, what is restored, and when it is deleted.
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
@@ -52,7 +52,7 @@ describe('a record with its file', () => {
     expect([found?.stored.size, found?.file?.size]).to.deep.equal([0, 10_000]);
   });
 
-  it('can be renamed and paused without its bytes being written again', async () => {
+  it('can be renamed and paused without writing its bytes again', async () => {
     await store.save(saved('one', fileOf(10), { session }));
     await store.update('one', { newName: 'b.txt', session: undefined });
     await store.update('one', { isPaused: true });
@@ -65,7 +65,7 @@ describe('a record with its file', () => {
     expect((await store.list()).map(({ key }) => key)).to.deep.equal(['one']);
   });
 
-  it('is paused only where exactly that was saved', async () => {
+  it('is paused only if exactly that was saved', async () => {
     await store.save(saved('key', fileOf(10)));
     const raw = rawDatabase(`${name}-uploads`);
     const [record] = (await raw.values()) as Record<string, unknown>[];
@@ -75,7 +75,7 @@ describe('a record with its file', () => {
     }
   });
 
-  it('that has neither file nor session any more is not listed', async () => {
+  it('with neither file nor session is not listed', async () => {
     await store.save(saved('one', fileOf(10)));
     await store.save(saved('two', fileOf(10), { session }));
     const raw = rawDatabase(`${name}-chunks`);
@@ -84,7 +84,7 @@ describe('a record with its file', () => {
     expect(found.map(({ key, file }) => [key, file])).to.deep.equal([['two', undefined]]);
   });
 
-  it('leaves no bytes when it is removed, when it is old, and when everything is deleted', async () => {
+  it('leaves no bytes when it is removed, when it expires, and when everything is deleted', async () => {
     const raw = rawDatabase(`${name}-chunks`);
     for (const key of ['one', 'two', 'three']) await store.save(saved(key, fileOf(10)));
     expect(await raw.keys()).to.have.length(3);
@@ -98,7 +98,7 @@ describe('a record with its file', () => {
     expect(await raw.keys()).to.deep.equal([]);
   });
 
-  it('has no bytes left behind when everything is deleted while it is being saved', async () => {
+  it('leaves no bytes when everything is deleted while it is being saved', async () => {
     let read = (): void => undefined;
     const isReading = new Promise<void>((resolve) => {
       read = resolve;
@@ -121,7 +121,7 @@ describe('a record with its file', () => {
   });
 });
 
-describe('files that an earlier version saved in a database of their own', () => {
+describe('files that an earlier version saved in a separate database', () => {
   for (const [what, act] of [
     ['old uploads are removed', () => store.prune(1e9)],
     ['everything is deleted', () => store.clear()],

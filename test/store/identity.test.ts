@@ -1,4 +1,4 @@
-// How a file is known again, and that two different uploads never share a key.
+// How a file is recognized, and that two different uploads never share a key.
 
 import { expect } from '@open-wc/testing';
 import type { HashSlice } from '../../src/core/types.ts';
@@ -19,7 +19,7 @@ const fileOf = (text: string, name = 'a.txt', lastModified = 1): File =>
   new File([text], name, { lastModified });
 
 describe('a file', () => {
-  it('is known again by name, size, time and its first bytes', async () => {
+  it('is recognized by name, size, time and its first bytes', async () => {
     const identity = await identify(fileOf('abc'), sha256, signal);
     expect(identity).to.deep.equal({
       name: 'a.txt',
@@ -43,14 +43,14 @@ describe('a file', () => {
     expect(readBytes).to.equal(FIRST_SLICE_BYTES);
   });
 
-  it('is known again though it is empty', async () => {
+  it('is recognized even if it is empty', async () => {
     const identity = await identify(fileOf(''), sha256, signal);
     expect(identity.firstSliceHash).to.equal(
       'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     );
   });
 
-  it('is not read when nobody wants it any more', async () => {
+  it('is not read after an abort', async () => {
     const reason = new Error('paused');
     const reading = identify(fileOf('abc'), sha256, AbortSignal.abort(reason));
     expect(await reading.catch((error: unknown) => error)).to.equal(reason);

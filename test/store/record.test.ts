@@ -1,4 +1,4 @@
-// What is read back of a saved upload: everything that was written, and nothing that is damaged.
+// Reading a saved upload: everything that was written, and nothing that is damaged.
 
 import { expect } from '@open-wc/testing';
 import { isNewer, readChunks, readRecord, type SavedRecord, writeRecord } from '../../src/store/record.ts';
@@ -6,8 +6,8 @@ import { recordOf } from './saved.ts';
 
 const saved: SavedRecord = { ...recordOf(), chunksId: 'chunks', newName: 'b.txt', usedAtMs: 5 };
 
-describe('a record that is read back', () => {
-  it('is the one that was written, whatever may be left out', () => {
+describe('a restored record', () => {
+  it('equals the written one, with any optional field missing', () => {
     expect(readRecord(writeRecord(saved))).to.deep.equal(saved);
     for (const more of [
       { newName: undefined },
@@ -24,7 +24,7 @@ describe('a record that is read back', () => {
       });
   });
 
-  it('is none where any of its fields is missing, of another type, or out of range', () => {
+  it('is missing if any required field is missing, of another type, or out of range', () => {
     const written = writeRecord(saved);
     const damages: Readonly<Record<string, readonly unknown[]>> = {
       version: [undefined, 0, 2, '1'],
@@ -49,23 +49,23 @@ describe('a record that is read back', () => {
     for (const value of [undefined, null, 7, 'text', [], {}]) expect(readRecord(value)).to.equal(undefined);
   });
 
-  it('is read without what it could do without, where that is damaged', () => {
+  it('is read without damaged optional fields', () => {
     const read = readRecord({ ...writeRecord(saved), newName: 7, usedAtMs: 'now', handle: {} });
     const { newName: _newName, usedAtMs: _usedAtMs, ...rest } = saved;
     expect(read).to.deep.equal({ ...rest, newName: undefined, usedAtMs: undefined });
   });
 });
 
-it('what a later version has written is told from all else', () => {
+it('a record of a later version is distinguished from all others', () => {
   for (const value of [{ version: 2 }, { version: '2' }]) expect(isNewer(value)).to.equal(true);
   for (const value of [undefined, null, 2, 'text', {}, { version: 1 }, { version: 'x' }])
     expect(isNewer(value), JSON.stringify(value)).to.equal(false);
 });
 
-describe('the chunks that are read back', () => {
+describe('restored chunks', () => {
   const file = { sizeBytes: 950, chunkSizeBytes: 100 };
 
-  it('are those of the file, from its first to its last, and of two about one the later', () => {
+  it('are those of the file, from first to last, and the later of two entries about one', () => {
     const entries = [
       [
         [0, 'h0', 'r0'],
@@ -81,7 +81,7 @@ describe('the chunks that are read back', () => {
     ]);
   });
 
-  it('are none that are damaged, or that the file does not have', () => {
+  it('exclude damaged ones, and those that the file does not have', () => {
     const damaged = [
       7,
       null,

@@ -1,4 +1,4 @@
-// Records to save, and the databases seen from behind the store's back.
+// Records to save, and direct access to the store's databases.
 
 import type { RecordToSave, StoredState } from '../../src/store/record.ts';
 
@@ -19,7 +19,7 @@ export const recordOf = (more: Partial<RecordToSave> = {}): RecordToSave => ({
   ...more,
 });
 
-/** What is stored of the chunks `from` up to and without `to`. */
+/** The stored chunks from `from` up to and excluding `to`. */
 export const statesOf = (from: number, to: number): StoredState[] =>
   Array.from({ length: to - from }, (_, at) => ({
     index: from + at,
@@ -33,7 +33,7 @@ const settled = <T>(request: IDBRequest<T>): Promise<T> =>
     request.onerror = () => reject(request.error);
   });
 
-/** One of the store's databases, which must be there already. */
+/** One of the store's databases, which must exist. */
 export function rawDatabase(name: string): {
   keys(): Promise<IDBValidKey[]>;
   values(): Promise<unknown[]>;

@@ -1,4 +1,4 @@
-// What the store does where two things happen at once, where a part of a change fails, and where nobody set anything.
+// The store when two things happen at once, when a part of a change fails, and with default options.
 
 import { expect } from '@open-wc/testing';
 import { createDatabase } from '../../src/store/database.ts';
@@ -21,7 +21,7 @@ beforeEach(() => {
 
 const chunkKeys = (): Promise<IDBValidKey[]> => rawDatabase(`${name}-chunks`).keys();
 
-/** Lets one kind of change fail in one database while `run` runs. */
+/** Makes one kind of change fail in one database while `run` runs. */
 async function failing<T>(method: 'put' | 'delete', database: string, run: () => Promise<T>): Promise<T> {
   const own = IDBObjectStore.prototype[method];
   IDBObjectStore.prototype[method] = function (this: IDBObjectStore, ...args: never[]) {
@@ -35,8 +35,8 @@ async function failing<T>(method: 'put' | 'delete', database: string, run: () =>
   }
 }
 
-describe('a store that nobody gave a name', () => {
-  it('has databases called after the package', async () => {
+describe('a store without a name', () => {
+  it('has databases named after the package', async () => {
     const own = createUploadStore();
     await own.list();
     await own.prune(Number.POSITIVE_INFINITY);
@@ -45,8 +45,8 @@ describe('a store that nobody gave a name', () => {
   });
 });
 
-describe('a database that does not answer', () => {
-  it('is given up after the deadline', async () => {
+describe('a database that does not respond', () => {
+  it('fails after the deadline', async () => {
     const database = createDatabase(name, 1);
     await rejection(database.read(() => new Promise(() => undefined))).then((error) =>
       expect(error).to.include({ code: 'store-unavailable' }),
@@ -71,7 +71,7 @@ describe('chunks', () => {
     expect(await chunkKeys()).to.deep.equal([]);
   });
 
-  it('go to the later one of two sessions that are saved at the same time', async () => {
+  it('belong to the later one of two sessions that are saved at the same time', async () => {
     const first = store.save(record);
     const second = store.save(nextSession);
     await first;
@@ -80,13 +80,13 @@ describe('chunks', () => {
     expect((await store.find(key))?.stored.size).to.equal(1);
   });
 
-  it('of which two writes say something count as the later one says', async () => {
+  it('in two writes have the values of the later one', async () => {
     await store.save(record);
     for (const receipt of ['older', 'newer']) await store.saveChunks(key, [{ index: 1, hash: 'h', receipt }]);
     expect((await store.find(key))?.stored.get(1)?.receipt).to.equal('newer');
   });
 
-  it('have 128 random bits that name them', async () => {
+  it('have 128 random bits in their key', async () => {
     await store.save(record);
     await store.saveChunks(key, statesOf(0, 1));
     const [[id]] = (await chunkKeys()) as [[string]];
@@ -108,7 +108,7 @@ describe('chunks', () => {
     expect([await storedOf(key), await storedOf('other')]).to.deep.equal([[0, 3], [1]]);
   });
 
-  it('that could not be written are told to who saves them, and the next ones are written', async () => {
+  it('that could not be written fail for their caller, and the next ones are written', async () => {
     await store.save(record);
     const failed = await failing('put', 'chunks', () => rejection(store.saveChunks(key, statesOf(0, 1))));
     expect(failed).to.include({ code: 'store-unavailable' });
@@ -118,32 +118,32 @@ describe('chunks', () => {
 });
 
 describe('a change of which a part fails', () => {
-  it('rejects where the chunks of a removed upload stay', async () => {
+  it('rejects if the chunks of a removed upload stay', async () => {
     await store.save(record);
     const failed = await failing('delete', 'chunks', () => rejection(store.remove(key)));
     expect(failed).to.include({ code: 'store-unavailable' });
   });
 
-  it('rejects where the chunks of an earlier session stay', async () => {
+  it('rejects if the chunks of an earlier session stay', async () => {
     await store.save(record);
     const failed = await failing('delete', 'chunks', () => rejection(store.save(nextSession)));
     expect(failed).to.include({ code: 'store-unavailable' });
   });
 
-  it('rejects where a damaged record stays', async () => {
+  it('rejects if a damaged record stays', async () => {
     await store.save(record);
     await rawDatabase(`${name}-uploads`).put(key, 'damaged');
     const failed = await failing('delete', 'uploads', () => rejection(store.find(key)));
     expect(failed).to.include({ code: 'store-unavailable' });
   });
 
-  it('rejects where an upload is too old and stays', async () => {
+  it('rejects if an expired upload stays', async () => {
     await store.save({ ...record, createdAtMs: 1 });
     const failed = await failing('delete', 'uploads', () => rejection(store.prune(HOUR_MS)));
     expect(failed).to.include({ code: 'store-unavailable' });
   });
 
-  it('rejects where chunks that belong to nobody stay', async () => {
+  it('rejects if chunks without a record stay', async () => {
     await store.save(record);
     await store.saveChunks(key, statesOf(0, 1));
     await rawDatabase(`${name}-chunks`).put(['nobody', 1, 1], []);
@@ -165,7 +165,7 @@ describe('the date of an upload', () => {
   });
   afterEach(() => void Reflect.deleteProperty(performance, 'now'));
 
-  it('is renewed by chunks that are stored, once an hour', async () => {
+  it('is renewed by stored chunks, once an hour', async () => {
     await store.save(record);
     nowMs += HOUR_MS - 1;
     await store.saveChunks(key, statesOf(0, 1));
@@ -188,13 +188,13 @@ describe('the date of an upload', () => {
     }
   });
 
-  it('is renewed at once by a page that did not open the upload itself', async () => {
+  it('is renewed immediately by a page that did not open the upload itself', async () => {
     await store.save(record);
     await createUploadStore({ name }).saveChunks(key, statesOf(0, 1));
     expect(await usedAtMs()).to.be.a('number');
   });
 
-  it('that cannot be renewed is told to who saves chunks', async () => {
+  it('that cannot be renewed fails for the caller that saves chunks', async () => {
     await store.save(record);
     nowMs += HOUR_MS;
     const failed = await failing('put', 'uploads', () => rejection(store.saveChunks(key, statesOf(0, 1))));
@@ -202,8 +202,8 @@ describe('the date of an upload', () => {
   });
 });
 
-describe('everything that is deleted', () => {
-  it('is not asked for again by who still saves chunks, though its database went before', async () => {
+describe('deleting everything', () => {
+  it('causes no error for a caller that still saves chunks, even if the database was deleted first', async () => {
     await store.save(record);
     await store.saveChunks(key, statesOf(0, 1));
     await rawDatabase(`${name}-uploads`).remove();
@@ -212,7 +212,7 @@ describe('everything that is deleted', () => {
     expect(await chunkKeys()).to.deep.equal([]);
   });
 
-  it('is a failure with its cause where it stays', async () => {
+  it('fails with a cause if something stays', async () => {
     await store.save(record);
     const { clear } = IDBObjectStore.prototype;
     const cause = new DOMException('no', 'DataError');

@@ -1,4 +1,4 @@
-// Saved uploads, in the browser's own database: what comes back after a reload, what saving costs, what is left out.
+// Saved uploads, in the browser's own database: what is restored after a reload, what saving costs, what is left out.
 
 import { expect } from '@open-wc/testing';
 import type { RecordToSave } from '../../src/store/record.ts';
@@ -7,7 +7,7 @@ import { rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
 let store: UploadStore;
-/** The same databases as a page sees them that was loaded anew. */
+/** The same databases as a reloaded page sees them. */
 const reload = (): UploadStore => createUploadStore({ name });
 
 beforeEach(() => {
@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 
 describe('a saved upload', () => {
-  it('is found after a reload, with what was stored', async () => {
+  it('is found after a reload, with its stored chunks', async () => {
     const record = recordOf();
     await store.save(record);
     await store.saveChunks(record.key, statesOf(0, 2));
@@ -30,7 +30,7 @@ describe('a saved upload', () => {
     ]);
   });
 
-  it('removes a record that is just being saved', async () => {
+  it('can be removed while its record is being saved', async () => {
     const record = recordOf();
     const saved = store.save(record);
     await store.remove(record.key);
@@ -66,7 +66,7 @@ describe('a saved upload', () => {
     expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
   });
 
-  it('goes on under the same session, and begins anew under another', async () => {
+  it('continues under the same session, and starts over under another', async () => {
     const record = recordOf();
     await store.save(record);
     await store.saveChunks(record.key, statesOf(0, 3));
@@ -78,7 +78,7 @@ describe('a saved upload', () => {
     expect([...((await reload().find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
   });
 
-  it('gets no chunks back that were stored for a removed one', async () => {
+  it('does not get chunks back that were stored for a removed one', async () => {
     const record = recordOf();
     await store.save(record);
     await store.remove(record.key);
@@ -88,7 +88,7 @@ describe('a saved upload', () => {
     expect((await store.find(record.key))?.stored.size).to.equal(0);
   });
 
-  it('goes on in another page, where the last word about a chunk counts', async () => {
+  it('continues in another page, with the latest state of each chunk', async () => {
     const record = recordOf();
     await store.save(record);
     await store.saveChunks(record.key, statesOf(0, 2));
@@ -100,7 +100,7 @@ describe('a saved upload', () => {
     expect(found?.stored.size).to.equal(3);
   });
 
-  it('holds no field that the record does not have', async () => {
+  it('has no field that the record does not have', async () => {
     const record = recordOf();
     await store.save({ ...record, token: 'secret' } as RecordToSave);
     expect(JSON.stringify(await rawDatabase(`${name}-uploads`).values())).not.to.include('secret');
@@ -108,7 +108,7 @@ describe('a saved upload', () => {
 });
 
 describe('all saved uploads', () => {
-  it('are listed from the oldest on, each with what was stored', async () => {
+  it('are listed from the oldest, each with its stored chunks', async () => {
     for (const [key, createdAtMs] of [
       ['b', 2],
       ['a', 1],
@@ -125,7 +125,7 @@ describe('all saved uploads', () => {
     ]);
   });
 
-  it('age out, and so does what belongs to none of them', async () => {
+  it('expire, and so do chunks without a record', async () => {
     const day = 24 * 3_600_000;
     await store.save(recordOf({ key: 'old', createdAtMs: Date.now() - 8 * day }));
     await store.save(recordOf({ key: 'ahead', createdAtMs: Date.now() + 8 * day }));
@@ -140,7 +140,7 @@ describe('all saved uploads', () => {
     expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
   });
 
-  it('do not age out while a tab runs them, nor for the time that chunks of them are being stored', async () => {
+  it('do not expire while a tab runs them, nor while chunks of them are being stored', async () => {
     const day = 24 * 3_600_000;
     const { now } = performance;
     try {
@@ -160,7 +160,7 @@ describe('all saved uploads', () => {
     expect((await reload().list()).map(({ key }) => key)).to.deep.equal(['long']);
   });
 
-  it('are gone when everything is forgotten', async () => {
+  it('are deleted when everything is', async () => {
     await store.save(recordOf());
     await store.saveChunks(recordOf().key, statesOf(0, 1));
     await store.clear();
@@ -168,7 +168,7 @@ describe('all saved uploads', () => {
     expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
   });
 
-  it('are gone when everything is forgotten while they are being saved', async () => {
+  it('are deleted when everything is deleted while they are being saved', async () => {
     const saving = store.save(recordOf());
     const chunks = store.saveChunks(recordOf().key, statesOf(0, 1));
     await store.clear();
@@ -177,7 +177,7 @@ describe('all saved uploads', () => {
     expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
   });
 
-  it('are gone from every database that lets them go, and the one that does not is told of', async () => {
+  it('are deleted from every database that permits it, and the failing one is reported', async () => {
     await store.saveChunks(recordOf().key, []);
     await store.save(recordOf());
     const { clear } = IDBObjectStore.prototype;
@@ -212,7 +212,7 @@ describe('the cost of saving', () => {
     IDBObjectStore.prototype.put = put;
   });
 
-  /** What saving 1,000 chunks costs, one by one, where so many were saved before. */
+  /** The cost of saving 1,000 chunks, one by one, after this many. */
   async function costAfter(savedCount: number): Promise<{ bytes: number; puts: number }> {
     const count = 1000;
     const record = recordOf({ sizeBytes: (savedCount + count) * 100, key: `after ${savedCount}` });
@@ -241,7 +241,7 @@ describe('the cost of saving', () => {
     expect(first.bytes / 1000).to.be.below(2 * (64 + 200));
   });
 
-  it('is shared by what comes while something is being written', async () => {
+  it('is shared by chunks that arrive during a write', async () => {
     const record = recordOf({ sizeBytes: 10_000 });
     await store.save(record);
     writes = 0;
@@ -252,7 +252,7 @@ describe('the cost of saving', () => {
     expect((await reload().find(record.key))?.stored.size).to.equal(100);
   });
 
-  it('is nothing where nothing was stored', async () => {
+  it('is zero if nothing was stored', async () => {
     await store.saveChunks('none', []);
     expect(writes).to.equal(0);
   });

@@ -24,7 +24,7 @@ const cache = join(root, 'node_modules/.cache/secure-uploader-tests');
 /** Results of earlier states of the sources that are kept beside the newest, for runs that still use them. */
 const KEPT_COUNT = 3;
 
-/** What `npm run build` reads. */
+/** Inputs of `npm run build`. */
 const BUILD_SOURCES = [
   'src',
   'scripts/build.mjs',
@@ -54,8 +54,8 @@ function stampOf(names: readonly string[]): string {
 }
 
 /**
- * The folder that `make` filled for these sources, now or in an earlier run. Processes that make the same one at the same time
- * do not disturb each other: the first that is ready wins.
+ * The folder that `make` filled for these sources, now or in an earlier run. Processes may make the same one at the same time: the
+ * first to finish wins.
  */
 function keep(name: string, folder: string, make: (target: string) => void): string {
   const kept = join(cache, name, folder);
@@ -92,7 +92,7 @@ export interface BuiltPackage {
   readonly builtIn: string;
 }
 
-/** What `npm run build` makes of the sources as they are now. */
+/** The output of `npm run build` for the current sources. */
 export function builtPackage(): BuiltPackage {
   const folder = keep('package', stampOf(BUILD_SOURCES), (target) => {
     const stage = mkdtempSync(join(tmpdir(), 'secure-uploader-build-'));

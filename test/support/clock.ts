@@ -1,19 +1,19 @@
-// Time that a test moves by hand, for what watches the clock.
+// A clock that a test controls.
 
 import { settled } from './collect.ts';
 
 export interface Clock {
-  /** Lets so much time pass in one go, as it does for a page that slept: what was due meanwhile runs at the end of it. */
+  /** Advances time at once, as after sleep: timers that were due run at the end. */
   pass(ms: number): Promise<void>;
-  /** Sets the system clock ahead, or back: no time passes. */
+  /** Sets the system clock forward, or back: no time passes. */
   jump(ms: number): void;
-  /** Timers that are set. */
+  /** Active timers. */
   readonly timerCount: number;
-  /** Gives the browser's own clock back. */
+  /** Restores the browser's clock. */
   restore(): void;
 }
 
-/** Sets the system clock ahead, or back, and lets it run on. Returns a function that undoes it. */
+/** Sets the system clock forward, or back, and keeps it running. Returns a function that undoes it. */
 export function jumpClock(ms: number): () => void {
   const { now } = Date;
   Date.now = () => now() + ms;
@@ -22,7 +22,7 @@ export function jumpClock(ms: number): () => void {
   };
 }
 
-/** Lets so much time pass at once; timers run as before. Returns a function that undoes it. */
+/** Advances all clocks at once; timers are unchanged. Returns a function that undoes it. */
 export function skipTime(ms: number): () => void {
   const { now } = performance;
   Object.assign(performance, { now: () => now.call(performance) + ms });

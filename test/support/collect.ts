@@ -1,6 +1,6 @@
-// Small things that tests of streams and stages share: arrays in, arrays out, and promises that a test settles itself.
+// Helpers of tests of streams and stages: arrays in, arrays out, and promises that a test settles itself.
 
-/** All items of a stream, in the order in which they came. */
+/** All items of a stream, in order. */
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of source) items.push(item);
@@ -15,7 +15,7 @@ export async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, 
   }
 }
 
-/** What a promise rejects with; throws where it resolves. */
+/** What a promise rejects with; throws if it resolves. */
 export async function rejection<T = Error>(promise: Promise<unknown>): Promise<T> {
   try {
     await promise;
@@ -25,7 +25,7 @@ export async function rejection<T = Error>(promise: Promise<unknown>): Promise<T
   throw new Error('it was expected to reject');
 }
 
-/** Resolves when all that can go on without the network, timers or workers has gone on. */
+/** Resolves when all work that needs no network, timers or workers is done. */
 export async function settled(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await new Promise<void>((resolve) => {
@@ -39,12 +39,12 @@ export async function settled(): Promise<void> {
   }
 }
 
-/** Resolves as soon as `isTrue` says so; looks once a task. The test's own deadline ends it otherwise. */
+/** Resolves as soon as `isTrue` returns true; checks once per task. The timeout of the test ends it otherwise. */
 export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await settled();
 }
 
-/** As `until`, of something that has to be asked for. */
+/** As `until`, for an asynchronous condition. */
 export async function untilAsync(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await settled();
 }

@@ -1,6 +1,6 @@
-// What a page's author reads on the console while a test runs.
+// Warnings on the console during a test.
 
-/** Runs `act` with all that the console is warned of meanwhile, each as one text. */
+/** Runs `act` with an array that receives the warnings on the console meanwhile, each as one text. */
 export async function hearing(act: (told: readonly string[]) => unknown): Promise<void> {
   const told: string[] = [];
   const { warn } = console;

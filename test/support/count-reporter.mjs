@@ -1,9 +1,9 @@
-// Prints a line for each file of in-page tests and each engine, and writes the sums, and which tests failed why, where
-// `COUNT_FILE` says (scripts/test.mjs).
+// Prints a line for each file of in-page tests and each engine, and writes the totals and the failed tests with their errors to
+// `COUNT_FILE` (scripts/test.mjs).
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** The tests of a suite and of those inside it, each by its whole title. */
+/** The tests of a suite and of nested suites, each with its full title. */
 function testsOf(suite, titles = []) {
   if (!suite) return [];
   const own = [...titles, ...(suite.name ? [suite.name] : [])];
@@ -19,7 +19,7 @@ function countOf(session) {
   return { passed, skipped, failed: failed || (session.passed && tests.length ? 0 : 1) };
 }
 
-/** What failed in a session: its tests, or where none did, what kept them from running. */
+/** What failed in a session: its tests, or if none did, what prevented them from running. */
 function failuresOf(session, file) {
   const engine = session.browser.name;
   const failed = testsOf(session.testResults).filter((test) => test.skipped || !test.passed);

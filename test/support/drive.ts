@@ -1,6 +1,6 @@
-// A file on a drive that can be pulled out.
+// A file on a drive that can be removed.
 
-/** The file as long as `drive.isAway` is false; after that no byte of it can be read. */
+/** The file while `drive.isAway` is false; after that no byte of it can be read. */
 export function onDrive(file: File, drive: { isAway: boolean }): File {
   const { slice } = file;
   const refuse = (): never => {

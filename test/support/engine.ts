@@ -1,4 +1,4 @@
-// An engine over a scripted service: real settings, sign-in mode `none`, real workers and store; a log of what it told.
+// An engine with a scripted service: real settings, sign-in mode `none`, real workers and store; a log of its changes.
 
 import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
@@ -10,7 +10,7 @@ import { fileOf } from './bytes.ts';
 import { until, untilAsync } from './collect.ts';
 import { ScriptedService } from './scripted-service.ts';
 
-/** Another one on each page: locks and channels are named by it, and pages of tests run side by side. */
+/** Different on each page: locks and channels are named after it, and test pages run in parallel. */
 export const SERVICE_URL = `https://${crypto.randomUUID()}.test`;
 
 /** Settings of the tests' engines: every operation is configured, chunks are small. */
@@ -44,7 +44,7 @@ export class TestEngine {
     engines.push(this);
   }
 
-  /** Names of what was told, without the chunks' and the numbers'; of one file where it is named. */
+  /** Names of the reported changes, without those of chunks and progress; of one file if it is named. */
   told(fileName?: string): ChangeName[] {
     const id = fileName === undefined ? undefined : this.row(fileName)?.id;
     return this.changes
@@ -57,7 +57,7 @@ export class TestEngine {
     return this.changes.filter((change) => change.name === name).map(({ detail }) => detail as ChangeMap[K]);
   }
 
-  /** The row of a file by its name, the last one where there are several. */
+  /** The entry of a file by its name, the last one if there are several. */
   row(fileName: string): FileSnapshot | undefined {
     return this.uploader.snapshot.files.findLast(({ name }) => name === fileName);
   }
@@ -76,18 +76,18 @@ export class TestEngine {
     return this.uploader.snapshot.files.map(({ phase }) => phase);
   }
 
-  /** Waits until the engine has told this so often. */
+  /** Waits until the engine has reported this change this many times. */
   async hears(name: ChangeName, count = 1): Promise<void> {
     await until(() => this.details(name).length >= count);
   }
 }
 
-/** Ends every engine of a test; for `afterEach`. */
+/** Closes every engine of a test; for `afterEach`. */
 export async function closeEngines(): Promise<void> {
   await Promise.all(engines.splice(0).map(({ uploader }) => uploader.close()));
 }
 
-/** An engine with one file, of which one chunk of three is stored and the others are on their way. */
+/** An engine with one file, of which one chunk of three is stored and the others are being sent. */
 export async function halfWay(settings = {}, options: UploaderOptions = {}): Promise<TestEngine> {
   const engine = new TestEngine(settings, options);
   engine.service.answerAll('open', 'presign');
@@ -98,7 +98,7 @@ export async function halfWay(settings = {}, options: UploaderOptions = {}): Pro
   return engine;
 }
 
-/** A store with one chunk of a file, left behind by a page that is gone. */
+/** A store with one chunk of a file, left by a closed page. */
 export async function leftBehind(
   picked: PickedFile | File,
   settings = {},

@@ -1,2 +1,2 @@
-// The names that Web Test Runner's mocha puts into a page: describe, it, before and so on.
+// The globals that Web Test Runner's mocha defines: describe, it, before and so on.
 /// <reference types="mocha" />

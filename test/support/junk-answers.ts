@@ -1,11 +1,11 @@
-// Answers that make little sense or none, for tests that throw ten thousand of them at whoever reads answers.
+// Invalid and nearly valid responses, for tests that read ten thousand of them.
 
 import fc from 'fast-check';
 
-/** What tickets are asked for. */
+/** The chunks that tickets are requested for. */
 export const HASHES = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)];
 
-/** Anything that JSON can say, with the interface's own names among its keys, and things that are nearly right. */
+/** Any JSON value, with the interface's own names among its keys, and nearly valid values. */
 const names = fc.constantFrom(
   'session_id',
   'passport',
@@ -60,7 +60,7 @@ export const leaf = fc.oneof(
     '2025-01-01T00:00:00Z',
   ),
   fc.double(),
-  // Cannot be made a text, or a number.
+  // Cannot be converted to a string or a number.
   fc.constantFrom({ toString: 1 }, { toString: null, valueOf: 'v' }, { length: 3 }, [[[]]]),
 );
 const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
@@ -91,7 +91,7 @@ const goodEntry = fc.oneof(
     expires_at: leaf,
   }),
 );
-/** All that was asked for, with a fault here and there. */
+/** All requested chunks, with a fault here and there. */
 const nearlyRight = fc.tuple(
   ...HASHES.map((hash) =>
     fc.tuple(
@@ -111,7 +111,7 @@ const answer = fc.oneof(
   fc.record({ missing: fc.oneof(fc.array(fc.oneof(fc.constantFrom(...HASHES), leaf)), tree) }),
   fc.record({ debuginfo: leaf, retry_after: leaf }, { requiredKeys: [] }),
 );
-/** Parsed answers. */
+/** Parsed responses. */
 export const body = answer.map((value): unknown => JSON.parse(JSON.stringify(value) ?? 'null'));
 /** Statuses that have a meaning, and all others. */
 export const status = fc.oneof(
@@ -122,13 +122,13 @@ const headerValue = fc.oneof(
   fc.constantFrom('', '0', '-1', '1e9', 'soon', 'Fri, 31 Feb 2025 25:61:61 GMT', '99999999999999999999'),
   fc.stringMatching(/^[\x21-\x7e]{1,30}$/),
 );
-/** Headers that are read, with and without sense. */
+/** Headers that are read, with valid and invalid values. */
 export const headers = fc.dictionary(
   fc.constantFrom('x-service-uploadsession', 'retry-after', 'date', 'www-authenticate'),
   headerValue,
   { maxKeys: 4 },
 );
-/** An answer as text: JSON, JSON that breaks off, or no JSON at all. */
+/** A response as text: JSON, truncated JSON, or no JSON at all. */
 export const text = fc.oneof(
   { arbitrary: body.map((value) => JSON.stringify(value) ?? ''), weight: 6 },
   { arbitrary: fc.constant(JSON.stringify({ session_id: 'x'.repeat(20_000) })), weight: 1 },

@@ -1,4 +1,4 @@
-// How many listeners somebody leaves on a target.
+// How many listeners are left on a target.
 
 /** Counts the listeners on a target, added and removed from now on. */
 export function listenersOf<T extends EventTarget>(target: T): { readonly signal: T; count(): number } {

@@ -1,4 +1,4 @@
-// Saved uploads in a Map, for tests of runs: what was kept.
+// A store in a Map, for tests of runs: what was saved.
 
 import type { UploadRecord } from '../../src/core/types.ts';
 import type { RecordKeeper } from '../../src/pipeline/open.ts';
@@ -7,7 +7,7 @@ export class MemoryKeeper implements RecordKeeper {
   readonly records = new Map<string, UploadRecord>();
   /** Names of the calls, oldest first. */
   readonly log: string[] = [];
-  /** Makes `remove` wait for ever. */
+  /** Makes `remove` never resolve. */
   isStuck = false;
 
   find(key: string): Promise<UploadRecord | undefined> {

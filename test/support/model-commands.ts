@@ -15,7 +15,7 @@ const HOURS = 3_600_000;
 const tabNumber = fc.constantFrom(0, 0, 1);
 const fileNumber = fc.nat(FILES.length - 1);
 
-/** The tab and one of its uploads, if there are such. */
+/** The tab and one of its uploads, if they exist. */
 const on = (at: number, index: number, act: (uploader: Uploader, id: string) => Promise<unknown>): Step => {
   return (world) => {
     const { uploader } = world.tabs[at % world.tabs.length] as Tab;
@@ -59,7 +59,7 @@ const add = fc.tuple(tabNumber, fc.array(fileNumber, { minLength: 1, maxLength: 
   }),
 );
 
-/** Everything that may happen, the usual more often. */
+/** All possible commands, frequent ones more often. */
 export const happening: fc.Arbitrary<Named> = fc.oneof(
   { weight: 5, arbitrary: add },
   { weight: 2, arbitrary: one('pause', (uploader, id) => uploader.pause(id)) },

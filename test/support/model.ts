@@ -1,5 +1,5 @@
-// Tabs with real engines, a real store, locks and workers, over scripted services that may refuse any call, and what must hold
-// whatever happens to them. What happens is in `model-commands.ts`.
+// Tabs with real engines, a real store, locks and workers, over scripted services that may reject any call, and the invariants of
+// every sequence. The commands are in `model-commands.ts`.
 
 import { ERROR_CODES, type ErrorCode, UploaderError } from '../../src/core/errors.ts';
 import { connect } from '../../src/engine/connection.ts';
@@ -12,7 +12,7 @@ import { ENGINE_SETTINGS } from './engine.ts';
 import { type Kind, type Request, ScriptedService } from './scripted-service.ts';
 
 export const CHUNK_SIZES = [1000, 2000, 100_000];
-/** A world in which nothing happens for so long, ms, although everything may go on, is stuck. */
+/** A simulation in which nothing happens for this long, in ms, with all faults off, is stuck. */
 const STUCK_MS = 15_000;
 
 export const FILES: readonly File[] = [
@@ -53,7 +53,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** One tab: an engine over the world's store, and what was seen of it. */
+/** One tab: an engine over the shared store, and its reported changes. */
 export class Tab {
   readonly uploader: Uploader;
   readonly #world: World;
@@ -146,7 +146,7 @@ export class World {
   readonly random: () => number;
   readonly #id = crypto.randomUUID();
   readonly #faults: string[] = [];
-  /** Commands that have not resolved yet, by the step that gave them. */
+  /** Commands that have not resolved yet, by their step. */
   readonly #pending = new Map<Promise<unknown>, string>();
   #step = '';
   readonly #undo: (() => void)[] = [];
@@ -171,13 +171,13 @@ export class World {
     this.#faults.push(what);
   }
 
-  /** Takes one step; `text` names it in faults. */
+  /** Takes one step; `text` describes it in errors. */
   async take(text: string, step: (world: World) => unknown): Promise<void> {
     this.#step = text;
     await step(this);
   }
 
-  /** Commands are not waited for: the next one may come while this one is carried out. */
+  /** Commands are not awaited: the next one may come while this one runs. */
   give(command: Promise<unknown>): void {
     const pending = command
       .catch((error) => this.fault(`a command rejected: ${error?.stack ?? error}`))
@@ -192,12 +192,12 @@ export class World {
   async reload(at: number): Promise<void> {
     const tab = this.tabs[at];
     if (!tab) return;
-    // A page that goes away waits for nothing.
+    // A page that closes waits for nothing.
     this.give(tab.uploader.close());
     this.tabs[at] = new Tab(this, tab.input);
   }
 
-  /** Ends all faults, gives every upload what it waits for, and checks that all of them end well. Throws what was found. */
+  /** Ends all faults, gives every upload what it waits for, and checks that all of them end correctly. Throws the violations. */
   async finish(): Promise<void> {
     this.faultRate = 0;
     try {
@@ -249,7 +249,7 @@ export class World {
           const file = FILES.find(({ name }) => name === relativePath);
           if (pauseReason === 'needs-file' && file) this.give(uploader.provide(id, file));
         }
-        // Files that were added under `manual` wait for it, whatever the settings say now.
+        // Files that were added under `manual` wait for `start()`, whatever the setting is now.
         this.give(uploader.start());
       }
       for (let round = 0; round < 5; round += 1) await settled();
@@ -296,7 +296,7 @@ export class World {
   }
 }
 
-/** A store for a series of worlds: their records do not meet, since each has another service. */
+/** A store for a series of simulations: their records are separate, since each has another service. */
 export const createModelStore = (): UploadStore =>
   createUploadStore({ name: `model-${crypto.randomUUID()}` });
 
@@ -306,7 +306,7 @@ export interface Scope {
   readonly seed?: number;
 }
 
-/** What this run covers, and the seed that the environment asks for. */
+/** The scope of this run, and the seed of the environment. */
 export async function readScope(): Promise<Scope> {
   return (await fetch('/test-scope.json')).json();
 }

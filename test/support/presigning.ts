@@ -1,4 +1,4 @@
-// Chunks that want tickets, and a service that gives them at once. Arrays in, arrays out.
+// Chunks that need tickets, and a service that issues them immediately. Arrays in, arrays out.
 
 import type { HashedChunk, Ticket } from '../../src/core/types.ts';
 import type { PresignParts } from '../../src/pipeline/presign.ts';
@@ -21,7 +21,7 @@ export async function* stream(items: readonly HashedChunk[]): AsyncGenerator<Has
   for (const item of items) yield item;
 }
 
-/** A service that gives tickets at once, and the parts around it. */
+/** A service that issues tickets immediately, and the parts around it. */
 export function setUpPresigning(given: Partial<PresignParts> = {}) {
   const asked: string[][] = [];
   const lives: { ms: number | undefined } = { ms: undefined };

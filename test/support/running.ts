@@ -1,4 +1,4 @@
-// All that one run of a file needs around it: a scripted service, a store in memory, slots, and a log of what is told.
+// What one run of a file needs: a scripted service, a store in memory, slots, and a log of its reports.
 
 import { isCallRetryable } from '../../src/core/errors.ts';
 import type { UploadRecord } from '../../src/core/types.ts';

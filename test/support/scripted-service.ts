@@ -1,5 +1,5 @@
-// A service whose answers the test gives, so that a test reads like a protocol trace: `nextRequest('put')`, then `answer()` or
-// `refuse()`. What the test does not want to script, `answerAll()` answers as a service in order would.
+// A service whose responses the test sets, so that a test reads like a protocol trace: `nextRequest('put')`, then `answer()` or
+// `refuse()`. `answerAll()` gives valid responses to everything that a test does not script.
 
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Calls, CommitAnswer, Put, Session, Ticket, TicketUpload } from '../../src/core/types.ts';
@@ -12,7 +12,7 @@ interface Asked {
     readonly upload: TicketUpload;
     readonly body: Blob;
     readonly hash: string;
-    /** Tells the page that so many bytes are on their way. */
+    /** Reports that this many bytes were sent. */
     readonly tell: (sentBytes: number) => void;
   };
   commit: {
@@ -33,7 +33,7 @@ interface Answers {
 
 export type Kind = keyof Asked;
 
-/** A request that waits for its answer. Without a value, `answer()` gives what a service in order would. */
+/** A request that waits for its response. Without a value, `answer()` gives a valid one. */
 export type Request<K extends Kind = Kind> = Asked[K] & {
   readonly kind: K;
   readonly signal: AbortSignal;
@@ -44,18 +44,18 @@ export type Request<K extends Kind = Kind> = Asked[K] & {
 type Waiting = { readonly kind: Kind | undefined; readonly take: (request: Request) => void };
 
 export class ScriptedService {
-  /** Hashes that lie in the store. */
+  /** Hashes of stored chunks. */
   readonly stored = new Set<string>();
   /** One line for each request, oldest first: `open`, `presign 4`, `put`, `commit 3`, `cancel`. */
   readonly log: string[] = [];
-  /** Hashes of all PUTs, in the order in which they came. */
+  /** Hashes of all PUTs, in order of arrival. */
   readonly puts: string[] = [];
-  /** PUTs under way at this moment, and the most there ever were. */
+  /** PUTs that are running now, and the most there ever were. */
   putCount = 0;
   mostPuts = 0;
-  /** Never says that it has the bytes (U4). */
+  /** Never reports bytes as stored (U4). */
   isForgetful = false;
-  /** How long tickets live, in milliseconds, where the URL tells. */
+  /** Lifetime of tickets, in milliseconds, if the URL contains it. */
   ticketLifeMs: number | undefined;
   readonly #automatic = new Set<Kind>();
   readonly #requests: Request[] = [];
@@ -63,7 +63,7 @@ export class ScriptedService {
   #sessionCount = 0;
   #ticketCount = 0;
 
-  /** From now on requests of these kinds (all, unless told) are answered at once, those that wait too. */
+  /** From now on requests of these kinds (all by default) get an immediate response, including waiting ones. */
   answerAll(...kinds: Kind[]): this {
     const wanted: readonly Kind[] = kinds.length > 0 ? kinds : ['open', 'presign', 'put', 'commit', 'cancel'];
     for (const kind of wanted) this.#automatic.add(kind);
@@ -80,7 +80,7 @@ export class ScriptedService {
     return this;
   }
 
-  /** The oldest request that nobody has taken, of one kind where it is told; waits until there is one. */
+  /** The oldest request that was not taken, of one kind if given; waits until there is one. */
   nextRequest<K extends Kind>(kind?: K): Promise<Request<K>> {
     const found = this.#requests.find((request) => kind === undefined || request.kind === kind);
     if (found) {
@@ -92,12 +92,12 @@ export class ScriptedService {
     });
   }
 
-  /** Requests that nobody has taken, of one kind where it is told. */
+  /** Requests that were not taken, of one kind if given. */
   waiting(kind?: Kind): readonly Request[] {
     return this.#requests.filter((request) => kind === undefined || request.kind === kind);
   }
 
-  /** How many requests of a kind there were. */
+  /** The number of requests of a kind. */
   count(kind: Kind): number {
     return this.log.filter((line) => line === kind || line.startsWith(`${kind} `)).length;
   }
@@ -130,7 +130,7 @@ export class ScriptedService {
         return undefined;
       });
       const sent = await sha256(body).catch((cause) => {
-        // So a browser tells of a body that it cannot read.
+        // The error of a browser for a body that it cannot read.
         throw new UploaderError('network', 'no line', { cause });
       });
       if (sent !== hash) throw new Error('bytes were sent that have another hash than their ticket');
@@ -140,7 +140,7 @@ export class ScriptedService {
     }
   };
 
-  /** A ticket for each hash: a receipt, and a URL unless the bytes are there (U4). Each URL is another one. */
+  /** A ticket for each hash: a receipt, and a URL unless the bytes are stored (U4). Each URL is different. */
   tickets(hashes: readonly string[]): ReadonlyMap<string, Ticket> {
     return new Map(hashes.map((hash) => [hash, this.#ticket(hash)]));
   }

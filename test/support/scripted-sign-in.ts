@@ -1,4 +1,4 @@
-// Sign-in that the test moves, for uploads that wait for it: what it says is heard, and calls go by the service alone.
+// Sign-in that the test controls, for uploads that wait for it; calls need only the service.
 
 import type { AuthSession } from '../../src/auth/session.ts';
 import { connect } from '../../src/engine/connection.ts';
@@ -10,13 +10,13 @@ export class ScriptedSignIn {
   readonly #listeners = new Set<() => void>();
   #said: Partial<Snapshot> = {};
 
-  /** From now on sign-in says this. */
+  /** Sets the state of sign-in. */
   say(said: Partial<Snapshot>): void {
     this.#said = said;
     for (const listener of this.#listeners) listener();
   }
 
-  /** What a connection is made with, for the settings that go to `baseUrl`. */
+  /** What a connection is created with, for the settings with `baseUrl`. */
   connectTo(baseUrl: string, service: ScriptedService): typeof connect {
     return (settings, ...rest) => {
       const connection = connect(settings, ...rest);

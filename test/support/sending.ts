@@ -1,4 +1,4 @@
-// What the stage that sends needs around it, with a scripted service, two slots and a budget that a test can look into.
+// What the upload stage needs, with a scripted service, two slots and a budget that a test can inspect.
 
 import { UploaderError } from '../../src/core/errors.ts';
 import type { TicketedChunk } from '../../src/core/types.ts';

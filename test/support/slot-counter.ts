@@ -1,4 +1,4 @@
-// UploadSlots for tests of stages: first come, first served, and how many were ever taken at once.
+// Upload slots for tests of stages: first come, first served, and the most that were ever in use.
 
 import type { UploadSlot } from '../../src/pipeline/upload.ts';
 

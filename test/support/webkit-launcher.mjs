@@ -1,11 +1,11 @@
 // Drives WebKitGTK for Web Test Runner: starts a display and Debian's WebKitWebDriver, speaks plain WebDriver over fetch.
-// Knows nothing of the tests; webkit-page.mjs gives it keys, mouse and sizes.
+// Independent of the tests; webkit-page.mjs adds keys, mouse and sizes.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { findWebKit } from '../../scripts/browser.mjs';
 import { webkitPage } from './webkit-page.mjs';
 
-// A browser that has not answered by then never will.
+// A browser that has not responded by then never will.
 const answerMs = 50_000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -20,8 +20,8 @@ const freePort = () =>
   });
 
 /**
- * A browser launcher for `browsers` of the Web Test Runner configuration. One browser shows the pages of all test files one
- * after the other; where it hangs or crashes, a new one takes its place.
+ * A browser launcher for `browsers` of the Web Test Runner configuration. One browser shows the pages of all test files one after
+ * the other; if it hangs or crashes, a new one replaces it.
  */
 export function webkitLauncher() {
   const children = [];
@@ -68,7 +68,7 @@ export function webkitLauncher() {
       LIBGL_ALWAYS_SOFTWARE: '1',
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
     };
-    // A port that was free may be somebody else's a moment later: then the driver ends, and the next one is tried.
+    // A free port may be taken a moment later: then the driver ends, and the next port is tried.
     for (let tries = 0; tries < 3; tries += 1) {
       const port = await freePort();
       const child = start(program, [`--port=${port}`], { stdio: 'ignore', env });
@@ -101,7 +101,7 @@ export function webkitLauncher() {
     await command('POST', '/url', { url });
   }
 
-  /** Closes what a test file has opened, and its page. */
+  /** Closes everything that a test file has opened, and its page. */
   async function leave() {
     const handles = await command('GET', '/window/handles');
     for (const handle of handles.filter((each) => each !== session.window)) {
@@ -118,7 +118,7 @@ export function webkitLauncher() {
 
   return {
     name: 'WebKit',
-    type: 'puppeteer', // whose page the runner's commands know how to drive
+    type: 'puppeteer', // the runner's commands support this page
     concurrency: 1,
     async initialize() {
       const found = findWebKit();

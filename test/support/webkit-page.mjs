@@ -1,4 +1,5 @@
-// Speaks as much of puppeteer's page as sendKeys, sendMouse and setViewport of @web/test-runner-commands use, in plain WebDriver.
+// Implements the part of puppeteer's page that sendKeys, sendMouse and setViewport of @web/test-runner-commands use, in plain
+// WebDriver.
 const keys = {
   Backspace: '\uE003',
   Tab: '\uE004',
@@ -51,7 +52,7 @@ export function webkitPage(command) {
       up: (options) => pointer([button('pointerUp', options?.button)]),
       reset: () => command('DELETE', '/actions'),
     },
-    /** WebDriver sizes the window, a test the page: what the window adds is measured once and asked for too. */
+    /** WebDriver sizes the window, a test the page: the difference is measured once and added. */
     async setViewport({ width, height }) {
       await command('POST', '/window/rect', { width, height });
       const script = 'return [window.innerWidth, window.innerHeight]';

@@ -1,4 +1,4 @@
-// Compiled, never run: what a page's own TypeScript may rely on. A wrong type here fails `npm run check`.
+// Compiled, never run: types that a page's own TypeScript may rely on. A wrong type here fails `npm run check`.
 
 import type {
   ErrorCode,
