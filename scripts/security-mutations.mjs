@@ -343,9 +343,9 @@ export const mutations = [
   {
     rule: 'S17',
     file: 'SECURITY.md',
-    before: '## What is not\n',
+    before: '## What is not defended\n',
     after: '## Other things\n',
     test: 'test/package/acceptance.test.ts',
-    title: 'S17: the papers say what is not defended',
+    title: 'S17: the documentation says what is not defended',
   },
 ];

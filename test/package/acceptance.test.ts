@@ -58,7 +58,7 @@ describe('The security requirements of sign-in', () => {
     assert.deepEqual([...new Set(taken)], ['oauth4webapi']);
   });
 
-  test('S17: the papers say what is not defended', () => {
+  test('S17: the documentation says what is not defended', () => {
     const security = readFileSync(join(root, 'SECURITY.md'), 'utf8').split('## What is not')[1] ?? '';
     const docs = readFileSync(join(root, 'docs/authentication.md'), 'utf8');
     for (const limit of [/script that runs on the page/i, /harder, not impossible/i, /proof of possession/i])
