@@ -1,7 +1,7 @@
-// How a page that has a sign-in of its own gets a token of the service: password, code, token, as the interface has it.
-// Demonstration only: the widget's own window is the better place for passwords.
+// Gets a token with the user's password, for a page with its own sign-in. Only for the demo: in production, users should enter
+// passwords on the service's own page.
 
-/** What `npm start` tells the pages. */
+/** `/demo-config.json`, which `npm start` serves. */
 export interface DemoConfig {
   readonly baseUrl: string;
   readonly seed: {
@@ -23,11 +23,11 @@ const base64url = (bytes: Uint8Array): string =>
 async function post<T>(url: string, body: unknown): Promise<T> {
   const headers = { 'content-type': 'application/json' };
   const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`The service refused: ${answer.status}`);
+  if (!answer.ok) throw new Error(`The service returned ${answer.status}.`);
   return (await answer.json()) as T;
 }
 
-/** A bearer token for somebody whose password is enough. Rejects where the service wants more. */
+/** Rejects if the service requires a second factor. */
 export async function signIn(
   baseUrl: string,
   email: string,
@@ -38,16 +38,16 @@ export async function signIn(
   const code_challenge = base64url(new Uint8Array(digest));
   const credentials = { idp_id: 'local', email, password, code_challenge };
   const { code } = await post<{ code?: string }>(`${baseUrl}/auth/login`, credentials);
-  if (!code) throw new Error('This user has to sign in in the window');
+  if (!code) throw new Error('This user needs a second step. Sign in with the pop-up window instead.');
   return post(`${baseUrl}/auth/token`, { code, code_verifier: verifier });
 }
 
-/** Fetches a finished file and gives it to the browser to save. */
+/** Downloads a finished file. */
 export async function download(baseUrl: string, fileId: string, name: string, token: string): Promise<void> {
   const answer = await fetch(`${baseUrl}/files/${encodeURIComponent(fileId)}`, {
     headers: { authorization: `Bearer ${token}` },
   });
-  if (!answer.ok) throw new Error(`The service refused: ${answer.status}`);
+  if (!answer.ok) throw new Error(`The service returned ${answer.status}.`);
   const url = URL.createObjectURL(await answer.blob());
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
   URL.revokeObjectURL(url);

@@ -1,4 +1,4 @@
-// A list of what the element tells, newest first. Progress of one file takes one line.
+// A list of the element's events, newest first. Consecutive progress events of a file share one line.
 
 import type { SecureUploader } from 'secure-uploader';
 
@@ -27,7 +27,7 @@ const NAMES = [
 ];
 const LIMIT = 200;
 
-/** Writes every event of the element into the list. */
+/** Adds every event of the element to `list`. */
 export function logEvents(element: SecureUploader, list: HTMLElement): void {
   let last: { key: string; item: HTMLElement } | undefined;
   for (const name of NAMES) {

@@ -1,4 +1,4 @@
-// The playground: the element, its settings, its events, and the files that it has brought to the service.
+// The playground: the element, its settings, its events, and the uploaded files.
 
 import 'secure-uploader/define';
 import type { SecureUploader } from 'secure-uploader';
@@ -11,7 +11,7 @@ const form = find<HTMLFormElement>('#settings');
 const config = await loadConfig();
 
 let token: Promise<string> | undefined;
-/** The page's own token: for downloads, and for the widget where "the page's token" is chosen. */
+/** The page's own token, for downloads and for "The page has a token". */
 const pageToken = (): Promise<string> => {
   const [user] = config.seed.users;
   token ??= signIn(config.baseUrl, user?.email ?? '', config.seed.password).then((answer) => answer.token);
@@ -21,7 +21,7 @@ const pageToken = (): Promise<string> => {
   return token;
 };
 
-/** Attributes follow the controls of the same name; empty and unticked ones are taken away. */
+/** Sets each attribute to the value of the control with the same name; removes it if the control is empty. */
 function applySettings(): void {
   for (const control of form.elements) {
     if (!(control instanceof HTMLInputElement || control instanceof HTMLSelectElement)) continue;
@@ -37,7 +37,7 @@ function applySettings(): void {
   showCode();
 }
 
-/** What the page's own styles decide. */
+/** Applies the controls of the page's styles. */
 function applyLook(): void {
   const look = new FormData(form);
   const text = (name: string): string => String(look.get(name) ?? '');

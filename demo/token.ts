@@ -1,4 +1,4 @@
-// A page with a sign-in of its own: it hands its token to the widget, which then never asks anybody for anything.
+// A page with its own sign-in. It passes its token to the widget through `getToken`.
 
 import 'secure-uploader/define';
 import type { SecureUploader } from 'secure-uploader';
@@ -33,10 +33,10 @@ form.addEventListener('submit', async (event) => {
     directory: true,
     getToken: async () => {
       calls += 1;
-      status.textContent = `The widget has asked the page ${calls === 1 ? 'once' : `${calls} times`} for a token.`;
+      status.textContent = `The widget has requested ${calls === 1 ? 'one token' : `${calls} tokens`} from this page.`;
       return signIn(baseUrl, ...credentials);
     },
   });
   form.replaceWith(element);
-  status.textContent = 'You are signed in to this page. The widget has not asked for a token yet.';
+  status.textContent = 'You are signed in. The widget has not requested a token yet.';
 });

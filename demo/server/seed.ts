@@ -93,7 +93,7 @@ export const users: readonly User[] = [
     id: 'user-uma',
     email: 'uma@example.com',
     name: 'Uma',
-    about: 'only a method that no client knows',
+    about: 'only a method that no client supports',
     methods: ['retina'],
   },
   { id: 'user-vic', email: 'vic@example.com', name: 'Vic', about: 'no right in folder B', methods: [] },

@@ -138,7 +138,7 @@ const needToken: Row<'need-token'> = (model, { isHosted }) => {
 };
 
 /**
- * That nobody is signed in is no failure. If the frame does not see a session that must exist, its cookies are kept apart, and
+ * A missing session is not a failure. If the frame does not see a session that must exist, its cookies are kept apart, and
  * frames are not tried again. Every other failure may be temporary.
  */
 function silentFailed(model: AuthModel, error: Failure): Move {

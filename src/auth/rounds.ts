@@ -74,7 +74,7 @@ export async function runPopup(
   }
 }
 
-/** Runs a round with `prompt=none` in a hidden frame. Rejects with `sign-in-required` if nobody is signed in. */
+/** Runs a round with `prompt=none` in a hidden frame. Rejects with `sign-in-required` if no user is signed in. */
 export async function trySilent(
   settings: Settings,
   redirectUri: string,

@@ -1,5 +1,5 @@
 // The session that all uploaders with the same sign-in settings share: it feeds events to the sign-in table, reports changes, keeps
-// the token, and runs calls with it. It knows no wire format.
+// the token, and runs calls with it. It does not depend on the wire format.
 
 import type { Change, TokenInput } from '../core/changes.ts';
 import { openChannel } from '../core/channel.ts';
