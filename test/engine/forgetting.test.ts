@@ -102,8 +102,8 @@ describe('saved data of an upload', () => {
   });
 
   for (const [what, settings] of Object.entries({
-    'the service answers no call': {},
-    'the service cannot be signed out': { logoutPath: '/auth/logout', auth: 'popup', silent: 'off' },
+    'no call reaches the service': {},
+    'the sign-out call fails': { logoutPath: '/auth/logout', auth: 'popup', silent: 'off' },
   } as const))
     it(`is deleted before any call, with the upload and the data of another owner, even if ${what}`, async () => {
       const store = await leftBehind(fileOf(2, 2500, 'salary.pdf'), { owner: 'ann' });

@@ -48,42 +48,42 @@ describe('a file after a change', () => {
       { name: 'file-added', detail: added },
       { ...added, phase: 'queued', hashedBytes: 0, sentBytes: 0, storedBytes: 0, skippedBytes: 0 },
     ],
-    ['is not there where it was never added', undefined, change('upload-started'), undefined],
-    ['is gone when it is removed', full, change('file-removed'), undefined],
+    ['does not exist if it was never added', undefined, change('upload-started'), undefined],
+    ['is removed from the list', full, change('file-removed'), undefined],
     ['has its new name', full, change('file-renamed', { name: 'b.txt' }), { ...full, name: 'b.txt' }],
     ['is checked when it starts', full, change('upload-started'), { ...warned, phase: 'hashing' }],
     [
-      'says why it is paused',
+      'has the reason of its pause',
       full,
       change('upload-paused', { reason: 'offline' }),
       { ...warned, phase: 'paused', pauseReason: 'offline' },
     ],
     [
-      'goes on where it was',
+      'resumes in its phase',
       full,
       change('upload-resumed', { phase: 'hashing' }),
       { ...facts, phase: 'hashing' },
     ],
     [
-      'goes on sending',
+      'resumes sending',
       full,
       change('upload-resumed', { phase: 'uploading' }),
       { ...facts, phase: 'uploading' },
     ],
     [
-      'goes on ending',
+      'resumes the commit',
       full,
       change('upload-resumed', { phase: 'committing' }),
       { ...facts, phase: 'committing' },
     ],
     [
-      'waits for its turn where it was not running',
+      'waits for a slot if it was not running',
       full,
       change('upload-resumed', { phase: 'queued' }),
       { ...facts, phase: 'queued' },
     ],
     [
-      'waits for its turn after a pause',
+      'waits for a slot after a pause',
       full,
       change('upload-resumed', { phase: 'paused' }),
       { ...facts, phase: 'queued' },
@@ -102,19 +102,19 @@ describe('a file after a change', () => {
     ],
     ['is canceled', full, change('upload-canceled'), { ...warned, phase: 'canceled' }],
     [
-      'moves on, and forgets its warning',
+      'changes its phase, and clears its warning',
       full,
       progress({ phase: 'uploading', bytesPerSecond: 5, remainingMs: 6 }),
       { ...moved, phase: 'uploading', bytesPerSecond: 5, remainingMs: 6 },
     ],
     [
-      'says when it is tried again',
+      'has the time of its retry',
       full,
       progress({ phase: 'uploading', retryAt: 4 }),
       { ...moved, phase: 'uploading', retryAt: 4 },
     ],
     [
-      'is tried again at 0 too',
+      'is retried at 0 too',
       full,
       progress({ phase: 'hashing', retryAt: 0 }),
       { ...moved, phase: 'hashing', retryAt: 0 },
@@ -126,7 +126,7 @@ describe('a file after a change', () => {
       { ...moved, phase: 'paused', pauseReason: 'offline' },
     ],
     [
-      'is paused by the user where no other reason is known',
+      'is paused by the user if no other reason is known',
       full,
       progress({ phase: 'paused' }),
       { ...moved, phase: 'paused', pauseReason: 'user' },
@@ -134,13 +134,13 @@ describe('a file after a change', () => {
     ...(['failed', 'done', 'canceled'] as const).map(
       (phase) =>
         [
-          `keeps what it is when it has ${phase}`,
+          `stays unchanged in the phase ${phase}`,
           { ...facts, phase: 'done' } as FileSnapshot,
           progress({ phase, retryAt: 1 }),
           { ...moved, phase: 'done' },
         ] as const,
     ),
-    ['is the same after what is no news of it', full, change('chunk-hashed'), full],
+    ['stays unchanged by changes of other files', full, change('chunk-hashed'), full],
   ];
   for (const [title, file, event, expected] of cases)
     it(title, () => expect(reduceFile(file, event)).to.deep.equal(expected));

@@ -158,13 +158,13 @@ describe('hash workers', () => {
   });
 
   const unfit: readonly (readonly [string, () => HashPool])[] = [
-    ['whose file is not there', () => createPool({ size: 2, workerUrl: '/no-such-worker.js' })],
-    ['whose file is no address', () => createPool({ size: 2, workerUrl: 'http://[' })],
+    ['whose script does not exist', () => createPool({ size: 2, workerUrl: '/no-such-worker.js' })],
+    ['whose script has an invalid URL', () => createPool({ size: 2, workerUrl: 'http://[' })],
     [
       'of another origin',
       () => createPool({ size: 2, workerUrl: 'data:text/javascript,postMessage("ready")' }),
     ],
-    ['that never say that they are ready', () => poolOf('0', { size: 2, startMs: 50 })],
+    ['that never report readiness', () => poolOf('0', { size: 2, startMs: 50 })],
   ];
   for (const [name, create] of unfit) {
     it(`${name} leave the work to the page`, async () => {

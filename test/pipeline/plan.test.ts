@@ -26,9 +26,9 @@ describe('the size of chunks', () => {
     ['480 MiB and a byte', 480 * MIB + 1, 61, 8 * MIB],
     ['1 GiB', 1024 * MIB, 128, 8 * MIB],
     ['78 GiB (the grid still fits)', 10_000 * 8 * MIB, 10_000, 8 * MIB],
-    ['a byte more', 10_000 * 8 * MIB + 1, 5001, 16 * MIB],
+    ['one byte more', 10_000 * 8 * MIB + 1, 5001, 16 * MIB],
     ['4 TiB', 4 * TIB, 8192, 512 * MIB],
-    ['the largest file there may be', MAX_FILE_BYTES, 10_000, 512 * MIB],
+    ['the largest allowed file', MAX_FILE_BYTES, 10_000, 512 * MIB],
   ];
   for (const [name, sizeBytes, count, chunkBytes] of table) {
     it(`cuts ${name} into ${count} of ${chunkBytes} bytes`, () => {

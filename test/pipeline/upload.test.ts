@@ -69,10 +69,7 @@ describe('a ticket that expires while its chunk waits', () => {
     await clock.pass(ms);
   };
 
-  for (const name of [
-    'for its share of what the page allows',
-    'for a storage that asks for patience',
-  ] as const)
+  for (const name of ['for its share of what the page allows', 'for a storage in Retry-After'] as const)
     it(`${name} is replaced before anything is sent`, async () => {
       const clock = stopClock();
       const { parts, renewed, service, ticketed } = await setUpSending([1]);

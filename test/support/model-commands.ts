@@ -112,14 +112,14 @@ export const happening: fc.Arbitrary<Named> = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.constantFrom(-2, 2).map((hours) => ({
-      text: `the clock is set by ${hours} hours`,
+      text: `the clock jumps by ${hours} hours`,
       step: (world: World) => world.jump(hours * HOURS),
     })),
   },
   {
     weight: 2,
     arbitrary: fc.constantFrom(0, 0.1, 0.4, 1).map((rate) => ({
-      text: `of ${rate * 100} % of the calls nothing comes`,
+      text: `${rate * 100} % of the calls get no response`,
       step: (world: World) => {
         world.faultRate = rate;
       },

@@ -1,8 +1,8 @@
-// The element as assistive technology and keyboard see it: controls by role and accessible name, pressed by real mouse and keys.
+// The element as assistive technology and keyboard see it: controls by role and accessible name, operated by real mouse and keys.
 
 import { a11ySnapshot, sendKeys, sendMouse } from '@web/test-runner-commands';
 
-/** Something on the screen that takes focus or a click. */
+/** A control that takes focus or a click. */
 export interface Control {
   readonly role: string;
   readonly name: string;
@@ -53,7 +53,7 @@ export function nameOf(element: Element): string {
   return words(copy.textContent);
 }
 
-/** What can be focused or pressed, in document order: of the shadow root, and of the form in the light DOM where it is shown. */
+/** Focusable or clickable elements, in document order: of the shadow root, and of the form in the light DOM if it is shown. */
 export function controlsOf(host: { readonly renderRoot: ParentNode } & ParentNode): Control[] {
   const found = [...host.renderRoot.querySelectorAll<HTMLElement>(`${INTERACTIVE}, slot`)].flatMap(
     (element) =>
@@ -79,20 +79,23 @@ interface TreeNode {
   readonly children?: readonly TreeNode[];
 }
 
-/** The controls of the browser's own accessibility tree, in its order. Only Chromium's driver gives that tree: elsewhere `undefined`. */
+/**
+ * The controls of the browser's own accessibility tree, in its order. Only Chromium's driver provides that tree: elsewhere
+ * `undefined`.
+ */
 export async function controlsOfTree(): Promise<Omit<Control, 'element'>[] | undefined> {
   if (!navigator.userAgent.includes('Chrome/')) return undefined;
   const flat = ({ children = [], ...node }: TreeNode): TreeNode[] => [node, ...children.flatMap(flat)];
   const tree = (await a11ySnapshot({})) as unknown as TreeNode;
   return (
     flat(tree)
-      // Options of a combobox are no controls of their own.
+      // Options of a combobox are not listed as controls.
       .filter(({ role }) => CONTROL_ROLES.has(role) && role !== 'option')
       .map(({ role, name = '', disabled = false }) => ({ role, name, isDisabled: disabled }))
   );
 }
 
-/** The one control of a name; throws where there is none, or more than one. */
+/** The only control of a name; throws if there is none, or more than one. */
 export function controlOf(host: Parameters<typeof controlsOf>[0], name: string): HTMLElement {
   const [control, ...others] = controlsOf(host).filter((each) => each.name === name);
   if (!control || others.length > 0)
@@ -119,7 +122,7 @@ const focused = (): Element | null => {
   return active;
 };
 
-/** Walks from a button before the host to one after it by Tab; the names of all that took the focus between. */
+/** Moves the focus from a button before the host to one after it by Tab; returns the names of all focused controls between. */
 export async function tabThrough(host: HTMLElement): Promise<string[]> {
   const [before, after] = [document.createElement('button'), document.createElement('button')];
   host.before(before);

@@ -1,4 +1,4 @@
-// What a screen reader is told, word for word.
+// The announcements for screen readers, word for word.
 
 import { expect } from '@open-wc/testing';
 import { type Change, ENGLISH, type Snapshot } from '../../src/index.ts';
@@ -7,7 +7,7 @@ import { createFormat } from '../../src/ui/format.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { file, snapshot } from './fixtures/snapshots.ts';
 
-/** An announcer with small brakes, whose texts are kept in order. */
+/** An announcer with short delays, whose texts are recorded in order. */
 function listen(state: Snapshot): {
   announcer: Announcer;
   host: { snapshot: Snapshot };
@@ -39,7 +39,7 @@ const failed = (name: string): Change =>
   change('upload-failed', { id: name, name, code: 'network', retryable: true });
 
 describe('announcements', () => {
-  it('look at no list while files are added, however many there are', () => {
+  it('read no list while files are added, however many there are', () => {
     let looks = 0;
     const host = {
       get snapshot(): Snapshot {
@@ -55,7 +55,7 @@ describe('announcements', () => {
     expect(looks).to.equal(0);
   });
 
-  it('tells of three files: the start, the sums, and the end', async () => {
+  it('report three files: the start, the totals, and the end', async () => {
     const names = ['a', 'b', 'c'];
     const { announcer, host, said, until } = listen(
       snapshot(names.map((name) => file(name, 'uploading', 100))),
@@ -78,7 +78,7 @@ describe('announcements', () => {
     ]);
   });
 
-  it('tells of many failures in one sentence, at once', async () => {
+  it('report many failures in one sentence, immediately', async () => {
     const { announcer, said, until } = listen(snapshot([]));
     for (let index = 0; index < 500; index++) announcer.onChange(failed(`${index}.txt`));
     await until(1);
@@ -88,7 +88,7 @@ describe('announcements', () => {
     expect(announcer.spoken.polite).to.equal('');
   });
 
-  it('tells of refused files with their limit', async () => {
+  it('report rejected files with their limit', async () => {
     const { announcer, said, until } = listen(snapshot([]));
     const detail = {
       id: 'r',
@@ -105,13 +105,13 @@ describe('announcements', () => {
     ]);
   });
 
-  it('tells that signing in is needed', () => {
+  it('report that sign-in is required', () => {
     const { announcer, said } = listen(snapshot([], { auth: { state: 'prompt', required: true } }));
     announcer.onChange(change('auth-changed', { state: 'prompt', previous: 'silent' }));
     expect(said).to.deep.equal(['Sign in to upload']);
   });
 
-  it('tells what did not go well at the end', () => {
+  it('report failures at the end', () => {
     const { announcer, said } = listen(snapshot([]));
     announcer.onChange(
       change('uploads-finished', { doneCount: 1, failedCount: 2, canceledCount: 1, waitingCount: 0 }),
@@ -119,7 +119,7 @@ describe('announcements', () => {
     expect(said).to.deep.equal(['Finished: 1 file uploaded. 2 files failed to upload. 1 file canceled.']);
   });
 
-  it('tells nothing where nothing came to an end', () => {
+  it('report no end if no upload ended', () => {
     const { announcer, said } = listen(snapshot([]));
     announcer.onChange(
       change('uploads-finished', { doneCount: 0, failedCount: 0, canceledCount: 0, waitingCount: 1 }),
@@ -132,7 +132,7 @@ describe('announcements', () => {
     ['of one that was canceled', [0, 0, 1], 'Finished. 1 file canceled.'],
     ['of one that is done', [1, 0, 0], 'Finished: 1 file uploaded.'],
   ] as const)
-    it(`tells the end ${title}`, () => {
+    it(`report the end ${title}`, () => {
       const { announcer, said } = listen(snapshot([]));
       const [doneCount, failedCount, canceledCount] = counts;
       announcer.onChange(
@@ -142,24 +142,29 @@ describe('announcements', () => {
     });
 
   for (const [title, auth, state, text] of [
-    ['that signing in failed', { mode: 'popup' }, 'auth-failed', ENGLISH['popup-closed']],
-    ['nothing of a failure that the form tells itself', { mode: 'local' }, 'auth-failed', undefined],
+    ['that sign-in failed', { mode: 'popup' }, 'auth-failed', ENGLISH['popup-closed']],
+    ['no failure that the form announces', { mode: 'local' }, 'auth-failed', undefined],
     [
-      'nothing of signing in that nobody needs',
+      'nothing of sign-in if no upload needs it',
       { state: 'prompt', required: false },
       'auth-changed',
       undefined,
     ],
-    ['nothing of a state that asks nothing', { state: 'popup', required: true }, 'auth-changed', undefined],
+    [
+      'nothing of a state without a request to the user',
+      { state: 'popup', required: true },
+      'auth-changed',
+      undefined,
+    ],
   ] as const)
-    it(`tells ${title}`, () => {
+    it(`report ${title}`, () => {
       const host = snapshot([], { auth });
       const { announcer, said } = listen(host);
       announcer.onChange(change(state, { code: 'popup-closed', state: host.auth.state, previous: 'silent' }));
       expect(said).to.deep.equal(text ? [text] : []);
     });
 
-  it('tells of a file that was lost on its way, and of no other pause', async () => {
+  it('report a file that became unreadable, and no other pause', async () => {
     const lost = file('lost.txt', 'paused', 100, 0.5, {
       pauseReason: 'needs-file',
       warning: 'file-unreadable',
@@ -176,7 +181,7 @@ describe('announcements', () => {
     expect(said).to.deep.equal([`lost.txt: ${ENGLISH['file-unreadable']}`]);
   });
 
-  it('tells of refused files before failed ones, and of later ones by themselves', async () => {
+  it('report rejected files before failed ones, and later ones separately', async () => {
     const { announcer, said, until } = listen(snapshot([]));
     const rejected = (name: string): void =>
       announcer.onChange(change('file-rejected', { name, code: 'file-empty' }));
@@ -191,14 +196,14 @@ describe('announcements', () => {
     expect(said[1]).to.equal(`c.txt wasn't added. ${empty}`);
   });
 
-  describe('as time goes by', () => {
+  describe('announcements over time', () => {
     let clock: Clock;
     beforeEach(() => {
       clock = stopClock();
     });
     afterEach(() => clock.restore());
 
-    it('tells sums with the time left, and none while nothing moves', async () => {
+    it('report totals with the time left, and none while nothing is sent', async () => {
       const { announcer, host, said } = listen(snapshot([file('a', 'paused', 100)]));
       announcer.onChange(started('a'));
       await clock.pass(4);
@@ -218,14 +223,14 @@ describe('announcements', () => {
       }
     });
 
-    it('tells no start of files that are all done by then', async () => {
+    it('report no start of files that are all done by then', async () => {
       const { announcer, said } = listen(snapshot([file('a', 'done', 100)]));
       announcer.onChange(started('a'));
       await clock.pass(5);
       expect(said).to.deep.equal([]);
     });
 
-    it('tells neither start nor sums once it was stopped', async () => {
+    it('report neither start nor totals after a stop', async () => {
       const { announcer, said } = listen(snapshot([file('a', 'uploading', 100)]));
       announcer.onChange(started('a'));
       announcer.stop();
@@ -237,7 +242,7 @@ describe('announcements', () => {
       expect(said).to.deep.equal(['Uploading 1 file.']);
     });
 
-    it('waits ten seconds between sums, and gathers troubles for three tenths of one', async () => {
+    it('leave ten seconds between totals, and collect errors for 300 ms', async () => {
       const said: string[] = [];
       const host = {
         snapshot: snapshot([file('a', 'uploading', 100)]),
@@ -260,7 +265,7 @@ describe('announcements', () => {
     });
   });
 
-  it('tells a start once for files that start together, and again after an end', async () => {
+  it('report a start once for files that start together, and again after an end', async () => {
     const { announcer, host, said, until } = listen(snapshot([file('a', 'uploading', 100)]));
     announcer.onChange(started('a'));
     announcer.onChange(started('b'));
@@ -275,7 +280,7 @@ describe('announcements', () => {
     announcer.stop();
   });
 
-  it('forgets what was for somebody else', async () => {
+  it('drop pending texts of the previous owner', async () => {
     const { announcer, said, until } = listen(snapshot([]));
     announcer.onChange(failed('secret.txt'));
     announcer.onChange(change('file-rejected', { name: 'secret.exe', code: 'file-empty' }));

@@ -1,4 +1,4 @@
-// What HTML says, as the engine gets it: every attribute, as text, becomes the setting that it is called after.
+// Every attribute, as text, becomes the setting of its name.
 
 import { expect } from '@open-wc/testing';
 import '../../src/define.ts';
@@ -9,7 +9,7 @@ import { hearing } from '../support/console.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Text that is not the default, and what becomes of it. */
+/** Text that is not the default, and the resulting value. */
 const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings) => unknown, unknown]>> = {
   'base-url': ['https://files.test/v1/', ({ baseUrl }) => baseUrl, 'https://files.test/v1'],
   'parent-id': ['folder-b', ({ parentId }) => parentId, 'folder-b'],
@@ -56,7 +56,7 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
   'logout-path': ['/i', ({ logoutPath }) => logoutPath, '/i'],
 };
 
-/** Those that are the element's own. */
+/** Attributes of the element itself. */
 const OWN = ['directory', 'disabled', 'chunk-events'];
 
 const settingsOf = (attributes: Readonly<Record<string, string>>): Settings => {
@@ -67,7 +67,7 @@ const settingsOf = (attributes: Readonly<Record<string, string>>): Settings => {
 };
 
 describe('an attribute', () => {
-  it('has its place in the table of this test', () => {
+  it('is in the table of this test', () => {
     const { observedAttributes } = customElements.get('secure-uploader') as typeof SecureUploader;
     expect([...Object.keys(TABLE), ...OWN]).to.have.members(observedAttributes);
   });
@@ -85,7 +85,7 @@ describe('an attribute', () => {
     element.remove();
   };
 
-  it('that is nearly one of ours is told once, with the right name', () =>
+  it('with a typo warns once, with the right name', () =>
     hearing((told) => {
       connect('baseurl', 'parent_id', 'chunksize', 'max--files');
       connect('baseurl');
@@ -97,13 +97,13 @@ describe('an attribute', () => {
       ]);
     }));
 
-  it('that is one of ours, or of anybody else, is not told', () =>
+  it('of the element, or of any other library, causes no warning', () =>
     hearing((told) => {
       connect(...Object.keys(TABLE), ...OWN, 'id', 'class', 'data-parent-id', 'title');
       expect(told).to.deep.equal([]);
     }));
 
-  /** What the drop zone says of the rules. */
+  /** The rules shown in the drop zone. */
   const hintOf = async (attributes: Readonly<Record<string, string>>): Promise<string> => {
     const element = document.createElement('secure-uploader') as SecureUploader;
     for (const [name, text] of Object.entries({ multiple: '', ...attributes }))

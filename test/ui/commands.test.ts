@@ -1,4 +1,4 @@
-// Commands of the element and of its buttons: they reach the engine, end when the engine's do, and their errors go where they should.
+// Commands of the element and of its buttons: they call the engine, resolve with its commands, and report their errors.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -14,7 +14,7 @@ type Method = Exclude<keyof Commands, 'browse' | 'dismiss' | 'cancelSignIn' | 's
 
 const file = textFile('a.txt');
 
-/** Each command of the element, and what the engine is asked for by it. */
+/** Each command of the element, and the engine's command that it calls. */
 const COMMANDS: Readonly<Record<Method, readonly unknown[]>> = {
   addFiles: [[file]],
   start: [],
@@ -31,7 +31,7 @@ const COMMANDS: Readonly<Record<Method, readonly unknown[]>> = {
 
 const prototype = Uploader.prototype as unknown as Record<Method, (...args: unknown[]) => Promise<void>>;
 
-/** Puts a command of the engine into the hands of the test while `act` runs. */
+/** Lets the test settle a command of the engine while `act` runs. */
 async function holding(
   name: Method,
   act: (answer: Deferred<void>, asked: readonly unknown[][]) => Promise<void>,
@@ -55,7 +55,7 @@ const call = (element: SecureUploader, name: Method): Promise<void> =>
 
 describe('a command of the element', () => {
   for (const [name, args] of Object.entries(COMMANDS) as [Method, readonly unknown[]][])
-    it(`${name} resolves when the engine has done it, and rejects with its error`, async () => {
+    it(`${name} resolves when the engine is done, and rejects with its error`, async () => {
       const element = await createElement({ manual: true });
       await holding(name, async (answer, asked) => {
         let isDone = false;
@@ -75,10 +75,10 @@ describe('a command of the element', () => {
       });
     });
 
-  it('rejects where the settings are wrong', async () => {
+  it('rejects if the settings are invalid', async () => {
     const { error } = console;
     console.error = () => undefined;
-    // `signOut` deletes what is saved first, however long the database takes.
+    // `signOut` deletes saved data first, however long the database takes.
     const clock = stopClock();
     try {
       const element = await createElement({ baseUrl: undefined });
@@ -90,7 +90,7 @@ describe('a command of the element', () => {
     }
   });
 
-  it('remove without an id takes the element off the page', async () => {
+  it('remove without an id removes the element from the page', async () => {
     const element = await createElement();
     expect(element.remove()).to.equal(undefined);
     expect(element.isConnected).to.equal(false);
@@ -122,7 +122,7 @@ describe('a command of a button', () => {
     cancelSignIn: [],
   } as Readonly<Record<keyof Commands, readonly unknown[]>>;
 
-  it('calls the method of its name, with what it was given', () => {
+  it('calls the method of its name, with its arguments', () => {
     const commands = createCommands(
       hostThat(() => Promise.resolve()),
       engine,
@@ -136,7 +136,7 @@ describe('a command of a button', () => {
   });
 
   for (const [title, error, reported] of [
-    ['keeps errors of ours to itself, which were shown already', new UploaderError('network', 'no line'), 0],
+    ['does not report its own errors, which are already shown', new UploaderError('network', 'no line'), 0],
     ['reports any other error to the page', new TypeError('a defect'), 1],
   ] as const)
     it(title, async () => {

@@ -1,5 +1,4 @@
-// Every situation of the list, the controls that it has, and what each of them does to the engine. A control that is not in the
-// table fails the test, and so does one that is missing.
+// Every state of the list, its controls, and the effect of each on the engine. An unlisted or missing control fails the test.
 
 import { UploaderError } from '../../src/core/errors.ts';
 import type { ErrorCode } from '../../src/index.ts';
@@ -8,7 +7,7 @@ import { leftBehind, TestEngine } from '../support/engine.ts';
 import type { Kind } from '../support/scripted-service.ts';
 import { fileReaches, type ScriptedStage, type Stage, type StageSettings, setUp } from './stage.ts';
 
-/** What a control does: the engine's state after it, or another control that takes its place while that stays. */
+/** The effect of a control: the engine's state after it, or another control that replaces it while that state stays. */
 type Effect =
   | readonly string[]
   | ((before: readonly string[]) => readonly string[])
@@ -19,7 +18,7 @@ export interface Situation {
   /** The engine's state. */
   readonly state: readonly string[];
   readonly open: () => Promise<Stage>;
-  /** By accessible name, in the order of Tab. */
+  /** By accessible name, in Tab order. */
   readonly controls: Readonly<Record<string, Effect | typeof DISABLED | typeof FIELD>>;
 }
 
@@ -33,10 +32,10 @@ export const asks =
 const PICKER = asks('picker: files');
 export const CHOOSE = { 'Choose files': PICKER };
 
-/** Two files that the service knows nothing of. */
+/** Two files that the service does not have. */
 const [A, B] = [fileOf(1, 2500, 'a.txt'), fileOf(2, 2500, 'b.txt')];
 
-/** A list with files in it, whose service answers these kinds of requests. */
+/** A list with files in it, whose service responds to these kinds of requests. */
 const list =
   (answers: readonly Kind[], files: readonly File[], settings: StageSettings = {}) =>
   async (): Promise<ScriptedStage> => {
@@ -61,7 +60,7 @@ const refused = (code: ErrorCode) => async (): Promise<Stage> => {
   return stage;
 };
 
-/** One file of each kind, and one that is under way. */
+/** One file of each kind, and one that is uploading. */
 const MIXED = [
   'done.txt done',
   'failed.txt failed',
@@ -138,7 +137,7 @@ export const SITUATIONS: readonly Situation[] = [
     controls: { 'Choose files': DISABLED, 'Choose a folder': DISABLED },
   },
   {
-    title: 'one file that waits for the start',
+    title: 'one file that waits for the start button',
     state: ['a.txt queued'],
     open: list(['open'], [A], { manual: true }),
     controls: {
@@ -148,7 +147,7 @@ export const SITUATIONS: readonly Situation[] = [
     },
   },
   {
-    title: 'two files that wait for the start',
+    title: 'two files that wait for the start button',
     state: ['a.txt queued', 'b.txt queued'],
     open: list(['open'], [A, B], { manual: true }),
     controls: {
@@ -190,7 +189,7 @@ export const SITUATIONS: readonly Situation[] = [
     controls: ONE_OPEN,
   },
   {
-    title: 'a file that the person paused',
+    title: 'a file that the user paused',
     state: ['a.txt paused user'],
     open: after(list(['open', 'presign'], [A]), 'uploading', ({ element }, id) => element.pause(id)),
     controls: {
@@ -222,19 +221,19 @@ export const SITUATIONS: readonly Situation[] = [
     controls: { ...CHOOSE, ...ONE_ENDED },
   },
   {
-    title: 'a file that failed and may be tried again',
+    title: 'a file that failed and can be retried',
     state: ['a.txt failed'],
     open: refused('forbidden'),
     controls: { ...CHOOSE, 'Retry: a.txt': ['a.txt hashing'], ...ONE_ENDED },
   },
   {
-    title: 'a file that failed for good',
+    title: 'a file that failed permanently',
     state: ['a.txt failed'],
     open: refused('bad-config'),
     controls: { ...CHOOSE, ...ONE_ENDED },
   },
   {
-    title: 'a file whose name is taken',
+    title: 'a file whose name exists',
     state: ['a.txt failed'],
     open: refused('name-taken'),
     controls: {
@@ -251,7 +250,7 @@ export const SITUATIONS: readonly Situation[] = [
     controls: { ...CHOOSE, 'Retry: a.txt': ['a.txt hashing'], ...ONE_ENDED },
   },
   {
-    title: 'a list of all kinds',
+    title: 'a list with every kind of file',
     state: MIXED,
     open: openMixed,
     controls: {

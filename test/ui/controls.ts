@@ -1,4 +1,4 @@
-// Presses every control of a table: by mouse wherever it stands, and by keyboard where it stands first.
+// Operates every control of a table: by mouse wherever it occurs, and by keyboard where it occurs first.
 
 import { expect } from '@open-wc/testing';
 import { closeEngines } from '../support/engine.ts';
@@ -13,7 +13,7 @@ async function open({ open, state }: Situation): Promise<Stage> {
   return stage;
 }
 
-/** Presses a control by its name, and waits for what it is to do. */
+/** Presses a control by its name, and waits for its expected effect. */
 async function check(
   situation: Situation,
   name: string,
@@ -29,7 +29,7 @@ async function check(
   return stage;
 }
 
-/** The tests of a table, one `describe` a situation. */
+/** The tests of a table, one `describe` per state. */
 export function describeControls(situations: readonly Situation[]): void {
   const pressed = new Set<string>();
 
@@ -42,7 +42,7 @@ export function describeControls(situations: readonly Situation[]): void {
     const { controls } = situation;
     const names = Object.keys(controls);
     describe(situation.title, () => {
-      it('has these controls and no other, in the order of Tab', async () => {
+      it('has exactly these controls, in Tab order', async () => {
         const { element: host } = await open(situation);
         const found = controlsOf(host);
         expect(found.map(({ name }) => name)).to.deep.equal(names);

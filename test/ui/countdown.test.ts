@@ -1,4 +1,4 @@
-// A countdown renders its element once a second for as long as there is something to count, and while it is on the page.
+// A countdown renders its element once a second while it runs and the element is on the page.
 
 import { expect } from '@open-wc/testing';
 import { Countdown } from '../../src/ui/countdown.ts';
@@ -27,7 +27,7 @@ describe('a countdown', () => {
   });
   afterEach(() => clock.restore());
 
-  it('says whole seconds, rounded up, and none once it is over', () => {
+  it('returns whole seconds, rounded up, and none once it is over', () => {
     const { countdown } = counting();
     const now = Date.now();
     expect(
@@ -36,7 +36,7 @@ describe('a countdown', () => {
     expect(countdown.secondsUntil()).to.equal(0);
   });
 
-  it('renders once a second, however often it is asked, and not once it is over', async () => {
+  it('renders once a second, however often it is read, and not once it is over', async () => {
     const { countdown, updates } = counting();
     const endMs = Date.now() + 2000;
     for (const [left, expected] of [
@@ -53,7 +53,7 @@ describe('a countdown', () => {
     }
   });
 
-  it('stops when its element is taken off the page, and goes on when it is back', async () => {
+  it('stops when its element is removed from the page, and continues when it is added again', async () => {
     const { countdown, updates } = counting();
     const endMs = Date.now() + 60_000;
     countdown.secondsUntil(endMs);

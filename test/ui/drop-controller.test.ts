@@ -1,5 +1,4 @@
-// Files that are dragged, dropped and pasted: which of these events are the element's, which are kept from leaving the page, and
-// which belong to somebody else.
+// Dragged, dropped and pasted files: which events the element handles, for which it prevents navigation, and which it ignores.
 
 import { expect } from '@open-wc/testing';
 import { nextTask } from '../../src/core/wait.ts';
@@ -11,7 +10,7 @@ import { textFile, transferOf } from './support.ts';
 interface Page {
   readonly host: PlainHost;
   readonly drop: DropController;
-  /** Names of all files that came in. */
+  /** Names of all received files. */
   readonly files: string[];
   readonly places: Readonly<Record<Place, Element>>;
 }
@@ -70,7 +69,7 @@ beforeEach(() => {
 
 afterEach(() => page.host.parentElement?.remove());
 
-/** What a drag holds, as an object whose effect can be read back: a browser forgets what is set on data of no real drag. */
+/** The data of a drag, as an object whose effect can be read back: a browser drops effects set on data of a synthetic drag. */
 const held = (data: DataTransfer): DataTransfer & { dropEffect: string } => ({
   ...({ types: data.types, items: data.items, files: data.files } as unknown as DataTransfer),
   dropEffect: 'none',
@@ -82,7 +81,7 @@ const words = (): DataTransfer => {
   return data;
 };
 
-/** Sends a drag event, and says whether somebody took it, with which effect, and whether files are held over the element. */
+/** Sends a drag event; returns whether it was handled, with which effect, and whether files are dragged over the element. */
 function drag(type: string, place: Place, data = held(transferOf(textFile('a.txt')))): unknown[] {
   const event = new DragEvent(type, { bubbles: true, cancelable: true, composed: true });
   Object.defineProperty(event, 'dataTransfer', { value: data });
@@ -94,9 +93,9 @@ describe('a drag', () => {
   for (const [title, type, place, data, isDisabled, expected] of [
     ['of files that enters the element', 'dragenter', 'host', 'files', false, [true, 'copy', true]],
     ['of files over the element', 'dragover', 'host', 'files', false, [true, 'copy', true]],
-    ['of files over something in the element', 'dragover', 'inside', 'files', false, [true, 'copy', true]],
+    ['of files over a child of the element', 'dragover', 'inside', 'files', false, [true, 'copy', true]],
     ['of text over the element', 'dragover', 'host', 'text', false, [false, 'none', false]],
-    ['of files over an element that is disabled', 'dragover', 'host', 'files', true, [true, 'none', false]],
+    ['of files over a disabled element', 'dragover', 'host', 'files', true, [true, 'none', false]],
     ['of files beside the element', 'dragover', 'page', 'files', false, [true, 'none', false]],
     ['of text beside the element', 'dragover', 'page', 'text', false, [false, 'none', false]],
     [
@@ -114,7 +113,7 @@ describe('a drag', () => {
       expect(drag(type, place, data === 'text' ? held(words()) : undefined)).to.deep.equal(expected);
     });
 
-  it('that the page handles itself is left to the page', () => {
+  it('that the page handles itself is ignored', () => {
     const data = held(transferOf(textFile('a.txt')));
     page.places.page.addEventListener('dragover', (event) => {
       event.preventDefault();
@@ -123,14 +122,14 @@ describe('a drag', () => {
     expect(drag('dragover', 'page', data)).to.deep.equal([true, 'move', false]);
   });
 
-  it('without data is nobody’s', () => {
+  it('without data is ignored', () => {
     const event = new DragEvent('dragover', { bubbles: true, cancelable: true });
     page.host.dispatchEvent(event);
     expect([event.defaultPrevented, page.drop.intake.dragging]).to.deep.equal([false, false]);
   });
 
   for (const [title, to, isHeld] of [
-    ['that moves on to something in the element is still over it', 'inside', true],
+    ['that moves to a child of the element is still over it', 'inside', true],
     ['that leaves the element is not over it', 'page', false],
     ['that leaves the window is not over it', undefined, false],
   ] as const)
@@ -141,7 +140,7 @@ describe('a drag', () => {
       expect(page.drop.intake.dragging).to.equal(isHeld);
     });
 
-  it('renders the element when it comes and when it goes, and not in between', () => {
+  it('renders the element when it enters and when it leaves, and not in between', () => {
     for (const [type, place, updateCount] of [
       ['dragenter', 'host', 1],
       ['dragover', 'host', 1],
@@ -154,7 +153,7 @@ describe('a drag', () => {
     }
   });
 
-  it('is forgotten, and no longer followed, once the element is off the page', () => {
+  it('is dropped, and its events are ignored, once the element is removed from the page', () => {
     drag('dragenter', 'host');
     const { host, drop } = page;
     const parent = host.parentElement as Element;
@@ -169,10 +168,10 @@ describe('a drag', () => {
 describe('a drop', () => {
   for (const [title, place, data, isDisabled, prevented, names] of [
     ['of a file on the element is read', 'inside', 'files', false, true, ['a.txt']],
-    ['of text on the element is left to the page', 'host', 'text', false, false, []],
-    ['on an element that is disabled does not leave the page', 'host', 'files', true, true, []],
+    ['of text on the element is ignored', 'host', 'text', false, false, []],
+    ['on a disabled element does not leave the page', 'host', 'files', true, true, []],
     ['beside the element does not leave the page', 'page', 'files', false, true, []],
-    ['on a file input of the page is left to it', 'file input', 'files', false, false, []],
+    ['on a file input of the page is ignored', 'file input', 'files', false, false, []],
   ] as const)
     it(title, async () => {
       drag('dragenter', 'host');
@@ -208,11 +207,11 @@ describe('a drop', () => {
       expect(page.drop.intake.readingCount).to.equal(undefined);
     });
 
-  it('counts what it finds while it is read, and shows what it left out until the next one', async () => {
+  it('counts found files while it is read, and shows what it skipped until the next one', async () => {
     const { drop, host } = page;
     const counts: (number | undefined)[] = [];
     Object.defineProperty(host, 'requestUpdate', { value: () => counts.push(drop.intake.readingCount) });
-    /** A folder that goes on when it is told to. */
+    /** A folder that continues when the test resolves it. */
     let goOn = (): void => undefined;
     const empty = {
       name: 'empty',
@@ -272,34 +271,34 @@ describe('a paste', () => {
   }
 
   for (const [title, place, isTaken] of [
-    ['of a file on the page is taken', 'page', true],
-    ['of a file on a drawing is taken', 'drawing', true],
-    ['of a file on the element is taken', 'host', true],
-    ['of a file in a text field is left to it', 'text field', false],
-    ['of a file in a text area is left to it', 'text area', false],
-    ['of a file in editable text is left to it', 'editable', false],
+    ['of a file on the page is added', 'page', true],
+    ['of a file on a drawing is added', 'drawing', true],
+    ['of a file on the element is added', 'host', true],
+    ['of a file in a text field is ignored', 'text field', false],
+    ['of a file in a text area is ignored', 'text area', false],
+    ['of a file in editable text is ignored', 'editable', false],
   ] as const)
     it(title, async () => {
       expect(paste(place)).to.equal(isTaken);
       await until(() => page.files.length === (isTaken ? 1 : 0));
     });
 
-  it('of text, or of nothing, is left to the page', () => {
+  it('of text, or of nothing, is ignored', () => {
     for (const data of [words(), null, new DataTransfer()]) expect(paste('page', data)).to.equal(false);
   });
 
-  it('that says it has files, and has none, is left to the page', () => {
+  it('that claims to have files, and has none, is ignored', () => {
     expect(paste('page', { types: ['Files'], files: [] } as unknown as DataTransfer)).to.equal(false);
   });
 
-  it('goes to the element that has the focus, and to no other', () => {
+  it('goes only to the element that has the focus', () => {
     (page.places.another as HTMLElement).focus();
     expect(paste('page')).to.equal(false);
     page.host.focus();
     expect(paste('page')).to.equal(true);
   });
 
-  it('that the page handles itself, or that comes while the element is disabled, is left to the page', () => {
+  it('that the page handles itself, or while the element is disabled, is ignored', () => {
     page.places.page.addEventListener('paste', (event) => event.preventDefault(), { once: true });
     paste('page');
     page.host.disabled = true;

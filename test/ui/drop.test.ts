@@ -1,11 +1,11 @@
-// Files that come by dragging, dropping and pasting, and folders in them.
+// Files that are dragged, dropped and pasted, and folders in them.
 
 import { expect } from '@open-wc/testing';
 import { readDrop } from '../../src/ui/read-drop.ts';
 import { createElement, dragEvent, nextEvent, one, shown, textFile, textOf, transferOf } from './support.ts';
 
 describe('dropping and pasting', () => {
-  it('adds what is dropped on it, and shows while dragging that it will', async () => {
+  it('adds files that are dropped on the element, and shows that while dragging', async () => {
     const element = await createElement({ manual: true });
     const data = transferOf(textFile('dropped.txt'));
     expect(element.dispatchEvent(dragEvent('dragover', data))).to.equal(false);
@@ -20,14 +20,14 @@ describe('dropping and pasting', () => {
     expect(element.matches(':state(dragging)')).to.equal(false);
   });
 
-  it('keeps a file that is dropped beside it from taking the place of the page', async () => {
+  it('keeps the browser from opening a file that is dropped beside it', async () => {
     await createElement();
     const data = transferOf(textFile('stray.txt'));
     expect(document.body.dispatchEvent(dragEvent('dragover', data))).to.equal(false);
     expect(document.body.dispatchEvent(dragEvent('drop', data))).to.equal(false);
   });
 
-  it('leaves a drop to a file input of the page, and text to everyone', async () => {
+  it('leaves a drop to a file input of the page, and ignores text', async () => {
     await createElement();
     const input = document.createElement('input');
     input.type = 'file';
@@ -39,7 +39,7 @@ describe('dropping and pasting', () => {
     expect(document.body.dispatchEvent(dragEvent('drop', text))).to.equal(true);
   });
 
-  it('takes nothing while disabled', async () => {
+  it('adds nothing while disabled', async () => {
     const element = await createElement({ manual: true });
     element.disabled = true;
     await element.updateComplete;
@@ -76,7 +76,7 @@ const fileEntry = (name: string): Entry & { file(done: (file: File) => void): vo
   file: (done) => done(textFile(name)),
 });
 
-/** A folder as browsers give it: a hundred children at a time, then an empty answer. */
+/** A folder as browsers return it: a hundred children at a time, then an empty array. */
 const folderEntry = (name: string, children: Entry[]): Entry & { createReader(): unknown } => ({
   name,
   isFile: false,
@@ -98,7 +98,7 @@ const dropOf = (...items: object[]): DataTransfer =>
   }) as unknown as DataTransfer;
 
 describe('reading dropped folders', () => {
-  it('finds every file of a folder three deep with more than a hundred children, and counts empty folders', async () => {
+  it('finds every file of a folder three levels deep with more than a hundred children, and counts empty folders', async () => {
     const many = Array.from({ length: 230 }, (_, index) => fileEntry(`${index}.txt`));
     const tree = folderEntry('top', [
       folderEntry('middle', [folderEntry('deep', many), folderEntry('nothing', [])]),
@@ -113,7 +113,7 @@ describe('reading dropped folders', () => {
     expect(counts.at(-1)).to.equal(231);
   });
 
-  it('goes on after something that cannot be read, and counts it', async () => {
+  it('continues after an unreadable entry, and counts it', async () => {
     const broken = {
       ...fileEntry('broken.txt'),
       file: (_done: unknown, fail: (error: Error) => void) => fail(new Error('gone')),
@@ -136,11 +136,11 @@ describe('reading dropped folders', () => {
     expect(content.emptyFolderCount).to.equal(1);
     await root.removeEntry('holiday', { recursive: true });
   };
-  // Handles to try it with come from the private file system, which WebKitGTK does not have.
+  // The handles for this test come from the private file system, which WebKitGTK does not have.
   if ((navigator.storage as StorageManager | undefined)?.getDirectory !== undefined)
-    it('keeps the handle of each file where the browser gives handles', keepsHandles);
+    it('keeps the handle of each file if the browser provides handles', keepsHandles);
 
-  it('says on the screen what was left out', async () => {
+  it('shows what was skipped', async () => {
     const element = await createElement({ manual: true });
     const event = new DragEvent('drop', { bubbles: true, cancelable: true });
     const data = { ...dropOf({ webkitGetAsEntry: () => folderEntry('nothing', []) }), types: ['Files'] };

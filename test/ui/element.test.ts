@@ -1,4 +1,4 @@
-// What the element does with its own properties: texts, state for styles, defaults, and what each of them leaves alone.
+// The element's own properties: texts, custom states, defaults, and what each of them leaves unchanged.
 
 import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
@@ -23,13 +23,13 @@ const PROPERTIES = {
 };
 
 describe('the element', () => {
-  it('has defaults that ask for nothing', () => {
+  it('has defaults that request nothing', () => {
     const element = document.createElement('secure-uploader') as SecureUploader;
     for (const [name, value] of Object.entries(PROPERTIES))
       expect(element[name as keyof SecureUploader], name).to.deep.equal(value);
   });
 
-  it('shows in an attribute that it is disabled, and nothing else', async () => {
+  it('reflects `disabled` as an attribute, and nothing else', async () => {
     const { element } = await setUp([], { disabled: true, manual: true, noResume: true });
     expect(element.getAttributeNames()).to.deep.equal(['disabled']);
     element.disabled = false;
@@ -37,7 +37,7 @@ describe('the element', () => {
     expect(element.getAttributeNames()).to.deep.equal([]);
   });
 
-  it('takes other texts whenever they are set, and keeps them when something else is', async () => {
+  it('uses new texts whenever they are set, and keeps them when another property is', async () => {
     const { element } = await setUp([]);
     const label = (): string | null => one(element, '[part=base]').ariaLabel;
     expect(label()).to.equal('File upload');
@@ -59,7 +59,7 @@ describe('the element', () => {
     expect(element.format.size(1_500_000)).to.match(/^1,5\sMB$/);
   });
 
-  it('is in the state uploading while a file is under way, and only then', async () => {
+  it('has the state `uploading` only during an upload', async () => {
     const { element } = await setUp([]);
     const isUploading = async (): Promise<boolean> => {
       element.requestUpdate();
@@ -73,7 +73,7 @@ describe('the element', () => {
     while (await isUploading()) await new Promise(requestAnimationFrame);
   });
 
-  it('forgets what was said for one owner when another one is set', async () => {
+  it('clears announcements for one owner when another one is set', async () => {
     const { element } = await setUp([], { owner: 'ann', accept: '.pdf' });
     await element.addFiles(freshFile(10, 'a.txt'));
     const alert = (): string => one(element, '[role=alert][aria-live]').textContent ?? '';
@@ -86,7 +86,7 @@ describe('the element', () => {
     expect(alert()).to.equal('');
   });
 
-  it('removes itself from the page where no file is named', async () => {
+  it('removes itself from the page if no file is given', async () => {
     const { element } = await setUp([]);
     expect(element.remove()).to.equal(undefined);
     expect(element.isConnected).to.equal(false);
@@ -103,7 +103,7 @@ describe('the element', () => {
     expect(asked).to.deep.equal(['picker: files', 'picker: folder']);
   });
 
-  it('opens the picker also before it was rendered for the first time', async () => {
+  it('opens the picker even before it was first rendered', async () => {
     const { asked } = await setUp([]);
     const element = document.createElement('secure-uploader') as SecureUploader;
     element.noResume = true;
@@ -113,7 +113,7 @@ describe('the element', () => {
     element.remove();
   });
 
-  it('has no form of its own before somebody has to sign in', async () => {
+  it('has no form before sign-in is required', async () => {
     const { element } = await setUp([], { auth: 'local' });
     expect(all(element, 'slot[name=login]')).to.have.length(0);
     expect(element.children).to.have.length(0);
@@ -121,7 +121,7 @@ describe('the element', () => {
 });
 
 describe('formats', () => {
-  it('are made once for a locale, and for each unit', () => {
+  it('are created once for a locale, and for each unit', () => {
     const { NumberFormat } = Intl;
     let count = 0;
     Intl.NumberFormat = class extends NumberFormat {

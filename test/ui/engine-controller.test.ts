@@ -1,4 +1,4 @@
-// Between element and engine: what the page is told and asked, what it can refuse, and how often the element renders.
+// Between element and engine: events to the page, which of them can be prevented, and how often the element renders.
 
 import { expect } from '@open-wc/testing';
 import { freshFile } from '../support/bytes.ts';
@@ -9,7 +9,7 @@ import { createElement } from './support.ts';
 afterEach(restoreBrowser);
 
 describe('an event of the element', () => {
-  it('has a frozen detail, bubbles, is composed, and can be prevented only where it asks', async () => {
+  it('has a frozen detail, bubbles, is composed, and can be prevented only if documented', async () => {
     const { element } = await setUp([], { manual: true });
     const events: CustomEvent[] = [];
     for (const name of ['file-add', 'file-added'] as const)
@@ -30,7 +30,7 @@ describe('an event of the element', () => {
     ]);
   });
 
-  it('asks before sign-in leaves the page, with the number of files that would be lost', async () => {
+  it('is dispatched before sign-in leaves the page, with the number of files that would be lost', async () => {
     const redirectUri = new URL('/secure-uploader-callback.html', location.href).href;
     const element = await createElement({
       auth: 'redirect',
@@ -51,7 +51,7 @@ describe('an event of the element', () => {
 });
 
 describe('the element before its first settings', () => {
-  it('has an empty snapshot, and is not said to be misconfigured', async () => {
+  it('has an empty snapshot, and no error of the settings', async () => {
     const element = await createElement({ baseUrl: undefined });
     expect(element.snapshot).to.deep.equal({
       files: [],
@@ -70,7 +70,7 @@ describe('the element before its first settings', () => {
     expect(element.renderRoot.querySelector('[part=error]')).to.equal(null);
   });
 
-  it('tells on the console what is wrong, once for each fault, and shows it until it is right', async () => {
+  it('logs invalid settings, once for each error, and shows the error until it is fixed', async () => {
     const told: string[] = [];
     const { error } = console;
     console.error = (...args: unknown[]) => told.push(args.join(' '));
@@ -97,7 +97,7 @@ describe('the element before its first settings', () => {
 });
 
 describe('rendering', () => {
-  it('comes after changes, and not more often than ten times a second', async () => {
+  it('follows changes, and not more than ten times a second', async () => {
     const { element } = await setUp([], { manual: true });
     const timesMs: number[] = [];
     const own = element.requestUpdate.bind(element);

@@ -1,4 +1,4 @@
-// Where the focus goes when what had it goes away, button by button.
+// Where the focus goes when the focused control is removed, button by button.
 
 import { expect } from '@open-wc/testing';
 import { FocusController, type FocusHost } from '../../src/ui/focus-controller.ts';
@@ -21,7 +21,7 @@ class Host {
   removeController(): void {}
   requestUpdate(): void {}
 
-  /** What is on the screen now; buttons are given as `id:action`. */
+  /** The current buttons, given as `id:action`. */
   show(html: string): void {
     this.renderRoot.innerHTML = html.replace(
       /(\w+):(\w*)/g,
@@ -39,7 +39,7 @@ class Host {
     return this.renderRoot.activeElement?.id ?? '';
   }
 
-  /** Renders: `change` is what becomes of the screen. */
+  /** Renders: `change` changes the buttons. */
   render(change: () => void): string {
     this.focus.hostUpdate();
     change();
@@ -64,7 +64,7 @@ const LIST = `top:browse<ul>${row('a1:go', 'a2:end')}${row('b1:go', 'b2:end')}${
 const removeRow = (id: string): void => host.byId(id).closest('li')?.remove();
 
 describe('the focus', () => {
-  it('is watched over by a controller of the element', () => {
+  it('is managed by a controller of the element', () => {
     expect(host.controllers).to.deep.equal([host.focus]);
   });
 
@@ -86,7 +86,7 @@ describe('the focus', () => {
       expect(host.render(() => host.byId('z').remove())).to.equal('x');
     });
 
-  it('goes to another button of its row where its group is gone', () => {
+  it('goes to another button of its row if its group is removed', () => {
     host.show(`top:browse<ul>${row('a1:go')}<li>n:rename ${actions('b1:go', 'b2:end')}</li></ul>`);
     host.byId('b2').focus();
     expect(host.render(() => host.byId('b1').parentElement?.remove())).to.equal('n');
@@ -112,7 +112,7 @@ describe('the focus', () => {
     ).to.equal('b1');
   });
 
-  it('passes over rows without a button', () => {
+  it('skips rows without a button', () => {
     host.show(LIST);
     host.byId('b1').focus();
     expect(
@@ -123,7 +123,7 @@ describe('the focus', () => {
     ).to.equal('d1');
   });
 
-  it('goes to the button that picks files where nothing near is left', () => {
+  it('goes to the button that picks files if nothing near is left', () => {
     host.show(LIST);
     host.byId('b1').focus();
     expect(host.render(() => host.renderRoot.querySelector('ul')?.remove())).to.equal('top');
@@ -132,7 +132,7 @@ describe('the focus', () => {
     expect(host.render(() => host.byId('lone').remove())).to.equal('top');
   });
 
-  it('is not taken from elsewhere, also where it was here before', () => {
+  it('is not taken from outside the element, even if it was inside before', () => {
     host.show(LIST);
     expect(host.render(() => removeRow('b1'))).to.equal('');
     host.byId('c1').focus();
@@ -144,7 +144,7 @@ describe('the focus', () => {
     expect(host.focused).to.equal('');
   });
 
-  it('goes to the panel of a lost window when somebody comes back to the page', () => {
+  it('goes to the panel of a lost window when the user comes back to the page', () => {
     host.show('<div id="lost" data-state="popup-lost" tabindex="-1"></div>top:browse');
     const comeBack = (): string => {
       host.byId('top').focus();

@@ -1,4 +1,4 @@
-// Numbers and names as people read them.
+// Numbers and names as users read them.
 
 import { expect } from '@open-wc/testing';
 import { createFormat, shownName, splitName } from '../../src/ui/format.ts';
@@ -58,16 +58,16 @@ const SHARES: readonly (readonly [share: number, shown: string])[] = [
 
 describe('formats', () => {
   for (const [bytes, shown] of SIZES)
-    it(`write ${bytes} bytes as ${shown}`, () => expect(english.size(bytes)).to.equal(shown));
+    it(`show ${bytes} bytes as ${shown}`, () => expect(english.size(bytes)).to.equal(shown));
 
   for (const [seconds, shown] of DURATIONS)
-    it(`write ${seconds} seconds as ${shown ?? 'nothing'}`, () =>
+    it(`show ${seconds} seconds as ${shown ?? 'nothing'}`, () =>
       expect(english.duration(seconds * 1000)).to.equal(shown));
 
   for (const [share, shown] of SHARES)
-    it(`write a share of ${share} as ${shown}`, () => expect(english.percent(share)).to.equal(shown));
+    it(`show a fraction of ${share} as ${shown}`, () => expect(english.percent(share)).to.equal(shown));
 
-  it('write speed', () => {
+  it('show a speed', () => {
     expect([0, 1, 830, 8_240_000].map(english.speed)).to.deep.equal([
       '0 kB/s',
       '1 byte/s',
@@ -76,12 +76,12 @@ describe('formats', () => {
     ]);
   });
 
-  it('write numbers as the locale does, and as English does for one that is none', () => {
+  it('show numbers as the locale does, and as English does for an invalid locale', () => {
     expect(createFormat('de').size(12_400_000)).to.equal('12,4 MB');
     expect(createFormat('not a locale').size(12_400_000)).to.equal('12.4 MB');
   });
 
-  it('are made once for a locale', () => {
+  it('are created once for a locale', () => {
     expect(createFormat('fr')).to.equal(createFormat('fr'));
     expect(createFormat('fr')).not.to.equal(english);
   });
@@ -95,9 +95,9 @@ describe('formats', () => {
     ['a.twelve-chars', 'a.twelve-chars', ''],
     ['v1.a name that is no ending', 'v1.a name that is no ending', ''],
   ] as const)
-    it(`split ${name} before its ending`, () => expect(splitName(name)).to.deep.equal([stem, ending]));
+    it(`split ${name} before its extension`, () => expect(splitName(name)).to.deep.equal([stem, ending]));
 
-  it('take out what turns the direction of text', () => {
+  it('remove characters that change the text direction', () => {
     expect(shownName('invoice\u202efdp.exe')).to.equal('invoicefdp.exe');
     expect(shownName('\u200ea\u200fb\u202ac\u2066d\u2069')).to.equal('abcd');
   });

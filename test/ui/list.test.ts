@@ -1,4 +1,4 @@
-// The rows of the list: names, order, and whose they are.
+// The rows of the list: names, order, and owner.
 
 import { expect } from '@open-wc/testing';
 import { nextName } from '../../src/core/names.ts';
@@ -6,7 +6,7 @@ import { uniqueName } from '../service/reference.ts';
 import { all, createElement, nextEvent, shown, textFile } from './support.ts';
 
 describe('the list', () => {
-  it('offers another name where the folder has a file of that name, or takes it by itself', async () => {
+  it('offers another name if the folder has a file of that name, or uses it automatically', async () => {
     const name = uniqueName();
     const names: string[] = [];
     const element = await createElement({ parentId: 'folder-unique' });
@@ -31,7 +31,7 @@ describe('the list', () => {
     expect(names).to.deep.equal([name, next, nextName(next)]);
   });
 
-  it('shows and says nothing of the files of another owner', async () => {
+  it('shows and announces nothing of the files of another owner', async () => {
     const element = await createElement({ manual: true, owner: 'ann', accept: '.txt' });
     await element.addFiles([textFile('secret.txt'), textFile('secret.exe')]);
     await shown(() => element.shadowRoot?.querySelector('[role="alert"]')?.textContent?.includes('secret'));
@@ -41,7 +41,7 @@ describe('the list', () => {
     expect(element.shadowRoot?.textContent).not.to.contain('secret');
   });
 
-  it('puts a waiting file first by its button, and the focus stays in its row', async () => {
+  it('prioritizes a waiting file by its button, and the focus stays in its row', async () => {
     const element = await createElement({ manual: true });
     await element.addFiles([textFile('one.txt'), textFile('two.txt'), textFile('three.txt')]);
     const button = await shown(() =>

@@ -1,4 +1,4 @@
-// The steps of the sign-in form: what is known at each, and one line for each heading, message, field and button of it.
+// The steps of the sign-in form: the state at each, and one line for each heading, message, field and button of it.
 
 import type { AuthSnapshot, ErrorCode } from '../../src/index.ts';
 import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
@@ -7,7 +7,7 @@ import type { LoginView } from '../../src/ui/views/login.ts';
 type Challenge = NonNullable<LoginView['challenge']>;
 type Method = Challenge['methods'][number];
 
-/** What is other than at the first look. */
+/** Differences from the initial state. */
 export interface Step extends Partial<Omit<LoginView, 'auth' | 'form'>> {
   readonly state: AuthSnapshot['state'];
   readonly error?: ErrorCode;
@@ -31,7 +31,7 @@ const problem = (code: ErrorCode): string => `status ${ENGLISH_LOGIN[code]}`;
 export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>> = {
   'asks for credentials': [{ state: 'prompt' }, ['title Sign in', 'status', ...FORM]],
   'asks for credentials after signing out': [{ state: 'signed-out' }, ['title Sign in', 'status', ...FORM]],
-  'keeps the form while they are checked': [
+  'keeps the form while credentials are checked': [
     { state: 'login', email: 'a@b.c' },
     [
       'title Sign in',
@@ -53,7 +53,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'submit Sign in',
     ],
   ],
-  'says that they were wrong': [
+  'shows that the credentials were wrong': [
     { state: 'prompt', error: 'credentials-rejected' },
     [
       'title Sign in',
@@ -63,15 +63,15 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       ...FORM.slice(2),
     ],
   ],
-  'says what the service said': [
+  'shows the message of the service': [
     { state: 'prompt', error: 'credentials-rejected', said: 'Not you.' },
     ['title Sign in', 'status Not you.', `${EMAIL} invalid`, `${PASSWORD} invalid`, ...FORM.slice(2)],
   ],
-  'says nothing of what the person gave up': [
+  'shows nothing after the user canceled': [
     { state: 'prompt', error: 'canceled' },
     ['title Sign in', 'status', ...FORM],
   ],
-  'lets nobody in to an account that is locked': [
+  'disables sign-in to a locked account': [
     { state: 'prompt', error: 'account-locked' },
     ['title Sign in', problem('account-locked'), ...FORM.slice(0, 3), 'submit Sign in (disabled)'],
   ],
@@ -117,15 +117,15 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
     { state: 'prompt', isFramed: true },
     ['title Sign in', 'status', ENGLISH_LOGIN.framed, 'button Open sign-in window'],
   ],
-  'offers no window where there is none': [
+  'offers no window if there is none': [
     { state: 'prompt', isFramed: true, hasWindow: false },
     ['title Sign in', 'status', ENGLISH_LOGIN.framed],
   ],
-  'offers a window where the browser keeps the sign-in apart': [
+  'offers a window if the browser isolates the sign-in page': [
     { state: 'prompt', error: 'sign-in-required' },
     ['title Sign in', `status ${ENGLISH_LOGIN.otherJar}`, ...FORM, 'button Open sign-in window'],
   ],
-  'says only that a sign-in is needed where there is no window': [
+  'shows only that sign-in is required if there is no window': [
     { state: 'prompt', error: 'sign-in-required', hasWindow: false },
     ['title Sign in', problem('sign-in-required'), ...FORM],
   ],
@@ -135,7 +135,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       [{ state: 'prompt', error }, ['title Sign in', problem(error), ...FORM, 'button Open sign-in window']],
     ]),
   ),
-  'offers the ways to prove who it is': [
+  'offers the verification methods': [
     { state: 'choose', challenge: challenge({ methods: [SMS, NOTED] }) },
     [
       "title How do you want to verify it's you?",
@@ -163,7 +163,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'button Start over',
     ],
   ],
-  'lets nobody ask for another code too soon': [
+  'disables sending another code too soon': [
     { state: 'answer', resendInS: 7, challenge: challenge({ method: SMS, methods: [SMS] }) },
     [
       'title Code by text message',
@@ -174,11 +174,11 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'button Start over',
     ],
   ],
-  'asks for a code of an app': [
+  'asks for a code of an authenticator app': [
     { state: 'answer', challenge: challenge({ method: TOTP, methods: [TOTP] }) },
     ['title Code from your authenticator app', 'status', CODE, 'submit Confirm', 'button Start over'],
   ],
-  'asks for a code where the service does not say which': [
+  'asks for a code if the service does not say which': [
     { state: 'answer', challenge: challenge({}) },
     ['title Code', 'status', CODE, 'submit Confirm', 'button Cancel'],
   ],
@@ -196,7 +196,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'button Cancel',
     ],
   ],
-  'says that the code was wrong, and how often it may be': [
+  'shows that the code was wrong, and the attempts left': [
     {
       state: 'answer',
       email: 'a@b.c',
@@ -212,7 +212,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'button Cancel',
     ],
   ],
-  'says that the code was wrong': [
+  'shows that the code was wrong': [
     { state: 'answer', error: 'challenge-failed', challenge: challenge({ method: TOTP }) },
     [
       'title Code from your authenticator app',
@@ -222,7 +222,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'button Cancel',
     ],
   ],
-  'says nothing of attempts after another failure': [
+  'shows no attempts left after another failure': [
     { state: 'answer', error: 'network', challenge: challenge({ method: TOTP, attemptsLeft: 1 }) },
     ['title Code from your authenticator app', problem('network'), CODE, 'submit Confirm', 'button Cancel'],
   ],
@@ -266,8 +266,8 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'button Cancel',
     ],
   ],
-  'says that somebody is signed in': [{ state: 'signed-in' }, ["title You're signed in.", 'status']],
-  'waits for what is under way': [{ state: 'exchange' }, ['title One moment…', 'status', 'button Cancel']],
+  'shows that a user is signed in': [{ state: 'signed-in' }, ["title You're signed in.", 'status']],
+  'waits for a running request': [{ state: 'exchange' }, ['title One moment…', 'status', 'button Cancel']],
   'counts down while the service is busy': [
     { state: 'cooling', error: 'rate-limited', coolInS: 5 },
     ['title One moment…', problem('rate-limited'), 'timer 5 s', 'button Cancel'],

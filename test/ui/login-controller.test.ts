@@ -1,4 +1,4 @@
-// When the sign-in form is on the page: in which state of sign-in, and what is handed to it.
+// When the sign-in form is on the page: in which state of sign-in, and with which properties.
 
 import { expect } from '@open-wc/testing';
 import { createSettings, type Settings } from '../../src/core/config.ts';
@@ -12,7 +12,7 @@ import { snapshot } from './fixtures/snapshots.ts';
 interface Stage {
   readonly host: PlainHost & { snapshot: ReturnType<typeof snapshot>; renderRoot: HTMLElement };
   readonly login: LoginController;
-  /** Renders the host in this state of sign-in; says whether the form has the place of the panel. */
+  /** Renders the host in this state of sign-in; returns whether the form replaces the panel. */
   shows(auth: Partial<AuthSnapshot>): boolean;
   form(): SecureUploaderLogin | null;
 }
@@ -51,17 +51,17 @@ afterEach(() => {
 
 const error = { code: 'network', retryable: true } as const;
 
-describe('the place of the form', () => {
+describe('the sign-in panel', () => {
   for (const [title, ...steps] of [
-    ['is taken while somebody has to sign in', [{ state: 'prompt', required: true }, true]],
-    ['is taken after a failure', [{ state: 'prompt', required: false, error }, true]],
-    ['is free while nobody has to', [{ state: 'prompt', required: false }, false]],
-    ['is free in any other way of signing in', [{ state: 'prompt', required: true, mode: 'popup' }, false]],
-    ['is free in a state that nobody sees', [{ state: 'silent', required: true }, false]],
-    ['is free while signed out', [{ state: 'signed-out', required: true }, false]],
-    ['is free once signed in', [{ state: 'prompt', required: true }, true], [{ state: 'signed-in' }, false]],
+    ['is replaced while sign-in is required', [{ state: 'prompt', required: true }, true]],
+    ['is replaced after a failure', [{ state: 'prompt', required: false, error }, true]],
+    ['stays while sign-in is not required', [{ state: 'prompt', required: false }, false]],
+    ['stays in any other sign-in mode', [{ state: 'prompt', required: true, mode: 'popup' }, false]],
+    ['stays in an invisible state', [{ state: 'silent', required: true }, false]],
+    ['stays while signed out', [{ state: 'signed-out', required: true }, false]],
+    ['returns once signed in', [{ state: 'prompt', required: true }, true], [{ state: 'signed-in' }, false]],
     [
-      'stays taken while steps follow',
+      'stays replaced during further steps',
       [{ state: 'prompt', required: true }, true],
       [{ state: 'login', required: false }, true],
       [{ state: 'answer', required: false }, true],
@@ -75,7 +75,7 @@ describe('the place of the form', () => {
         expect(shows(auth), JSON.stringify(auth)).to.equal(isShown);
     });
 
-  it('is taken when the page asks for it, until somebody is signed in', () => {
+  it("is replaced by the form on the page's request, until a user is signed in", () => {
     const { login, host, shows } = stage();
     expect(shows({ state: 'prompt', required: false })).to.equal(false);
     login.ask();
@@ -87,7 +87,7 @@ describe('the place of the form', () => {
 });
 
 describe('the form', () => {
-  it('is a child of the element, once, with its settings, providers and words', async () => {
+  it('is a child of the element, once, with its settings, providers and texts', async () => {
     const settings = createSettings({ baseUrl: 'https://a.test', auth: 'local' });
     const { host, shows, form } = stage(() => settings);
     shows({ state: 'prompt', required: true });
@@ -109,10 +109,10 @@ describe('the form', () => {
   });
 
   for (const [title, leave] of [
-    ['is not needed any more by the time it is loaded', ({ shows }: Stage) => shows({ state: 'signed-in' })],
-    ['has lost its element by the time it is loaded', ({ host }: Stage) => host.remove()],
+    ['is not needed any more when it is loaded', ({ shows }: Stage) => shows({ state: 'signed-in' })],
+    ['has lost its element when it is loaded', ({ host }: Stage) => host.remove()],
   ] as const)
-    it(`does not come where it ${title}`, async () => {
+    it(`is not created if it ${title}`, async () => {
       const made = stage();
       made.shows({ state: 'prompt', required: true });
       leave(made);
@@ -121,7 +121,7 @@ describe('the form', () => {
       expect(made.form()).to.equal(null);
     });
 
-  it('gives the panel its place back where it cannot be made, until it is asked for again', async () => {
+  it('leaves the panel in place if it cannot be created, until it is requested again', async () => {
     const { host, login, shows, form } = stage(() => {
       throw new TypeError('a defect');
     });
@@ -142,8 +142,8 @@ describe('the form', () => {
   });
 
   for (const [title, hadFocus] of [
-    ['hands the focus on to the button for files when it goes', true],
-    ['leaves the focus alone when it goes without it', false],
+    ['moves the focus to the file button when it is removed', true],
+    ['does not move the focus when it is removed without it', false],
   ] as const)
     it(title, async () => {
       const { host, login, shows, form } = stage();

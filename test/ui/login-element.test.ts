@@ -1,4 +1,4 @@
-// The sign-in form alone on a page: what it shows, sends and tells the page, and where the focus goes.
+// The sign-in form alone on a page: what it shows, sends and dispatches, and where the focus goes.
 
 import { expect } from '@open-wc/testing';
 import type { AdapterAnswer } from '../../src/core/auth-options.ts';
@@ -46,7 +46,7 @@ describe('the sign-in form alone on a page', () => {
     });
   });
 
-  it('shows nothing before it has an address, and then a form in the light DOM with styles of its own', async () => {
+  it('shows nothing before it has a base URL, and then a form in the light DOM with its own styles', async () => {
     const made = await stage({ baseUrl: undefined } as never);
     expect(made.element.textContent?.trim()).to.equal('');
     made.element.baseUrl = 'https://late.test';
@@ -56,7 +56,7 @@ describe('the sign-in form alone on a page', () => {
     expect(document.adoptedStyleSheets.filter((sheet) => sheet === styles.styleSheet)).to.have.length(1);
   });
 
-  it('sends what was entered, with the provider that the page names', async () => {
+  it('sends what was entered, with the provider that the page sets', async () => {
     const made = await stage({ idpId: 'staff' });
     await logIn(made);
     expect(made.sent).to.deep.equal([
@@ -64,7 +64,7 @@ describe('the sign-in form alone on a page', () => {
     ]);
   });
 
-  it('sends to the paths that the page names', async () => {
+  it('sends to the paths that the page sets', async () => {
     const urls: string[] = [];
     const own = globalThis.fetch;
     const answers = [challenge(), REJECTED];
@@ -91,7 +91,7 @@ describe('the sign-in form alone on a page', () => {
     expect(urls).to.deep.equal(['https://paths.test/in', 'https://paths.test/more']);
   });
 
-  it('tells the page of sign-in by events that bubble and leave shadow roots', async () => {
+  it('reports sign-in to the page by events that bubble and are composed', async () => {
     const told: unknown[] = [];
     const names = ['auth-changed', 'auth-failed', 'auth-challenged', 'signed-in'];
     const log = ({ type, bubbles, composed, detail }: Event & { detail?: { state?: string } }): void =>
@@ -114,7 +114,7 @@ describe('the sign-in form alone on a page', () => {
     for (const each of told) expect((each as unknown[]).slice(1, 3)).to.deep.equal([true, true]);
   });
 
-  it('keeps the address while it is signed in or fails, drops what is secret, and forgets both at the end', async () => {
+  it('keeps the e-mail while it is signed in or fails, drops secrets, and clears both at the end', async () => {
     const made = await stage();
     await press(made, 'Show password');
     expect(field(made, 'password').type).to.equal('text');
@@ -138,14 +138,14 @@ describe('the sign-in form alone on a page', () => {
     expect(field(made, 'email').value).to.equal('');
   });
 
-  it('hides the password again when it is pressed again', async () => {
+  it('hides the password again when its button is pressed again', async () => {
     const made = await stage();
     await press(made, 'Show password');
     await press(made, 'Hide password');
     expect(field(made, 'password').type).to.equal('password');
   });
 
-  it('takes the first local provider, or the one that is chosen', async () => {
+  it('uses the first local provider, or the selected one', async () => {
     const idps = [
       { id: 'corp', label: 'Corp', kind: 'federated' },
       { id: 'a', label: 'Staff', kind: 'local' },
@@ -162,7 +162,7 @@ describe('the sign-in form alone on a page', () => {
     expect(none.sent[0]?.[1].idp_id).to.equal('local');
   });
 
-  it('asks for the fields of the page beside the address', async () => {
+  it('shows additional fields of the page beside the e-mail', async () => {
     const made = await stage({}, { credentialFields: [{ name: 'email' }, { name: 'pin', label: 'PIN' }] });
     expect([...made.element.querySelectorAll('input')].map(({ name }) => name)).to.deep.equal([
       'email',
@@ -170,7 +170,7 @@ describe('the sign-in form alone on a page', () => {
     ]);
   });
 
-  it('goes by the settings of an uploader, and by others when it gets them', async () => {
+  it('follows the settings of an uploader, and others when it gets them', async () => {
     const asked: string[] = [];
     const settingsOf = (name: string): Settings => {
       const login = async (): Promise<AdapterAnswer> => {
@@ -195,7 +195,7 @@ describe('the sign-in form alone on a page', () => {
     expect(asked).to.deep.equal(['a', 'b']);
   });
 
-  it('does not render any more when it is taken off the page', async () => {
+  it('does not render after it was removed from the page', async () => {
     const made = await stage();
     const seen: string[] = [];
     made.element.addController({ hostDisconnected: () => seen.push('off the page') });
@@ -206,7 +206,7 @@ describe('the sign-in form alone on a page', () => {
     expect(seen).to.deep.equal(['off the page']);
   });
 
-  it('sends a code when it is confirmed, and by itself only if the page wants that and it is whole', async () => {
+  it('sends a code when it is confirmed, and automatically only if the page enables that and it is complete', async () => {
     for (const autoSubmitCode of [false, true]) {
       const made = await stage({}, { autoSubmitCode });
       await logIn(made);
@@ -230,7 +230,7 @@ describe('the sign-in form alone on a page', () => {
     expect(submitButton()?.disabled).to.equal(false);
   });
 
-  it('stays closed to answers once it is off the page', async () => {
+  it('ignores responses after it was removed from the page', async () => {
     const made = await stage();
     await logIn(made);
     made.element.remove();
@@ -252,7 +252,7 @@ describe('the focus of the sign-in form', () => {
   const focused = (): string =>
     document.activeElement?.getAttribute('name') ?? document.activeElement?.localName ?? '';
 
-  it('goes to the heading of a new step, and stays in its field while it is typed', async () => {
+  it('goes to the heading of a new step, and stays in its field while the user types', async () => {
     const made = await stage();
     field(made, 'email').focus();
     await type(made, 'email', 'tom@example.com');
@@ -263,7 +263,7 @@ describe('the focus of the sign-in form', () => {
     expect(focused()).to.equal('h2');
   });
 
-  it('is not taken when the form appears, nor when it renders for another reason than a new step', async () => {
+  it('is not moved when the form appears, nor when it renders without a new step', async () => {
     const made = await stage();
     expect(document.activeElement).to.equal(document.body);
     field(made, 'password').focus();
@@ -275,7 +275,7 @@ describe('the focus of the sign-in form', () => {
     expect(focused()).to.equal('email');
   });
 
-  it('goes to what was wrong, which is selected', async () => {
+  it('goes to the invalid field, which is selected', async () => {
     const made = await stage();
     field(made, 'email').focus();
     await logIn(made);
@@ -295,7 +295,7 @@ describe('the focus of the sign-in form', () => {
     expect([selectionStart, selectionEnd]).to.deep.equal([0, 6]);
   });
 
-  it('stays elsewhere on the page where it was', async () => {
+  it('stays elsewhere on the page', async () => {
     const other = document.createElement('button');
     document.body.append(other);
     const made = await stage();
@@ -309,7 +309,7 @@ describe('the focus of the sign-in form', () => {
     other.remove();
   });
 
-  it('comes back where a button that had it was disabled for a while', async () => {
+  it('returns if a focused button was disabled for a while', async () => {
     const made = await stage();
     await type(made, 'email', 'tom@example.com');
     await type(made, 'password', 'wrong');

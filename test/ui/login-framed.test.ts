@@ -1,4 +1,4 @@
-// Inside a page of another origin, which could lay itself over it, the sign-in form asks for no password.
+// Inside a page of another origin, which could overlay it, the sign-in form asks for no password.
 
 import { expect } from '@open-wc/testing';
 import { removeStages, stage } from './login-stage.ts';
@@ -30,7 +30,7 @@ describe('the sign-in form inside another page', () => {
       inside(top, rooted(foreign)),
       false,
     ],
-    ['of its own origin, which is inside one of its own, does', inside(top, rooted(top)), true],
+    ['of its own origin, which is inside another one of its own, does', inside(top, rooted(top)), true],
   ] as const)
     it(name, async () => {
       const own = globalThis.parent;

@@ -1,4 +1,4 @@
-// The sign-in form alone on a page, with a service that the test answers for.
+// The sign-in form alone on a page, with a service whose responses the test sets.
 
 import type { AdapterAnswer, AuthOptions } from '../../src/core/auth-options.ts';
 import { defineLogin, type SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
@@ -9,9 +9,9 @@ defineLogin();
 
 export interface Stage {
   readonly element: SecureUploaderLogin;
-  /** What was sent to the service: the step, and the body. */
+  /** Requests to the service: the step, and the body. */
   readonly sent: (readonly [step: string, body: Record<string, unknown>])[];
-  /** Answers the oldest call that has no answer yet. */
+  /** Responds to the oldest request without a response. */
   answer(answer: AdapterAnswer): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function stage(
   return made;
 }
 
-/** Takes every form off the page; for `afterEach`. */
+/** Removes every form from the page; for `afterEach`. */
 export function removeStages(): void {
   for (const { element } of stages.splice(0)) element.remove();
 }

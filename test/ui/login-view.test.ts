@@ -1,4 +1,4 @@
-// What the sign-in form shows at each step, and what its buttons ask for.
+// What the sign-in form shows at each step, and the effect of its buttons.
 
 import { expect } from '@open-wc/testing';
 import { nothing, render } from 'lit';
@@ -47,7 +47,7 @@ function viewOf({ state, error, said, ...more }: Step): LoginView {
 
 const clean = (text: string | null | undefined): string => (text ?? '').replace(/\s+/g, ' ').trim();
 
-/** An input with everything that a browser or a password manager goes by. */
+/** An input with everything that a browser or a password manager uses. */
 function fieldLine(label: Element): string {
   const input = label.querySelector('input');
   if (!input) return `select ${clean(label.textContent)}`;
@@ -120,7 +120,7 @@ describe('the sign-in form', () => {
     ['Confirm', { state: 'answer', challenge: challenge({ method: TOTP }) }, ['onAnswer']],
     ['Sign in', { state: 'prompt' }, ['onLogIn']],
   ] as const)
-    it(`asks for what its button "${name}" says`, () => {
+    it(`has a button "${name}" with this effect`, () => {
       show(step as Step);
       for (const input of root.querySelectorAll('input'))
         input.value = input.type === 'email' ? 'a@b.c' : '1';
@@ -131,7 +131,7 @@ describe('the sign-in form', () => {
       ).to.deep.equal([expected]);
     });
 
-  it('tells what is typed, names its parts for screen readers, and gives the choice of an account its value', () => {
+  it('dispatches input, names its parts for screen readers, and sets the value of the account choice', () => {
     show({
       state: 'prompt',
       idps: [

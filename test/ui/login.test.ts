@@ -1,4 +1,4 @@
-// The form of `auth="local"` within the element: there when it is needed, in the light DOM, gone when it is not.
+// The form of `auth="local"` within the element: shown when it is needed, in the light DOM, and removed when it is not.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
@@ -20,7 +20,7 @@ async function createLocal(more: object = {}): Promise<SecureUploader> {
 const formOf = (element: SecureUploader) =>
   shown(() => element.querySelector<HTMLFormElement>(':scope > secure-uploader-login form'));
 
-/** Types into a field as a person does. */
+/** Types into a field as a user does. */
 function fill(element: SecureUploader, name: string, value: string): void {
   const input = element.querySelector<HTMLInputElement>(`[name=${name}]`);
   if (!input) throw new Error(`no ${name}`);
@@ -28,7 +28,7 @@ function fill(element: SecureUploader, name: string, value: string): void {
   input.dispatchEvent(new InputEvent('input', { bubbles: true }));
 }
 
-/** A button of the form that can be pressed, by its text. */
+/** A button of the form that is enabled, by its text. */
 const buttonOf = (element: SecureUploader, text: string) =>
   shown(() =>
     [...element.querySelectorAll<HTMLButtonElement>('button:enabled')].find((each) =>
@@ -49,7 +49,7 @@ const problemOf = (element: SecureUploader): string =>
   element.querySelector('secure-uploader-login [role=status]')?.textContent?.trim() ?? '';
 
 describe('the form within the element', () => {
-  it('is there once a file needs it, as a child of the element, and nothing complains about it', async () => {
+  it('is shown once a file needs it, as a child of the element, without any warning', async () => {
     const element = await createLocal();
     expect(element.querySelector('secure-uploader-login')).to.equal(null);
     await element.addFiles([textFile('a.txt')]);
@@ -72,7 +72,7 @@ describe('the form within the element', () => {
     expect(form.parentElement?.textContent).to.contain('Sign in with Corp');
   });
 
-  it('keeps what was typed when settings change that sign-in does not go by', async () => {
+  it('keeps typed text when settings change that do not concern sign-in', async () => {
     const element = await createLocal();
     await element.addFiles([textFile('c.txt')]);
     const form = await formOf(element);
@@ -83,7 +83,7 @@ describe('the form within the element', () => {
     expect(element.querySelector<HTMLInputElement>('[name=email]')?.value).to.equal('alice@example.com');
   });
 
-  it('goes with the last file that needed it', async () => {
+  it('is removed with the last file that needed it', async () => {
     const element = await createLocal();
     await element.addFiles([textFile('d.txt')]);
     await formOf(element);
@@ -91,13 +91,13 @@ describe('the form within the element', () => {
     await shown(() => !element.querySelector('secure-uploader-login'));
   });
 
-  it('comes when the page asks for it, though no file waits', async () => {
+  it("is shown on the page's request, even if no file waits", async () => {
     const element = await createLocal();
     await element.signIn();
     await formOf(element);
   });
 
-  it('is there once for two uploaders that sign in in the same way, and moves on when the first one goes', async () => {
+  it('is shown once for two uploaders with the same sign-in, and moves to the other when the first is removed', async () => {
     const [one, two] = [await createLocal(), await createLocal()];
     await one.addFiles([textFile('e.txt')]);
     await formOf(one);
@@ -111,7 +111,7 @@ describe('the form within the element', () => {
     await formOf(two);
   });
 
-  it('sends a code by itself once it is whole, if the page wants that', async () => {
+  it('sends a code automatically once it is complete, if the page enables that', async () => {
     const element = await createLocal({ authOptions: { autoSubmitCode: true } });
     await logIn(element, 'mia@example.com');
     (await buttonOf(element, 'text message')).click();
@@ -123,7 +123,7 @@ describe('the form within the element', () => {
     await shown(() => element.snapshot.auth.state !== 'answer');
   });
 
-  it('sends nothing more for a locked account, until something else is entered', async () => {
+  it('sends nothing more for a locked account until something else is entered', async () => {
     const element = await createLocal();
     await logIn(element, 'lou@example.com');
     await shown(() => element.snapshot.auth.error?.code === 'account-locked');
@@ -140,7 +140,7 @@ describe('the form within the element', () => {
     expect(element.snapshot.auth.state).to.equal('login');
   });
 
-  it('can be canceled while the service looks at the credentials, and keeps the address', async () => {
+  it('can be canceled while the service checks the credentials, and keeps the e-mail', async () => {
     const asked: AbortSignal[] = [];
     const login = (_body: unknown, signal: AbortSignal): Promise<never> => {
       asked.push(signal);
@@ -155,7 +155,7 @@ describe('the form within the element', () => {
     expect(problemOf(element)).to.equal('');
   });
 
-  it('says once that the service is busy, and counts down', async () => {
+  it('shows once that the service is busy, and counts down', async () => {
     const login = async () => ({ status: 429, body: {}, retryAfterMs: 40_000 });
     const element = await createLocal({ authOptions: { adapter: { login } } });
     await logIn(element, 'tom@example.com');
@@ -168,7 +168,7 @@ describe('the form within the element', () => {
     (await buttonOf(element, 'Cancel')).click();
   });
 
-  it('asks for the credentials that the page names, and sends them by those names', async () => {
+  it("has fields for the page's own credentials, and sends them by their names", async () => {
     const sent: unknown[] = [];
     const login = async (body: unknown) => {
       sent.push(body);
@@ -196,7 +196,7 @@ describe('the form within the element', () => {
     expect(sent).to.deep.equal([{ idp_id: 'local', email: 'tom@example.com', pin: '0042', note: '' }]);
   });
 
-  it('leads to the sign-in page with the identity provider that is pressed', async () => {
+  it('opens the sign-in page with the identity provider that is pressed', async () => {
     const channel = new BroadcastChannel('authorize-fixture');
     const asked = new Promise<Record<string, string>>((resolve) => {
       channel.onmessage = ({ data }) => resolve(data);
@@ -221,7 +221,7 @@ describe('the form within the element', () => {
     channel.close();
   });
 
-  it('is not needed for a window, whose panel counts down while the service asks for patience', async () => {
+  it('is not used for a window, whose panel counts down during Retry-After', async () => {
     const adapter = { exchange: async () => ({ status: 429, body: {}, retryAfterMs: 40_000 }) };
     const element = await createLocal({
       auth: 'popup',

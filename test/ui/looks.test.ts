@@ -1,4 +1,4 @@
-// What styles go by: the classes, and the sizes of things that have no part of their own, by snapshots made by hand.
+// What styles depend on: the classes, and the sizes of elements without a part, by snapshots made by hand.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import type { Snapshot } from '../../src/index.ts';
@@ -23,13 +23,13 @@ const signIn = (state: string): Shown => ({ snapshot: STATES[`sign-in-${state}`]
 const inList = (...phases: ('queued' | 'uploading' | 'done')[]): Shown =>
   rows(...phases.map((phase, index) => pdf(phase, 0, { id: `${index}` })));
 
-/** The classes of what a selector finds. */
+/** The classes of the elements of a selector. */
 const CLASSES: readonly (readonly [title: string, Shown, selector: string, classes: string])[] = [
   ['an empty drop zone', {}, '[part~=drop-zone]', 'zone'],
   ['a drop zone above files', rows(pdf('queued')), '[part~=drop-zone]', 'zone compact'],
   ['a drop zone under files', { intake: { dragging: true } }, '[part~=drop-zone]', 'zone dragging'],
-  ['the bar of a file that is checked', rows(pdf('hashing')), '[role=progressbar]', 'bar checking'],
-  ['the bar of a file that is sent', rows(pdf('uploading')), '[role=progressbar]', 'bar'],
+  ['the bar of a file that is being checked', rows(pdf('hashing')), '[role=progressbar]', 'bar checking'],
+  ['the bar of a file that is being sent', rows(pdf('uploading')), '[role=progressbar]', 'bar'],
   ['a row that waits', rows(pdf('queued')), 'li', 'row queued'],
   ['an error of a file', rows(failed('network')), '.problem', 'problem error'],
   [
@@ -46,13 +46,13 @@ const CLASSES: readonly (readonly [title: string, Shown, selector: string, class
   ['the button of a window that is open', signIn('popup'), '[data-action=sign-in]', 'plain'],
   ['a window that was blocked', signIn('blocked'), '[part~=sign-in]', 'panel sign-in danger'],
   [
-    'the icon of what goes on by itself',
+    'the icon of an automatic step',
     { snapshot: snapshot([pdf('queued')], { auth: { state: 'exchange', required: true } }) },
     '[part~=sign-in] .badge',
     'badge busy',
   ],
   [
-    'the button that starts',
+    'the start button',
     { ...inList('queued', 'queued'), rules: { manual: true } },
     '[data-action=start]',
     'primary',
@@ -78,13 +78,13 @@ describe('the classes of', () => {
 
 describe('the panel of sign-in', () => {
   for (const state of ['prompt', 'popup', 'blocked', 'lost'])
-    it(`says its state to styles and to the keyboard: ${state}`, async () => {
+    it(`exposes its state to styles and to the keyboard: ${state}`, async () => {
       const shown = signIn(state);
       const panel = one(await show(shown), '[part~=sign-in]');
       expect(panel.dataset.state).to.equal(shown.snapshot?.auth.state);
     });
 
-  it('gives its place to the form, except while a window is open', async () => {
+  it('is replaced by the form, except while a window is open', async () => {
     const more = { hasLogin: true };
     const element = await show({ ...signIn('prompt'), more });
     const panel = one(element, '[part~=sign-in]');
@@ -95,7 +95,7 @@ describe('the panel of sign-in', () => {
   });
 });
 
-describe('the refused files', () => {
+describe('the list of rejected files', () => {
   const refused = (count: number): Shown => {
     const rejections = Array.from({ length: count }, (_, index) => ({
       id: `r${index}`,
@@ -112,7 +112,7 @@ describe('the refused files', () => {
     expect(one(await show(refused(5)), '.refusals').getAttribute('tabindex')).to.equal('0');
   });
 
-  it('are a hundred at most, and a number for the others', async () => {
+  it('shows a hundred at most, and a number for the others', async () => {
     const lines = async (count: number): Promise<[number, string | undefined]> => {
       const items = all(await show(refused(count)), '.refusals li');
       return [items.length, items.at(-1)?.textContent?.trim()];
@@ -123,27 +123,27 @@ describe('the refused files', () => {
   });
 });
 
-describe('a list of which a part is rendered', () => {
+describe('a partly rendered list', () => {
   const spacers = (element: WidgetFixture): string[] =>
     all(element, '.spacer').map(({ style }) => style.getPropertyValue('block-size'));
   const files = Array.from({ length: 5 }, (_, index) => file(`${index}`, 'done', 1));
   const ranged = (first: number, last: number, before: number, after: number): Promise<WidgetFixture> =>
     show({ snapshot: snapshot(files), more: { rows: { first, last, before, after } } });
 
-  it('has the rows of the range, each with its place in the whole list', async () => {
+  it('has the rows of the range, each with its position in the whole list', async () => {
     const element = await ranged(1, 3, 70.4, 100.5);
     expect(all(element, '.row').map((row) => row.ariaPosInSet)).to.deep.equal(['2', '3']);
     expect(spacers(element)).to.deep.equal(['70px', '101px']);
   });
 
-  it('has no empty item where no row is left out', async () => {
+  it('has no empty item if no row is omitted', async () => {
     expect(spacers(await ranged(0, 5, 0, 0))).to.deep.equal([]);
     expect(spacers(await ranged(0, 4, 0, 1))).to.deep.equal(['1px']);
   });
 });
 
 describe('a click on the drop zone', () => {
-  it('opens the picker, once where it is on the button, and not while disabled', async () => {
+  it('opens the picker, once if it is on the button, and not while disabled', async () => {
     const element = await show({});
     one(element, '.invitation').click();
     expect(element.calls).to.deep.equal([['browse', 'files']]);
@@ -164,7 +164,7 @@ describe('a click on the drop zone', () => {
 });
 
 describe('the inputs for files', () => {
-  it('take what the rules say, and hand over what was picked', async () => {
+  it('follow the rules, and pass on picked files', async () => {
     const element = await show({ rules: { accept: '.pdf', multiple: false } });
     const input = one<HTMLInputElement>(element, '#files');
     const folder = one<HTMLInputElement>(element, '#folder');
@@ -185,8 +185,8 @@ describe('the inputs for files', () => {
   });
 });
 
-describe('a widget whose settings are wrong', () => {
-  it('says so, and otherwise does not', async () => {
+describe('a widget with invalid settings', () => {
+  it('shows the error, and none otherwise', async () => {
     expect(all(await show({}), '[role=alert].fault')).to.have.length(0);
     expect(all(await show({ more: { isMisconfigured: true } }), '[role=alert].fault')).to.have.length(1);
   });

@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { ENGLISH, ERROR_CODES } from '../../src/index.ts';
 import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
 
-/** Composed texts, each with what it is composed of. */
+/** Composed texts, each with its arguments. */
 const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
   [ENGLISH.upTo('5 MB'), 'up to 5 MB each'],
   [ENGLISH.atMost(1), 'at most 1 file'],
@@ -65,13 +65,13 @@ describe('the English texts', () => {
     for (const code of ERROR_CODES) expect(ENGLISH[code], code).to.match(/^[A-Z].+\.$/);
   });
 
-  it('have no text that is empty', () => {
+  it('include no empty text', () => {
     const texts = plainTexts(ENGLISH_LOGIN).filter(([, text]) => typeof text !== 'function');
     expect(texts.length).to.be.greaterThan(100);
     for (const [path, text] of texts) expect(text, path).to.match(path === 'locale' ? /^en$/ : /\p{L}.+/u);
   });
 
-  it('have the composed texts of the widget and of the form', () => {
+  it('include the composed texts of the widget and of the form', () => {
     for (const [text, expected] of COMPOSED) expect(text).to.equal(expected);
   });
 

@@ -1,11 +1,11 @@
-// What an element leaves behind when it is taken off the page, for good or for a while.
+// What an element leaves when it is removed from the page, permanently or temporarily.
 
 import { expect } from '@open-wc/testing';
 import { tokenOf } from '../service/reference.ts';
 import { until } from '../support/collect.ts';
 import { createElement, nextEvent, textFile } from './support.ts';
 
-/** Counts what the page holds on to: listeners with a signal, channels, timers of more than a moment. */
+/** Counts what the page retains: listeners with a signal, channels, longer timers. */
 function watchPage() {
   const held = new Set<object>();
   const undo: (() => void)[] = [];
@@ -69,8 +69,8 @@ function watchPage() {
   return { held, end };
 }
 
-describe('an element that is taken off the page', () => {
-  it('for good leaves no listener, no channel and no timer behind', async () => {
+describe('an element that is removed from the page', () => {
+  it('permanently leaves no listener, no channel and no timer', async () => {
     const page = watchPage();
     try {
       const element = await createElement();
@@ -85,7 +85,7 @@ describe('an element that is taken off the page', () => {
     }
   });
 
-  it('takes files, and uploads them once it is back, signing in anew', async () => {
+  it('accepts files, and uploads them once it is added again, with a new sign-in', async () => {
     const page = watchPage();
     try {
       let askedCount = 0;

@@ -1,5 +1,5 @@
-// What a view shows, as one line: each part with its name, value and text. Words that are only for the eye, such as the dots
-// between facts, come from the styles and are not in it.
+// What a view shows, as one line: each part with its name, value and text. Decoration, such as the dots between facts, comes from
+// the styles and is not included.
 
 const ICONS: Readonly<Record<string, string>> = {
   'M10 13V3.5': 'upload',
@@ -21,7 +21,7 @@ const iconsOf = (element: Element): string =>
 
 const clean = (text: string | null): string => (text ?? '').replace(/\s+/g, ' ').trim();
 
-/** Facts in a row, with a dot between them as the styles draw it. */
+/** Facts in a row, separated by a dot as the styles show it. */
 const textOf = (element: Element): string => {
   const facts = [...element.querySelectorAll('.facts > span')];
   return clean(facts.length > 0 ? facts.map((fact) => fact.textContent).join(' · ') : element.textContent);

@@ -1,11 +1,11 @@
-// The drop zone and the refused files as they are shown: what the widget knows, and the lines of its outline (test/ui/outline.ts).
+// The drop zone and the rejected files: the input of the widget, and the lines of its outline (test/ui/outline.ts).
 
 import type { ErrorCode, Rejection, Snapshot } from '../../src/index.ts';
 import type { Intake, Rules, WidgetState } from '../../src/ui/views/state.ts';
 import { file, snapshot } from './fixtures/snapshots.ts';
 import type { Cases } from './row-cases.ts';
 
-/** What is other than in an empty widget. */
+/** Differences from an empty widget. */
 export interface Shown {
   readonly snapshot?: Snapshot;
   readonly rules?: Partial<Rules>;
@@ -77,7 +77,7 @@ export const ZONES: Cases<Shown> = {
       'button folder-button Choose a folder',
     ],
   ],
-  'above files, whose rules are not shown': [
+  'above files, without the rules': [
     { snapshot: snapshot([A]), rules: { accept: '.pdf' } },
     [
       'drop-zone',
@@ -86,7 +86,7 @@ export const ZONES: Cases<Shown> = {
       'button folder-button Choose a folder',
     ],
   ],
-  'under files that are held': [
+  'under dragged files': [
     { intake: { dragging: true } },
     [
       'drop-zone dragging',
@@ -125,7 +125,7 @@ export const ZONES: Cases<Shown> = {
       'notice Reading folders… 1,280 files found',
     ],
   ],
-  'with one folder left out': [
+  'with one skipped folder': [
     { intake: { emptyFolderCount: 1 } },
     [
       'drop-zone',
@@ -135,7 +135,7 @@ export const ZONES: Cases<Shown> = {
       'notice 1 empty folder was skipped.',
     ],
   ],
-  'with two folders left out': [
+  'with two skipped folders': [
     { intake: { emptyFolderCount: 2 } },
     [
       'drop-zone',
@@ -145,7 +145,7 @@ export const ZONES: Cases<Shown> = {
       'notice 2 empty folders were skipped.',
     ],
   ],
-  'with one file left out': [
+  'with one skipped file': [
     { intake: { unreadableCount: 1 } },
     [
       'drop-zone',
@@ -155,7 +155,7 @@ export const ZONES: Cases<Shown> = {
       "notice 1 file couldn't be read and was skipped.",
     ],
   ],
-  'with two files left out': [
+  'with two skipped files': [
     { intake: { unreadableCount: 2 } },
     [
       'drop-zone',
@@ -167,7 +167,7 @@ export const ZONES: Cases<Shown> = {
   ],
 };
 
-/** Refused files. */
+/** Rejected files. */
 export const REFUSED: Cases<Shown> = {
   none: [refused(0), []],
   'one, for its type': [
@@ -206,7 +206,7 @@ export const REFUSED: Cases<Shown> = {
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],
-  'two, since they are too many': [
+  'two, above the limit': [
     refused(2, 'too-many-files', { limit: 1 }),
     [
       "rejections label=2 files weren't added",

@@ -1,5 +1,5 @@
-// Picking files by the button: with handles where the browser gives them, else by an input. No test can answer the browser's own
-// picker, so what it would give is put in its place.
+// Picking files by the button: with handles if the browser provides them, else by an input. A test cannot use the browser's own
+// picker, so it is replaced.
 
 import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../src/core/types.ts';
@@ -24,7 +24,7 @@ const handleOf = (name: string): object => ({
   getFile: async () => new File([bytesOf(1, 100)], name),
 });
 
-/** An element whose button asks `pick`; `inputs` counts how often its input was asked instead. */
+/** An element whose button calls `pick`; `inputs` counts how often its input was used instead. */
 async function elementWith(pick: Picker, settings = {}) {
   globals.showOpenFilePicker = pick;
   const element = await createElement({ manual: true, ...settings });
@@ -37,7 +37,7 @@ async function elementWith(pick: Picker, settings = {}) {
 }
 
 describe('choosing files by the button', () => {
-  it('takes them with their handles, where the browser gives any', async () => {
+  it('adds them with their handles, if the browser provides any', async () => {
     let options: object | undefined;
     const { element, asked } = await elementWith(
       async (given) => {
@@ -58,7 +58,7 @@ describe('choosing files by the button', () => {
     expect(asked.inputs).to.equal(0);
   });
 
-  it('takes nothing where the person chose nothing', async () => {
+  it('adds nothing if the user chose nothing', async () => {
     const { element, asked } = await elementWith(async () => {
       throw new DOMException('The user aborted a request.', 'AbortError');
     });
@@ -67,7 +67,7 @@ describe('choosing files by the button', () => {
     expect(asked.inputs).to.equal(0);
   });
 
-  it('rejects with what keeps the files from being added', async () => {
+  it('rejects with the error that keeps the files from being added', async () => {
     const { error } = console;
     console.error = () => undefined;
     try {
@@ -78,7 +78,7 @@ describe('choosing files by the button', () => {
     }
   });
 
-  it('asks with an input where the page may not show that picker', async () => {
+  it('uses an input if the page may not show that picker', async () => {
     const { element, asked } = await elementWith(async () => {
       throw new DOMException('Cross origin sub frames cannot show a file picker.', 'SecurityError');
     });
@@ -86,7 +86,7 @@ describe('choosing files by the button', () => {
     expect(asked.inputs).to.equal(1);
   });
 
-  it('asks with an input for folders, and where nothing is to be resumed', async () => {
+  it('uses an input for folders, and if resuming is off', async () => {
     const picker = async (): Promise<never> => {
       throw new Error('asked');
     };
@@ -103,7 +103,7 @@ describe('choosing files by the button', () => {
     expect(asked.inputs).to.equal(2);
   });
 
-  it('asks the browser in a form that it takes', async () => {
+  it('uses options that the browser accepts', async () => {
     if (!own) return;
     let options = {};
     const { element } = await elementWith(
@@ -115,7 +115,7 @@ describe('choosing files by the button', () => {
     );
     await element.browse();
     const real = own.value as Picker;
-    // It reads what it is asked for before it looks for a click.
+    // It reads its options before it checks for a click.
     const refused = await rejection<DOMException>(real.call(globalThis, options));
     expect(refused.name).to.equal('SecurityError');
     expect(
@@ -130,13 +130,13 @@ describe('picking with handles', () => {
     return pickHandles(options);
   };
 
-  it('gives each file with its name and its handle', async () => {
+  it('returns each file with its name and its handle', async () => {
     const handle = handleOf('a.pdf');
     const [first] = (await picked(async () => [handle])) as PickedFile[];
     expect([first?.file.name, first?.relativePath, first?.handle]).to.deep.equal(['a.pdf', 'a.pdf', handle]);
   });
 
-  it('gives nothing where the browser has no such picker, or a file can no longer be read', async () => {
+  it('returns nothing if the browser has no such picker, or a file can no longer be read', async () => {
     const broken = {
       name: 'a',
       getFile: async () => Promise.reject(new DOMException('gone', 'NotFoundError')),
@@ -154,7 +154,7 @@ describe('picking with handles', () => {
     ['.pdf, .txt', [{ accept: { 'application/octet-stream': ['.pdf', '.txt'] } }]],
     ['text/plain , .pdf', [{ accept: { 'text/plain': [], 'application/octet-stream': ['.pdf'] } }]],
   ] as const)
-    it(`asks for ${accept || 'any file'}`, async () => {
+    it(`accepts ${accept || 'any file'}`, async () => {
       let asked: unknown;
       await picked(
         async (options) => {
@@ -173,7 +173,7 @@ describe('picking one file', () => {
     HTMLInputElement.prototype.click = click;
   });
 
-  it('gives the first of those that come with handles, or none', async () => {
+  it('returns the first of those with handles, or none', async () => {
     globals.showOpenFilePicker = async () => [handleOf('a.pdf')];
     expect(((await pickFile()) as PickedFile).relativePath).to.equal('a.pdf');
     globals.showOpenFilePicker = async () => [];
@@ -181,8 +181,8 @@ describe('picking one file', () => {
   });
 
   for (const [title, files, event, name] of [
-    ['gives what an input gives elsewhere', [textFile('b.txt')], 'change', 'b.txt'],
-    ['gives nothing where the person closes that', [], 'cancel', undefined],
+    ['returns what an input returns elsewhere', [textFile('b.txt')], 'change', 'b.txt'],
+    ['returns nothing if the user closes the input', [], 'cancel', undefined],
   ] as const)
     it(title, async () => {
       globals.showOpenFilePicker = undefined;
@@ -214,9 +214,9 @@ describe('resuming a file of an earlier visit', () => {
   };
 
   for (const [title, id, isKnown, handles, expected] of [
-    ['asks the browser first, which has it', 'a', true, ['a.pdf'], [['provide', 'a', undefined]]],
+    ["uses the browser's picker first, if it exists", 'a', true, ['a.pdf'], [['provide', 'a', undefined]]],
     [
-      'asks the person then',
+      'shows the picker then',
       'a',
       false,
       ['a.pdf'],
@@ -225,9 +225,9 @@ describe('resuming a file of an earlier visit', () => {
         ['provide', 'a', 'a.pdf'],
       ],
     ],
-    ['gives up where the person chose none', 'a', false, [], [['provide', 'a', undefined]]],
-    ['asks for nothing where the file is there', 'b', false, ['a.pdf'], [['resume', 'b']]],
-    ['asks for nothing where all are to go on', undefined, false, ['a.pdf'], [['resume', undefined]]],
+    ['stops if the user chose no file', 'a', false, [], [['provide', 'a', undefined]]],
+    ['shows no picker if the file is there', 'b', false, ['a.pdf'], [['resume', 'b']]],
+    ['shows no picker if all are resumed', undefined, false, ['a.pdf'], [['resume', undefined]]],
   ] as const)
     it(title, async () => {
       globals.showOpenFilePicker = async () => handles.map(handleOf);

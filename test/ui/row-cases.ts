@@ -1,17 +1,17 @@
-// Rows as they are shown: a file, and what its row says of it.
+// Rows: a file, and what its row shows.
 
 import type { ErrorCode, FileSnapshot, PauseReason, Phase } from '../../src/index.ts';
 import { file } from './fixtures/snapshots.ts';
 
-/** What is shown of something, by a title that says what it is. */
+/** The expected outline, by a title. */
 export type Cases<T> = Readonly<Record<string, readonly [shown: T, lines: readonly string[]]>>;
 
 /** What a row shows, beside its name. */
 export interface RowLooks {
-  /** `file` unless told. */
+  /** `file` by default. */
   readonly icon?: string;
   readonly percent?: string;
-  /** The values of its progress bar, and how wide its two shades are. */
+  /** The values of its progress bar, and the widths of its two shades. */
   readonly bar?: string;
   readonly status: string;
   readonly problem?: string;
@@ -93,7 +93,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       actions: [PAUSE, CANCEL],
     },
   ],
-  'is tried again soon': [
+  'is retried soon': [
     pdf('uploading', 0.5, { ...speeds, retryAt: 1 }),
     {
       percent: '50%',
@@ -125,7 +125,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     pdf('paused', 0, { pauseReason: 'user' }),
     { status: 'Paused · 2 MB', actions: [RESUME, CANCEL] },
   ],
-  'is paused by the person': [
+  'is paused by the user': [
     paused('user'),
     {
       percent: '50%',
@@ -134,7 +134,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       actions: [RESUME, CANCEL],
     },
   ],
-  'is paused, nobody said why': [
+  'is paused, without a reason': [
     paused(),
     {
       percent: '50%',
@@ -197,7 +197,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       actions: ['Choose the file again <resume>', CANCEL],
     },
   ],
-  'failed and can be tried again': [
+  'failed and can be retried': [
     failed('network'),
     {
       icon: 'alert',
@@ -206,7 +206,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       actions: [RETRY, REMOVE],
     },
   ],
-  'failed for good': [
+  'failed permanently': [
     failed('file-unreadable'),
     {
       icon: 'alert',
@@ -216,7 +216,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       actions: [REMOVE],
     },
   ],
-  'failed since its name is taken': [
+  'failed since its name exists': [
     failed('name-taken'),
     {
       icon: 'alert',

@@ -1,4 +1,4 @@
-// The sign-in panel as it is shown: what the widget knows, and the lines of its outline (test/ui/outline.ts).
+// The sign-in panel: the input of the widget, and the lines of its outline (test/ui/outline.ts).
 
 import type { AuthSnapshot, ErrorCode, FileSnapshot } from '../../src/index.ts';
 import type { WidgetState } from '../../src/ui/views/state.ts';
@@ -24,8 +24,8 @@ export const SIGN_IN: Cases<Shown> = {
   'signed in': [auth({ state: 'signed-in' }), []],
   silent: [auth({ state: 'silent' }), []],
   'asking the page': [auth({ state: 'asking-host', mode: 'token' }), []],
-  'prompt that nobody needs': [auth({ state: 'prompt', required: false }), []],
-  'prompt that nobody needs, after a failure': [
+  'prompt that is not required': [auth({ state: 'prompt', required: false }), []],
+  'prompt that is not required, after a failure': [
     auth({ state: 'prompt', required: false, ...error('popup-closed') }),
     [
       'sign-in prompt label=Sign in to upload',

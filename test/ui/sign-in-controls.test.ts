@@ -1,4 +1,4 @@
-// Every control of signing in, in every state that it can be in.
+// Every control of sign-in, in every state of it.
 
 import { describeControls } from './controls.ts';
 import { SIGN_IN_SITUATIONS } from './sign-in-table.ts';

@@ -1,4 +1,4 @@
-// Every situation of signing in, the controls that it has, and what each of them does: the real session against the real service.
+// Every state of sign-in, its controls, and the effect of each: the real session against the real service.
 
 import { password } from '../auth/people.ts';
 import { freshFile } from '../support/bytes.ts';
@@ -9,7 +9,7 @@ import { createElement, shown } from './support.ts';
 
 const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
 
-/** An element that nobody is signed in to. `windowCount` is how many windows the browser lets it open. */
+/** An element without a signed-in user. `windowCount` is how many windows the browser allows. */
 async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<Stage> {
   const asked: string[] = [];
   const left = [...windows];
@@ -45,7 +45,7 @@ const waiting =
     return stage;
   };
 
-/** A person has pressed "Sign in" and the browser opened this window, or none. */
+/** The user has pressed "Sign in" and the browser opened this window, or none. */
 const pressed =
   (windows: () => FakeWindow[] = () => []) =>
   async (): Promise<Stage> => {
@@ -56,7 +56,7 @@ const pressed =
 
 const newWindow = (closed = false): FakeWindow => ({ closed });
 
-/** Sign-in whose code the service answers like this. */
+/** Sign-in to whose code the service responds like this. */
 const exchanging = (state: string, exchange: () => Promise<object>): (() => Promise<Stage>) =>
   waiting(state, { silent: 'auto', authOptions: { adapter: { exchange } } });
 
@@ -66,7 +66,7 @@ const IDPS = [
   { id: 'corp', label: 'Corp', kind: 'federated' },
 ];
 
-/** The form, filled in for a person; `sent` sends it and waits for this state. */
+/** The form, filled in; `sent` sends it and waits for this state. */
 const form =
   (person: string, sent?: string, settings: object = {}) =>
   async (): Promise<Stage> => {
@@ -89,7 +89,7 @@ const form =
 
 const WAITS = 'a.txt paused signed-out';
 const asked = (state: string, ...more: string[]): readonly string[] => [WAITS, `sign-in ${state}`, ...more];
-/** What a file waits for while a person answers the service's questions. */
+/** What a file waits for while a user answers the service's challenges. */
 const challenged = (state: string): readonly string[] => ['a.txt paused challenge', `sign-in ${state}`];
 const CANCEL_FILE = { 'Cancel: a.txt': ['a.txt canceled', 'sign-in prompt'] };
 const START_OVER = { 'Start over': asked('prompt') };
@@ -101,7 +101,7 @@ const CREDENTIALS = {
 
 export const SIGN_IN_SITUATIONS: readonly Situation[] = [
   {
-    title: 'sign-in that is needed',
+    title: 'sign-in that is required',
     state: asked('prompt'),
     open: waiting('prompt', {}, [newWindow()]),
     controls: { ...CHOOSE, 'Sign in': asked('popup', 'window opened'), ...CANCEL_FILE },
@@ -170,7 +170,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     },
   },
   {
-    title: 'sign-in that the service makes wait',
+    title: 'sign-in that waits for the service',
     state: ['a.txt paused rate-limited', 'sign-in cooling'],
     open: exchanging('cooling', async () => ({ status: 429, body: {}, retryAfterMs: 40_000 })),
     controls: {
@@ -199,7 +199,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     controls: { ...CHOOSE, ...CREDENTIALS, 'Sign in': DISABLED, ...CANCEL_FILE },
   },
   {
-    title: 'the sign-in form where only a window helps',
+    title: 'the sign-in form if only a window helps',
     state: asked('prompt'),
     open: form('uma', 'prompt'),
     controls: {
@@ -211,7 +211,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     },
   },
   {
-    title: 'the ways to prove who it is',
+    title: 'the verification methods',
     state: challenged('choose'),
     open: form('mia', 'choose'),
     controls: {

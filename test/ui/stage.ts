@@ -1,5 +1,5 @@
-// An element with the real engine over a service that the test answers for, and a log of what it asked the browser for:
-// pickers, windows, leaving the page.
+// An element with the real engine over a service whose responses the test sets, and a log of browser calls: pickers, windows,
+// leaving the page.
 
 import { fixture, html } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
@@ -13,11 +13,11 @@ import { type Kind, ScriptedService } from '../support/scripted-service.ts';
 
 export interface Stage {
   readonly element: SecureUploader;
-  /** What the browser was asked for, oldest first. */
+  /** Calls of the browser, oldest first. */
   readonly asked: string[];
 }
 
-/** A stage whose service is the test. */
+/** A stage whose service is controlled by the test. */
 export interface ScriptedStage extends Stage {
   readonly service: ScriptedService;
 }
@@ -29,7 +29,7 @@ export interface StageSettings extends SettingsInput {
 
 const undo: (() => void)[] = [];
 
-/** Gives the browser its own pickers and windows back; for `afterEach`. */
+/** Restores the browser's pickers and windows; for `afterEach`. */
 export function restoreBrowser(): void {
   for (const each of undo.splice(0)) each();
 }
@@ -43,12 +43,12 @@ function replace<T extends object>(target: T, name: keyof T & string, value: unk
   });
 }
 
-/** A window that is open until the test closes it, and never answers. */
+/** A window that is open until the test closes it, and never responds. */
 export interface FakeWindow {
   closed: boolean;
 }
 
-/** Logs pickers and windows in place of showing them; `open` gives the window, `null` where the browser blocks it. */
+/** Logs pickers and windows instead of showing them; `open` returns the window, `null` if the browser blocks it. */
 export function watchBrowser(asked: string[], open: () => FakeWindow | null = () => null): void {
   replace(globalThis, 'showOpenFilePicker' as never, undefined);
   replace(HTMLInputElement.prototype, 'click', function click(this: HTMLInputElement) {
@@ -66,7 +66,7 @@ export function watchBrowser(asked: string[], open: () => FakeWindow | null = ()
   });
 }
 
-/** An element whose service answers these kinds of requests by itself and leaves the others to the test. */
+/** An element whose service responds to these kinds of requests automatically and leaves the others to the test. */
 export async function setUp(
   answers: readonly Kind[],
   settings: StageSettings = {},
@@ -101,7 +101,7 @@ export async function setUp(
   return { element, service, asked };
 }
 
-/** The engine's state in words: each file with its phase, refusals, sign-in, and what the browser was asked for. */
+/** The engine's state in words: each file with its phase, rejections, sign-in, and the browser calls. */
 export function stateOf({ element, asked }: Stage): string[] {
   const { files, rejections, auth } = element.snapshot;
   return [
@@ -112,7 +112,7 @@ export function stateOf({ element, asked }: Stage): string[] {
   ];
 }
 
-/** Resolves when the engine's state is this, and renders it. The test's own deadline ends it otherwise. */
+/** Resolves when the engine's state is this, and renders it. The timeout of the test ends it otherwise. */
 export async function reaches(stage: Stage, state: readonly string[]): Promise<void> {
   while (stateOf(stage).join() !== state.join()) await settled();
   stage.element.requestUpdate();

@@ -1,5 +1,4 @@
-// Every state that a user may see, by snapshots made by hand: what is on the screen, by what names, and nothing for axe to
-// complain about.
+// Every visible state, by snapshots made by hand: controls, their names, and no violation reported by axe.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { ENGLISH, ERROR_CODES, type Snapshot } from '../../src/index.ts';
@@ -17,12 +16,12 @@ async function show(state: Snapshot | string, change: Partial<WidgetFixture> = {
 
 describe('every state of the widget', () => {
   for (const name of Object.keys(STATES)) {
-    it(`has nothing for axe to complain about: ${name}`, async () => {
+    it(`has no axe violations: ${name}`, async () => {
       await expect(await show(name)).to.be.accessible();
     });
   }
 
-  it('has nothing for axe to complain about in the dark', async () => {
+  it('has no axe violations in dark mode', async () => {
     document.documentElement.style.colorScheme = 'dark';
     document.documentElement.style.background = '#0e1014';
     try {
@@ -33,7 +32,7 @@ describe('every state of the widget', () => {
     }
   });
 
-  it('says in words where each file is', async () => {
+  it('shows the state of each file in words', async () => {
     const element = await show('phases');
     expect(all(element, '.phase').map((word) => word.textContent?.trim())).to.deep.equal([
       'Waiting',
@@ -51,7 +50,7 @@ describe('every state of the widget', () => {
     ]);
   });
 
-  it('shows size, speed and time left of a file, and the sums of all', async () => {
+  it('shows size, speed and time left of a file, and the totals', async () => {
     const element = await show('uploading');
     const [, row] = all(element, '.row');
     expect(row?.textContent?.replace(/\s+/g, ' ')).to.contain('Annual general meeting, recording.mp4 26%');
@@ -61,19 +60,19 @@ describe('every state of the widget', () => {
     expect(one(element, '.sums').textContent).to.contain('1 of 5 files done');
   });
 
-  it('has a progress bar with name and value for each file that is under way', async () => {
+  it('has a progress bar with name and value for each running file', async () => {
     const element = await show('one');
     const bar = one(element, '[role=progressbar]');
     expect(bar.getAttribute('aria-label')).to.equal('Progress of Quarterly report 2026.pdf');
     expect(bar.getAttribute('aria-valuenow')).to.equal('58');
   });
 
-  it('never shows a full bar before the service said that the file is done', async () => {
+  it('never shows a full bar before the service confirmed the file', async () => {
     const element = await show(snapshot([file('all-sent.txt', 'committing', 1000, 1)]));
     expect(one(element, '[role=progressbar]').getAttribute('aria-valuenow')).to.equal('99');
   });
 
-  it('shows names as text, without the characters that turn their direction', async () => {
+  it('shows names as text, without characters that change their direction', async () => {
     const element = await show('names');
     expect(element.renderRoot.querySelector('img')).to.equal(null);
     expect(textOf(element)).to.contain('<img src=x onerror=alert(1)>.png');
@@ -86,7 +85,7 @@ describe('every state of the widget', () => {
 });
 
 describe('the sign-in panel', () => {
-  it('asks, waits, and offers a way back', async () => {
+  it('offers sign-in, shows that it waits, and can be canceled', async () => {
     const element = await show('sign-in-prompt');
     button(element, 'Sign in').click();
     await element.show(STATES['sign-in-popup'] as Snapshot);
@@ -98,7 +97,7 @@ describe('the sign-in panel', () => {
     expect(textOf(element)).to.contain('Your browser blocked the sign-in window.');
   });
 
-  it('offers to open the window again when it was blocked, and to go on on this page, but not where that would lose files', async () => {
+  it('offers to open the window again when it was blocked, and to continue on this page, but not if that would lose files', async () => {
     const { auth } = STATES['sign-in-blocked'] as Snapshot;
     const element = await show({ ...snapshot([file('a.txt', 'done', 10, 1)]), auth });
     expect(one(element, '[data-action=sign-in]').textContent?.trim()).to.equal('Open again');
@@ -108,7 +107,7 @@ describe('the sign-in panel', () => {
     expect(textOf(element)).not.to.contain('Continue on this page');
   });
 
-  it('takes the focus when the person comes back to the page and the window may be closed', async () => {
+  it('takes the focus when the user comes back to the page and the window may be closed', async () => {
     const element = await show('sign-in-lost');
     window.dispatchEvent(new FocusEvent('focus'));
     expect(element.shadowRoot?.activeElement).to.equal(one(element, '[part~=sign-in]'));
@@ -121,15 +120,15 @@ describe('the sign-in panel', () => {
     expect(button(element, 'Cancel').getBoundingClientRect().right).to.be.lessThan(right - 40);
   });
 
-  it('stays away while a page that hands over tokens is asked for one', async () => {
+  it('is hidden while the page is asked for a token by `getToken`', async () => {
     const auth = { state: 'asking-host', mode: 'token', required: true } as const;
     const element = await show(snapshot([file('a.txt', 'queued', 1)], { auth }));
     expect(element.renderRoot.querySelector('.sign-in')).to.equal(null);
   });
 });
 
-describe('the keyboard', () => {
-  it('stays at the same place of the next row when a row goes', async () => {
+describe('the keyboard focus', () => {
+  it('stays at the same position of the next row when a row is removed', async () => {
     const files = ['a', 'b', 'c'].map((name) => file(name, 'done', 1));
     const element = await show(snapshot(files));
     button(element, 'Remove from list: b').focus();
@@ -151,7 +150,7 @@ describe('the keyboard', () => {
     expect(element.shadowRoot?.activeElement?.getAttribute('aria-label')).to.equal('Remove from list: a');
   });
 
-  it('leaves the focus alone when it is elsewhere', async () => {
+  it('is not moved when it is elsewhere', async () => {
     const files = [file('a', 'done', 1), file('b', 'done', 1)];
     const element = await show(snapshot(files));
     const other = document.createElement('button');
@@ -178,7 +177,7 @@ describe('a list of ten thousand files', () => {
     expect(last?.getAttribute('aria-setsize')).to.equal('10000');
   });
 
-  it('follows the page where the page scrolls', async () => {
+  it('follows the page if the page scrolls', async () => {
     const element = await show('ten-thousand');
     element.style.setProperty('--secure-uploader-list-height', 'none');
     window.scrollTo(0, 300_000);
@@ -191,14 +190,14 @@ describe('a list of ten thousand files', () => {
     window.scrollTo(0, 0);
   });
 
-  it('still shows rows when most of them go at once', async () => {
+  it('still shows rows when most of them are removed at once', async () => {
     const element = await show('ten-thousand');
     const scroller = one(element, '.scroller');
     scroller.scrollTop = scroller.scrollHeight;
     await shown(() => textOf(element).includes('scan-09999.tif'));
     const { files } = STATES['ten-thousand'] as Snapshot;
     await element.show(snapshot(files.slice(0, 100)));
-    // Where the list is scrolled to then differs between engines; that rows fill what is visible does not.
+    // The scroll position after that differs between engines; that rows fill what is visible does not.
     const { top, bottom } = scroller.getBoundingClientRect();
     await shown(() => {
       const rows = all(element, '.row').map((row) => row.getBoundingClientRect());

@@ -1,4 +1,4 @@
-// What the tests of the element share: an element wired to the reference service, ways to look into it, and ways to drop.
+// Helpers of the element's tests: an element connected to the reference service, ways to inspect it, and ways to drop files.
 
 import { fixture, html, oneEvent } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
@@ -6,7 +6,7 @@ import '../../src/define.ts';
 import type { SecureUploaderEvents, SettingsInput } from '../../src/index.ts';
 import { findReference, tokenOf } from '../service/reference.ts';
 
-/** An element on the page, ready to upload as Alice unless told otherwise. */
+/** An element on the page, ready to upload as Alice by default. */
 export async function createElement(
   settings: Partial<SettingsInput> & { readonly directory?: boolean; readonly chunkEvents?: boolean } = {},
 ): Promise<SecureUploader> {
@@ -25,14 +25,14 @@ export async function createElement(
   return element;
 }
 
-/** The next event of a name. Ask before the action, await after it. */
+/** The next event of a name. Call it before the action, await it after. */
 export const nextEvent = <K extends keyof SecureUploaderEvents>(
   element: SecureUploader,
   name: K,
 ): Promise<SecureUploaderEvents[K]> =>
   oneEvent(element, name) as Promise<unknown> as Promise<SecureUploaderEvents[K]>;
 
-/** Waits until something is on the screen; the test's own deadline ends it. */
+/** Waits until a condition is met; the timeout of the test ends it. */
 export async function shown<T>(look: () => T | null | undefined | false): Promise<T> {
   for (;;) {
     const found = look();
@@ -53,11 +53,11 @@ export function one<T extends HTMLElement = HTMLElement>({ renderRoot }: Rooted,
   return found;
 }
 
-/** All that can be read in the widget, with single spaces. */
+/** All text of the widget, with single spaces. */
 export const textOf = ({ renderRoot }: Rooted): string =>
   (renderRoot.querySelector('.base')?.textContent ?? '').replace(/\s+/g, ' ').trim();
 
-/** A button by what it is called. */
+/** A button by its name. */
 export function button(host: Rooted, name: string): HTMLButtonElement {
   const found = all(host, 'button').find(
     (each) => (each.getAttribute('aria-label') ?? each.textContent?.trim()) === name,
@@ -66,7 +66,7 @@ export function button(host: Rooted, name: string): HTMLButtonElement {
   return found as HTMLButtonElement;
 }
 
-/** A file that nobody else has. */
+/** A file that no other test has. */
 export const textFile = (name: string, type = 'text/plain'): File =>
   new File([`${name} ${crypto.randomUUID()}`], name, { type });
 

@@ -1,4 +1,4 @@
-// The `token` property: one token is handed out until it is refused or forgotten, and then the next one is waited for.
+// The `token` property: one token is returned until it is refused or deleted, and then the next one is awaited.
 
 import { expect } from '@open-wc/testing';
 import { TokenSource, takeEarlyToken } from '../../src/ui/token-source.ts';
@@ -8,19 +8,19 @@ import { createElement, nextEvent, textFile } from './support.ts';
 
 const { signal } = new AbortController();
 
-/** What a promise gives, or `waits` where it is still open once nothing else can go on. */
+/** The value of a promise, or `waits` if it is still pending when nothing else can continue. */
 const now = (promise: unknown): Promise<unknown> => Promise.race([promise, settled().then(() => 'waits')]);
 
 describe('a token that the page sets', () => {
   for (const [title, steps, expected] of [
-    ['is handed out again for the next page load of the engine', ['first', 'first'], ['one', 'one']],
-    ['is not handed out again once it ran out', ['first', 'expired'], ['one', 'waits']],
+    ['is returned again for the next page load of the engine', ['first', 'first'], ['one', 'one']],
+    ['is not returned again once it expired', ['first', 'expired'], ['one', 'waits']],
     [
-      'is not handed out again once it was refused',
+      'is not returned again once it was refused',
       ['first', 'rejected', 'rejected'],
       ['one', 'waits', 'waits'],
     ],
-    ['is handed out though the one before it was refused', ['rejected'], ['one']],
+    ['is returned even if the one before it was refused', ['rejected'], ['one']],
   ] as const)
     it(title, async () => {
       const source = new TokenSource();
@@ -30,7 +30,7 @@ describe('a token that the page sets', () => {
       expect(given).to.deep.equal(expected);
     });
 
-  it('is given to all who waited for it', async () => {
+  it('is returned to all waiting callers', async () => {
     const source = new TokenSource();
     const waiting = [source.getToken('first', signal), source.getToken('first', signal)];
     expect(await now(waiting[0])).to.equal('waits');
@@ -38,7 +38,7 @@ describe('a token that the page sets', () => {
     expect(await Promise.all(waiting)).to.deep.equal(['one', 'one']);
   });
 
-  it('is waited for after a refusal, and the next refusal waits for another one', async () => {
+  it('is awaited after a refusal, and the next refusal waits for another one', async () => {
     const source = new TokenSource();
     source.set('one');
     await source.getToken('first', signal);
@@ -50,28 +50,28 @@ describe('a token that the page sets', () => {
     }
   });
 
-  it('is forgotten by `clear`', async () => {
+  it('is deleted by `clear`', async () => {
     const source = new TokenSource();
     source.set('one');
     source.clear();
     expect(await now(source.getToken('first', signal))).to.equal('waits');
   });
 
-  it('is not waited for any longer than the signal allows', async () => {
+  it('is not awaited after an abort', async () => {
     const stop = new AbortController();
     const waiting = rejection(new TokenSource().getToken('first', stop.signal) as Promise<unknown>);
     stop.abort(new Error('gone'));
     expect((await waiting).message).to.equal('gone');
   });
 
-  it('is taken off an element that was not defined yet, and only the token', () => {
+  it('is read from an element that was not yet defined, as the only property', () => {
     const host = { token: 'early', other: 1 };
     expect(takeEarlyToken(host)).to.equal('early');
     expect(host).to.deep.equal({ other: 1 });
     expect(takeEarlyToken(host)).to.equal(undefined);
   });
 
-  it('is forgotten when somebody signs out, here or in another tab, but not when a session ended', async () => {
+  it('is deleted when the user signs out, here or in another tab, but not when a session ended', async () => {
     for (const reason of ['user', 'other-tab', 'expired'] as const) {
       const source = new TokenSource();
       source.set('one');
@@ -81,7 +81,7 @@ describe('a token that the page sets', () => {
     }
   });
 
-  it('is for one owner: another one gets it only where it was set with the change', async () => {
+  it('belongs to one owner: another one gets it only if it was set with the change', async () => {
     const source = new TokenSource();
     const tokenFor = (owner: string): Promise<unknown> => {
       source.assign(owner);

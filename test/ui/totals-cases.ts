@@ -1,10 +1,10 @@
-// The foot as it is shown: the files of the list, and the lines of its outline (test/ui/outline.ts).
+// The footer: the files of the list, and the lines of its outline (test/ui/outline.ts).
 
 import type { FileSnapshot } from '../../src/index.ts';
 import { file } from './fixtures/snapshots.ts';
 import { type Cases, failed, paused, pdf, speeds } from './row-cases.ts';
 
-/** The foot, with and without `manual`. */
+/** The footer, with and without `manual`. */
 export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly isManual?: boolean }> = {
   'one file is sent': [{ files: [pdf('uploading', 0.5, speeds)] }, []],
   'two files wait': [
@@ -43,7 +43,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
       'button cancel-all-button Cancel all',
     ],
   ],
-  'two are paused by the person': [
+  'two are paused by the user': [
     { files: [paused('user'), paused('user')] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',

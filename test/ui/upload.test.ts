@@ -1,4 +1,4 @@
-// The element with the real engine and the real service: what a user does, sees, and what a page hears.
+// The element with the real engine and the real service: what a user does and sees, and the events for the page.
 
 import { expect } from '@open-wc/testing';
 import { SecureUploader } from '../../src/index.ts';
@@ -8,7 +8,7 @@ import { hearing } from '../support/console.ts';
 import { all, button, createElement, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
 
 describe('uploading with the element', () => {
-  it('uploads a file that was picked, shows that it is done, and tells the page what was stored', async () => {
+  it('uploads a picked file, shows that it is done, and reports to the page what was stored', async () => {
     const element = await createElement();
     const name = uniqueName();
     const completed = nextEvent(element, 'upload-completed');
@@ -22,7 +22,7 @@ describe('uploading with the element', () => {
     expect(textOf(element)).to.contain('Done · '.replace(' · ', ''));
   });
 
-  it('sends its events in their order, each bubbling and composed', async () => {
+  it('dispatches its events in order, each bubbling and composed', async () => {
     const element = await createElement({ chunkEvents: true });
     const heard: string[] = [];
     const names = [
@@ -57,7 +57,7 @@ describe('uploading with the element', () => {
     expect(heard.filter((name, index) => heard.indexOf(name) === index)).to.deep.equal(names);
   });
 
-  it('keeps events of chunks to itself unless asked', async () => {
+  it('dispatches no chunk events by default', async () => {
     const element = await createElement();
     let count = 0;
     element.addEventListener('chunk-uploaded', () => count++);
@@ -67,7 +67,7 @@ describe('uploading with the element', () => {
     expect(count).to.equal(0);
   });
 
-  it('asks once for a token for three files, and never shows anything of signing in', async () => {
+  it('requests one token for three files, and never shows sign-in', async () => {
     const { getToken } = await createElement();
     let asked = 0;
     let wasShown = false;
@@ -88,7 +88,7 @@ describe('uploading with the element', () => {
     expect(wasShown).to.equal(false);
   });
 
-  it('takes a token through the write-only property, and has none to give', async () => {
+  it('accepts a token through the write-only property, and never returns it', async () => {
     const { getToken } = await createElement();
     const token = await getToken?.('first', new AbortController().signal);
     const element = await createElement({ getToken: undefined });
@@ -101,7 +101,7 @@ describe('uploading with the element', () => {
     expect((await finished).detail.doneCount).to.equal(1);
   });
 
-  it('lets the page refuse a file before it is added', async () => {
+  it('lets the page reject a file before it is added', async () => {
     const element = await createElement();
     const refused = uniqueName();
     element.addEventListener('file-add', (event) => {
@@ -114,13 +114,13 @@ describe('uploading with the element', () => {
     expect(textOf(element)).not.to.contain(refused.slice(0, 8));
   });
 
-  it('refuses what is too large or of another type, each with its sentence, until that is dismissed', async () => {
+  it('rejects files that are too large or of another type, each with its sentence, until that is dismissed', async () => {
     const element = await createElement({ accept: '.txt', maxFileSize: '40' });
     const rejected = nextEvent(element, 'file-rejected');
     pick(element, textFile('large.txt'), textFile('setup.exe', 'application/x-msdownload'));
     expect((await rejected).detail.code).to.equal('file-too-large');
     const panel = await shown(() => element.renderRoot.querySelector('[part=rejections]'));
-    // A slow page may be shown the first refusal before the second is there.
+    // A slow page may show the first rejection before the second exists.
     await shown(() => panel.textContent?.includes("2 files weren't added"));
     expect(panel.textContent).to.contain(
       'This file is too large. Choose a smaller one. Allowed: up to 40 bytes each.',
@@ -131,7 +131,7 @@ describe('uploading with the element', () => {
     await shown(() => !element.renderRoot.querySelector('[part=rejections]'));
   });
 
-  it('says what is wrong with a folder without rights, and what to do', async () => {
+  it('shows the error of a folder without write permission, and what to do', async () => {
     const element = await createElement({ parentId: 'folder-readonly' });
     const failed = nextEvent(element, 'upload-failed');
     pick(element, textFile(uniqueName()));
@@ -145,7 +145,7 @@ describe('uploading with the element', () => {
     );
   });
 
-  it('retries a failed file by its button once the fault is gone', async () => {
+  it('retries a failed file by its button once the fault is removed', async () => {
     const element = await createElement();
     const name = uniqueName();
     await addFault({ operation: 'session', status: 400, times: 1, fileName: name });
@@ -172,7 +172,7 @@ describe('uploading with the element', () => {
     expect((await finished).detail.doneCount).to.equal(2);
   });
 
-  it('takes only one file without multiple', async () => {
+  it('accepts only one file without multiple', async () => {
     const element = await createElement({ multiple: false, manual: true });
     expect(textOf(element)).to.contain('Drop a file here');
     pick(element, textFile('first.txt'), textFile('second.txt'));
@@ -194,7 +194,7 @@ describe('uploading with the element', () => {
     expect(element.snapshot.files).to.have.length(0);
   });
 
-  it('says that settings are missing when a file comes, once on the console, and works when they come', async () => {
+  it('reports missing settings when a file is added, once on the console, and works when they are set', async () => {
     const told: string[] = [];
     const { error } = console;
     console.error = (...args: unknown[]) => told.push(args.join(' '));
@@ -225,7 +225,7 @@ describe('uploading with the element', () => {
     element.remove();
   });
 
-  it('ignores a token in HTML, and says so', () =>
+  it('ignores a token in HTML, and warns', () =>
     hearing((told) => {
       const element = document.createElement('secure-uploader');
       element.setAttribute('token', 'eyJhbGciOi');
@@ -235,7 +235,7 @@ describe('uploading with the element', () => {
       expect(element.getToken).to.equal(undefined);
     }));
 
-  it('fails a file at once where its bytes would leave the origins that the page allows, and says which', () =>
+  it('fails a file immediately if its bytes would go to an origin that the page does not allow, and names it', () =>
     hearing(async (told) => {
       const { storageUrl } = await findReference();
       const element = await createElement({ uploadOrigins: 'https://a.example https://b.example' });
@@ -252,7 +252,7 @@ describe('uploading with the element', () => {
 });
 
 describe('leaving the page', () => {
-  it('does nothing when the element is only moved: bytes on their way arrive, and once', async () => {
+  it('does nothing when the element is only moved: running requests complete, once', async () => {
     const element = await createElement();
     const name = uniqueName();
     await addFault({ operation: 'put', match: { fileName: name }, delayMs: 1000 });
@@ -271,7 +271,7 @@ describe('leaving the page', () => {
     expect((await puts()).map(({ stored, broken }) => [stored, broken])).to.deep.equal([[true, undefined]]);
   });
 
-  it('pauses when it is removed, and goes on when it comes back', async () => {
+  it('pauses when it is removed, and resumes when it is added again', async () => {
     const element = await createElement({ manual: true });
     await element.addFiles([textFile(uniqueName())]);
     const parent = element.parentElement;

@@ -26,7 +26,7 @@ async function show({
   return element;
 }
 
-/** The lines of one part and all in it; none where it is not there. */
+/** The lines of one part and all in it; none if it is missing. */
 const linesOf = (element: WidgetFixture, part: string): string[] => {
   const [found] = all(element, `[part~="${part}"]`);
   return found ? outlineOf(found) : [];
@@ -57,7 +57,7 @@ describe('a row of a file that', () => {
       expect(one(element, 'li').getAttribute('part')).to.equal(`file ${shown.phase}`);
     });
 
-  it('waits behind another one, which it can overtake', async () => {
+  it('waits behind another one, and can be prioritized', async () => {
     const element = await show({ snapshot: snapshot([pdf('done'), pdf('queued', 0, { id: 'b' })]) });
     const [, second] = all(element, 'li');
     expect(outlineOf(second as HTMLElement)).to.include(
@@ -66,7 +66,7 @@ describe('a row of a file that', () => {
     expect([second?.ariaPosInSet, second?.ariaSetSize]).to.deep.equal(['2', '2']);
   });
 
-  it('has a name that would turn its direction', async () => {
+  it('has a name with characters that change its direction', async () => {
     const error = { code: 'name-taken', retryable: false } as const;
     const shown = file('a\u202efdp.exe', 'failed', 10, 0, { relativePath: 'x\u202ey/a\u202efdp.exe', error });
     const lines = outlineOf(one(await show({ snapshot: snapshot([shown]) }), 'li'));
@@ -82,7 +82,7 @@ const describeCases = <T>(title: string, cases: Cases<T>, lines: (shown: T) => P
       it(name, async () => expect(await lines(shown)).to.deep.equal(expected));
   });
 
-describeCases('the foot where', TOTALS, async ({ files, isManual = false }) => {
+describeCases('the footer when', TOTALS, async ({ files, isManual = false }) => {
   const rows = files.map((each, index) => ({ ...each, id: String(index) }));
   return linesOf(await show({ snapshot: snapshot(rows), rules: { manual: isManual } }), 'totals');
 });
@@ -109,5 +109,5 @@ const panelLines = (part: string) => async (shown: Shown) => {
   ];
 };
 
-describeCases('the panel of refused files:', REFUSED, panelLines('rejections'));
+describeCases('the list of rejected files:', REFUSED, panelLines('rejections'));
 describeCases('the sign-in panel:', SIGN_IN, panelLines('sign-in'));

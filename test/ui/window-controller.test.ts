@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { RowRange } from '../../src/ui/views/state.ts';
 import { WindowController, type WindowHost } from '../../src/ui/window-controller.ts';
 
-/** The height that a row is taken to have before any was measured. */
+/** The assumed height of a row before any was measured. */
 const GUESS = 72;
 
 const idsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `f${index}`);
@@ -39,7 +39,7 @@ class Host {
     this.requestCount += 1;
   }
 
-  /** Puts the scroller at `top` with a height of its own, scrolled by `scrolled`, all in pixels. */
+  /** Puts the scroller at `top` with its own height, scrolled by `scrolled`, all in pixels. */
   place(top: number, height: number, scrolled: number, listHeight = 100_000): void {
     this.scroller.style.top = `${top}px`;
     this.scroller.style.blockSize = `${height}px`;
@@ -47,7 +47,7 @@ class Host {
     this.scroller.scrollTop = scrolled;
   }
 
-  /** Renders rows of these heights, as if they had just been rendered, and measures them. */
+  /** Renders rows of these heights, and measures them. */
   measure(heights: readonly number[]): void {
     const items = heights.map((height, index) => {
       const item = document.createElement('li');
@@ -77,7 +77,7 @@ const range = (first: number, last: number, before: number, after: number): RowR
   after,
 });
 
-/** The rows of a list of 1,000 whose rows are all as high as the guess. */
+/** The rows of a list of 1,000 whose rows all have the assumed height. */
 const guessed = (first: number, last: number): RowRange =>
   range(first, last, first * GUESS, (1000 - last) * GUESS);
 
@@ -113,15 +113,15 @@ describe('the rows that are rendered', () => {
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(5, 27));
   });
 
-  it('go no further than the edge of the window', () => {
+  it('end at the edge of the window', () => {
     const { innerHeight } = globalThis;
     host.place(-959, innerHeight + 5000, 0);
-    // The window begins 959 pixels below the start of the list; 959 - 600 is the last pixel but one of row 4.
+    // The window starts 959 pixels below the start of the list; 959 - 600 is the last pixel but one of row 4.
     const last = Math.floor((959 + innerHeight + 600) / GUESS) + 1;
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(4, last));
   });
 
-  it('are those at the edge of the window where the scroller is above it', () => {
+  it('are those at the edge of the window if the scroller is above it', () => {
     host.place(-2000, 300, 0);
     // 2,000 - 600 is within row 19; 2,000 + 600 is within row 36.
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(19, 37));
@@ -132,12 +132,12 @@ describe('the rows that are rendered', () => {
     expect(host.rows.rangeOf(idsOf(100))).to.deep.equal(range(87, 100, 87 * GUESS, 0));
   });
 
-  it('are the last ten where the list has just become shorter than what is scrolled to', () => {
+  it('are the last ten if the list has become shorter than its scroll position', () => {
     host.place(0, 300, 50_000);
     expect(host.rows.rangeOf(idsOf(100))).to.deep.equal(range(90, 100, 90 * GUESS, 0));
   });
 
-  it('take the measured heights, and their mean for rows that were not rendered', () => {
+  it('use the measured heights, and their mean for rows that were not rendered', () => {
     host.place(0, 300, 0);
     host.rows.rangeOf(idsOf(1000));
     host.measure([100, 20, 30]);
@@ -149,7 +149,7 @@ describe('the rows that are rendered', () => {
     expect(host.rows.rangeOf(idsOf(1000)).before).to.equal(120);
   });
 
-  it('keep the guess where no row was rendered', () => {
+  it('keep the assumed height if no row was rendered', () => {
     host.place(0, 300, 0);
     host.rows.rangeOf(idsOf(1000));
     host.measure([]);
@@ -166,7 +166,7 @@ describe('the rows that are rendered', () => {
     expect(host.rows.rangeOf(idsOf(1000)).last).to.equal(46);
   });
 
-  it('forget heights of rows that are gone once there are twice as many as rows', () => {
+  it('drop heights of removed rows once there are twice as many as rows', () => {
     host.place(0, 300, 0);
     const startOfThird = (count: number): number => {
       host.rows.rangeOf(idsOf(61));
@@ -175,7 +175,7 @@ describe('the rows that are rendered', () => {
       return host.rows.rangeOf(idsOf(61)).before;
     };
     expect(startOfThird(122)).to.equal(0);
-    // Without heights of their own all rows have the mean.
+    // Without measured heights all rows have the mean.
     expect(startOfThird(123)).to.be.greaterThan(0);
   });
 });
@@ -196,7 +196,7 @@ describe('another rendering', () => {
     host.place(0, 300, 0);
   });
 
-  it('comes when other rows are scrolled to, once a frame, and not for the same rows', async () => {
+  it('follows scrolling to other rows, once a frame, and not to the same rows', async () => {
     render(1000);
     expect(await scrollTo(10)).to.equal(0);
     host.scroller.dispatchEvent(new Event('scroll'));
@@ -206,7 +206,7 @@ describe('another rendering', () => {
     expect(await scrollTo(0)).to.be.within(1, 2);
   });
 
-  it('comes where only the first row changes, and where only the last one does', async () => {
+  it('follows a change of only the first row, and of only the last one', async () => {
     host.place(0, 300, 7200 - 300 - 144, 7200);
     render(100);
     expect(await scrollTo(7200 - 300)).to.be.within(1, 2);
@@ -215,7 +215,7 @@ describe('another rendering', () => {
     expect(await scrollTo(200)).to.be.within(1, 2);
   });
 
-  it('comes when the window has another size', async () => {
+  it("follows a change of the window's size", async () => {
     render(1000);
     host.place(0, 500, 0);
     globalThis.dispatchEvent(new Event('resize'));
@@ -223,7 +223,7 @@ describe('another rendering', () => {
     expect(host.requestCount).to.equal(1);
   });
 
-  it('comes when rows turn out to be of another height than was thought', async () => {
+  it('follows rows whose height differs from the assumed one', async () => {
     render(1000);
     host.measure([20]);
     expect(host.requestCount).to.equal(0);
@@ -231,7 +231,7 @@ describe('another rendering', () => {
     expect(host.requestCount).to.equal(1);
   });
 
-  it('does not come in a short list', async () => {
+  it('does not happen in a short list', async () => {
     render(60);
     expect(await scrollTo(7200)).to.equal(0);
     host.measure([20]);
@@ -241,7 +241,7 @@ describe('another rendering', () => {
     expect(await scrollTo(0)).to.be.within(1, 2);
   });
 
-  it('does not come once the element is off the page, and comes again when it is back', async () => {
+  it('does not happen once the element is removed from the page, and happens again when it is added', async () => {
     render(1000);
     host.scroller.scrollTop = 7200;
     globalThis.dispatchEvent(new Event('resize'));

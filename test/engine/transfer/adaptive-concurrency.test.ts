@@ -160,22 +160,22 @@ describe('concurrency', () => {
 
   for (const [title, line, limits] of [
     [
-      'goes down to one slot where all share a thin line, and tries a second one every now and then',
+      'decreases to one slot if all share a slow connection, and tries a second one now and then',
       thinLine,
       [1, 1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 1],
     ],
     [
-      'goes up slot by slot where each connection is slow by itself',
+      'increases slot by slot if each request is limited separately',
       proxy,
       [1, 2, 2, 2, 2, 2, 2, 3, 4, 5, 6, 6, 6, 6, 6, 6, 6, 5, 6],
     ],
     [
-      'stays at the best number of slots where both more and less move less',
+      'stays at the best number of slots if both more and fewer are slower',
       (slots: number) => 100 * KB * (slots <= 3 ? slots : 6 - slots),
       [1, 2, 2, 2, 2, 2, 2, 3, 4, 3, 3, 3, 3, 3, 3, 2, 3, 3, 3, 3, 3, 3, 4, 3],
     ],
     [
-      'comes down from all slots to the best number',
+      'decreases from all slots to the best number',
       (slots: number) => 500 * KB * (slots <= 3 ? slots : 6 - slots),
       [6, 5, 4, 3, 2, 3, 3, 3, 3, 3, 3, 4, 3, 3, 3, 3, 3, 3, 2, 3],
     ],

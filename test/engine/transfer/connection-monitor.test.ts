@@ -218,10 +218,10 @@ describe('the connection monitor', () => {
 describe('a stalled PUT', () => {
   const MIB = 2 ** 20;
   for (const [name, sizeBytes, slotBytesPerSecond, expectedMs] of [
-    ['ten seconds at least, on a fast line', 8 * MIB, 100 * MIB, 10_000],
-    ['four times what its bytes should take, on a slow one', 8 * MIB, 0.5 * MIB, 64_000],
-    ['two minutes at most', 8 * MIB, 1000, 120_000],
-    ['half a minute, where nothing is known of the line', 8 * MIB, 0, 30_000],
+    ['after at least ten seconds on a fast connection', 8 * MIB, 100 * MIB, 10_000],
+    ['after four times the expected time of its bytes on a slow one', 8 * MIB, 0.5 * MIB, 64_000],
+    ['after at most two minutes', 8 * MIB, 1000, 120_000],
+    ['after half a minute if the speed is unknown', 8 * MIB, 0, 30_000],
   ] as const)
     it(`is aborted ${name}`, () => {
       expect(stallMs(sizeBytes, slotBytesPerSecond)).to.equal(expectedMs);
