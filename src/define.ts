@@ -1,4 +1,17 @@
-// The only file with a side effect: it registers `<secure-uploader>`, unless the page has done so already.
+/**
+ * The only module with a side effect: registers `<secure-uploader>`, unless the page has already done so.
+ *
+ * @example
+ * ```ts
+ * import 'secure-uploader/define';
+ * import type { SecureUploader } from 'secure-uploader';
+ *
+ * const uploader: SecureUploader | null = document.querySelector('secure-uploader');
+ * uploader?.addEventListener('file-added', ({ detail }) => console.log(detail.name));
+ * ```
+ *
+ * @module
+ */
 
 import { SecureUploader } from './ui/secure-uploader.ts';
 

@@ -1,4 +1,4 @@
-// The public names, without side effect: importing this registers nothing. `define.ts` does.
+// The public exports. Importing them registers nothing; `define.ts` does.
 
 export type * from './core/auth-options.ts';
 export type * from './core/changes.ts';

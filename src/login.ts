@@ -1,4 +1,4 @@
-// `<secure-uploader-login>` for a page of its own, the service's own sign-in page above all. Importing it defines the element.
+// Registers `<secure-uploader-login>`, the sign-in form, for the service's own sign-in page.
 
 import { defineLogin } from './ui/secure-uploader-login.ts';
 

@@ -40,9 +40,31 @@ export interface UploaderOptions {
 /**
  * Uploads files to the service at `baseUrl`. Commands return a promise that resolves when they are complete. The constructor throws
  * `UploaderError` `bad-config` if `baseUrl` is missing or invalid, or outside a browser.
+ *
+ * @example
+ * ```ts
+ * import { Uploader } from 'secure-uploader/engine';
+ *
+ * const uploader = new Uploader({
+ *   baseUrl: 'https://files.example.com',
+ *   parentId: 'folder-a',
+ *   accept: 'image/*,.pdf',
+ *   multiple: true,
+ *   getToken: async () => (await fetch('/api/upload-token', { method: 'POST' })).json(),
+ * });
+ * uploader.on('upload-completed', ({ name, chunks }) => console.log(name, chunks.map(({ receipt }) => receipt)));
+ * uploader.on('upload-failed', ({ name, code }) => console.log(name, code));
+ * ```
  */
 export class Uploader {
-  /** Called before a file is added. Return `false` to skip it without a rejection. */
+  /**
+   * Called before a file is added. Return `false` to skip it without a rejection.
+   *
+   * @example
+   * ```ts
+   * uploader.mayAdd = ({ name }) => !name.startsWith('.');
+   * ```
+   */
   mayAdd: ((file: Candidate) => boolean) | undefined;
   /** Called before sign-in navigates away from the page, which loses the picked files. Return `false` to stay. */
   mayRedirect: (() => boolean) | undefined;
@@ -124,7 +146,17 @@ export class Uploader {
     return this.#connections.current.settings;
   }
 
-  /** Calls `listener` after changes, once for all changes of a task. Returns a function that stops it. */
+  /**
+   * Calls `listener` after changes, once for all changes of a task. Returns a function that stops it.
+   *
+   * @example
+   * ```ts
+   * const unsubscribe = uploader.subscribe(() => {
+   *   for (const { name, phase, sentBytes } of uploader.snapshot.files) console.log(name, phase, sentBytes);
+   * });
+   * unsubscribe(); // when the view is removed
+   * ```
+   */
   subscribe(listener: () => void): () => void {
     return this.#snapshots.subscribe(listener);
   }
@@ -141,7 +173,14 @@ export class Uploader {
     });
   }
 
-  /** Changes the settings: `concurrency` and `throttle` at once, all others for files that are added afterwards. */
+  /**
+   * Replaces the settings: `concurrency` and `throttle` at once, all others for files that are added afterwards.
+   *
+   * @example
+   * ```ts
+   * uploader.configure({ baseUrl: 'https://files.example.com', parentId: 'folder-b', throttle: '2MB' });
+   * ```
+   */
   configure(input: SettingsInput): void {
     const settings = createSettings(input, this.#warn);
     const before = this.#connections.current;
@@ -162,7 +201,15 @@ export class Uploader {
     if (this.#state !== 'open') this.#connections.close();
   }
 
-  /** Adds files to the list, or rejects each with a reason (`file-rejected`). They start automatically unless `manual` is set. */
+  /**
+   * Adds files to the list, or rejects each with a reason (`file-rejected`). They start automatically unless `manual` is set.
+   *
+   * @example
+   * ```ts
+   * input.addEventListener('change', () => uploader.addFiles(input.files ?? []));
+   * await uploader.addFiles({ file, relativePath: 'reports/2026/report.pdf' });
+   * ```
+   */
   async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
     // The `FileList` of an input is emptied when the page clears the input.
     const list = Symbol.iterator in files ? [...files] : [files];
@@ -171,7 +218,13 @@ export class Uploader {
 
   /**
    * Gives an upload the file that it needs (`needs-file`). Another file is rejected with `wrong-file`. Without `file`, the browser is
-   * asked for the file of a saved handle, which has to happen in a click; resolves with false where that fails.
+   * asked for the file of a saved handle, which has to happen in a click; resolves with false if that fails.
+   *
+   * @example
+   * ```ts
+   * const waiting = uploader.snapshot.files.filter(({ pauseReason }) => pauseReason === 'needs-file');
+   * button.addEventListener('click', () => waiting[0] && uploader.provide(waiting[0].id));
+   * ```
    */
   async provide(id: FileId, file?: PickedFile | File): Promise<boolean> {
     if (!file) return this.#intake.ask(id);
@@ -199,7 +252,16 @@ export class Uploader {
     return this.#commands.apply({ type: 'cancel' }, id);
   }
 
-  /** Retries the failed upload with this id, or all, from the last stored chunk. With `id` also a canceled upload; `name` renames it. */
+  /**
+   * Retries the failed upload with this id, or all, from the last stored chunk. With `id` also a canceled upload; `name` renames it.
+   *
+   * @example
+   * ```ts
+   * uploader.on('upload-failed', ({ id, code }) => {
+   *   if (code === 'name-taken') void uploader.retry(id, 'report (2).pdf');
+   * });
+   * ```
+   */
   retry(id?: FileId, name?: string): Promise<void> {
     return this.#commands.apply({ type: 'retry', isNamed: id !== undefined, newName: id && name }, id);
   }
@@ -245,6 +307,15 @@ export class Uploader {
   /**
    * Deletes the token, empties the list, and deletes all saved uploads of this origin, offline too; then signs out on the service,
    * in at most 10 seconds. Rejects with `store-unavailable` if something could not be deleted.
+   *
+   * @example
+   * ```ts
+   * try {
+   *   await uploader.signOut();
+   * } catch (error) {
+   *   if (error instanceof UploaderError) console.warn('Saved uploads could not be deleted', error.code);
+   * }
+   * ```
    */
   signOut(): Promise<void> {
     this.dismissRejections();
@@ -259,6 +330,12 @@ export class Uploader {
   /**
    * Pauses all uploads, and closes listeners, channels and connections, until `restore()`. Resolves when every Web Lock is released, so
    * that another uploader or tab can run the uploads, or when `restore()` was called meanwhile.
+   *
+   * @example
+   * ```ts
+   * await uploader.suspend(); // the view is removed
+   * uploader.restore(); // the view is shown again
+   * ```
    */
   async suspend(): Promise<void> {
     if (this.#state !== 'open') return;

@@ -34,7 +34,18 @@ import { WindowController } from './window-controller.ts';
  *
  * @example
  * ```html
- * <secure-uploader base-url="https://files.example.com" parent-id="folder-a" multiple></secure-uploader>
+ * <secure-uploader base-url="https://files.example.com" parent-id="folder-a" accept="image/*,.pdf" multiple></secure-uploader>
+ * ```
+ * @example
+ * ```ts
+ * import 'secure-uploader/define';
+ *
+ * const element = document.createElement('secure-uploader');
+ * element.baseUrl = 'https://files.example.com';
+ * element.parentId = 'folder-a';
+ * element.getToken = async () => (await fetch('/api/upload-token', { method: 'POST' })).json();
+ * element.addEventListener('upload-completed', ({ detail }) => console.log(detail.name));
+ * document.body.append(element);
  * ```
  *
  * @summary Signs in, hashes, and uploads files in resumable chunks.

@@ -43,9 +43,49 @@ const all = (text: string, pattern: RegExp): string[] =>
 const guides = ['README.md', 'CONTRIBUTING.md', ...under('docs').filter((name) => !/decisions/.test(name))];
 const blocksOf = (file: string, language: string): string[] =>
   all(read(file), new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'));
+interface Sample {
+  readonly file: string;
+  readonly code: string;
+}
+
 /** All samples in a language, each with the document that it is in. */
-const samples = (language: string): { readonly file: string; readonly code: string }[] =>
+const samples = (language: string): Sample[] =>
   guides.flatMap((file) => blocksOf(file, language).map((code) => ({ file, code })));
+
+/** What the `@example`s of methods use without declaring it. */
+const EXAMPLE_CONTEXT = `import { Uploader, UploaderError } from 'secure-uploader/engine';
+export declare const uploader: Uploader, input: HTMLInputElement, button: HTMLButtonElement, file: File;
+void UploaderError;
+`;
+
+/** The `@example`s in the doc comments of a source file, in a language. */
+function examplesIn(file: string, language: string): Sample[] {
+  const comments = all(read(file), /^ *\/\*\*\n((?: *\*.*\n)*?) *\*\/$/gm).map((text) =>
+    text.replace(/^ *\* ?/gm, ''),
+  );
+  const fence = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm');
+  return comments
+    .flatMap((text) => all(text, fence))
+    .map((code) => ({
+      file,
+      code: language !== 'ts' || /^import /m.test(code) ? code : `${EXAMPLE_CONTEXT}${code}`,
+    }));
+}
+const PUBLIC = [
+  'src/engine/uploader.ts',
+  'src/define.ts',
+  'src/ui/secure-uploader.ts',
+  'src/ui/secure-uploader-login.ts',
+];
+const examples = (language: string): Sample[] => PUBLIC.flatMap((file) => examplesIn(file, language));
+
+/** The samples of the reference service continue each other, and name a folder and a chunk that the reader has. */
+const serviceSample = (): Sample => ({
+  file: 'demo/server/README.md',
+  code: `export declare const dataDir: string, hash: string;\n${blocksOf('demo/server/README.md', 'ts')
+    .join('')
+    .replace("'../../demo/", "'../../../demo/")}void token, expires_at, remove;\n`,
+});
 
 function run(...args: string[]): { status: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
@@ -68,8 +108,13 @@ describe('The documentation', () => {
     await mkdir(cache, { recursive: true });
     const folder = await mkdtemp(join(cache, 'secure-uploader-readme-'));
     t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-    const found = samples('ts');
-    assert.ok(found.length >= 4, `${found.length} blocks`);
+    const documented = examples('ts');
+    for (const file of PUBLIC.slice(0, 3))
+      assert.ok(
+        documented.some((example) => example.file === file),
+        `${file} has no example`,
+      );
+    const found = [...samples('ts'), ...documented, serviceSample()];
     assert.ok(blocksOf('README.md', 'ts').length >= 3);
     const files = found.map(({ file }, index) => `block-${index + 1}-${file.replace(/\W/g, '-')}.ts`);
     await Promise.all(found.map(({ code }, index) => writeFile(join(folder, files[index] ?? ''), code)));
@@ -83,7 +128,7 @@ describe('The documentation', () => {
 
   test('has HTML with attributes that the element has, and scripts without a fault', () => {
     const known = all(read('docs/reference.md'), /^\| `([a-z-]+)` \|/gm);
-    const pages = samples('html').map(({ code }) => code);
+    const pages = [...samples('html'), ...examples('html')].map(({ code }) => code);
     const tags = pages.flatMap((html) => all(html, /<secure-uploader\s([^>]*)>/g));
     assert.ok(tags.length > 2);
     const used = tags.flatMap((tag) => all(tag, /([a-z-]+)(?:="[^"]*")?(?=\s|$)/g));
@@ -95,6 +140,21 @@ describe('The documentation', () => {
       const { diagnostics } = ts.transpileModule(script, { reportDiagnostics: true });
       assert.deepEqual(diagnostics?.map(({ messageText }) => messageText) ?? [], []);
     }
+  });
+
+  test('has CSS with custom properties, parts and states that the element has', () => {
+    const reference = read('docs/reference.md');
+    const styles = samples('css').map(({ code }) => code);
+    assert.ok(styles.length > 2);
+    const used = styles.flatMap((css) => [
+      ...all(css, /(--secure-uploader-[\w-]+):/g),
+      ...all(css, /::part\(([\w-]+)/g).map((part) => (part.endsWith('-button') ? 'button' : part)),
+      ...all(css, /:state\((\w+)\)/g),
+    ]);
+    assert.deepEqual(
+      used.filter((name) => !reference.includes(`| \`${name}\` |`)),
+      [],
+    );
   });
 
   test('asks for the content policy under which the journeys run', () => {
