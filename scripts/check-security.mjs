@@ -1,5 +1,6 @@
-// `npm run check:security`: breaks each rule of scripts/security-mutations.mjs in a copy of the project, and expects the rule's test
-// to fail there. First each test must pass as it is. The project itself is never changed. Words after `--` pick rules (`R2 S16`).
+// `npm run check:security`: breaks each rule of scripts/security-mutations.mjs in a copy of the project, and expects the rule's
+// test to fail there. First each test must pass as it is. The project itself is never changed. Words after `--` pick rules (`R2
+// S16`).
 import { execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,

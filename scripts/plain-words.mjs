@@ -1,4 +1,5 @@
-// Finds words in comments, documentation and messages that docs/glossary.md replaces with standard terms.
+// Finds words in comments, documentation and messages that docs/glossary.md replaces with standard terms, and comments that are too
+// wide.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -20,6 +21,7 @@ const WORDS = [
   [/\banswers? a promise\b/i, 'returns a promise'],
 ];
 
+const COMMENT_COLUMNS = 132;
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const FOLDERS = ['demo', 'docs', 'scripts', 'src'];
 const EXCLUDED = [
@@ -46,6 +48,13 @@ export function wordsIn(text, isSource) {
   });
 }
 
+/** The numbers of lines with a comment that is too wide. */
+export function wideComments(text) {
+  return text
+    .split('\n')
+    .flatMap((line, index) => (line.length > COMMENT_COLUMNS && readable(line, true) ? [index + 1] : []));
+}
+
 /** All occurrences in a project, as `file:line: sentence`. */
 export function plainWords(root) {
   const named = DOCUMENTS.filter((name) => existsSync(join(root, name)));
@@ -54,9 +63,15 @@ export function plainWords(root) {
   );
   return files.flatMap((file) => {
     const isSource = !/\.md$|messages\.ts$/.test(file);
-    return wordsIn(readFileSync(join(root, file), 'utf8'), isSource).map(
+    const text = readFileSync(join(root, file), 'utf8');
+    const words = wordsIn(text, isSource).map(
       ({ line, word, instead }) => `${file}:${line}: write "${instead}" instead of "${word}"`,
     );
+    const wide = /\.[cm]?[jt]s$/.test(file) ? wideComments(text) : [];
+    return [
+      ...words,
+      ...wide.map((line) => `${file}:${line}: wrap the comment at ${COMMENT_COLUMNS} columns`),
+    ];
   });
 }
 

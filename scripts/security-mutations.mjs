@@ -1,5 +1,6 @@
 // Rules of SECURITY.md, each with the test that shows it and a mutation that breaks it: `before` occurs exactly once in `file` and
-// is replaced by `after`. scripts/check-security.mjs applies them; test/server/security-table.test.ts keeps table and list together.
+// is replaced by `after`. scripts/check-security.mjs applies them; test/server/security-table.test.ts keeps table and list
+// together.
 
 /**
  * @typedef {object} Mutation

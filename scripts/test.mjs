@@ -1,7 +1,7 @@
 // `npm test`: all checks and all suites, two side by side; at the end what failed and what was left to CI, and on the last
-// line, alone, the sum: `N passed, N failed`. Arguments after `--`: paths run only those files; `--changed` only what relates to the
-// changes since the merge base with `main`; `--only=check,wtr,server,package,auth,e2e` only those suites; `--name=words` only tests
-// with such a title. `CI=1` leaves nothing out; `--engines` runs the tests in pages in Firefox and WebKit too.
+// line, alone, the sum: `N passed, N failed`. Arguments after `--`: paths run only those files; `--changed` only what relates to
+// the changes since the merge base with `main`; `--only=check,wtr,server,package,auth,e2e` only those suites; `--name=words` only
+// tests with such a title. `CI=1` leaves nothing out; `--engines` runs the tests in pages in Firefox and WebKit too.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

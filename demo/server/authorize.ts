@@ -1,5 +1,5 @@
-// `GET /authorize`: redirects a signed-in browser to its callback page with a code, or shows the sign-in page, with the widget's form
-// or plain ones. Redirects go to registered addresses only.
+// `GET /authorize`: redirects a signed-in browser to its callback page with a code, or shows the sign-in page, with the widget's
+// form or plain ones. Redirects go to registered addresses only.
 import { type Context, Hono } from 'hono';
 import { checkPassword, currentLogin, limitRate, startLogin } from './accounts.ts';
 import { afterPassword, issueCode } from './auth.ts';

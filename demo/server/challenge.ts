@@ -134,8 +134,8 @@ async function answer(
 
 /**
  * Takes one of the user's attempts, atomically and before the answer is checked, so that parallel answers get no more attempts. The
- * last attempt locks; a correct answer removes the lock (`establish`). Attempts count over all sign-ins, since each sign-in has a new
- * challenge. False: locked.
+ * last attempt locks; a correct answer removes the lock (`establish`). Attempts count over all sign-ins, since each sign-in has a
+ * new challenge. False: locked.
  */
 async function takeAttempt({ tables, clock }: Parts, userId: string): Promise<boolean> {
   const now = clock.now();

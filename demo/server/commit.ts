@@ -1,5 +1,5 @@
-// Commits a session: checks receipts, order, stored bytes and total size, and creates the file, which is a list of chunks. A repeated
-// commit gets the same answer.
+// Commits a session: checks receipts, order, stored bytes and total size, and creates the file, which is a list of chunks. A
+// repeated commit gets the same answer.
 import { findFolder, nameKey } from './folders.ts';
 import type { Parts, StoredFile, UploadSession } from './parts.ts';
 import { Refusal } from './refusal.ts';
@@ -8,8 +8,8 @@ import type { StoredChunk } from './storage.ts';
 const AT_ONCE = 64;
 
 /**
- * Finishes the upload. The receipts must have been checked. `hashes` are in chunk order. Call it under the user's shared lock. Throws
- * refusals: 409 with `missing` for chunks that are not stored, 422 for a wrong total or order.
+ * Finishes the upload. The receipts must have been checked. `hashes` are in chunk order. Call it under the user's shared lock.
+ * Throws refusals: 409 with `missing` for chunks that are not stored, 422 for a wrong total or order.
  */
 export async function commitFile(
   parts: Parts,

@@ -1,5 +1,5 @@
-// `corp`, an identity provider on its own origin, whose pages sever windows (COOP `same-origin`), with the redirects to it and back. It
-// has the same demo users, and returns the name of a sign-in that the service started.
+// `corp`, an identity provider on its own origin, whose pages sever windows (COOP `same-origin`), with the redirects to it and
+// back. It has the same demo users, and returns the name of a sign-in that the service started.
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { checkPassword, isOverTls, limitRate, startLogin } from './accounts.ts';

@@ -1,5 +1,5 @@
-// `/_demo`: what demo users would see on their own devices: codes, messages, the phone. It shows their secrets, so a production service
-// must not have it.
+// `/_demo`: what demo users would see on their own devices: codes, messages, the phone. It shows their secrets, so a production
+// service must not have it.
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { currentTotp, factorsOf } from './factors.ts';

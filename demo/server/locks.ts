@@ -1,5 +1,5 @@
-// Shared and exclusive locks: uploads of a user run concurrently, but not while chunks of that user are removed. One process serves a
-// data folder, so memory is enough.
+// Shared and exclusive locks: uploads of a user run concurrently, but not while chunks of that user are removed. One process serves
+// a data folder, so memory is enough.
 
 /** Locks by key, first come first served. */
 export interface Locks {

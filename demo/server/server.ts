@@ -1,4 +1,5 @@
-// Starts the reference service: API, storage and identity provider on three origins, with one data folder. Used by tests and main.ts.
+// Starts the reference service: API, storage and identity provider on three origins, with one data folder. Used by tests and
+// main.ts.
 import { createServer, type Server } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';

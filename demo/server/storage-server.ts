@@ -1,4 +1,5 @@
-// The storage origin: accepts `PUT` of a chunk to a presigned URL. Plain Node HTTP for speed; user and session are in the signature.
+// The storage origin: accepts `PUT` of a chunk to a presigned URL. Plain Node HTTP for speed; user and session are in the
+// signature.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, LogEntry } from './faults.ts';
 import { pause, untilAborted } from './network.ts';

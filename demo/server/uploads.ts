@@ -1,5 +1,5 @@
-// The upload operations: open a session, presign chunks, commit, cancel. Each checks the bearer, the passport, and that both belong to
-// the same user. Bytes go to storage-server.ts.
+// The upload operations: open a session, presign chunks, commit, cancel. Each checks the bearer, the passport, and that both belong
+// to the same user. Bytes go to storage-server.ts.
 import { type Context, Hono } from 'hono';
 import { requireUser } from './accounts.ts';
 import { checkReceipts, commitFile } from './commit.ts';

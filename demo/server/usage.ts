@@ -1,5 +1,5 @@
-// Limits the bytes of each user: open sessions with their chunks, finished files, and chunks that are in no file. In memory, counted
-// from the rows at each start; the chunks of open sessions are not counted then.
+// Limits the bytes of each user: open sessions with their chunks, finished files, and chunks that are in no file. In memory,
+// counted from the rows at each start; the chunks of open sessions are not counted then.
 import type { UploadSession } from './parts.ts';
 
 /** Limits of one user. */

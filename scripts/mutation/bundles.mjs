@@ -1,4 +1,5 @@
-// One script for each file that a page loads by itself: a test file, a worker, the callback page's. It holds the instrumented sources.
+// One script for each file that a page loads by itself: a test file, a worker, the callback page's. It holds the instrumented
+// sources.
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,5 @@
-// Finds the mutants of a source file, and writes a copy of it in which each of them can be switched on by its id while the code runs.
+// Finds the mutants of a source file, and writes a copy of it in which each of them can be switched on by its id while the code
+// runs.
 import ts from 'typescript';
 
 const swaps = new Map([
@@ -189,9 +190,9 @@ const parse = (file, text) => ts.createSourceFile(file, text, ts.ScriptTarget.ES
 const oneLine = (text) => text.replace(/\s+/g, ' ').trim();
 
 /**
- * Every mutant of a TypeScript source, in the order of the file, as `{file, start, end, line, column, operator, before, after, within,
- * replacement}`; `within` is the line of source that it begins on, which identifies it when lines move. Types, imports and messages
- * that only developers read have none.
+ * Every mutant of a TypeScript source, in the order of the file, as `{file, start, end, line, column, operator, before, after,
+ * within, replacement}`; `within` is the line of source that it begins on, which identifies it when lines move. Types, imports and
+ * messages that only developers read have none.
  */
 export function findMutants(file, text) {
   const source = parse(file, text);

@@ -1,5 +1,5 @@
-// `npm run test:mutation -- src/engine src/ui --seed=7`: changes the sources in one place at a time and runs the tests in pages that
-// reach that place. A change that no test notices is a hole. Ends with status 1 where less than the target was noticed.
+// `npm run test:mutation -- src/engine src/ui --seed=7`: changes the sources in one place at a time and runs the tests in pages
+// that reach that place. A change that no test notices is a hole. Ends with status 1 where less than the target was noticed.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';

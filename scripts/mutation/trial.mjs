@@ -9,8 +9,8 @@ const greatestSlowdown = 50;
 const measureLimitMs = 600_000;
 
 /**
- * Runs every file of tests without a mutant. Answers `{runs, broken}`: for each file its tests' `milliseconds` and what they `reached`
- * (title to id to how often; '' is what ran outside of tests), and a sentence for each file that failed.
+ * Runs every file of tests without a mutant. Answers `{runs, broken}`: for each file its tests' `milliseconds` and what they
+ * `reached` (title to id to how often; '' is what ran outside of tests), and a sentence for each file that failed.
  */
 export async function measure(pages, files) {
   const runs = [];
@@ -73,8 +73,8 @@ async function failsWith(pages, mutant, { file, titles, milliseconds, totalMs, t
 }
 
 /**
- * Runs the tests that reach `mutant`, file by file, until one fails. Answers `{isKilled, isLate, by, tests}`, or undefined when `isOver()`
- * before that is known.
+ * Runs the tests that reach `mutant`, file by file, until one fails. Answers `{isKilled, isLate, by, tests}`, or undefined when
+ * `isOver()` before that is known.
  */
 export async function killWith(pages, runs, mutant, isOver) {
   let tests = 0;

@@ -1,5 +1,5 @@
-// The script of the callback page, to which the service redirects a window or frame: it passes the answer to the page that asked, and
-// closes. It redeems and stores nothing, and has no imports.
+// The script of the callback page, to which the service redirects a window or frame: it passes the answer to the page that asked,
+// and closes. It redeems and stores nothing, and has no imports.
 
 const ANSWER = 'secure-uploader:answer';
 const ACK = 'secure-uploader:ack';
@@ -40,7 +40,8 @@ function handOver(): void {
   setTimeout(showMessage, 1500);
 }
 
-// A frame is never the page that was left. In Firefox, a frame that has read the storage may cause later writes of the page to be lost.
+// A frame is never the page that was left. In Firefox, a frame that has read the storage may cause later writes of the page to be
+// lost.
 const left = state && window.parent === window ? pageThatWasLeft() : undefined;
 if (!state) showMessage();
 else if (left)

@@ -1,5 +1,5 @@
-// The rows of the sign-in table for the form: credentials, and the challenge that may follow. Without what was typed, and without the
-// challenge token.
+// The rows of the sign-in table for the form: credentials, and the challenge that may follow. Without what was typed, and without
+// the challenge token.
 
 import type { AuthState } from '../core/types.ts';
 import { cool, enter, fail, failure, failWith, inert, silentOr, takeCode } from './machine.ts';

@@ -49,7 +49,9 @@ function openWindow(): Window | null {
   return window.open('about:blank', '_blank', `popup,width=480,height=680,left=${left},top=${top}`);
 }
 
-/** Resolves when the lock is held, after `longestMs`, or if it is not available (in a frame of another site). Aborting releases it. */
+/**
+ * Resolves when the lock is held, after `longestMs`, or if it is not available (in a frame of another site). Aborting releases it.
+ */
 const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (!navigator.locks) return resolve();

@@ -97,8 +97,8 @@ export function readAnswer(
 }
 
 /**
- * Prevents mix-up attacks (RFC 9207). With `issuer`, `iss` is required and must be equal; without it, an `iss` must have the origin of
- * the service or of the sign-in page.
+ * Prevents mix-up attacks (RFC 9207). With `issuer`, `iss` is required and must be equal; without it, an `iss` must have the origin
+ * of the service or of the sign-in page.
  */
 function isIssuer(iss: string | null, { issuer, baseUrl }: Settings, origin: string): boolean {
   if (issuer !== undefined) return iss === issuer;

@@ -1,5 +1,5 @@
-// Runs rounds in a window or a hidden frame. The callback page answers by message and by channel; everything that is not its answer to
-// this round is ignored. Loaded with the first round.
+// Runs rounds in a window or a hidden frame. The callback page answers by message and by channel; everything that is not its answer
+// to this round is ignored. Loaded with the first round.
 
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';

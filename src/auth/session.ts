@@ -1,5 +1,5 @@
-// Opens sign-in sessions. Uploaders with the same sign-in settings share one. The map of sessions is private to this module, so that
-// no other script of the page can take a session from it.
+// Opens sign-in sessions. Uploaders with the same sign-in settings share one. The map of sessions is private to this module, so
+// that no other script of the page can take a session from it.
 
 import type { Report } from '../core/changes.ts';
 import { type Settings, signInKeyOf } from '../core/config.ts';
@@ -33,8 +33,8 @@ export interface AuthSession {
   /** Calls `listener` after each change of the snapshot. Returns a function that removes it. */
   subscribe(listener: () => void): () => void;
   /**
-   * Runs a call with a token; waits for sign-in until `signal` aborts. After a 401 it repeats the call with a new token. Rejects as the
-   * call does, and with `token-rejected` after a second 401.
+   * Runs a call with a token; waits for sign-in until `signal` aborts. After a 401 it repeats the call with a new token. Rejects as
+   * the call does, and with `token-rejected` after a second 401.
    */
   readonly withToken: WithToken;
   /** `via` and `idpId` default to the settings. Call it in the task of the click, since only that may open a window. */

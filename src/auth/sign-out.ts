@@ -1,5 +1,5 @@
-// What outlives a sign-out: the token for the last calls, for a few seconds, and a mark that prevents silent sign-in on every page of
-// this origin until the user acts.
+// What outlives a sign-out: the token for the last calls, for a few seconds, and a mark that prevents silent sign-in on every page
+// of this origin until the user acts.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -11,7 +11,9 @@ import type { AuthDeps } from './session.ts';
 
 type OnSignOut = NonNullable<AuthDeps['onSignOut']>;
 
-/** The calls that are still made after a sign-out, each step for at most `ms`: those of the users, then the one to `logout-path`. */
+/**
+ * The calls that are still made after a sign-out, each step for at most `ms`: those of the users, then the one to `logout-path`.
+ */
 export function createLastCalls(settings: Settings, post: Post, ms: number) {
   const callers = new Set<{ readonly call: OnSignOut }>();
   let calls: Promise<unknown> = Promise.resolve();

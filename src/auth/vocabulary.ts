@@ -1,5 +1,5 @@
-// Reads the answers to credentials and challenges. A word that is missing from the tables never means success; an adapter translates
-// those of other services.
+// Reads the answers to credentials and challenges. A word that is missing from the tables never means success; an adapter
+// translates those of other services.
 
 import type { ErrorCode } from '../core/errors.ts';
 import { readExpiry } from './bearer.ts';

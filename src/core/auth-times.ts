@@ -28,7 +28,10 @@ export const AUTH_TIMES = {
   /** How often the token is checked while it is used, and how long after the last call it counts as used. */
   checkMs: 15_000,
   workMs: 60_000,
-  /** Longest delay after which a code is sent again; longest total of delays in a row; first and longest delay if the service names none. */
+  /**
+   * Longest delay after which a code is sent again; longest total of delays in a row; first and longest delay if the service names
+   * none.
+   */
   resendMs: 30_000,
   coolCapMs: 300_000,
   coolBaseMs: 2_000,

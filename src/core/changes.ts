@@ -1,5 +1,5 @@
-// Every change that the engine reports. The snapshot store turns changes into snapshots, and the element dispatches each as an event
-// with the same name and detail.
+// Every change that the engine reports. The snapshot store turns changes into snapshots, and the element dispatches each as an
+// event with the same name and detail.
 
 import type { ErrorCode } from './errors.ts';
 import type { PauseReason, Phase } from './phases.ts';

@@ -1,5 +1,5 @@
-// All settings, one row each: type, default, parser and scope. Attributes are strings, properties are values; both are parsed to the
-// same frozen `Settings`.
+// All settings, one row each: type, default, parser and scope. Attributes are strings, properties are values; both are parsed to
+// the same frozen `Settings`.
 
 import { readBaseUrl, readOrigins } from './addresses.ts';
 import type { AuthOptions } from './auth-options.ts';
@@ -208,8 +208,8 @@ function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn): Settings {
 }
 
 /**
- * Parses settings. An invalid value is reported to `warn` and replaced by the default. Throws `bad-config` if `baseUrl` is missing or
- * invalid, or `uploadOrigins` has an invalid entry.
+ * Parses settings. An invalid value is reported to `warn` and replaced by the default. Throws `bad-config` if `baseUrl` is missing
+ * or invalid, or `uploadOrigins` has an invalid entry.
  */
 export const createSettings = (input: SettingsInput, warn: Warn = () => undefined): Settings =>
   parse(input, ROWS, warn);

@@ -3,8 +3,8 @@
 /** How an error is handled. The text for users is in `src/ui/messages.ts`. */
 interface CodeFacts {
   /**
-   * `automatic`: the engine retries, and the user can. `put-only`: the same, but the engine retries only PUTs, since the service would
-   * refuse a repeated call. `user`: only the user can retry. `never`: the file or the page has to change first.
+   * `automatic`: the engine retries, and the user can. `put-only`: the same, but the engine retries only PUTs, since the service
+   * would refuse a repeated call. `user`: only the user can retry. `never`: the file or the page has to change first.
    */
   readonly retry: 'automatic' | 'put-only' | 'user' | 'never';
   /** Reduces the number of upload slots. */

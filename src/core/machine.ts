@@ -1,5 +1,5 @@
-// The driver of a state machine: calls a pure `reduce`, sets the new model, aborts the effects of an ended generation, and runs the new
-// effects. Sign-in and each upload have one.
+// The driver of a state machine: calls a pure `reduce`, sets the new model, aborts the effects of an ended generation, and runs the
+// new effects. Sign-in and each upload have one.
 
 /** The result of an event: the next model, and effects to run in order. */
 export interface Transition<M, F> {
@@ -46,7 +46,9 @@ export class Machine<M extends { readonly generation: number }, E, L, F> {
     return this.#abort.signal;
   }
 
-  /** Processes an event. An event dispatched by an effect, or by a listener that an effect calls, waits until the step is complete. */
+  /**
+   * Processes an event. An event dispatched by an effect, or by a listener that an effect calls, waits until the step is complete.
+   */
   dispatch(event: E | Late<L>): void {
     this.#queue.push(event);
     if (this.#isRunning) return;

@@ -77,8 +77,8 @@ export async function* withLulls<T>(
 }
 
 /**
- * Reads `source` ahead of the consumer by at most `limit` items. `onHungry` is called with true when the consumer starts to wait for an
- * item, and with false when it has got it. An error of the source is thrown in its turn.
+ * Reads `source` ahead of the consumer by at most `limit` items. `onHungry` is called with true when the consumer starts to wait
+ * for an item, and with false when it has got it. An error of the source is thrown in its turn.
  */
 export async function* readAhead<T>(
   source: AsyncIterable<T>,
@@ -131,9 +131,9 @@ export async function* readAhead<T>(
 }
 
 /**
- * Awaits `admit` for one item after the other, and calls `fn` with each admitted item at once; yields the results in any order. Only one
- * item waits for `admit`, which so limits how fast the source is read. An error of `fn` is thrown at once; an error of the source is
- * thrown after the results of all admitted items.
+ * Awaits `admit` for one item after the other, and calls `fn` with each admitted item at once; yields the results in any order.
+ * Only one item waits for `admit`, which so limits how fast the source is read. An error of `fn` is thrown at once; an error of the
+ * source is thrown after the results of all admitted items.
  */
 export async function* mapUnordered<T, A, R>(
   source: AsyncIterable<T>,

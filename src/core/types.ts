@@ -16,7 +16,8 @@ export interface PickedFile {
 }
 
 /**
- * A part of a file. Each stage adds a field and passes the chunk on: `hash` adds `hash` (and `body`, if memory allows), `presign` adds
+ * A part of a file. Each stage adds a field and passes the chunk on: `hash` adds `hash` (and `body`, if memory allows), `presign`
+ * adds
  * `ticket`, `upload` adds `receipt`.
  */
 export interface Chunk {

@@ -152,8 +152,8 @@ export interface RetryHooks {
 }
 
 /**
- * Counts the attempts of one request, and waits between them. `again(error)` resolves when the next attempt may start, or rejects with the
- * error if there is none.
+ * Counts the attempts of one request, and waits between them. `again(error)` resolves when the next attempt may start, or rejects
+ * with the error if there is none.
  */
 export class Retries {
   readonly #hooks: RetryHooks;

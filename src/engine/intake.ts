@@ -77,7 +77,8 @@ export class Intake {
 
   /**
    * Gives an upload its file. Rejects another file with `wrong-file`: one with another name, size, time or first bytes, or where
-   * there is no record, another name or size. A file that was lost on this visit may have changed; then it is uploaded from the start.
+   * there is no record, another name or size. A file that was lost on this visit may have changed; then it is uploaded from the
+   * start.
    */
   async provide(id: FileId, item: PickedFile | File): Promise<void> {
     const upload = this.#parts.scheduler.get(id);
@@ -99,7 +100,9 @@ export class Intake {
     else this.#refuse(candidateOf(picked), { code: found ? 'wrong-file' : 'file-unreadable' });
   }
 
-  /** Asks the browser for the file of an upload whose handle was saved. Call it in the click. Resolves with false where that fails. */
+  /**
+   * Asks the browser for the file of an upload whose handle was saved. Call it in the click. Resolves with false where that fails.
+   */
   async ask(id: FileId): Promise<boolean> {
     const upload = this.#parts.scheduler.get(id);
     const handle = upload?.resumeState.record?.handle ?? upload?.lost?.handle;

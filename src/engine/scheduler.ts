@@ -160,9 +160,9 @@ export class Scheduler {
   }
 
   /**
-   * The next upload, if there is room for it. One large file fills the slots; small files run in such numbers that the calls of some
-   * fill the time that others wait. An upload that another tab runs does not count, and one that waits for sign-in does not keep
-   * others from starting.
+   * The next upload, if there is room for it. One large file fills the slots; small files run in such numbers that the calls of
+   * some fill the time that others wait. An upload that another tab runs does not count, and one that waits for sign-in does not
+   * keep others from starting.
    */
   #next(): Upload | undefined {
     const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots;

@@ -32,7 +32,10 @@ export class SignOut {
     this.#parts = parts;
   }
 
-  /** Signs out of all services. Resolves after the calls to the service; rejects with `store-unavailable` if data could not be deleted. */
+  /**
+   * Signs out of all services. Resolves after the calls to the service; rejects with `store-unavailable` if data could not be
+   * deleted.
+   */
   async begin(services: readonly Service[]): Promise<void> {
     const signedOut = services.map(({ client }) => client.auth.signOut());
     const [deleted] = await Promise.allSettled([this.#leave().deleted, ...signedOut]);

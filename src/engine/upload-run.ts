@@ -224,7 +224,9 @@ export function reportsOf(
   } satisfies Partial<RunParts>;
 }
 
-/** The error as the page may see it. An error of another class is a defect and goes to `reportError`; `bad-config` is warned about. */
+/**
+ * The error as the page may see it. An error of another class is a defect and goes to `reportError`; `bad-config` is warned about.
+ */
 export function describeError(error: unknown): ErrorSnapshot {
   const known = toUploaderError(error, 'service-failed', 'The upload failed by a defect');
   if (known !== error) globalThis.reportError?.(error);

@@ -217,8 +217,8 @@ export class Uploader {
   }
 
   /**
-   * Gives an upload the file that it needs (`needs-file`). Another file is rejected with `wrong-file`. Without `file`, the browser is
-   * asked for the file of a saved handle, which has to happen in a click; resolves with false if that fails.
+   * Gives an upload the file that it needs (`needs-file`). Another file is rejected with `wrong-file`. Without `file`, the browser
+   * is asked for the file of a saved handle, which has to happen in a click; resolves with false if that fails.
    *
    * @example
    * ```ts
@@ -253,7 +253,8 @@ export class Uploader {
   }
 
   /**
-   * Retries the failed upload with this id, or all, from the last stored chunk. With `id` also a canceled upload; `name` renames it.
+   * Retries the failed upload with this id, or all, from the last stored chunk. With `id` also a canceled upload; `name` renames
+   * it.
    *
    * @example
    * ```ts
@@ -328,8 +329,8 @@ export class Uploader {
   }
 
   /**
-   * Pauses all uploads, and closes listeners, channels and connections, until `restore()`. Resolves when every Web Lock is released, so
-   * that another uploader or tab can run the uploads, or when `restore()` was called meanwhile.
+   * Pauses all uploads, and closes listeners, channels and connections, until `restore()`. Resolves when every Web Lock is
+   * released, so that another uploader or tab can run the uploads, or when `restore()` was called meanwhile.
    *
    * @example
    * ```ts

@@ -27,7 +27,10 @@ export interface HashPoolOptions {
   readonly size?: number;
   /** Timeout for the start of a worker, ms. Defaults to 10 s. */
   readonly startMs?: number;
-  /** Timeout of a slice, ms, with one second more for each MiB. Its file is unreadable then, and the worker is replaced. Defaults to 60 s. */
+  /**
+   * Timeout of a slice, ms, with one second more for each MiB. Its file is unreadable then, and the worker is replaced. Defaults to
+   * 60 s.
+   */
   readonly silenceMs?: number;
   /** Idle workers are terminated after this time, ms. Defaults to 30 s. */
   readonly idleMs?: number;

@@ -44,8 +44,8 @@ export interface HashParts {
 }
 
 /**
- * Adds `hash`, and `body` if the budget allows. A chunk that is recorded as stored gets its receipt if its bytes still have the recorded
- * hash; if not, it is uploaded. Rejects with `file-unreadable` or `hash-failed`.
+ * Adds `hash`, and `body` if the budget allows. A chunk that is recorded as stored gets its receipt if its bytes still have the
+ * recorded hash; if not, it is uploaded. Rejects with `file-unreadable` or `hash-failed`.
  */
 export function hash(
   chunks: Iterable<Chunk>,

@@ -48,8 +48,8 @@ export interface Opened {
   isResumed: boolean;
   session: Promise<Session>;
   /**
-   * Opens a new session in place of a lost one. The record is replaced only when the new session is open: if that fails, a retry resumes
-   * from the old record.
+   * Opens a new session in place of a lost one. The record is replaced only when the new session is open: if that fails, a retry
+   * resumes from the old record.
    */
   reopen(): void;
   save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;

@@ -17,9 +17,9 @@ const SMALLEST = 5 * MIB;
 const ROUND = 60 * MIB;
 
 /**
- * The size of every chunk but the last, in bytes. With `auto`, files up to 480 MiB get equal chunks of 5 to 10 MiB, so that no slot is
- * idle at the end, and larger files get chunks of 8 MiB. Any size is doubled until there are at most 10,000 chunks, and limited to
- * 512 MiB.
+ * The size of every chunk but the last, in bytes. With `auto`, files up to 480 MiB get equal chunks of 5 to 10 MiB, so that no slot
+ * is idle at the end, and larger files get chunks of 8 MiB. Any size is doubled until there are at most 10,000 chunks, and limited
+ * to 512 MiB.
  */
 export function chunkSizeFor(
   sizeBytes: number,
@@ -44,7 +44,8 @@ function automatic(sizeBytes: number): number {
 }
 
 /**
- * The chunks of a file. Those that an earlier run stored are `recorded` and come last, so that sending starts before they are checked.
+ * The chunks of a file. Those that an earlier run stored are `recorded` and come last, so that sending starts before they are
+ * checked.
  */
 export function plan(
   sizeBytes: number,

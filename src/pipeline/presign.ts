@@ -1,5 +1,5 @@
-// Requests tickets in batches: first for one chunk, so that sending starts soon, then for twice as many each time, and the next batch
-// while the last one is being sent.
+// Requests tickets in batches: first for one chunk, so that sending starts soon, then for twice as many each time, and the next
+// batch while the last one is being sent.
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
@@ -75,7 +75,9 @@ async function* gather(
     bytes = 0;
     return taken;
   };
-  /** A batch is full with the bytes that can be sent in half the lifetime of a ticket, and on a fast connection with `eagerBytes`. */
+  /**
+   * A batch is full with the bytes that can be sent in half the lifetime of a ticket, and on a fast connection with `eagerBytes`.
+   */
   const maxBytes = (): number => {
     // The rate is undefined or 0 until bytes were sent.
     const rate = bytesPerSecond() || Number.POSITIVE_INFINITY;

@@ -36,7 +36,8 @@ function trusted(url: string): string {
 
 /**
  * Resolves with a worker that is ready. It is loaded from `workerUrl` if that is set, else from `ownUrl`; from another origin it is
- * fetched, and started from a Blob. Rejects with `hash-failed` if it cannot start, is not ready within `startMs`, or `signal` aborts.
+ * fetched, and started from a Blob. Rejects with `hash-failed` if it cannot start, is not ready within `startMs`, or `signal`
+ * aborts.
  */
 export async function startWorker(
   workerUrl: string | undefined,

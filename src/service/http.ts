@@ -1,5 +1,5 @@
-// Makes all requests to the service, and is the only module that adds the bearer. It limits the address, the time and the size of the
-// answer.
+// Makes all requests to the service, and is the only module that adds the bearer. It limits the address, the time and the size of
+// the answer.
 
 import type { Settings } from '../core/config.ts';
 import { isLoopback } from '../core/config.ts';

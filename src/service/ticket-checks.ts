@@ -15,7 +15,9 @@ export interface TicketRules {
   readonly authHeader: string;
 }
 
-/** The URL without its fragment. Throws `bad-response` if bytes may not go there, and `bad-config` if the page's settings forbid it. */
+/**
+ * The URL without its fragment. Throws `bad-response` if bytes may not go there, and `bad-config` if the page's settings forbid it.
+ */
 export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {
   let url: URL;
   try {

@@ -1,5 +1,5 @@
-// The log of stored chunks, and the bytes of saved files. Each chunk is written once, in a small entry, so that saving costs the same
-// for the first chunk as for the ten-thousandth.
+// The log of stored chunks, and the bytes of saved files. Each chunk is written once, in a small entry, so that saving costs the
+// same for the first chunk as for the ten-thousandth.
 
 import { promisifyRequest } from 'idb-keyval';
 import type { UploadRecord } from '../core/types.ts';

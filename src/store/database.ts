@@ -9,7 +9,10 @@ import { sleep } from '../core/wait.ts';
 export interface Database {
   /** Runs requests in one read-only transaction. */
   read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T>;
-  /** Runs requests in one read-write transaction; resolves when it is complete. `change` may be called a second time if the database was lost. */
+  /**
+   * Runs requests in one read-write transaction; resolves when it is complete. `change` may be called a second time if the database
+   * was lost.
+   */
   write(change: (store: IDBObjectStore) => void): Promise<void>;
 }
 
@@ -19,8 +22,8 @@ const STORE_NAME = 'entries';
 const LOST = new Set(['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError']);
 
 /**
- * Opens the database on first use. A use that takes longer than `deadlineMs` rejects. `onLost` is called if the connection was lost, and
- * perhaps the data with it.
+ * Opens the database on first use. A use that takes longer than `deadlineMs` rejects. `onLost` is called if the connection was
+ * lost, and perhaps the data with it.
  */
 export function createDatabase(
   name: string,

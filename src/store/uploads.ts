@@ -1,5 +1,5 @@
-// Saves uploads in IndexedDB, so that they can be resumed after a reload: one record for each upload, and its stored chunks in a log
-// (decision 0014).
+// Saves uploads in IndexedDB, so that they can be resumed after a reload: one record for each upload, and its stored chunks in a
+// log (decision 0014).
 
 import { promisifyRequest } from 'idb-keyval';
 import { UploaderError } from '../core/errors.ts';
@@ -26,8 +26,8 @@ export interface UploadStore {
   /** Size of all saved files together. */
   fileBytes(): Promise<number>;
   /**
-   * Saves stored chunks. Calls during a write share the next write. Does nothing if there is no record; but if that was lost because
-   * the database was deleted while the page was open, rejects once.
+   * Saves stored chunks. Calls during a write share the next write. Does nothing if there is no record; but if that was lost
+   * because the database was deleted while the page was open, rejects once.
    */
   saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
   /** Deletes the upload with its chunks and its file. */
@@ -39,7 +39,9 @@ export interface UploadStore {
    * `isInUse` returns true (a tab is running them), and everything that a newer version of this package has saved.
    */
   prune(maxAgeMs: number, isInUse?: (key: string) => boolean): Promise<void>;
-  /** Deletes everything. Writes that are under way are dropped. Rejects with `store-unavailable` if something could not be deleted. */
+  /**
+   * Deletes everything. Writes that are under way are dropped. Rejects with `store-unavailable` if something could not be deleted.
+   */
   clear(): Promise<void>;
 }
 

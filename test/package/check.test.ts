@@ -83,7 +83,7 @@ const faulty = {
   'src/ui/row.ts': row('.disabeld'),
   'src/store/typed.ts': "export const sizeBytes: number = 'one';\n",
   'docs/guide.md': '# A guide\n\nThe upload goes on.\n',
-  'src/ui/words.ts': "// Whoever hears of it.\nexport const word = 'nobody';\n",
+  'src/ui/words.ts': `// Whoever hears of it.\nexport const word = 'nobody';\n// ${'wide '.repeat(26)}comment.\n`,
   'src/core/long.ts': Array.from({ length: 401 }, (_, line) => `export const value${line} = ${line};\n`).join(
     '',
   ),
@@ -141,6 +141,11 @@ describe('npm run check', () => {
     assert.match(faultyRun.output, /^src\/ui\/words\.ts:1: write ".+" instead of "Whoever"$/m);
     assert.match(faultyRun.output, /^src\/ui\/words\.ts:1: write ".+" instead of "hears"$/m);
     assert.doesNotMatch(faultyRun.output, /^src\/ui\/words\.ts:2: write/m);
+  });
+
+  test('refuses comments of more than 132 columns', () => {
+    assert.match(faultyRun.output, /^src\/ui\/words\.ts:3: wrap the comment at 132 columns$/m);
+    assert.doesNotMatch(faultyRun.output, /^src\/ui\/words\.ts:[12]: wrap/m);
   });
 
   test('refuses a type error', () => {

@@ -64,8 +64,8 @@ export class ResumeState {
   }
 
   /**
-   * Saves the record with its file; if the run has saved a record already, adds the file to that. Resolves with false if another upload
-   * or tab uses the record, or the upload is over. Rejects as the store does.
+   * Saves the record with its file; if the run has saved a record already, adds the file to that. Resolves with false if another
+   * upload or tab uses the record, or the upload is over. Rejects as the store does.
    */
   async saveFile(record: UploadRecord): Promise<boolean> {
     const { key } = record;

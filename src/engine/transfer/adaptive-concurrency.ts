@@ -26,8 +26,9 @@ const REST_WINDOWS = 5;
 const HELD_WINDOWS = 2;
 
 /**
- * Starts with two slots. A connection that is not slow gets all slots after the first measurement. On a slow one this is hill climbing:
- * one slot more or less at a time, kept if the rate is higher. With equal rates fewer slots win, since each is less likely to stall.
+ * Starts with two slots. A connection that is not slow gets all slots after the first measurement. On a slow one this is hill
+ * climbing: one slot more or less at a time, kept if the rate is higher. With equal rates fewer slots win, since each is less
+ * likely to stall.
  */
 export class AdaptiveConcurrency {
   #maximum: number;
