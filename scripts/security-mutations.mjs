@@ -222,9 +222,9 @@ export const mutations = [
   },
   {
     rule: 'S2',
-    file: 'src/auth/flows.ts',
-    before: 'return await runPopup(',
-    after: 'storeTransaction(round, owner);\n      return await runPopup(',
+    file: 'src/auth/round-effects.ts',
+    before: 'return seen(await runPopup(',
+    after: 'sessionStorage.setItem(STORED + round.state, round.verifier);\n  return seen(await runPopup(',
     test: 'test/e2e/auth-security.test.ts',
     title:
       'S2: while a window is open, nothing of its round is in any storage of the page, nor in the copy that the window got',
@@ -239,7 +239,7 @@ export const mutations = [
   },
   {
     rule: 'S4',
-    file: 'src/auth/redirect.ts',
+    file: 'src/auth/pkce.ts',
     before: "parsed.get('state') === state",
     after: "parsed.has('state')",
     test: 'test/auth/exchange.test.ts',
@@ -303,9 +303,9 @@ export const mutations = [
   },
   {
     rule: 'S12',
-    file: 'src/auth/flows.ts',
-    before: "    proof = {};\n    send(arrived('token', outcome.bearer));",
-    after: "    proof = {};\n    console.info(outcome.bearer);\n    send(arrived('token', outcome.bearer));",
+    file: 'src/auth/round-effects.ts',
+    before: "  send(arrived('token', outcome.bearer));",
+    after: "  console.info(outcome.bearer);\n  send(arrived('token', outcome.bearer));",
     test: 'test/e2e/auth-security.test.ts',
     title: 'S12: signing in by window and by form, and an upload, write nothing to the console',
   },

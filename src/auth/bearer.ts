@@ -57,129 +57,101 @@ export function readBearer(
   return { value, lifetimeMs, isAssumed, ...(isNamed && { user: `${user}` }) };
 }
 
-/** Holds the token of a session. */
-export class Keeper {
-  #bearer: Bearer | undefined;
-  #keptAtMs = 0;
-  #expiresAt: string | undefined;
-  #user: string | undefined;
-  #isRejected = false;
-  #leadMs = 0;
-  readonly #times: AuthTimes;
+export type Keeper = ReturnType<typeof createKeeper>;
+export type Brakes = ReturnType<typeof createBrakes>;
 
-  constructor(times: AuthTimes) {
-    this.#times = times;
-  }
+/** Holds the token of a session. Nothing of it is a property, so that no copy or log of the keeper shows the token. */
+export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
+  let bearer: Bearer | undefined;
+  let keptAtMs = 0;
+  let expiresAt: string | undefined;
+  let userOfToken: string | undefined;
+  let isRejected = false;
+  let ownLeadMs = 0;
 
-  keep(bearer: Bearer): void {
-    this.#bearer = bearer;
-    this.#keptAtMs = performance.now();
-    this.#expiresAt = new Date(Date.now() + bearer.lifetimeMs).toISOString();
-    this.#user = bearer.user ?? this.#user;
-    this.#isRejected = false;
-    const lead = Math.min(this.#times.leadMs, bearer.lifetimeMs / 5);
-    // Jitter, so that many tabs and devices do not renew at the same moment.
-    this.#leadMs = lead * (1 - Math.random() * 0.1);
-  }
-
+  const ageMs = (): number => performance.now() - keptAtMs;
   /** Forgets the token but not its user: the next token must be of the same one. */
-  drop(): void {
-    this.#bearer = undefined;
-  }
+  const drop = (): void => {
+    bearer = undefined;
+  };
 
-  forget(): void {
-    this.drop();
-    this.#user = undefined;
-  }
-
-  /** False if the token is known to belong to another user than the one before. */
-  fits({ user }: Bearer): boolean {
-    return user === undefined || this.#user === undefined || user === this.#user;
-  }
-
-  /** The service refused exactly this token. */
-  reject(value: string): void {
-    if (this.#bearer?.value === value) this.#isRejected = true;
-  }
-
-  /** The token, if it can be used for another call. */
-  get value(): string | undefined {
-    if (!this.#bearer || this.#isRejected) return undefined;
-    const { value, lifetimeMs, isAssumed } = this.#bearer;
-    const marginMs = Math.min(5_000, lifetimeMs / 20);
-    return isAssumed || this.#ageMs < lifetimeMs - marginMs ? value : undefined;
-  }
-
-  /** True if it should be renewed by now. */
-  get isDue(): boolean {
-    if (!this.#bearer) return false;
-    return this.#isRejected || this.#ageMs >= this.#bearer.lifetimeMs - this.#leadMs;
-  }
-
-  get #ageMs(): number {
-    return performance.now() - this.#keptAtMs;
-  }
-
-  get isRejected(): boolean {
-    return this.#isRejected;
-  }
-
-  get lifetimeMs(): number {
-    return this.#bearer?.lifetimeMs ?? this.#times.assumedLifetimeMs;
-  }
-
-  /** ISO 8601; `undefined` if the lifetime is a guess. */
-  get expiresAt(): string | undefined {
-    return this.#bearer?.isAssumed === false ? this.#expiresAt : undefined;
-  }
+  return {
+    drop,
+    keep(next: Bearer): void {
+      const { lifetimeMs, isAssumed, user } = next;
+      bearer = next;
+      keptAtMs = performance.now();
+      expiresAt = isAssumed ? undefined : new Date(Date.now() + lifetimeMs).toISOString();
+      userOfToken = user ?? userOfToken;
+      isRejected = false;
+      // Jitter, so that many tabs and devices do not renew at the same moment.
+      ownLeadMs = Math.min(leadMs, lifetimeMs / 5) * (1 - Math.random() * 0.1);
+    },
+    forget(): void {
+      drop();
+      userOfToken = undefined;
+    },
+    /** False if the token is known to belong to another user than the one before. */
+    fits: ({ user }: Bearer): boolean =>
+      user === undefined || userOfToken === undefined || user === userOfToken,
+    /** The service refused exactly this token. */
+    reject(value: string): void {
+      if (bearer?.value === value) isRejected = true;
+    },
+    /** The token, if it can be used for another call. */
+    value(): string | undefined {
+      if (!bearer || isRejected) return undefined;
+      const { value, lifetimeMs, isAssumed } = bearer;
+      const marginMs = Math.min(5_000, lifetimeMs / 20);
+      return isAssumed || ageMs() < lifetimeMs - marginMs ? value : undefined;
+    },
+    /** True if it should be renewed by now. */
+    isDue: (): boolean => !!bearer && (isRejected || ageMs() >= bearer.lifetimeMs - ownLeadMs),
+    isRejected: () => isRejected,
+    lifetimeMs: () => bearer?.lifetimeMs ?? assumedLifetimeMs,
+    /** ISO 8601; `undefined` if the lifetime is a guess. */
+    expiresAt: () => bearer && expiresAt,
+  };
 }
 
 /** Keeps renewals apart, and ends them when no call succeeds with the new tokens. */
-export class Brakes {
-  readonly #times: AuthTimes;
-  #heldUntilMs = 0;
+export function createBrakes(times: AuthTimes) {
+  let heldUntilMs = 0;
   /** Start times of the renewals since the last successful call. */
-  #fruitless: number[] = [];
-  #lastMs: number | undefined;
+  let fruitless: number[] = [];
+  let lastMs: number | undefined;
   /** Renewals in a row that failed. */
-  #failures = 0;
+  let failures = 0;
 
-  constructor(times: AuthTimes) {
-    this.#times = times;
-  }
-
-  /** A call succeeded: renewing helps. */
-  release(): void {
-    this.#fruitless = [];
-  }
-
-  /** The last renewal failed: the next one waits for `ms`, by default longer each time. */
-  hold(ms?: number): void {
-    // Without a token it does not show whether new tokens help.
-    this.#fruitless.pop();
-    this.#lastMs = undefined;
-    this.#heldUntilMs = performance.now() + (ms ?? coolMs(undefined, this.#failures, this.#times));
-    this.#failures += 1;
-  }
-
-  renewed(): void {
-    this.#failures = 0;
-    this.#heldUntilMs = 0;
-  }
-
-  count(): void {
-    this.#lastMs = performance.now();
-    this.#fruitless.push(this.#lastMs);
-  }
-
-  /** Milliseconds until a renewal may start; infinite if only the user can help. */
-  waitMs(lifetimeMs: number): number {
-    const { brakeMs, brakeCount, brakeWindowMs, coolCapMs } = this.#times;
-    const nowMs = performance.now();
-    this.#fruitless = this.#fruitless.filter((atMs) => nowMs - atMs < brakeWindowMs);
-    const heldMs = this.#heldUntilMs - nowMs;
-    if (this.#fruitless.length >= brakeCount || heldMs > coolCapMs) return Number.POSITIVE_INFINITY;
-    const gapMs = this.#lastMs === undefined ? 0 : this.#lastMs + Math.min(brakeMs, lifetimeMs / 5) - nowMs;
-    return Math.max(0, gapMs, heldMs);
-  }
+  return {
+    /** A call succeeded: renewing helps. */
+    release(): void {
+      fruitless = [];
+    },
+    /** The last renewal failed: the next one waits for `ms`, by default longer each time. */
+    hold(ms?: number): void {
+      // Without a token it does not show whether new tokens help.
+      fruitless.pop();
+      lastMs = undefined;
+      heldUntilMs = performance.now() + (ms ?? coolMs(undefined, failures, times));
+      failures += 1;
+    },
+    renewed(): void {
+      failures = heldUntilMs = 0;
+    },
+    count(): void {
+      lastMs = performance.now();
+      fruitless.push(lastMs);
+    },
+    /** Milliseconds until a renewal may start; infinite if only the user can help. */
+    waitMs(lifetimeMs: number): number {
+      const { brakeMs, brakeCount, brakeWindowMs, coolCapMs } = times;
+      const nowMs = performance.now();
+      fruitless = fruitless.filter((atMs) => nowMs - atMs < brakeWindowMs);
+      const heldMs = heldUntilMs - nowMs;
+      if (fruitless.length >= brakeCount || heldMs > coolCapMs) return Number.POSITIVE_INFINITY;
+      const gapMs = lastMs === undefined ? 0 : lastMs + Math.min(brakeMs, lifetimeMs / 5) - nowMs;
+      return Math.max(0, gapMs, heldMs);
+    },
+  };
 }

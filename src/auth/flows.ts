@@ -8,11 +8,11 @@ import type { AuthState } from '../core/types.ts';
 import { abortable, online, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { type Bearer, readBearer } from './bearer.ts';
-import type { AuthEvent, Effect, Failure, FlowEvent, Grant, Reason, Send } from './machine-types.ts';
+import type { AuthEvent, Effect, Failure, FlowEvent, Reason, Send } from './machine-types.ts';
 import type { Transaction } from './pkce.ts';
 import { type Post, toFailure } from './post.ts';
-import { dropTransactions, readRedirectUri, storeTransaction, takeReturn } from './redirect.ts';
-import { hasSignedOut } from './sign-out.ts';
+import { readRedirectUri, takeReturn } from './redirect.ts';
+import type { RoundContext } from './round-effects.ts';
 import { type AuthTimes, coolMs } from './times.ts';
 
 export interface FlowContext {
@@ -29,18 +29,16 @@ export interface FlowContext {
   readonly coolings: () => number;
 }
 
-/** States whose deadline is not that of a single request. */
+/** States of a round, whose deadlines are run with the round. */
+const ROUNDS: ReadonlySet<AuthState> = new Set<AuthState>(['silent', 'popup', 'redirecting', 'exchange']);
+
+/** Other states whose deadline is not that of a single request. */
 const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   'asking-host': 'hostMs',
-  silent: 'silentMs',
-  popup: 'popupMs',
-  redirecting: 'redirectMs',
   choose: 'challengeMs',
   answer: 'challengeMs',
   wait: 'challengeMs',
 };
-
-const loadRounds = (): Promise<typeof import('./rounds.ts')> => import('./rounds.ts');
 
 /** Only the task of the click may open a window, so it opens empty and at once. `null` if the browser refused. */
 function openWindow(): Window | null {
@@ -49,69 +47,41 @@ function openWindow(): Window | null {
   return window.open('about:blank', '_blank', `popup,width=480,height=680,left=${left},top=${top}`);
 }
 
-/**
- * Resolves when the lock is held, after `longestMs`, or if it is not available (in a frame of another site). Aborting releases it.
- */
-const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (!navigator.locks) return resolve();
-    const hold = (): Promise<void> => {
-      resolve();
-      return new Promise((done) => signal.addEventListener('abort', () => done()));
-    };
-    navigator.locks.request(name, { signal }, hold).catch(() => resolve());
-    sleep(longestMs, signal).then(resolve, resolve);
-  });
-
 export type Flows = ReturnType<typeof createFlows>;
 
-export function createFlows({ settings, post, times, owner, askPage, fits, coolings }: FlowContext) {
-  let redirectUri: string | undefined;
-  /** Extra parameters of the next interactive round: `prompt`, or those of a step-up. */
-  let proof: Readonly<Record<string, string>> = {};
-  let idp: string | undefined;
-  let popup: Window | undefined;
-  let grant: Grant | undefined;
-  let lock: AbortController | undefined;
-  let locked: Promise<void> | undefined;
-
-  /** Read once, so that it is the same in every round. Throws `bad-config`. */
-  const readUri = (): string => {
-    redirectUri ??= readRedirectUri(settings);
-    return redirectUri;
+export function createFlows(context: FlowContext) {
+  const { settings, times, askPage, fits, coolings } = context;
+  let uri: string | undefined;
+  const round: RoundContext = {
+    ...context,
+    /** Read once, so that it is the same in every round. Throws `bad-config`. */
+    redirectUri: () => {
+      uri ??= readRedirectUri(settings);
+      return uri;
+    },
+    pauseMs: (toldMs) => coolMs(toldMs, coolings(), times),
+    arrived,
+    proof: '',
+    idp: undefined,
+    popup: undefined,
+    grant: undefined,
+    lock: undefined,
+    locked: undefined,
   };
+  const { redirectUri } = round;
 
-  const pauseMs = (toldMs?: number): number => coolMs(toldMs, coolings(), times);
+  const loadRounds = (): Promise<typeof import('./round-effects.ts')> =>
+    abortable(import('./round-effects.ts'), AbortSignal.timeout(times.requestMs));
 
   /** What prevents a round on this page, if anything. */
   function check(): Failure | undefined {
     if (!globalThis.crypto?.subtle) return { code: 'insecure-context' };
     try {
-      readUri();
+      redirectUri();
       return undefined;
     } catch {
       return { code: 'bad-config' };
     }
-  }
-
-  /** Starts a round with the user. */
-  async function begin(): Promise<Transaction> {
-    const { createTransaction } = await loadRounds();
-    const prompt = settings.authOptions.promptAfterSignOut ?? 'login';
-    return createTransaction(settings, readUri(), {
-      ...(hasSignedOut(settings) && { prompt }),
-      ...proof,
-      ...(idp !== undefined && { idp_id: idp }),
-    });
-  }
-
-  /** Waits for the network and for other tabs of this origin. `unlock` ends the turn. */
-  async function turn(signal: AbortSignal): Promise<void> {
-    await online(signal);
-    lock ??= new AbortController();
-    locked ??= takeLock(`secure-uploader:auth:${owner}`, times.lockMs, lock.signal);
-    await locked;
-    signal.throwIfAborted();
   }
 
   /** A token of another user is not taken, and the next round asks for a login. */
@@ -119,7 +89,7 @@ export function createFlows({ settings, post, times, owner, askPage, fits, cooli
     if (!bearer)
       throw new UploaderError('token-malformed', 'This is no token, nor an object with one as token');
     if (fits(bearer)) return { type, bearer };
-    proof = { prompt: 'login' };
+    round.proof = 'login';
     return { type: 'other-person' };
   }
 
@@ -135,116 +105,75 @@ export function createFlows({ settings, post, times, owner, askPage, fits, cooli
     return arrived('host-token', readBearer(input, times.assumedLifetimeMs, settings.authOptions));
   }
 
-  async function runWindow(signal: AbortSignal, send: Send): Promise<Grant> {
-    const opened = popup;
-    if (!opened) throw new UploaderError('popup-blocked', 'No window');
-    const onClosed = (): void => send({ type: 'closed-reading' });
-    const options = { signal, onClosed, pollMs: times.closedPollMs, graceMs: times.closedGraceMs };
+  async function runRound(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
+    const { popup } = round;
     try {
-      const [{ runPopup }, round] = await Promise.all([loadRounds(), begin()]);
+      const { runRound } = await loadRounds();
       signal.throwIfAborted();
-      return await runPopup(opened, settings, round, options);
+      await runRound(effect, round, signal, send);
     } finally {
-      if (popup === opened) opened.close();
+      if (effect.type === 'run-popup' && round.popup === popup) popup?.close();
     }
-  }
-
-  async function redeemGrant(grantToRedeem: Grant, signal: AbortSignal, send: Send): Promise<void> {
-    await turn(signal);
-    const { redeem } = await loadRounds();
-    signal.throwIfAborted();
-    const { assumedLifetimeMs } = times;
-    const outcome = await redeem(grantToRedeem, { settings, post, assumedLifetimeMs, signal });
-    if (outcome.type === 'rate-limited')
-      return send({ type: 'rate-limited', waitMs: pauseMs(outcome.retryAfterMs) });
-    grant = undefined;
-    if (outcome.type === 'burnt') return send({ ...outcome, waitMs: pauseMs() });
-    if (outcome.type === 'failed') return send(outcome);
-    proof = {};
-    send(arrived('token', outcome.bearer));
   }
 
   async function runEffect(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
     switch (effect.type) {
-      case 'deadline': {
-        const { of } = effect;
-        // Waiting for the network or for another tab does not count.
-        if (of === 'silent' || of === 'exchange') await turn(signal);
-        await sleep(times[DEADLINES[of] ?? 'requestMs'], signal);
-        // A wrong client id or address ends in an error page of the service, which this page cannot see.
-        if (of === 'silent' || of === 'popup')
-          warnOnceHere(
-            `sign-in got no answer. Check that client-id "${settings.clientId}" and the redirect address ${readUri()} are registered with the service.`,
-          );
-        if (of !== 'exchange') return send({ type: 'deadline' });
-        return send({ type: 'burnt', error: { code: 'timeout' }, waitMs: pauseMs() });
-      }
+      case 'deadline':
+        if (ROUNDS.has(effect.of)) return runRound(effect, signal, send);
+        await sleep(times[DEADLINES[effect.of] ?? 'requestMs'], signal);
+        return send({ type: 'deadline' });
       case 'cool':
         await sleep(effect.ms, signal);
         await online(signal);
         return send({ type: 'elapsed' });
       case 'ask-host':
         return send(await askHost(effect.reason, signal));
-      case 'try-silent': {
-        await turn(signal);
-        const { trySilent } = await loadRounds();
-        signal.throwIfAborted();
-        return send({ type: 'code', grant: await trySilent(settings, readUri(), signal) });
-      }
+      case 'try-silent':
       case 'run-popup':
-        return send({ type: 'code', grant: await runWindow(signal, send) });
-      case 'redirect': {
-        const round = await begin();
-        signal.throwIfAborted();
-        dropTransactions();
-        storeTransaction(round, owner);
-        return location.assign(round.url);
-      }
+      case 'redirect':
       case 'redeem':
-        grant = effect.grant;
-        return redeemGrant(grant, signal, send);
       case 'redeem-again':
-        return grant && redeemGrant(grant, signal, send);
+        return runRound(effect, signal, send);
     }
   }
 
   return {
-    get redirectUri() {
-      return readUri();
-    },
-    begin,
+    redirectUri,
     check,
+    /** Starts a round with the user. */
+    begin: async (): Promise<Transaction> => (await loadRounds()).begin(round),
     /** Opens the window of the next `run-popup`; false if the browser refused. Call it in the task of the click. */
     openPopup(idpId?: string): boolean {
-      idp = idpId;
+      round.idp = idpId;
       const opened = openWindow();
       if (!opened) return false;
-      popup?.close();
-      popup = opened;
+      round.popup?.close();
+      round.popup = opened;
       return true;
     },
     /** Brings the open window to the front; false if there is none. */
     focusPopup(): boolean {
-      if (!popup || popup.closed) return false;
-      popup.focus();
+      if (!round.popup || round.popup.closed) return false;
+      round.popup.focus();
       return true;
     },
     /** The window is not closed from here any more. */
     leavePopup(): void {
-      popup = undefined;
+      round.popup = undefined;
     },
-    demand(wanted: Readonly<Record<string, string>>): void {
-      proof = wanted;
+    /** The next round asks for the proof that this `WWW-Authenticate` header demands. */
+    demand(header: string): void {
+      round.proof = header;
     },
     /** Takes the answer that the page was loaded with, if it belongs to this session, and removes it from the address. */
     async takeReturn(): Promise<AuthEvent | undefined> {
       if (check()) return undefined;
       try {
         // Synchronous, so that no other session can take it first.
-        const returned = takeReturn(readUri(), owner, times.transactionMs);
+        const returned = takeReturn(redirectUri(), context.owner);
         if (!returned) return undefined;
-        const { readAnswer } = await loadRounds();
-        return { type: 'returned', grant: readAnswer(settings, returned.params, returned, 'redirect') };
+        const { readReturn } = await loadRounds();
+        return { type: 'returned', grant: readReturn(returned, round) };
       } catch (error) {
         return { type: 'unable', error: toFailure(error, 'authorize-failed') };
       }
@@ -264,8 +193,8 @@ export function createFlows({ settings, post, times, owner, askPage, fits, cooli
     },
     /** Ends the turn, when neither a silent try nor an exchange is running. */
     unlock(): void {
-      lock?.abort();
-      lock = locked = undefined;
+      round.lock?.abort();
+      round.lock = round.locked = undefined;
     },
   };
 }

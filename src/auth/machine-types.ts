@@ -18,6 +18,8 @@ export interface Grant {
   readonly code: string;
   readonly verifier: string;
   readonly via: 'silent' | 'popup' | 'redirect' | 'form';
+  /** A hidden frame can see the session of the window or page that got the code. */
+  readonly isSeen?: boolean;
 }
 
 /** A way to answer a challenge. */
@@ -70,8 +72,6 @@ export interface AuthModel {
   readonly mayTryFrames: boolean;
   /** False after a hidden frame did not see the session, until the next sign-in. */
   readonly canSilent: boolean;
-  /** A hidden frame can see a session that was made in a window. */
-  readonly silentAfterWindow: boolean;
   readonly silentWorked: boolean;
   /** The service has just created a session. */
   readonly sessionMade: boolean;

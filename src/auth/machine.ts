@@ -9,7 +9,7 @@ import type { AuthEvent, AuthModel, Effect, Failure, Move, Row, Rows, StateRows 
 const RESTS: ReadonlySet<AuthState> = new Set<AuthState>(['signed-out', 'prompt', 'signed-in', 'cooling']);
 
 export function createModel(
-  known: Pick<AuthModel, 'canSilent' | 'silentAfterWindow' | 'limits' | 'isSessionEnough' | 'signedOut'>,
+  known: Pick<AuthModel, 'canSilent' | 'limits' | 'isSessionEnough' | 'signedOut'>,
 ): AuthModel {
   return {
     ...known,
@@ -114,10 +114,9 @@ const signIn: Row<'sign-in'> = (model, { via, isBlocked }) => {
 
 const logIn: Row<'submit-login'> = (model) => enter(model, 'login', RESET, { type: 'login' });
 
-/** A window on another site has cookies of its own, which a hidden frame cannot see. */
 export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
   const { via } = grant;
-  const isSeen = via === 'silent' || via === 'form' || model.silentAfterWindow;
+  const isSeen = via === 'silent' || via === 'form' || grant.isSeen === true;
   const canSilent = model.mayTryFrames && (isSeen || model.silentWorked);
   const learnt = { canSilent, silentWorked: model.silentWorked || via === 'silent', challenge: undefined };
   return enter(model, 'exchange', learnt, { type: 'redeem', grant });

@@ -8,37 +8,31 @@ import { hasSignedOut } from './sign-out.ts';
 import type { AuthTimes } from './times.ts';
 
 /** Calls `onCheck` regularly while calls are made, so that an idle page renews nothing. */
-export class WorkWatch {
-  readonly #times: AuthTimes;
-  readonly #signal: AbortSignal;
-  readonly #onCheck: () => void;
-  #lastCallMs = Number.NEGATIVE_INFINITY;
-  #isRunning = false;
-
-  constructor(times: AuthTimes, signal: AbortSignal, onCheck: () => void) {
-    this.#times = times;
-    this.#signal = signal;
-    this.#onCheck = onCheck;
-  }
-
-  note(): void {
-    this.#lastCallMs = performance.now();
-    if (!this.#isRunning) this.#run().catch(() => undefined);
-  }
+export function watchWork({ workMs, checkMs }: AuthTimes, signal: AbortSignal, onCheck: () => void) {
+  let lastCallMs = Number.NEGATIVE_INFINITY;
+  let isRunning = false;
 
   /** Checks at once, if there is work. */
-  check(): boolean {
-    const isWorking = performance.now() - this.#lastCallMs < this.#times.workMs;
-    if (isWorking) this.#onCheck();
+  function check(): boolean {
+    const isWorking = performance.now() - lastCallMs < workMs;
+    if (isWorking) onCheck();
     return isWorking;
   }
 
-  async #run(): Promise<void> {
-    this.#isRunning = true;
-    do await sleep(this.#times.checkMs, this.#signal);
-    while (this.check());
-    this.#isRunning = false;
+  async function run(): Promise<void> {
+    isRunning = true;
+    do await sleep(checkMs, signal);
+    while (check());
+    isRunning = false;
   }
+
+  return {
+    check,
+    note(): void {
+      lastCallMs = performance.now();
+      if (!isRunning) run().catch(() => undefined);
+    },
+  };
 }
 
 /** `onLeave`: for good, not into the back/forward cache. `onShownAgain`: out of that cache. */
@@ -81,21 +75,8 @@ export function firstModel(
   const hasFrames = typeof document !== 'undefined' && !globalThis.crossOriginIsolated;
   return createModel({
     canSilent: hasFrames && isInteractive(settings) && settings.silent === 'auto',
-    silentAfterWindow:
-      settings.authOptions.silentAfterPopup === true || (hasFrames && isSameSite(settings.baseUrl)),
     limits: { coolCapMs, resendMs },
     isSessionEnough,
     signedOut: isInteractive(settings) && !isSessionEnough && hasSignedOut(settings) ? 'before' : 'no',
   });
-}
-
-/** True if page and service are on one site, as far as a page can tell without the list of public suffixes. */
-export function isSameSite(
-  baseUrl: string,
-  page: Pick<Location, 'protocol' | 'hostname'> = location,
-): boolean {
-  const { protocol, hostname } = new URL(baseUrl);
-  const site = (host: string): string =>
-    /^[\d.]+$|^\[/.test(host) ? host : host.split('.').slice(-2).join('.');
-  return protocol === page.protocol && site(hostname) === site(page.hostname);
 }

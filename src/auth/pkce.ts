@@ -22,6 +22,7 @@ export interface Transaction {
   readonly origin: string;
 }
 
+const LONGEST_ANSWER = 8192;
 const LOGIN_NEEDED = /^(?:login|interaction|consent|account_selection)_required$/;
 
 /** `https` only, except for loopback. */
@@ -67,6 +68,15 @@ function authorizeUrl(settings: Settings, params: Readonly<Record<string, string
   const url = serviceUrl(settings, settings.authorizePath);
   for (const [name, value] of Object.entries(params)) url.searchParams.set(name, value);
   return url;
+}
+
+/** True if these are the parameters of an answer to the round `state`, each present once. */
+export function isAnswer(params: unknown, state: string): params is string {
+  if (typeof params !== 'string' || params.length > LONGEST_ANSWER) return false;
+  const parsed = new URLSearchParams(params);
+  const once = (name: string): boolean => parsed.getAll(name).length === 1;
+  const isUnique = [...new Set(parsed.keys())].every(once);
+  return isUnique && parsed.get('state') === state && parsed.has('code') !== parsed.has('error');
 }
 
 /** Throws `UploaderError` if the answer has no code or fails a check. */

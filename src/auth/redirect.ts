@@ -2,20 +2,18 @@
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { Transaction } from './pkce.ts';
 import { record } from './post.ts';
 
-const LONGEST_ANSWER = 8192;
-const STORED = 'secure-uploader:redirect:';
+/** Begins the names of stored rounds. `callback.ts` has the same text. */
+export const STORED = 'secure-uploader:redirect:';
 /** Begins the fragment in which the callback page returns the answer. `callback.ts` has the same text. */
 const RETURN_MARK = '#secure-uploader-answer?';
 
+/** An answer that was not checked yet, with what was stored for its round. */
 export interface Returned {
   readonly params: string;
   readonly state: string;
-  readonly verifier: string;
-  /** Origin of the sign-in page that the round went to. */
-  readonly origin: string;
+  readonly stored: Readonly<Record<string, unknown>>;
 }
 
 /** The address of the callback page. Throws `bad-config` if it has another origin than the page. */
@@ -27,21 +25,6 @@ export function readRedirectUri(settings: Settings): string {
   return url.href;
 }
 
-/** True if these are the parameters of an answer to the round `state`, each present once. */
-export function isAnswer(params: unknown, state: string): params is string {
-  if (typeof params !== 'string' || params.length > LONGEST_ANSWER) return false;
-  const parsed = new URLSearchParams(params);
-  const once = (name: string): boolean => parsed.getAll(name).length === 1;
-  const isUnique = [...new Set(parsed.keys())].every(once);
-  return isUnique && parsed.get('state') === state && parsed.has('code') !== parsed.has('error');
-}
-
-/** Redirect mode only. `owner` names the session that may take the answer. */
-export function storeTransaction({ state, verifier, origin }: Transaction, owner: string): void {
-  const stored = { verifier, origin, owner, returnTo: location.href, createdAtMs: Date.now() };
-  sessionStorage.setItem(STORED + state, JSON.stringify(stored));
-}
-
 export function dropTransactions(): void {
   for (const name of Object.keys(sessionStorage))
     if (name.startsWith(STORED)) sessionStorage.removeItem(name);
@@ -50,11 +33,8 @@ export function dropTransactions(): void {
 /** Removed from the query; other parameters are the page's own. */
 const OF_ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'session_state'];
 
-/**
- * Takes the answer for `owner` that this page was loaded with out of storage and address. `undefined` if there is none; throws
- * `state-mismatch` if it cannot be used.
- */
-export function takeReturn(redirectUri: string, owner: string, maxAgeMs: number): Returned | undefined {
+/** Takes the answer for `owner` that this page was loaded with out of storage and address. */
+export function takeReturn(redirectUri: string, owner: string): Returned | undefined {
   const isMarked = location.hash.startsWith(RETURN_MARK);
   const isCallback = location.origin + location.pathname === redirectUri.replace(/[?#].*/, '');
   if (!isMarked && !isCallback) return undefined;
@@ -72,21 +52,15 @@ export function takeReturn(redirectUri: string, owner: string, maxAgeMs: number)
   }
   if (typeof stored.owner === 'string' && stored.owner !== owner) return undefined;
   sessionStorage.removeItem(STORED + state);
-  history.replaceState(history.state, '', addressWithout(isInFragment, stored.returnTo));
-  const isYoung = Math.abs(Date.now() - Number(stored.createdAtMs)) < maxAgeMs;
-  if (typeof stored.verifier !== 'string' || !isYoung || !isAnswer(params, state)) {
-    throw new UploaderError('state-mismatch', 'Nobody asked for this answer');
-  }
-  return { params, state, verifier: stored.verifier, origin: String(stored.origin) };
+  history.replaceState(history.state, '', addressWithout(isInFragment, String(stored.returnTo)));
+  return { params, state, stored };
 }
 
 /** The page's address before the round; for an unexpected answer, the current address without it. */
-function addressWithout(isInFragment: boolean, returnTo: unknown): string {
+function addressWithout(isInFragment: boolean, returnTo: string): string {
   const url = new URL(location.href);
-  if (typeof returnTo === 'string' && returnTo.startsWith(`${url.origin}${url.pathname}`)) {
-    const before = new URL(returnTo);
-    if (before.origin === url.origin && before.pathname === url.pathname) return before.href;
-  }
+  const before = URL.canParse(returnTo) ? new URL(returnTo) : undefined;
+  if (before?.origin === url.origin && before.pathname === url.pathname) return before.href;
   url.hash = '';
   if (!isInFragment) for (const name of OF_ANSWER) url.searchParams.delete(name);
   return url.href;

@@ -1,16 +1,12 @@
 // Runs rounds in a window or a hidden frame. The callback page answers by message and by channel; everything that is not its answer
-// to this round is ignored. Loaded with the first round.
+// to this round is ignored.
 
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import type { Grant } from './machine-types.ts';
-import { createTransaction, readAnswer, type Transaction } from './pkce.ts';
+import { createTransaction, isAnswer, readAnswer, type Transaction } from './pkce.ts';
 import { record } from './post.ts';
-import { isAnswer } from './redirect.ts';
-
-export { redeem } from './exchange.ts';
-export { createTransaction, readAnswer } from './pkce.ts';
 
 /** `callback.ts` has the same texts. */
 const ANSWER = 'secure-uploader:answer';

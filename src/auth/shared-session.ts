@@ -7,12 +7,12 @@ import type { Settings } from '../core/config.ts';
 import { Listeners } from '../core/listeners.ts';
 import { Machine } from '../core/machine.ts';
 import { abortable, sleep } from '../core/wait.ts';
-import { Brakes, Keeper } from './bearer.ts';
+import { createBrakes, createKeeper } from './bearer.ts';
 import { createFlows } from './flows.ts';
 import type { LoginForm } from './form.ts';
 import { canSignIn, reduce } from './machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent, Reason } from './machine-types.ts';
-import { firstModel, isHosted, isInteractive, ownWay, WorkWatch, watchPage } from './page.ts';
+import { firstModel, isHosted, isInteractive, ownWay, watchPage, watchWork } from './page.ts';
 import { dropTransactions } from './redirect.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
@@ -33,8 +33,8 @@ export function createSharedSession(
   const listeners = new Listeners<void>();
   const waiters = new Set<() => void>();
   const lastCalls = createLastCalls(settings, post, times.lastCallsMs);
-  const keeper = new Keeper(times);
-  const brakes = new Brakes(times);
+  const keeper = createKeeper(times);
+  const brakes = createBrakes(times);
   const isPage = typeof document !== 'undefined' && !isSessionEnough;
   const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
   let form: LoginForm | undefined;
@@ -47,8 +47,8 @@ export function createSharedSession(
     keeper,
     brakes,
     obtain,
-    onStepUp: (proof) => {
-      flows.demand(proof);
+    onStepUp: (header) => {
+      flows.demand(header);
       dispatch({ type: 'step-up' });
     },
   });
@@ -67,15 +67,15 @@ export function createSharedSession(
     fits: (bearer) => keeper.fits(bearer),
     coolings: () => machine.model.coolings,
   });
-  const work = new WorkWatch(times, life.signal, () => {
-    if (keeper.isDue) renew();
+  const work = watchWork(times, life.signal, () => {
+    if (keeper.isDue()) renew();
   });
   const model = firstModel(settings, times, isSessionEnough);
   let snapshot = createSnapshot(model, auth, false);
   const machine = new Machine<AuthModel, AuthEvent, FlowEvent, Effect>(model, {
     reduce: (before, event) => reduce(before, event, form?.rows),
     facts: () => ({
-      isAlive: keeper.value !== undefined,
+      isAlive: keeper.value() !== undefined,
       isOffline: globalThis.navigator?.onLine === false,
     }),
     onStep,
@@ -86,7 +86,7 @@ export function createSharedSession(
     },
     onIdle: () => {
       refresh();
-      if (keeper.value !== undefined) for (const wake of waiters) wake();
+      if (keeper.value() !== undefined) for (const wake of waiters) wake();
     },
     onFault: (error, { type }) => {
       globalThis.reportError?.(error);
@@ -115,9 +115,9 @@ export function createSharedSession(
 
   async function obtain(signal: AbortSignal): Promise<string> {
     work.note();
-    const { value } = keeper;
+    const value = keeper.value();
     if (value !== undefined) {
-      if (keeper.isDue) renew();
+      if (keeper.isDue()) renew();
       return value;
     }
     let wake = (): void => undefined;
@@ -149,13 +149,13 @@ export function createSharedSession(
   function renew(): void {
     const { state, renewing, source, canSilent } = machine.model;
     if (state !== 'signed-in' || renewing) return;
-    const waitMs = source === 'host' || canSilent ? brakes.waitMs(keeper.lifetimeMs) : 0;
+    const waitMs = source === 'host' || canSilent ? brakes.waitMs(keeper.lifetimeMs()) : 0;
     if (waitMs === 0 || !Number.isFinite(waitMs)) {
-      const reason = keeper.isRejected ? 'rejected' : 'expired';
+      const reason = keeper.isRejected() ? 'rejected' : 'expired';
       dispatch({ type: 'renew-due', reason, isSpent: waitMs > 0 });
       return;
     }
-    if (isBrakeTimed || keeper.value !== undefined) return;
+    if (isBrakeTimed || keeper.value() !== undefined) return;
     isBrakeTimed = true;
     const again = (): void => {
       isBrakeTimed = false;
@@ -183,7 +183,7 @@ export function createSharedSession(
         brakes.renewed();
       }
       if (effect.type === 'forget') {
-        const token = keeper.value;
+        const token = keeper.value();
         keeper.forget();
         if (event.type === 'sign-out') lastCalls.begin(token);
       }
@@ -197,7 +197,7 @@ export function createSharedSession(
     if (running !== 'silent' && running !== 'exchange') flows.unlock();
     form?.onEnter(model);
     refresh();
-    for (const change of changesBetween(before, model, event, keeper.expiresAt)) users.tell(change);
+    for (const change of changesBetween(before, model, event, keeper.expiresAt())) users.tell(change);
   }
 
   function refresh(): void {
@@ -237,7 +237,8 @@ export function createSharedSession(
         dispatch({ type: 'shown-again' });
       },
     });
-    if (isInteractive(settings)) void flows.takeReturn().then((event) => event && dispatch(event));
+    if (isInteractive(settings))
+      void flows.takeReturn().then((event) => event && !life.signal.aborted && dispatch(event));
   }
 
   return ({ report, confirmRedirect, onSignOut }) => {

@@ -11,8 +11,8 @@ export interface TokenHooks {
   readonly brakes: Brakes;
   /** Waits for a token that can be used. */
   readonly obtain: (signal: AbortSignal) => Promise<string>;
-  /** Called when the service asks for a stronger proof, with the parameters of `/authorize` for it. */
-  readonly onStepUp: (proof: Readonly<Record<string, string>>) => void;
+  /** Called when the service asks for a stronger proof, with its `WWW-Authenticate` header. */
+  readonly onStepUp: (header: string) => void;
 }
 
 export function createWithToken(settings: Settings, hooks: TokenHooks): WithToken {
@@ -33,20 +33,13 @@ export function createWithToken(settings: Settings, hooks: TokenHooks): WithToke
         if (hasRenewed)
           throw new UploaderError('token-rejected', 'A new token was refused', { cause: error, status: 401 });
         // A newer token arrived during the call: try that one.
-        if (keeper.value !== undefined && keeper.value !== token) continue;
+        if (keeper.value() !== undefined && keeper.value() !== token) continue;
         hasRenewed = true;
         keeper.reject(token);
-        const proof = readStepUp(error);
-        if (proof) onStepUp(proof);
+        // RFC 9470, if the page can read the header.
+        const asked = String(record(error.cause).wwwAuthenticate);
+        if (asked.includes('insufficient_user_authentication')) onStepUp(asked);
       }
     }
   };
-}
-
-/** The stronger proof that a 401 asks for (RFC 9470), if the page can read the header. */
-function readStepUp({ cause }: UploaderError): Record<string, string> | undefined {
-  const asked = String(record(cause).wwwAuthenticate ?? '');
-  if (!asked.includes('insufficient_user_authentication')) return undefined;
-  const named = asked.matchAll(/\b(acr_values|max_age)=(?:"([^"]{1,200})"|(\d{1,9}))/g);
-  return Object.fromEntries([...named].map(([, name, quoted, bare]) => [name, quoted ?? bare]));
 }

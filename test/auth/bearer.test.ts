@@ -1,6 +1,6 @@
 // What is read as a token and as its end, and how far the clock is trusted.
 import { expect } from '@open-wc/testing';
-import { type Bearer, Brakes, Keeper, readBearer } from '../../src/auth/bearer.ts';
+import { type Bearer, createBrakes, createKeeper, type Keeper, readBearer } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { skipTime } from '../support/clock.ts';
 
@@ -102,7 +102,7 @@ describe('reading a token', () => {
 
 describe('a token that is kept', () => {
   const keep = (lifetimeMs: number, isAssumed = false): Keeper => {
-    const keeper = new Keeper(AUTH_TIMES);
+    const keeper = createKeeper(AUTH_TIMES);
     keeper.keep({ value: 't', lifetimeMs, isAssumed });
     return keeper;
   };
@@ -113,29 +113,29 @@ describe('a token that is kept', () => {
   afterEach(() => undo());
 
   it('is handed out while it lives, and is due before its end', () => {
-    expect([keep(600_000).value, keep(600_000).isDue]).to.deep.equal(['t', false]);
+    expect([keep(600_000).value(), keep(600_000).isDue()]).to.deep.equal(['t', false]);
     const ending = keep(600_000);
     wait(550_000);
-    expect([ending.value, ending.isDue]).to.deep.equal(['t', true]);
+    expect([ending.value(), ending.isDue()]).to.deep.equal(['t', true]);
   });
 
   it('is not handed out after its end, unless that was a guess', () => {
     const [known, assumed] = [keep(1000), keep(1000, true)];
     wait(2000);
-    expect(known.value).to.equal(undefined);
-    expect([assumed.value, assumed.isDue]).to.deep.equal(['t', true]);
+    expect(known.value()).to.equal(undefined);
+    expect([assumed.value(), assumed.isDue()]).to.deep.equal(['t', true]);
   });
 
   it('is dead once it was refused, but only if it was this one', () => {
     const keeper = keep(600_000);
     keeper.reject('another');
-    expect(keeper.value).to.equal('t');
+    expect(keeper.value()).to.equal('t');
     keeper.reject('t');
-    expect([keeper.value, keeper.isDue]).to.deep.equal([undefined, true]);
+    expect([keeper.value(), keeper.isDue()]).to.deep.equal([undefined, true]);
   });
 
   it('is not in what can be seen of its keeper', () => {
-    const keeper = new Keeper(AUTH_TIMES);
+    const keeper = createKeeper(AUTH_TIMES);
     keeper.keep({ value: 'secret-token', lifetimeMs: 1e6, isAssumed: false });
     expect(JSON.stringify(keeper) + String(keeper) + JSON.stringify(Object.entries(keeper))).not.to.contain(
       'secret',
@@ -145,7 +145,7 @@ describe('a token that is kept', () => {
 
 describe('the brakes', () => {
   it('keep renewals apart, less so where tokens live shortly', () => {
-    const brakes = new Brakes(AUTH_TIMES);
+    const brakes = createBrakes(AUTH_TIMES);
     expect(brakes.waitMs(900_000)).to.equal(0);
     brakes.count();
     expect(brakes.waitMs(900_000)).to.be.within(29_000, 30_000);
@@ -153,7 +153,7 @@ describe('the brakes', () => {
   });
 
   it('hold a renewal for as long as the service wants, and ask the person where that is too long', () => {
-    const brakes = new Brakes(AUTH_TIMES);
+    const brakes = createBrakes(AUTH_TIMES);
     brakes.hold(200_000);
     expect(brakes.waitMs(900_000)).to.be.within(190_000, 200_000);
     brakes.hold(3_600_000);
@@ -161,7 +161,7 @@ describe('the brakes', () => {
   });
 
   it('hold failed renewals for longer each time, however many, until there is a new token', () => {
-    const brakes = new Brakes(AUTH_TIMES);
+    const brakes = createBrakes(AUTH_TIMES);
     const waits = Array.from({ length: 8 }, () => {
       brakes.count();
       brakes.hold();
@@ -176,7 +176,7 @@ describe('the brakes', () => {
   });
 
   it('end it after three renewals that no call profited from', () => {
-    const brakes = new Brakes({ ...AUTH_TIMES, brakeMs: 0 });
+    const brakes = createBrakes({ ...AUTH_TIMES, brakeMs: 0 });
     for (let count = 0; count < 3; count++) {
       expect(brakes.waitMs(900_000)).to.equal(0);
       brakes.count();

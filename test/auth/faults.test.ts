@@ -10,7 +10,6 @@ afterEach(closeAll);
 const limits = { coolCapMs: 1000, resendMs: 1000 };
 const first = createModel({
   canSilent: true,
-  silentAfterWindow: true,
   limits,
   isSessionEnough: false,
   signedOut: 'no',

@@ -20,7 +20,7 @@ describe('a round with the person', () => {
     const clientId = crypto.randomUUID();
     const { events, run, flows } = create({ clientId }, answering({ status: 200, body: { token: 't' } }));
     expect(await queryOf(flows)).to.deep.equal({ client_id: clientId });
-    flows.demand({ acr_values: 'two' });
+    flows.demand('Bearer error="insufficient_user_authentication", acr_values="two"');
     expect(await queryOf(flows)).to.deep.equal({ client_id: clientId, acr_values: 'two' });
     run({ type: 'redeem', grant: grantOf() });
     await until(() => events.length > 0);

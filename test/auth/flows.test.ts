@@ -74,7 +74,7 @@ describe('a deadline', () => {
         await until(() => clock.timerCount > 0);
         await clock.pass(300_000);
         expect(told).to.have.length(1);
-        expect(told[0]).to.contain('client-id').and.to.contain(flows.redirectUri);
+        expect(told[0]).to.contain('client-id').and.to.contain(flows.redirectUri());
         flows.unlock();
       } finally {
         clock.restore();

@@ -7,7 +7,7 @@ import type { AuthEvent, AuthModel, Effect } from '../../src/auth/machine-types.
 import { at, challenge, EVENTS, generation, type Where } from './sign-in-table.ts';
 
 const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
-const grant = { code: 'code', verifier: 'verifier', via: 'popup' } as const;
+const grant = { code: 'code', verifier: 'verifier', via: 'popup', isSeen: true } as const;
 const deadline = (of: string): object => ({ type: 'deadline', of });
 const required = (reason = 'first'): object => ({ type: 'require', reason });
 const limited = (waitMs: number): AuthEvent => ({ type: 'rate-limited', generation, waitMs });
@@ -240,18 +240,18 @@ const CASES: readonly Case[] = [
   [
     'a code of a frame says that frames work',
     'silent',
-    { silentAfterWindow: false },
-    { type: 'code', generation, grant: { ...grant, via: 'silent' } },
+    {},
+    { type: 'code', generation, grant: { ...grant, via: 'silent', isSeen: false } },
     { state: 'exchange', silentWorked: true },
-    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'silent' } }],
+    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'silent', isSeen: false } }],
   ],
   [
     'a code of a form is seen by frames',
     'verify',
-    { silentAfterWindow: false, canSilent: false },
-    { type: 'code', generation, grant: { ...grant, via: 'form' } },
+    { canSilent: false },
+    { type: 'code', generation, grant: { ...grant, via: 'form', isSeen: false } },
     { state: 'exchange', canSilent: true, challenge: undefined },
-    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'form' } }],
+    [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'form', isSeen: false } }],
   ],
   [
     'a token of the page is renewed by the page, unseen',

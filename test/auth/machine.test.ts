@@ -7,6 +7,9 @@ import type { AuthState } from '../../src/core/types.ts';
 import { at, challenge, EVENTS, generation, push, sms, TABLE, totp, type Where } from './sign-in-table.ts';
 
 const reduce = (model: AuthModel, event: AuthEvent) => reduceBare(model, event, challengeRows);
+const { grant } = EVENTS.code as Extract<AuthEvent, { readonly type: 'code' }>;
+/** The code of a window on a site whose cookies no frame sees. */
+const unseen: AuthEvent = { type: 'code', generation, grant: { ...grant, isSeen: false } };
 const PLACES = Object.keys(TABLE) as Where[];
 const tell = ({ model, effects }: ReturnType<typeof reduce>): string =>
   [model.state, model.error?.code ?? '-', ...effects.map(({ type }) => type)].join(' ');
@@ -97,17 +100,14 @@ describe('what the sign-in table decides by', () => {
   it('tries the hidden frame again once somebody has signed in, unless it cannot see the session', () => {
     const lost = { canSilent: false };
     expect(reduce(at('popup', lost), EVENTS.code).model.canSilent).to.equal(true);
-    const across = { ...lost, silentAfterWindow: false };
-    expect(reduce(at('popup', across), EVENTS.code).model.canSilent).to.equal(false);
-    expect(reduce(at('popup', { ...across, silentWorked: true }), EVENTS.code).model.canSilent).to.equal(
-      true,
-    );
+    expect(reduce(at('popup', lost), unseen).model.canSilent).to.equal(false);
+    expect(reduce(at('popup', { ...lost, silentWorked: true }), unseen).model.canSilent).to.equal(true);
     const never = { ...lost, mayTryFrames: false };
     expect(reduce(at('popup', never), EVENTS.code).model.canSilent).to.equal(false);
   });
 
   it('tries no hidden frame after a window on another site', () => {
-    const { model } = reduce(at('popup', { silentAfterWindow: false }), EVENTS.code);
+    const { model } = reduce(at('popup'), unseen);
     expect(model.canSilent).to.equal(false);
   });
 

@@ -1,16 +1,10 @@
 // What sign-in takes from the page around it: how long work lasts, how a person signs in, and which cookies a frame can see.
 
 import { expect } from '@open-wc/testing';
+import type { FlowContext } from '../../src/auth/flows.ts';
 import type { AuthModel } from '../../src/auth/machine-types.ts';
-import {
-  firstModel,
-  isHosted,
-  isInteractive,
-  isSameSite,
-  ownWay,
-  WorkWatch,
-  watchPage,
-} from '../../src/auth/page.ts';
+import { firstModel, isHosted, isInteractive, ownWay, watchPage, watchWork } from '../../src/auth/page.ts';
+import { isSameSite, readReturn } from '../../src/auth/round-effects.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
 import { stopClock } from '../support/clock.ts';
@@ -27,7 +21,7 @@ describe('the watch over work', () => {
     const clock = stopClock();
     try {
       let checkCount = 0;
-      const watch = new WorkWatch(times, new AbortController().signal, () => {
+      const watch = watchWork(times, new AbortController().signal, () => {
         checkCount += 1;
       });
       expect(watch.check(), 'before any call').to.equal(false);
@@ -48,7 +42,7 @@ describe('the watch over work', () => {
   it('counts as work what is less than its time ago', async () => {
     const clock = stopClock();
     try {
-      const watch = new WorkWatch({ ...times, checkMs: 1e9 }, new AbortController().signal, () => undefined);
+      const watch = watchWork({ ...times, checkMs: 1e9 }, new AbortController().signal, () => undefined);
       watch.note();
       await clock.pass(999);
       expect(watch.check()).to.equal(true);
@@ -64,7 +58,7 @@ describe('the watch over work', () => {
     try {
       const stop = new AbortController();
       let checkCount = 0;
-      const watch = new WorkWatch(times, stop.signal, () => {
+      const watch = watchWork(times, stop.signal, () => {
         checkCount += 1;
       });
       watch.note();
@@ -145,21 +139,14 @@ describe('a session begins', () => {
     expect(begin({ auth: 'token', getToken }).canSilent).to.equal(false);
   });
 
-  it('with frames after a window only where both are on one site, or the page says so', () => {
-    expect(begin({}).silentAfterWindow).to.equal(false);
-    expect(begin({ baseUrl: '/api' }).silentAfterWindow).to.equal(true);
-    expect(begin({ authOptions: { silentAfterPopup: true } }).silentAfterWindow).to.equal(true);
-    expect(begin({ authOptions: { silentAfterPopup: false } }).silentAfterWindow).to.equal(false);
-  });
-
   it('with no frames where the page is isolated, since it may not show those of others', () => {
     const { crossOriginIsolated } = globalThis;
     const set = (value: boolean): unknown =>
       Object.defineProperty(globalThis, 'crossOriginIsolated', { value, configurable: true });
     try {
       set(true);
-      expect(begin({ baseUrl: '/api' })).to.include({ canSilent: false, silentAfterWindow: false });
-      expect(begin({ authOptions: { silentAfterPopup: true } }).silentAfterWindow).to.equal(true);
+      expect(begin({ baseUrl: '/api' })).to.include({ canSilent: false, mayTryFrames: false });
+      expect(begin({ authOptions: { silentAfterPopup: true } }).mayTryFrames).to.equal(false);
     } finally {
       set(crossOriginIsolated);
     }
@@ -190,4 +177,17 @@ describe('the service is on the site of the page', () => {
     it(`${isSame ? 'where' : 'not where'} one is ${baseUrl} and the other ${page}`, () => {
       expect(isSameSite(baseUrl, new URL(page))).to.equal(isSame);
     });
+});
+
+it('a frame sees the session behind a code only where page and service are on one site, or the page says so', () => {
+  const isSeen = (input: SettingsInput): boolean | undefined => {
+    const settings = settingsOf(input);
+    const stored = { verifier: 'v', origin: 'https://api.example', createdAtMs: Date.now() };
+    const context = { settings, times: AUTH_TIMES } as FlowContext;
+    return readReturn({ params: 'code=c&state=s', state: 's', stored }, context).isSeen;
+  };
+  expect(isSeen({})).to.equal(false);
+  expect(isSeen({ baseUrl: '/api' })).to.equal(true);
+  expect(isSeen({ authOptions: { silentAfterPopup: true } })).to.equal(true);
+  expect(isSeen({ authOptions: { silentAfterPopup: false } })).to.equal(false);
 });

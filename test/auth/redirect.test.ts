@@ -1,6 +1,7 @@
 // What is taken of an address that the page was loaded with, and what is no answer.
 import { expect } from '@open-wc/testing';
-import { isAnswer } from '../../src/auth/redirect.ts';
+import { isAnswer } from '../../src/auth/pkce.ts';
+import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, type Opened, open } from './open-session.ts';
 import { follow, granted, until } from './scripted.ts';
 
@@ -18,6 +19,15 @@ function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof fol
 const MINUTE_MS = 60_000;
 
 describe('a page that was loaded with an answer', () => {
+  // First in this file: the code that reads the answer is still to be loaded, which takes longer than closing the session.
+  it('redeems nothing for an element that was removed meanwhile', async () => {
+    const opened = comeBack('code=c&state=our-state', MINUTE_MS);
+    opened.session.close();
+    await import('../../src/auth/round-effects.ts');
+    await settled();
+    expect([opened.sent, opened.session.snapshot.state]).to.deep.equal([[], 'signed-out']);
+  });
+
   it('redeems its code, and has nothing of it in its address or storage any more', async () => {
     const before = location.href;
     const opened = comeBack('code=c&state=our-state', 9 * MINUTE_MS);

@@ -1,6 +1,7 @@
 // One round of signing in: where none may begin, and what is taken for its answer.
 import { expect } from '@open-wc/testing';
-import { createTransaction, runPopup, trySilent } from '../../src/auth/rounds.ts';
+import { createTransaction } from '../../src/auth/pkce.ts';
+import { runPopup, trySilent } from '../../src/auth/rounds.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { rejection } from '../service/reference.ts';
 import { until } from '../support/collect.ts';

@@ -6,13 +6,12 @@ import type { AuthState } from '../../src/core/types.ts';
 const limits = { coolCapMs: 300_000, resendMs: 30_000 };
 const first = createModel({
   canSilent: true,
-  silentAfterWindow: true,
   limits,
   isSessionEnough: false,
   signedOut: 'no',
 });
 const bearer = { value: 'opaque', lifetimeMs: 1, isAssumed: false };
-const grant = { code: 'code', verifier: 'verifier', via: 'popup' as const };
+const grant = { code: 'code', verifier: 'verifier', via: 'popup' as const, isSeen: true };
 export const totp: Method = { id: 'totp', family: 'totp', needsStart: false };
 export const sms: Method = { id: 'sms', family: 'sms', needsStart: true };
 export const push: Method = { id: 'push', family: 'push', needsStart: true };

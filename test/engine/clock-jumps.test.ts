@@ -1,7 +1,7 @@
 // The system clock is set two hours ahead or back in the middle of an upload: by a user, a time server or another system.
 
 import { expect } from '@open-wc/testing';
-import { Brakes, Keeper } from '../../src/auth/bearer.ts';
+import { createBrakes, createKeeper } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { HostBackoff } from '../../src/core/wait.ts';
@@ -116,19 +116,19 @@ for (const [direction, jumpMs] of Object.entries(JUMPS)) {
     });
 
     it('when a token is renewed, and when it expires', async () => {
-      const keeper = new Keeper(AUTH_TIMES);
+      const keeper = createKeeper(AUTH_TIMES);
       keeper.keep({ value: 't', lifetimeMs: 100_000, isAssumed: false });
       clock.jump(jumpMs);
       await clock.pass(75_000);
-      expect([keeper.isDue, keeper.value]).to.deep.equal([false, 't']);
+      expect([keeper.isDue(), keeper.value()]).to.deep.equal([false, 't']);
       await clock.pass(8000);
-      expect([keeper.isDue, keeper.value]).to.deep.equal([true, 't']);
+      expect([keeper.isDue(), keeper.value()]).to.deep.equal([true, 't']);
       await clock.pass(19_000);
-      expect(keeper.value).to.equal(undefined);
+      expect(keeper.value()).to.equal(undefined);
     });
 
     it('how long a failed renewal delays the next one', () => {
-      const brakes = new Brakes(AUTH_TIMES);
+      const brakes = createBrakes(AUTH_TIMES);
       brakes.hold(30_000);
       clock.jump(jumpMs);
       expect(brakes.waitMs(300_000)).to.equal(30_000);

@@ -1,0 +1,177 @@
+// The effects that run a round: in a window, in a hidden frame or by leaving the page, and the exchange of its code. Loaded with
+// the first one, so that a page that supplies tokens does not download them.
+
+import type { Settings } from '../core/config.ts';
+import { UploaderError } from '../core/errors.ts';
+import { online, sleep } from '../core/wait.ts';
+import { warnOnceHere } from '../core/warn.ts';
+import type { Bearer } from './bearer.ts';
+import { redeem } from './exchange.ts';
+import type { FlowContext } from './flows.ts';
+import type { Effect, FlowEvent, Grant, Send } from './machine-types.ts';
+import { createTransaction, isAnswer, readAnswer, type Transaction } from './pkce.ts';
+import { dropTransactions, type Returned, STORED } from './redirect.ts';
+import { runPopup, trySilent } from './rounds.ts';
+import { hasSignedOut } from './sign-out.ts';
+
+/** What outlives a round. */
+export interface RoundContext extends FlowContext {
+  readonly redirectUri: () => string;
+  readonly pauseMs: (toldMs?: number) => number;
+  readonly arrived: (type: 'token', bearer: Bearer) => FlowEvent;
+  /** What the next interactive round asks for: `login`, or what a `WWW-Authenticate` header demands. */
+  proof: string;
+  idp: string | undefined;
+  popup: Window | undefined;
+  grant: Grant | undefined;
+  lock: AbortController | undefined;
+  locked: Promise<void> | undefined;
+}
+
+const TIMES = { silent: 'silentMs', popup: 'popupMs', redirecting: 'redirectMs' } as const;
+
+/** The parameters for the stronger proof that a 401 asks for (RFC 9470). */
+function paramsOf(proof: string): Record<string, string> {
+  if (proof === 'login') return { prompt: proof };
+  const named = proof.matchAll(/\b(acr_values|max_age)=(?:"([^"]{1,200})"|(\d{1,9}))/g);
+  return Object.fromEntries([...named].map(([, name, quoted, bare]) => [name, quoted ?? bare]));
+}
+
+/** True if page and service are on one site, as far as a page can tell without the list of public suffixes. */
+export function isSameSite(
+  baseUrl: string,
+  page: Pick<Location, 'protocol' | 'hostname'> = location,
+): boolean {
+  const { protocol, hostname } = new URL(baseUrl);
+  const site = (host: string): string =>
+    /^[\d.]+$|^\[/.test(host) ? host : host.split('.').slice(-2).join('.');
+  return protocol === page.protocol && site(hostname) === site(page.hostname);
+}
+
+/** Adds whether a hidden frame can see the session behind this code: a window on another site has cookies of its own. */
+const seen = (grant: Grant, { baseUrl, authOptions }: Settings): Grant => ({
+  ...grant,
+  isSeen: authOptions.silentAfterPopup === true || isSameSite(baseUrl),
+});
+
+/** Starts a round with the user. */
+export function begin({ settings, redirectUri, proof, idp }: RoundContext): Promise<Transaction> {
+  const prompt = settings.authOptions.promptAfterSignOut ?? 'login';
+  return createTransaction(settings, redirectUri(), {
+    ...(hasSignedOut(settings) && { prompt }),
+    ...paramsOf(proof),
+    ...(idp !== undefined && { idp_id: idp }),
+  });
+}
+
+/**
+ * Resolves when the lock is held, after `longestMs`, or if it is not available (in a frame of another site). Aborting releases it.
+ */
+const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (!navigator.locks) return resolve();
+    const hold = (): Promise<void> => {
+      resolve();
+      return new Promise((done) => signal.addEventListener('abort', () => done()));
+    };
+    navigator.locks.request(name, { signal }, hold).catch(() => resolve());
+    sleep(longestMs, signal).then(resolve, resolve);
+  });
+
+/** Waits for the network and for other tabs of this origin. `unlock` of the flows ends the turn. */
+async function turn(context: RoundContext, signal: AbortSignal): Promise<void> {
+  await online(signal);
+  context.lock ??= new AbortController();
+  const { owner, times, lock } = context;
+  context.locked ??= takeLock(`secure-uploader:auth:${owner}`, times.lockMs, lock.signal);
+  await context.locked;
+  signal.throwIfAborted();
+}
+
+async function runWindow(context: RoundContext, signal: AbortSignal, send: Send): Promise<Grant> {
+  const { settings, times, popup } = context;
+  if (!popup) throw new UploaderError('popup-blocked', 'No window');
+  const onClosed = (): void => send({ type: 'closed-reading' });
+  const options = { signal, onClosed, pollMs: times.closedPollMs, graceMs: times.closedGraceMs };
+  const round = await begin(context);
+  signal.throwIfAborted();
+  return seen(await runPopup(popup, settings, round, options), settings);
+}
+
+async function leavePage(context: RoundContext, signal: AbortSignal): Promise<void> {
+  const { state, verifier, origin, url } = await begin(context);
+  signal.throwIfAborted();
+  dropTransactions();
+  const { owner } = context;
+  const stored = { verifier, origin, owner, returnTo: location.href, createdAtMs: Date.now() };
+  sessionStorage.setItem(STORED + state, JSON.stringify(stored));
+  location.assign(url);
+}
+
+/** The code of the answer that the page was loaded with. Throws `state-mismatch` if this page did not start its round. */
+export function readReturn({ params, state, stored }: Returned, { settings, times }: FlowContext): Grant {
+  const { verifier, origin, createdAtMs } = stored;
+  const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < times.transactionMs;
+  if (typeof verifier !== 'string' || !isYoung || !isAnswer(params, state))
+    throw new UploaderError('state-mismatch', 'Nobody asked for this answer');
+  const round = { state, verifier, origin: String(origin) };
+  return seen(readAnswer(settings, params, round, 'redirect'), settings);
+}
+
+async function redeemGrant(context: RoundContext, signal: AbortSignal, send: Send): Promise<void> {
+  const { grant, settings, post, times, pauseMs, arrived } = context;
+  if (!grant) return;
+  await turn(context, signal);
+  const { assumedLifetimeMs } = times;
+  const outcome = await redeem(grant, { settings, post, assumedLifetimeMs, signal });
+  if (outcome.type === 'rate-limited')
+    return send({ type: 'rate-limited', waitMs: pauseMs(outcome.retryAfterMs) });
+  context.grant = undefined;
+  if (outcome.type === 'burnt') return send({ ...outcome, waitMs: pauseMs() });
+  if (outcome.type === 'failed') return send(outcome);
+  context.proof = '';
+  send(arrived('token', outcome.bearer));
+}
+
+async function waitForEnd(
+  { of }: Extract<Effect, { readonly type: 'deadline' }>,
+  context: RoundContext,
+  signal: AbortSignal,
+): Promise<FlowEvent> {
+  const { settings, times, redirectUri, pauseMs } = context;
+  // Waiting for the network or for another tab does not count.
+  if (of === 'silent' || of === 'exchange') await turn(context, signal);
+  await sleep(times[TIMES[of as keyof typeof TIMES] ?? 'requestMs'], signal);
+  if (of === 'exchange') return { type: 'burnt', error: { code: 'timeout' }, waitMs: pauseMs() };
+  // A wrong client id or address ends in an error page of the service, which this page cannot see.
+  if (of !== 'redirecting')
+    warnOnceHere(
+      `sign-in got no answer. Check that client-id "${settings.clientId}" and the redirect address ${redirectUri()} are registered with the service.`,
+    );
+  return { type: 'deadline' };
+}
+
+export async function runRound(
+  effect: Effect,
+  context: RoundContext,
+  signal: AbortSignal,
+  send: Send,
+): Promise<void> {
+  const { settings, redirectUri } = context;
+  switch (effect.type) {
+    case 'deadline':
+      return send(await waitForEnd(effect, context, signal));
+    case 'try-silent':
+      await turn(context, signal);
+      return send({ type: 'code', grant: await trySilent(settings, redirectUri(), signal) });
+    case 'run-popup':
+      return send({ type: 'code', grant: await runWindow(context, signal, send) });
+    case 'redirect':
+      return leavePage(context, signal);
+    case 'redeem':
+      context.grant = effect.grant;
+      return redeemGrant(context, signal, send);
+    case 'redeem-again':
+      return redeemGrant(context, signal, send);
+  }
+}
