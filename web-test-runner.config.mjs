@@ -1,6 +1,5 @@
 // The tests that run in a page: Chromium by default, `BROWSERS=chromium,firefox,webkit` names others. The reference service runs
 // beside them (test/support/service-plugin.mjs); one file alone: npx wtr --files 'test/core/**/*.test.ts'
-import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { esbuildPlugin } from '@web/dev-server-esbuild';
 import { defaultReporter } from '@web/test-runner';
@@ -8,6 +7,7 @@ import { chromeLauncher } from '@web/test-runner-chrome';
 import { a11ySnapshotPlugin } from '@web/test-runner-commands/plugins';
 import { findChromium, findFirefox, puppeteerArgs } from './scripts/browser.mjs';
 import { countReporter } from './test/support/count-reporter.mjs';
+import { asBuilt, bundled, PAGE_TESTS } from './test/support/page-scripts.mjs';
 import { servicePlugin } from './test/support/service-plugin.mjs';
 import { webkitLauncher } from './test/support/webkit-launcher.mjs';
 
@@ -15,18 +15,6 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 
 // These bounds end what hangs; no machine is so busy that it needs them.
 const startMs = 180_000;
-
-// The callback page lies beside every page, its script beside it, as the package ships them. And a source may name its worker
-// only as built (`./hash.worker.js`), since a compiler does not rewrite URLs.
-function asBuilt(context, next) {
-  context.url = context.url
-    .replace(/^\/secure-uploader-callback\.html/, '/src/auth/secure-uploader-callback.html')
-    .replace(/^\/(src\/auth\/)?secure-uploader-callback\.js/, '/src/auth/callback.ts');
-  const isSource = /^\/(src|demo|test)\/.*\.js$/.test(context.path);
-  const source = root + context.path.slice(1).replace(/\.js$/, '.ts');
-  if (isSource && existsSync(source)) context.url = context.url.replace(/\.js(?=$|\?)/, '.ts');
-  return next();
-}
 
 const launchers = {
   // A profile of its own for each page: test files that run side by side must not share IndexedDB, locks or channels.
@@ -60,9 +48,9 @@ const engines = (process.env.BROWSERS ?? 'chromium').split(',');
 
 export default {
   rootDir: root,
-  files: 'test/{core,service,auth,store,pipeline,engine,ui}/**/*.test.ts',
+  files: `test/{${PAGE_TESTS.join(',')}}/**/*.test.ts`,
   nodeResolve: true,
-  middleware: [asBuilt],
+  middleware: [asBuilt(root), bundled(root)],
   plugins: [
     a11ySnapshotPlugin(),
     servicePlugin(),

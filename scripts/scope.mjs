@@ -18,8 +18,9 @@ export const LEFT_TO_CI = [
   { suite: 'auth', what: 'journeys of sign-in: the second site where it makes no difference to them' },
   {
     suite: 'auth',
-    what: 'journeys of sign-in: code exchange, expiry, frames, keyboard, pages, silent sign-in, sign-out with a failing network, tabs, opener policies, sites',
+    what: 'journeys of sign-in: challenges, code exchange, expiry, frames, keyboard, pages, silent sign-in, sign-out with a failing network, tabs, opener policies, sites',
     files: e2e([
+      'auth-check-challenge',
       'auth-check-coop',
       'auth-check-exchange',
       'auth-check-expiry',
@@ -36,7 +37,7 @@ export const LEFT_TO_CI = [
   { suite: 'e2e', what: 'chaos: 500 faults and a minute (150 faults here)' },
   {
     suite: 'e2e',
-    what: 'journeys: tables of faults of calls, tokens and offline, tabs, files that change, many files, memory, HTTP/2, BLAKE3, throttle, outages, broken browsers',
+    what: 'journeys: tables of faults of calls, tokens and offline, tabs, files that change, many files, memory, HTTP/2, BLAKE3, throttle, outages, a bad day, broken browsers',
     files: e2e([
       'blake3-policy',
       'broken-browser',
@@ -44,6 +45,7 @@ export const LEFT_TO_CI = [
       'fault-matrix-offline',
       'fault-matrix-token',
       'file-changes',
+      'journey-bad-day',
       'journey-many-files',
       'journey-tabs',
       'transfer-memory',

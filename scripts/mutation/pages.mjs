@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { SESSION_STATUS, TestRunner } from '@web/test-runner';
 import * as commands from '@web/test-runner-commands/plugins';
+import { asBuilt } from '../../test/support/page-scripts.mjs';
 
 const script = (name, job) =>
   readFileSync(new URL(name, import.meta.url), 'utf8').replace(/\bJOB\b(?!`)/g, () =>
@@ -127,7 +128,7 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
     {
       ...{ rootDir: root, protocol: 'http:', hostname: 'localhost', port, logger: quiet },
       ...{ watch: true, browserLogs: false, coverageConfig: {}, concurrentBrowsers: 1, concurrency: count },
-      middleware: [...config.middleware, serve],
+      middleware: [asBuilt(root), serve],
       plugins: [...commandPlugins(), inject, ...config.plugins],
       browsers: [Object.assign(launcher, { concurrency: count })],
       reporters: [],

@@ -3,8 +3,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle } from '../bundles.mjs';
 import { filesUnder } from '../files.mjs';
-import { bundle } from './bundles.mjs';
 import { findMutants, instrument } from './mutants.mjs';
 import { openPages } from './pages.mjs';
 import { printFolder, printSum, printTaken } from './report.mjs';

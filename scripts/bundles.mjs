@@ -1,20 +1,20 @@
-// One script for each file that a page loads by itself: a test file, a worker, the callback page's. It holds the instrumented
-// sources.
+// One script for each file that a page of the tests loads: a test file, a worker, the script of the callback page.
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const own = fileURLToPath(new URL('../..', import.meta.url));
+const own = fileURLToPath(new URL('..', import.meta.url));
 
-/** Where a module stands, which a bundle would forget. */
+/** The URL of a module's source, in place of its bundle's. */
 const addressOf = (path) => `new URL(${JSON.stringify(path)}, globalThis.location.href).href`;
 
 /**
- * Bundles `entries`, which are paths below `root`, with `sources` (path to text) in place of what is on the disk. Answers
- * `{scripts, inputs}`: path to text, and path to the set of paths that it was made of.
+ * Bundles `entries`, which are paths below `root`, with `sources` (path to text) in place of what is on the disk. Resolves with
+ * `{outputFiles, scripts, inputs}`: esbuild's output, path to text, and path to the set of paths that it was made of. `options` are
+ * options of esbuild.
  */
-export async function bundle(root, entries, sources) {
+export async function bundle(root, entries, sources = new Map(), options = {}) {
   const slashed = (path) => relative(root, path).split(sep).join('/');
   const instrumented = {
     name: 'instrumented',
@@ -36,7 +36,6 @@ export async function bundle(root, entries, sources) {
     metafile: true,
     format: 'esm',
     target: 'esnext',
-    sourcemap: false,
     // package.json says which modules may be left out of a page's own bundle; tests need all that they import.
     ignoreAnnotations: true,
     conditions: ['development'],
@@ -44,6 +43,7 @@ export async function bundle(root, entries, sources) {
     tsconfig: join(own, 'tsconfig.json'),
     plugins: [instrumented],
     logLevel: 'error',
+    ...options,
   });
   const entryOf = (path) =>
     slashed(path)
@@ -56,5 +56,5 @@ export async function bundle(root, entries, sources) {
       new Set(Object.keys(parts)),
     ]),
   );
-  return { scripts, inputs };
+  return { outputFiles, scripts, inputs };
 }

@@ -1,0 +1,48 @@
+// Serves the scripts of the tests' pages as bundles: loading a hundred modules one by one costs a page more time than most tests.
+import { existsSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { bundle } from '../../scripts/bundles.mjs';
+import { filesUnder } from '../../scripts/files.mjs';
+
+/** Folders of tests that run in pages. */
+export const PAGE_TESTS = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
+
+/** Middleware: serves the built names of the package's files from their sources. */
+export const asBuilt = (root) => (context, next) => {
+  context.url = context.url
+    .replace(/^\/secure-uploader-callback\.html/, '/src/auth/secure-uploader-callback.html')
+    .replace(/^\/(src\/auth\/)?secure-uploader-callback\.js/, '/src/auth/callback.ts');
+  const isSource = /^\/(src|demo|test)\/.*\.js$/.test(context.path);
+  const source = join(root, context.path.replace(/\.js$/, '.ts'));
+  if (isSource && existsSync(source)) context.url = context.url.replace(/\.js(?=$|\?)/, '.ts');
+  return next();
+};
+
+/** Tests, workers and the script of the callback page, with the chunks that they share and their source maps, by path. */
+async function bundleAll(root) {
+  const tests = PAGE_TESTS.map((name) => `test/${name}`);
+  const entries = [
+    ...filesUnder(root, tests, /\.test\.ts$/),
+    ...filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/),
+  ];
+  const options = { splitting: true, sourcemap: 'linked', outdir: root, chunkNames: 'chunks/[hash]' };
+  const { outputFiles } = await bundle(root, entries, undefined, options);
+  return new Map(
+    outputFiles.map(({ path, text }) => [
+      `/${relative(root, path).split(sep).join('/')}`.replace(/^(?!\/chunks\/)(.*)\.js$/, '$1.ts'),
+      text,
+    ]),
+  );
+}
+
+/** Middleware: serves what `bundleAll()` built, once per run. Where a file cannot be bundled, all are served as modules. */
+export function bundled(root) {
+  let bundles;
+  return async (context, next) => {
+    bundles ??= bundleAll(root).catch(() => new Map());
+    const text = (await bundles).get(context.path);
+    if (text === undefined) return next();
+    context.type = context.path.endsWith('.map') ? 'application/json' : 'text/javascript';
+    context.body = text;
+  };
+}
