@@ -218,7 +218,7 @@ export const mutations = [
     before: 'toJSON: () => snapshot,',
     after: 'toJSON: () => ({ ...snapshot, token: keeper.value }),',
     test: 'test/auth/session.test.ts',
-    title: 'shows nothing secret of itself',
+    title: 'exposes no secret',
   },
   {
     rule: 'S2',
@@ -235,7 +235,7 @@ export const mutations = [
     before: 'code_challenge: challenge,',
     after: 'code_challenge: verifier,',
     test: 'test/auth/exchange.test.ts',
-    title: 'asks with S256 and exactly the documented parameters',
+    title: 'uses S256 and exactly the documented parameters',
   },
   {
     rule: 'S4',
@@ -243,7 +243,7 @@ export const mutations = [
     before: "parsed.get('state') === state",
     after: "parsed.has('state')",
     test: 'test/auth/exchange.test.ts',
-    title: 'ignores an answer with a wrong state or a code twice, and gives up after its time',
+    title: 'ignores a response with a wrong state or a code twice, and times out',
   },
   {
     rule: 'S5',
@@ -251,7 +251,7 @@ export const mutations = [
     before: "return { type: 'burnt', error: toFailure(error, 'network') };",
     after: "return toFailure(error, 'network') && { type: 'rate-limited', retryAfterMs: 0 };",
     test: 'test/auth/exchange.test.ts',
-    title: 'never sends one again when its outcome is unknown: a fresh code follows, once',
+    title: 'never sends a code again if its outcome is unknown: a fresh code is requested, once',
   },
   {
     rule: 'S6',
@@ -259,7 +259,7 @@ export const mutations = [
     before: 'if (url.origin !== location.origin) {',
     after: "if (url.origin === 'null') {",
     test: 'test/auth/exchange.test.ts',
-    title: 'refuses a callback page of another origin',
+    title: 'rejects a callback page of another origin',
   },
   {
     rule: 'S7',
@@ -315,7 +315,7 @@ export const mutations = [
     before: "autocomplete = 'current-password'",
     after: "autocomplete = 'off'",
     test: 'test/auth/login.test.ts',
-    title: 'has what password managers look for, where they can see it',
+    title: 'has the fields that password managers look for, visible to them',
   },
   {
     rule: 'S14',
@@ -323,7 +323,7 @@ export const mutations = [
     before: "if (state !== 'login' && !challenge) token = verifier = undefined;",
     after: "if (state !== 'login' && !challenge) verifier = undefined;",
     test: 'test/auth/form.test.ts',
-    title: 'answers a challenge without a token by none, and not by that of one that was given up',
+    title: 'answers a challenge without a token with none, and not with that of a canceled one',
   },
   {
     rule: 'S15',
@@ -331,7 +331,7 @@ export const mutations = [
     before: 'if (users.size > 0 || life',
     after: 'if (life',
     test: 'test/auth/session.test.ts',
-    title: 'goes on when one of two leaves, and ends when the last one has left',
+    title: 'stays open when one of two users of it leaves, and ends when the last one has left',
   },
   {
     rule: 'S16',

@@ -1,4 +1,4 @@
-// The adapter of docs/authentication.md, against a service that calls things as it says there.
+// The adapter of docs/authentication.md, against a service with other names.
 import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
 import type { AuthOptions } from '../../src/core/auth-options.ts';
@@ -38,7 +38,7 @@ describe('a service with other names', () => {
     globalThis.fetch = own;
   });
 
-  it('signs people in by its form, and takes a wrong code for what it is', async () => {
+  it('signs users in by its form, and recognizes a wrong code', async () => {
     const opened = open({ auth: 'local', authOptions: await readExample() }, {}, noPost);
     const form = opened.session.form(createLoginForm);
     opened.session.signIn();
@@ -66,7 +66,7 @@ describe('a service with other names', () => {
     const authOptions = await readExample();
     const adapter = {
       ...authOptions.adapter,
-      // The sign-in page of the tests, which wants the names of the standard.
+      // The sign-in page of the tests, which needs the standard names.
       authorizeUrl: (params: Readonly<Record<string, string>>) =>
         `${fixtures}authorize.html?${new URLSearchParams(params)}`,
     };

@@ -1,4 +1,4 @@
-// Tokens and renewals at their limits, to the millisecond, while the clock stands still.
+// Tokens and renewals at their limits, to the millisecond, while the clock is stopped.
 
 import { expect } from '@open-wc/testing';
 import { createBrakes, createKeeper, type Keeper, readBearer, readExpiry } from '../../src/auth/bearer.ts';
@@ -17,7 +17,7 @@ afterEach(() => {
   Math.random = random;
 });
 
-describe('the end of a token', () => {
+describe('the expiry of a token', () => {
   it('is read in seconds or milliseconds, as a number or a text of one', () => {
     const rows: readonly (readonly [unknown, number | undefined])[] = [
       [0, undefined],
@@ -39,13 +39,13 @@ describe('the end of a token', () => {
     ];
     for (const [value, expected] of rows) {
       const found = readExpiry(value);
-      // Browsers differ about "1."; none may take it for a moment of our time.
+      // Browsers parse "1." differently; none may read it as a current date.
       if (value === '1.') expect(found ?? 0).to.be.below(1e12);
       else expect(found, String(value)).to.equal(expected);
     }
   });
 
-  it('is believed from five seconds on, or from what is assumed where that is less', () => {
+  it('is accepted from five seconds on, or from the assumed lifetime if that is less', () => {
     const read = (ms: number, assumedMs: number) =>
       readBearer({ token: 't', expires_in: ms / 1000 }, assumedMs);
     expect(read(5000, 300_000)).to.deep.equal({ value: 't', lifetimeMs: 5000, isAssumed: false });
@@ -54,7 +54,7 @@ describe('the end of a token', () => {
     expect(read(999, 1000)).to.deep.equal({ value: 't', lifetimeMs: 1000, isAssumed: true });
   });
 
-  it('is taken as a moment before it is taken as a time to go', () => {
+  it('is read as a point in time before it is read as a duration', () => {
     const expires_at = Date.now() + 60_000;
     for (const body of [{ expires_at, expires_in: 7 }, { expiresAt: expires_at }, { expiresIn: '60' }])
       expect(readBearer({ token: 't', ...body }, 1e6)?.lifetimeMs, JSON.stringify(body)).to.equal(60_000);
@@ -62,7 +62,7 @@ describe('the end of a token', () => {
 });
 
 describe('a token', () => {
-  it('is up to 16,384 characters long, and has a user where the page says which field tells', () => {
+  it('is up to 16,384 characters long, and has a user if the page sets the field', () => {
     const longest = 'x'.repeat(16_384);
     expect(readBearer(longest, 1)?.value).to.equal(longest);
     expect(readBearer(`${longest}x`, 1)).to.equal(undefined);
@@ -97,7 +97,7 @@ describe('a token', () => {
     [300_000, 0, 240_000],
     [100_000, 0, 80_000],
   ] as const)
-    it(`of ${lifetimeMs / 1000} s is renewed after ${dueMs / 1000} s, where chance says ${jitter}`, async () => {
+    it(`of ${lifetimeMs / 1000} s is renewed after ${dueMs / 1000} s with a jitter of ${jitter}`, async () => {
       Math.random = () => jitter;
       const keeper = keep(lifetimeMs);
       await clock.pass(dueMs - 1);
@@ -106,7 +106,7 @@ describe('a token', () => {
       expect(keeper.isDue()).to.equal(true);
     });
 
-  it('is kept with its end and its user until it is forgotten', () => {
+  it('is kept with its expiry and its user until it is deleted', () => {
     const keeper = createKeeper(AUTH_TIMES);
     const nothing = {
       value: undefined,
@@ -159,7 +159,7 @@ describe('a token', () => {
 describe('renewals', () => {
   const times = { ...AUTH_TIMES, brakeMs: 30_000, brakeCount: 2, brakeWindowMs: 100_000, coolCapMs: 50_000 };
 
-  it('are kept apart by a fifth of a token’s life, half a minute at most', async () => {
+  it('are at least a fifth of a token’s life apart, half a minute at most', async () => {
     const brakes = createBrakes(times);
     brakes.count();
     expect([brakes.waitMs(900_000), brakes.waitMs(50_000)]).to.deep.equal([30_000, 10_000]);
@@ -171,7 +171,7 @@ describe('renewals', () => {
     expect(brakes.waitMs(900_000)).to.equal(0);
   });
 
-  it('end when so many within the time were of no use, or when the wait is longer than may be', async () => {
+  it('stop after the maximum of useless ones within the time, or if the delay exceeds its maximum', async () => {
     const brakes = createBrakes(times);
     brakes.count();
     await clock.pass(40_000);
@@ -191,7 +191,7 @@ describe('renewals', () => {
 });
 
 describe('the times of sign-in', () => {
-  it('of a pause are as told, else doubled each time, with a fifth of jitter, a minute at most', () => {
+  it('of a delay are those of the service, else doubled each time, with 20 % jitter, a minute at most', () => {
     const pauses = (): number[] => [0, 1, 4, 5, 9].map((count) => coolMs(undefined, count, AUTH_TIMES));
     expect(pauses()).to.deep.equal([1600, 3200, 25_600, 48_000, 48_000]);
     Math.random = () => 1;
@@ -200,7 +200,7 @@ describe('the times of sign-in', () => {
     expect(coolMs(0, 3, AUTH_TIMES)).to.equal(0);
   });
 
-  it('are the usual ones with what the page sets in their place, where that is a time', () => {
+  it('are the defaults with the valid times of the page in their place', () => {
     const of = (authOptions: Readonly<Record<string, unknown>>) =>
       timesOf(createSettings({ baseUrl: 'https://api.example', authOptions }));
     expect(of({})).to.deep.equal(AUTH_TIMES);

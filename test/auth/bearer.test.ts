@@ -1,4 +1,4 @@
-// What is read as a token and as its end, and how far the clock is trusted.
+// How a token and its expiry are read, and how far the clock is trusted.
 import { expect } from '@open-wc/testing';
 import { type Bearer, createBrakes, createKeeper, type Keeper, readBearer } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
@@ -24,7 +24,7 @@ describe('reading a token', () => {
     }
   });
 
-  it('takes nothing that is no token, or could not stand in a header', () => {
+  it('rejects values that are no token, or not allowed in a header', () => {
     for (const input of [
       '',
       {},
@@ -43,7 +43,7 @@ describe('reading a token', () => {
     }
   });
 
-  it('reads every documented form of its end', () => {
+  it('reads every documented form of its expiry', () => {
     const inTenMinutes = nowMs + 600_000;
     for (const expires_at of [
       '2030-06-01T12:10:00Z',
@@ -61,7 +61,7 @@ describe('reading a token', () => {
     expect(lifetimeOf({ expires_in: 600 })).to.equal(600_000);
   });
 
-  it('assumes five minutes where the end is missing or garbage', () => {
+  it('assumes five minutes if the expiry is missing or invalid', () => {
     for (const expiry of [
       {},
       { expires_at: 'soon' },
@@ -81,13 +81,13 @@ describe('reading a token', () => {
     }
   });
 
-  it('suspects the clock, not the token, when a token arrives dead', () => {
+  it('assumes a wrong clock, not an expired token, if a token arrives expired', () => {
     for (const expires_at of ['2030-06-01T10:15:00Z', '2030-06-01T12:00:04Z']) {
       expect(read({ token: 't', expires_at })?.isAssumed).to.equal(true);
     }
   });
 
-  it('believes no lifetime above 30 days', () => {
+  it('accepts no lifetime above 30 days', () => {
     const thirtyDaysMs = 30 * 24 * 3_600_000;
     for (const expiry of [
       { expires_at: '9999-12-31T23:59:59Z' },
@@ -100,7 +100,7 @@ describe('reading a token', () => {
   });
 });
 
-describe('a token that is kept', () => {
+describe('a stored token', () => {
   const keep = (lifetimeMs: number, isAssumed = false): Keeper => {
     const keeper = createKeeper(AUTH_TIMES);
     keeper.keep({ value: 't', lifetimeMs, isAssumed });
@@ -112,21 +112,21 @@ describe('a token that is kept', () => {
   };
   afterEach(() => undo());
 
-  it('is handed out while it lives, and is due before its end', () => {
+  it('is returned while it is valid, and is due before its expiry', () => {
     expect([keep(600_000).value(), keep(600_000).isDue()]).to.deep.equal(['t', false]);
     const ending = keep(600_000);
     wait(550_000);
     expect([ending.value(), ending.isDue()]).to.deep.equal(['t', true]);
   });
 
-  it('is not handed out after its end, unless that was a guess', () => {
+  it('is not returned after its expiry, unless that was assumed', () => {
     const [known, assumed] = [keep(1000), keep(1000, true)];
     wait(2000);
     expect(known.value()).to.equal(undefined);
     expect([assumed.value(), assumed.isDue()]).to.deep.equal(['t', true]);
   });
 
-  it('is dead once it was refused, but only if it was this one', () => {
+  it('is expired once it was refused, but only if it was this one', () => {
     const keeper = keep(600_000);
     keeper.reject('another');
     expect(keeper.value()).to.equal('t');
@@ -134,7 +134,7 @@ describe('a token that is kept', () => {
     expect([keeper.value(), keeper.isDue()]).to.deep.equal([undefined, true]);
   });
 
-  it('is not in what can be seen of its keeper', () => {
+  it('is not visible in its holder', () => {
     const keeper = createKeeper(AUTH_TIMES);
     keeper.keep({ value: 'secret-token', lifetimeMs: 1e6, isAssumed: false });
     expect(JSON.stringify(keeper) + String(keeper) + JSON.stringify(Object.entries(keeper))).not.to.contain(
@@ -143,8 +143,8 @@ describe('a token that is kept', () => {
   });
 });
 
-describe('the brakes', () => {
-  it('keep renewals apart, less so where tokens live shortly', () => {
+describe('the renewal limits', () => {
+  it('keep renewals apart, less so for tokens with a short lifetime', () => {
     const brakes = createBrakes(AUTH_TIMES);
     expect(brakes.waitMs(900_000)).to.equal(0);
     brakes.count();
@@ -152,7 +152,7 @@ describe('the brakes', () => {
     expect(brakes.waitMs(20_000)).to.be.within(3_000, 4_000);
   });
 
-  it('hold a renewal for as long as the service wants, and ask the person where that is too long', () => {
+  it('delay a renewal as the service requests, and require the user if that is too long', () => {
     const brakes = createBrakes(AUTH_TIMES);
     brakes.hold(200_000);
     expect(brakes.waitMs(900_000)).to.be.within(190_000, 200_000);
@@ -160,7 +160,7 @@ describe('the brakes', () => {
     expect(brakes.waitMs(900_000)).to.equal(Number.POSITIVE_INFINITY);
   });
 
-  it('hold failed renewals for longer each time, however many, until there is a new token', () => {
+  it('delay failed renewals for longer each time, however many, until there is a new token', () => {
     const brakes = createBrakes(AUTH_TIMES);
     const waits = Array.from({ length: 8 }, () => {
       brakes.count();
@@ -175,7 +175,7 @@ describe('the brakes', () => {
     expect(brakes.waitMs(900_000)).to.equal(0);
   });
 
-  it('end it after three renewals that no call profited from', () => {
+  it('stop after three renewals without a successful call', () => {
     const brakes = createBrakes({ ...AUTH_TIMES, brakeMs: 0 });
     for (let count = 0; count < 3; count++) {
       expect(brakes.waitMs(900_000)).to.equal(0);

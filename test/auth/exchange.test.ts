@@ -1,4 +1,4 @@
-// A code comes back to a hidden frame and is redeemed: once, whatever the service does with it.
+// A code arrives in a hidden frame and is exchanged: once, however the service responds.
 import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/exchange.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
@@ -11,7 +11,7 @@ afterEach(closeAll);
 
 const answering = (answer: string): SettingsInput => ({ authOptions: { params: { answer } } });
 
-/** Waits for a token that does not come, until sign-in asks the person. */
+/** Waits for a token that does not arrive, until sign-in requires the user. */
 async function failureOf(opened: Opened): Promise<string> {
   const stop = new AbortController();
   const failed = opened.next('auth-failed');
@@ -22,7 +22,7 @@ async function failureOf(opened: Opened): Promise<string> {
 }
 
 describe('a silent sign-in', () => {
-  it('brings a token, sends exactly code and verifier, and leaves no frame', async () => {
+  it('gets a token, sends exactly code and verifier, and leaves no frame', async () => {
     const { session, sent } = openSilent([granted()]);
     expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
     expect(sent.map(({ path, credentials }) => [path, credentials])).to.deep.equal([
@@ -33,7 +33,7 @@ describe('a silent sign-in', () => {
     expect(document.querySelector('iframe')).to.equal(null);
   });
 
-  it('asks with S256 and exactly the documented parameters', async () => {
+  it('uses S256 and exactly the documented parameters', async () => {
     const channel = new BroadcastChannel('authorize-fixture');
     const asked = new Promise<Record<string, string>>((resolve) => {
       channel.onmessage = ({ data }) => resolve(data);
@@ -61,7 +61,7 @@ describe('a silent sign-in', () => {
     expect(state).to.match(/^[\w-]{43}$/);
   });
 
-  it('asks under other names and with more parameters where the page says so, but never less safely', async () => {
+  it('uses other names and more parameters if the page sets them, but never less safely', async () => {
     const channel = new BroadcastChannel('authorize-fixture');
     const asked = new Promise<Record<string, string>>((resolve) => {
       channel.onmessage = ({ data }) => resolve(data);
@@ -92,7 +92,7 @@ describe('a silent sign-in', () => {
     });
   });
 
-  it('leaves address and exchange to an adapter where the page has one', async () => {
+  it('leaves URL and exchange to an adapter if the page has one', async () => {
     const asked: unknown[] = [];
     const adapter = {
       authorizeUrl: (params: Record<string, string>) => {
@@ -110,7 +110,7 @@ describe('a silent sign-in', () => {
     expect(sent).to.deep.equal([]);
   });
 
-  it('that finds nobody signed in asks the person, and says nothing wrong', async () => {
+  it('without a session of the user requires the user, and shows no error', async () => {
     const opened = openSilent([granted()], answering('error=login_required'));
     const required = opened.next('auth-required');
     const stop = new AbortController();
@@ -122,7 +122,7 @@ describe('a silent sign-in', () => {
     stop.abort();
   });
 
-  it('shows exactly the error that the sign-in page answers, and redeems nothing', async () => {
+  it('shows exactly the error of the sign-in page, and exchanges nothing', async () => {
     const refused = openSilent([granted()], answering('error=access_denied'));
     expect(await failureOf(refused)).to.equal('access-denied');
     const broken = openSilent([granted()], answering('error=server_error'));
@@ -135,7 +135,7 @@ describe('a silent sign-in', () => {
     expect([refused, broken, foreign].flatMap(({ sent }) => sent)).to.deep.equal([]);
   });
 
-  it('takes an answer of the issuer that is set only; without one, of the service or the sign-in page only', async () => {
+  it('accepts only a response of the configured issuer; without one, of the service or the sign-in page only', async () => {
     const baseUrl = 'https://own.example';
     const tokenFor = (iss: string, issuer?: string): Promise<string | undefined> => {
       const params = `code=c${iss && `&iss=${iss}`}`;
@@ -161,7 +161,7 @@ describe('a silent sign-in', () => {
     expect(await tokenFor('no address')).to.equal('issuer-mismatch');
   });
 
-  it('ignores an answer with a wrong state or a code twice, and gives up after its time', async () => {
+  it('ignores a response with a wrong state or a code twice, and times out', async () => {
     for (const answer of ['code=c&state=wrong', 'code=c&code=d', 'silence=1']) {
       const opened = openSilent([granted()], answering(answer), { silentMs: 300 });
       expect(await failureOf(opened), answer).to.equal('silent-timeout');
@@ -169,16 +169,16 @@ describe('a silent sign-in', () => {
     }
   });
 
-  it('refuses a callback page of another origin', async () => {
+  it('rejects a callback page of another origin', async () => {
     const opened = openSilent([granted()], { redirectUri: 'https://elsewhere.example/callback.html' });
     expect(await failureOf(opened)).to.equal('bad-config');
   });
 });
 
-describe('redeeming a code', () => {
+describe('exchanging a code', () => {
   const network = new UploaderError('network', 'cut off');
 
-  it('never sends one again when its outcome is unknown: a fresh code follows, once', async () => {
+  it('never sends a code again if its outcome is unknown: a fresh code is requested, once', async () => {
     for (const line of [network, { status: 502, body: undefined }, { status: 200, body: {} }]) {
       const { session, sent } = openSilent([line, granted()]);
       expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
@@ -190,7 +190,7 @@ describe('redeeming a code', () => {
     expect(lost.sent.length).to.equal(2);
   });
 
-  it('tells junk from a token, whatever the service answers', async () => {
+  it('distinguishes invalid responses from a token, whatever the service returns', async () => {
     for (const [body, code] of [
       [{}, 'token-malformed'],
       [{ token: '' }, 'token-malformed'],
@@ -203,7 +203,7 @@ describe('redeeming a code', () => {
     }
   });
 
-  it('is refused once and for all by 400 and 401, and says so', async () => {
+  it('is refused permanently by 400 and 401, with their own error', async () => {
     for (const status of [400, 401]) {
       const opened = openSilent([{ status, body: { error: 'invalid_grant' } }]);
       expect(await failureOf(opened)).to.equal('code-rejected');
@@ -212,7 +212,7 @@ describe('redeeming a code', () => {
   });
 
   for (const status of [429, 503]) {
-    it(`waits as long as it is told after ${status}, then sends the same code once more`, async () => {
+    it(`waits for the Retry-After of ${status}, then sends the same code once more`, async () => {
       const pause = { status, body: {}, retryAfterMs: 150 };
       const { session, sent, sentAtMs, changes } = openSilent([pause, granted()]);
       expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
@@ -224,14 +224,14 @@ describe('redeeming a code', () => {
     });
   }
 
-  it('asks the person at once when it is told to wait for too long', async () => {
+  it('requires the user immediately if the Retry-After is too long', async () => {
     const opened = openSilent([{ status: 429, body: {}, retryAfterMs: 3_600_000 }]);
     expect(await failureOf(opened)).to.equal('rate-limited');
     expect(opened.session.snapshot.state).to.equal('prompt');
     expect(opened.sent.length).to.equal(1);
   });
 
-  it('sends a code once when it is redeemed twice at a time', async () => {
+  it('sends a code once if it is exchanged twice at a time', async () => {
     const { post, sent } = follow([granted()]);
     const settings = createSettings({ baseUrl: 'https://service.example' });
     const context = { settings, post, assumedLifetimeMs: 1000, signal: forever };
@@ -241,7 +241,7 @@ describe('redeeming a code', () => {
     expect(sent.length).to.equal(1);
   });
 
-  it('waits longer each time when it is not told how long, and in the end asks the person', async () => {
+  it('waits longer each time without Retry-After, and in the end requires the user', async () => {
     const times = { coolBaseMs: 20, coolMaxMs: 500, coolCapMs: 250 };
     const opened = openSilent([{ status: 429, body: {} }], {}, times);
     const stop = new AbortController();
@@ -259,7 +259,7 @@ describe('redeeming a code', () => {
     for (const [index, gap] of gaps.entries()) expect(gap).to.be.at.least((waits[index] ?? 0) - 2);
   });
 
-  it('takes the place of a token that ran out, for all who wait, without a word', async () => {
+  it('replaces an expired token, for all waiting calls, without a message', async () => {
     const script = [granted({ expires_in: 6 }), granted({ token: 'second-token' })];
     const { session, sent, changes } = openSilent(script);
     await session.withToken(async () => undefined, forever);
@@ -274,7 +274,7 @@ describe('redeeming a code', () => {
     expect(failuresOf(changes)).to.deep.equal([]);
   });
 
-  it('believes a token that seems dead on arrival, and lets the service judge', async () => {
+  it('accepts a token that seems expired on arrival, and leaves the decision to the service', async () => {
     for (const shift of [-7_200_000, 7_200_000]) {
       const expires_at = new Date(Date.now() + shift + 900_000).toISOString();
       const { session, sent } = openSilent([granted({ expires_at })]);

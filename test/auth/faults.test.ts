@@ -1,4 +1,4 @@
-// What the machine of sign-in does when a part around it throws.
+// What the state machine of sign-in does when a part around it throws.
 import { expect } from '@open-wc/testing';
 import { createModel, reduce } from '../../src/auth/machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent } from '../../src/auth/machine-types.ts';
@@ -36,7 +36,7 @@ function drive(hooks: Partial<MachineHooks<AuthModel, AuthEvent, FlowEvent, Effe
 }
 
 describe('an exception', () => {
-  it('in an effect drops the token, asks the person, and leaves the table working', () => {
+  it('in an effect drops the token, requires the user, and leaves the state machine working', () => {
     const effects: string[] = [];
     const { machine, faults } = drive({
       run: ({ type }) => {
@@ -52,7 +52,7 @@ describe('an exception', () => {
     expect(machine.model.state).to.equal('popup');
   });
 
-  it('in every step is reported, and ends nevertheless', () => {
+  it('in every step is reported, and sign-in still ends', () => {
     const { machine, faults } = drive({
       onStep: () => {
         throw new Error('defect');
@@ -62,7 +62,7 @@ describe('an exception', () => {
     expect([machine.model.state, faults.length]).to.deep.equal(['prompt', 2]);
   });
 
-  it('of who is told of a change is reported, and keeps no call waiting', async () => {
+  it('of a listener is reported, and blocks no call', async () => {
     const { reportError } = globalThis;
     const reported: unknown[] = [];
     globalThis.reportError = (error) => reported.push(error);
@@ -78,7 +78,7 @@ describe('an exception', () => {
   });
 });
 
-describe('a token with an end that no date can hold', () => {
+describe('a token with an expiry outside the range of dates', () => {
   for (const [what, expiry] of Object.entries({
     'the greatest integer': { expires_at: Number.MAX_SAFE_INTEGER },
     'the greatest long, as text': { expires_at: '9223372036854775807' },
@@ -87,7 +87,7 @@ describe('a token with an end that no date can hold', () => {
     'a lifetime of 300,000 years': { expires_in: 1e13 },
     'an end before the epoch': { expires_at: -1e18, expires_in: -5 },
   }))
-    it(`is used all the same: ${what}`, async () => {
+    it(`is still used: ${what}`, async () => {
       const { session, changes } = open({
         auth: 'token',
         getToken: () => ({ token: 't', ...expiry }) as never,

@@ -1,4 +1,4 @@
-// Rounds with the person: what they ask for, and the window that they are run in.
+// Authorization requests with the user: their parameters, and their window.
 
 import { expect } from '@open-wc/testing';
 import type { Flows } from '../../src/auth/flows.ts';
@@ -8,7 +8,7 @@ import { answering, create, grantOf, stopFlows } from './scripted-flows.ts';
 
 afterEach(stopFlows);
 
-describe('a round with the person', () => {
+describe('an authorization request with the user', () => {
   const queryOf = async (flows: Flows): Promise<Record<string, string>> => {
     const { client_id, idp_id, prompt, acr_values } = Object.fromEntries(
       new URL((await flows.begin()).url).searchParams,
@@ -16,7 +16,7 @@ describe('a round with the person', () => {
     return JSON.parse(JSON.stringify({ client_id, idp_id, prompt, acr_values }));
   };
 
-  it('asks for the proof that is demanded, until a token came', async () => {
+  it('requests the required authentication level until a token arrives', async () => {
     const clientId = crypto.randomUUID();
     const { events, run, flows } = create({ clientId }, answering({ status: 200, body: { token: 't' } }));
     expect(await queryOf(flows)).to.deep.equal({ client_id: clientId });
@@ -28,7 +28,7 @@ describe('a round with the person', () => {
     flows.unlock();
   });
 
-  it('cannot begin where the redirect address is none, or nothing can be encrypted', async () => {
+  it('cannot start without a valid redirect URL or without encryption', async () => {
     expect(create().flows.check()).to.equal(undefined);
     const away = create({ redirectUri: 'https://other.test/back' }).flows;
     expect(away.check()).to.deep.equal({ code: 'bad-config' });
@@ -41,7 +41,7 @@ describe('a round with the person', () => {
     }
   });
 
-  it('comes back with the page, unless its answer is of no use', async () => {
+  it('is restored on page load, unless its response is unusable', async () => {
     const before = location.href;
     const { flows } = create({ redirectUri: location.origin + location.pathname });
     expect(await flows.takeReturn()).to.equal(undefined);
@@ -89,13 +89,13 @@ describe('the window', () => {
     for (const [name, descriptor] of own) if (descriptor) Object.defineProperty(window, name, descriptor);
   });
 
-  it('is opened empty, in the middle of the browser and in its upper third', () => {
+  it('is opened empty, centered horizontally and in the upper third of the browser', () => {
     const { flows } = create();
     expect(flows.openPopup()).to.equal(true);
     expect(opened).to.deep.equal([['about:blank', '_blank', 'popup,width=480,height=680,left=601,top=150']]);
   });
 
-  it('is one at a time, and can be brought to the front while it is open', () => {
+  it('is opened once at a time, and can be focused while it is open', () => {
     const { flows } = create();
     expect(flows.focusPopup()).to.equal(false);
     const first = next;
@@ -116,7 +116,7 @@ describe('the window', () => {
     expect(flows.focusPopup()).to.equal(false);
   });
 
-  it('asks for the identity provider that was pressed last', async () => {
+  it('uses the identity provider that was pressed last', async () => {
     const { flows } = create();
     const idp = async (): Promise<string | null> =>
       new URL((await flows.begin()).url).searchParams.get('idp_id');
@@ -126,7 +126,7 @@ describe('the window', () => {
     expect(await idp()).to.equal(null);
   });
 
-  it('stays open as long as its round lasts, and is closed with it, unless it is the person’s own', async () => {
+  it('stays open during its request, and is closed with it unless it belongs to the user', async () => {
     const { flows, run, stop } = create();
     flows.openPopup();
     const kept = next;
@@ -154,7 +154,7 @@ describe('the window', () => {
     expect(events).to.deep.equal([{ type: 'failed', error: { code: 'popup-blocked' } }]);
   });
 
-  it('that looks closed for a while is told of, once', async () => {
+  it('that looks closed for a while is reported, once', async () => {
     const { events, run, flows } = create(
       {},
       { times: { ...AUTH_TIMES, closedPollMs: 1, closedGraceMs: 40 } },

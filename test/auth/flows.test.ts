@@ -1,4 +1,4 @@
-// What each effect of the sign-in table does, and what comes back of it.
+// What each effect of the sign-in table does, and the resulting events.
 
 import { expect } from '@open-wc/testing';
 import type { FlowContext } from '../../src/auth/flows.ts';
@@ -35,7 +35,7 @@ describe('a deadline', () => {
         try {
           const { events, run, flows } = create();
           run({ type: 'deadline', of });
-          // A silent try waits for the lock that tabs share, which has a deadline of its own.
+          // A silent attempt waits for the lock that tabs share, which has its own deadline.
           await until(() => clock.timerCount === (of === 'silent' ? 2 : 1));
           await clock.pass(ms - 1);
           expect(events).to.deep.equal([]);
@@ -47,7 +47,7 @@ describe('a deadline', () => {
         }
       }));
 
-  it('of an exchange leaves open what became of the code, and says how long to pause', async () => {
+  it('of an exchange leaves the outcome of the code unknown, and sets the delay', async () => {
     const clock = stopClock();
     try {
       const { events, run, flows } = create({}, { coolings: () => 2 });
@@ -61,7 +61,7 @@ describe('a deadline', () => {
     }
   });
 
-  it('of a window or a frame tells the author of the page what may be wrong, and no other one does', () =>
+  it("of a window or a frame tells the page's author what may be wrong; others do not", () =>
     hearing(async (told) => {
       const clock = stopClock();
       try {
@@ -81,7 +81,7 @@ describe('a deadline', () => {
       }
     }));
 
-  it('of what waits for the line begins when the line is there', async () => {
+  it('of a network request starts when the browser is online', async () => {
     setOnline(false);
     const clock = stopClock();
     try {
@@ -100,7 +100,7 @@ describe('a deadline', () => {
     }
   });
 
-  it('that is not waited for any more says nothing', async () => {
+  it('that is not awaited any more reports nothing', async () => {
     const clock = stopClock();
     try {
       const { events, run, stop } = create();
@@ -114,8 +114,8 @@ describe('a deadline', () => {
   });
 });
 
-describe('a pause', () => {
-  it('lasts as long as the table says, and until there is a line', async () => {
+describe('a delay', () => {
+  it('lasts as long as the table sets, and until the browser is online', async () => {
     const clock = stopClock();
     try {
       setOnline(false);
@@ -133,7 +133,7 @@ describe('a pause', () => {
   });
 });
 
-describe('the page that is asked', () => {
+describe('a token request to the page', () => {
   const askedBy = async (input: SettingsInput, more: Partial<FlowContext> = {}): Promise<unknown> => {
     const { events, run } = create(input, more);
     run({ type: 'ask-host', reason: 'expired' });
@@ -143,7 +143,7 @@ describe('the page that is asked', () => {
   };
   const failed = (code: string): object => ({ type: 'failed', error: { code } });
 
-  it('gives a token by getToken, with the reason, or by an answer to the event', async () => {
+  it('gets a token from getToken, with the reason, or from a response to the event', async () => {
     const reasons: unknown[] = [];
     const getToken = (reason: string): string => {
       reasons.push(reason);
@@ -158,7 +158,7 @@ describe('the page that is asked', () => {
     expect(reasons).to.deep.equal(['expired', 'expired']);
   });
 
-  it('that throws, gives nothing or gives no token has failed, and its author is told without its words', () =>
+  it('that throws, or returns no valid token, fails, and its author is told without the text of the error', () =>
     hearing(async (told) => {
       const thrown = (): never => {
         throw new TypeError('a secret');
@@ -173,7 +173,7 @@ describe('the page that is asked', () => {
       ]);
     }));
 
-  it('that gives the token of another person is not believed', async () => {
+  it('that gets the token of another user rejects it', async () => {
     expect(await askedBy({ getToken: () => 't' }, { fits: () => false })).to.deep.equal({
       type: 'other-person',
     });
@@ -190,11 +190,11 @@ describe('a code', () => {
     return event?.type === 'token' ? [event.type, event.bearer.value] : event;
   };
 
-  it('becomes a token', async () => {
+  it('results in a token', async () => {
     expect(await redeemed({ status: 200, body: { token: 't' } })).to.deep.equal(['token', 't']);
   });
 
-  it('becomes none of another person, of which the next round asks who is there', async () => {
+  it('results in no token of another user, for which the next request requires the user', async () => {
     const { events, run, flows } = create(
       { clientId: crypto.randomUUID() },
       { ...answering({ status: 200, body: { token: 't' } }), fits: () => false },
@@ -206,7 +206,7 @@ describe('a code', () => {
     flows.unlock();
   });
 
-  it('fails, is burnt, or has to wait, as the service says', async () => {
+  it('fails, is burnt, or is delayed, as the service responds', async () => {
     expect(await redeemed({ status: 400 })).to.deep.equal({
       type: 'failed',
       error: { code: 'code-rejected', status: 400 },
@@ -223,7 +223,7 @@ describe('a code', () => {
     });
   });
 
-  it('is sent once more after a pause, and not when its fate is known', async () => {
+  it('is sent once more after a delay, and not if its outcome is known', async () => {
     const answers: PostAnswer[] = [{ status: 429 }, { status: 400 }, { status: 200, body: { token: 't' } }];
     const { events, run, flows } = create({}, { post: async () => answers.shift() as PostAnswer });
     run({ type: 'redeem', grant: grantOf() });

@@ -1,4 +1,4 @@
-// Signing in by a form within an uploader: the session is the one that its uploads wait for.
+// Signing in by a form within an uploader: its session is the one that uploads wait for.
 import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
 import type { PostAnswer } from '../../src/auth/post.ts';
@@ -23,7 +23,7 @@ async function openReal(input: SettingsInput): Promise<WithForm> {
 }
 
 describe('a form within an uploader', () => {
-  it('signs in what waits, by password alone', async () => {
+  it('signs in waiting uploads, by password alone', async () => {
     const opened = await openReal(local);
     const waiting = opened.session.withToken(async (token) => token, forever);
     await until(opened, 'prompt');
@@ -33,7 +33,7 @@ describe('a form within an uploader', () => {
     expect(opened.session.snapshot.state).to.equal('signed-in');
   });
 
-  it('signs in what waits, by password and a code', async () => {
+  it('signs in waiting uploads, by password and a code', async () => {
     const opened = await openReal(local);
     const waiting = opened.session.withToken(async (token) => token, forever);
     await until(opened, 'prompt');
@@ -48,7 +48,7 @@ describe('a form within an uploader', () => {
     expect(JSON.stringify(opened.changes)).not.to.contain('mia@');
   });
 
-  it('is the same for all who have the same settings', async () => {
+  it('is shared by all elements with the same settings', async () => {
     const { baseUrl } = await findReference();
     const settings = createSettings({ baseUrl, ...local, clientId: 'shared-form' });
     const [one, two] = [openSignIn(settings), openSignIn(settings)];
@@ -57,7 +57,7 @@ describe('a form within an uploader', () => {
     two.session.close();
   });
 
-  it('says that the browser keeps its session apart where no code comes of it, and offers the window', async () => {
+  it('reports that the browser isolates its session if no code results, and offers the window', async () => {
     const opened = await openReal({
       auth: 'local',
       silent: 'auto',
@@ -75,7 +75,7 @@ describe('a form within an uploader', () => {
     stop.abort();
   });
 
-  it('keeps nothing of a challenge after Cancel, and nothing of credentials after they were sent', async () => {
+  it('keeps nothing of a challenge after Cancel, and no credentials after they were sent', async () => {
     const { session, form, sent, ...opened } = openForm([challenged('secret-challenge')]);
     session.signIn();
     form.logIn({ email: 'tom@example.com', password: 'secret-password' });
@@ -88,7 +88,7 @@ describe('a form within an uploader', () => {
     expect(sent.length).to.equal(1);
   });
 
-  it('answers a challenge without a token by none, and not by that of one that was given up', async () => {
+  it('answers a challenge without a token with none, and not with that of a canceled one', async () => {
     const fresh = { status: 200, body: { available_methods: ['totp'] } };
     const opened = openForm([challenged('old'), fresh, { status: 410, body: {} }]);
     opened.session.signIn();
@@ -104,7 +104,7 @@ describe('a form within an uploader', () => {
     );
   });
 
-  it('given a challenge, then every request carries the newest challenge token, and exactly what is documented', async () => {
+  it('sends the newest challenge token in every request of a challenge, and exactly the documented fields', async () => {
     const script = [
       challenged('one'),
       challenged('two', { challenge: { delivery: '••• 42' } }),
@@ -134,7 +134,7 @@ describe('a form within an uploader', () => {
     expect(sent.every(({ credentials }) => credentials === 'include')).to.equal(true);
   });
 
-  it('given a push, then it is polled while somebody looks, and not while the page is hidden', async () => {
+  it('polls for a push while the page is visible, and not while it is hidden', async () => {
     const waiting = (status: string): PostAnswer => ({
       status: 200,
       body: {
@@ -167,7 +167,7 @@ describe('a form within an uploader', () => {
     expect(opened.session.snapshot.error?.code).to.equal('challenge-denied');
   });
 
-  it('starts anew when the challenge is too old', async () => {
+  it('starts over when the challenge is too old', async () => {
     const opened = openForm([
       challenged('one', { available_methods: ['totp'] }),
       { status: 410, body: { status: 'expired' } },
@@ -181,7 +181,7 @@ describe('a form within an uploader', () => {
     expect(opened.session.snapshot.state).to.equal('prompt');
   });
 
-  it('goes back a step when the service cannot be reached, and sends nothing again by itself', async () => {
+  it('goes back a step when the service cannot be reached, and repeats nothing automatically', async () => {
     const gone = new UploaderError('network', 'gone');
     const opened = openForm([challenged('one', { available_methods: ['totp'] }), gone]);
     opened.session.signIn();
@@ -193,7 +193,7 @@ describe('a form within an uploader', () => {
     expect([opened.session.snapshot.state, opened.sent.length]).to.deep.equal(['answer', 2]);
   });
 
-  it('waits as long as it is told when there were too many tries', async () => {
+  it('waits for the Retry-After after too many attempts', async () => {
     const opened = openForm([{ status: 429, body: {}, retryAfterMs: 30 }]);
     opened.session.signIn();
     opened.form.logIn({ email: 'tom@example.com', password: 'p' });
@@ -203,7 +203,7 @@ describe('a form within an uploader', () => {
     expect(opened.sent.length).to.equal(1);
   });
 
-  it('asks otherwise where the page says how', async () => {
+  it('uses other requests if the page sets them', async () => {
     const opened = openForm([challenged('one', { available_methods: ['totp'] }), { status: 401, body: {} }], {
       idpId: 'corp-ldap',
       loginPath: '/v2/sign-in',
@@ -232,7 +232,7 @@ describe('a form within an uploader', () => {
     ]);
   });
 
-  it('leaves the asking to an adapter where the page has one', async () => {
+  it('leaves requests to an adapter if the page has one', async () => {
     const asked: unknown[] = [];
     const adapter = {
       login: async (body: unknown) => {
@@ -253,7 +253,7 @@ describe('a form within an uploader', () => {
     expect([asked.length, opened.sent.length]).to.deep.equal([2, 0]);
   });
 
-  it("keeps the service's own words back, unless the page wants them shown", async () => {
+  it("hides the service's messages unless the page enables them", async () => {
     const refusal = { status: 401, body: { status: 'denied', message: 'Ask Ms Miller, room 7.' } };
     for (const showServerMessages of [false, true]) {
       const opened = openForm([refusal], { authOptions: { showServerMessages } });

@@ -1,5 +1,5 @@
-// Ten thousand answers without sense to the redeeming of a code: it never rejects, gives a token only where one came that can stand
-// in a header, and says of all else what it was.
+// Ten thousand invalid responses to the exchange of a code: it never rejects, returns a token only if one is valid in a header, and
+// classifies everything else.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -21,7 +21,7 @@ function isTrue(outcome: Outcome, status: number): boolean {
   return ERROR_CODES.includes(outcome.error.code);
 }
 
-it('ten thousand answers without sense give a token, or say what they are', async () => {
+it('ten thousand invalid responses result in a token, or are classified', async () => {
   let count = 0;
   let tokenCount = 0;
   const tokens = fc.record(

@@ -1,4 +1,4 @@
-// The sign-in form as a person uses it, alone on a page, against the reference service.
+// The sign-in form as a user operates it, alone on a page, against the reference service.
 import { expect, fixture, html } from '@open-wc/testing';
 import { defineLogin, type SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
 import { findReference } from '../service/reference.ts';
@@ -9,13 +9,13 @@ defineLogin();
 interface Form {
   readonly element: SecureUploaderLogin;
   readonly events: [string, unknown][];
-  /** Resolves when an element that fits is there. */
+  /** Resolves when a matching element exists. */
   find<T extends HTMLElement>(selector: string, text?: string): Promise<T>;
   press(text: string): Promise<void>;
   enterCode(code: string): Promise<void>;
   readonly heading: string;
   readonly problem: string;
-  /** Resolves when an event of that name has come. */
+  /** Resolves when an event of that name was dispatched. */
   until(name: string): Promise<unknown>;
 }
 
@@ -87,7 +87,7 @@ async function open(
 }
 
 describe('the sign-in form', () => {
-  it('has what password managers look for, where they can see it', async () => {
+  it('has the fields that password managers look for, visible to them', async () => {
     const form = await open('nobody@example.com');
     await form.find('h2', 'Sign in');
     expect(form.element.shadowRoot).to.equal(null);
@@ -111,7 +111,7 @@ describe('the sign-in form', () => {
     await form.find('h2', "You're signed in.");
   });
 
-  it('says that credentials are wrong, keeps the address and clears the password', async () => {
+  it('reports wrong credentials, keeps the e-mail and clears the password', async () => {
     const form = await open('alice@example.com', { secret: 'wrong' });
     expect(await form.until('auth-failed')).to.deep.include({ code: 'credentials-rejected' });
     await form.find('form input[name="password"]');
@@ -123,12 +123,12 @@ describe('the sign-in form', () => {
     );
   });
 
-  it('given a locked account, then account-locked is told, and nothing more is sent by itself', async () => {
+  it('reports account-locked for a locked account, and sends nothing more automatically', async () => {
     const form = await open('lou@example.com');
     expect(await form.until('auth-failed')).to.deep.include({ code: 'account-locked' });
   });
 
-  it("given a step or a method that only the service's own window can do, then it says so", async () => {
+  it("reports a step or a method that only the service's own window supports", async () => {
     expect(await (await open('nina@example.com')).until('auth-failed')).to.deep.include({
       code: 'step-unsupported',
     });
@@ -137,7 +137,7 @@ describe('the sign-in form', () => {
     });
   });
 
-  it('given a wrong code, then the field keeps focus with its text selected, attempts left are shown, and a right one with spaces is taken', async () => {
+  it('keeps the focus in the field with its text selected after a wrong code, shows the attempts left, and accepts a right one with spaces', async () => {
     const form = await open('tom@example.com');
     expect(await form.until('auth-challenged')).to.deep.equal({ methods: ['totp'] });
     const input = await form.find<HTMLInputElement>('input[name="code"]');
@@ -163,7 +163,7 @@ describe('the sign-in form', () => {
     await form.until('signed-in');
   });
 
-  it('given several methods, then all are offered in their order, switching keeps the flow alive, and each can finish it', async () => {
+  it('offers several methods in order, keeps the challenge when the user switches, and can finish with each', async () => {
     const form = await open('mia@example.com');
     await form.find('h2', 'How do you want');
     const offered = [...form.element.querySelectorAll('li button')].map((button) =>
@@ -195,7 +195,7 @@ describe('the sign-in form', () => {
     await byRecovery.until('signed-in');
   });
 
-  it('waits for the phone and goes on by itself, and says so when the phone says no', async () => {
+  it('waits for the phone and continues automatically, and reports when the phone declines', async () => {
     const form = await open('paul@example.com');
     await form.find('p', 'Choose');
     await answerPush('paul', 'denied');
@@ -206,7 +206,7 @@ describe('the sign-in form', () => {
     await form.until('signed-in');
   });
 
-  it('takes broken answers for what they are, and never for a sign-in', async () => {
+  it('classifies invalid responses, and never accepts them as a sign-in', async () => {
     for (const [name, code] of [
       ['truncated', 'bad-response'],
       ['html', 'bad-response'],
@@ -223,7 +223,7 @@ describe('the sign-in form', () => {
     expect(await contradiction.until('auth-challenged')).to.deep.equal({ methods: ['totp'] });
   });
 
-  it('starts over on Start over, with the address kept', async () => {
+  it('starts over on Start over, with the e-mail kept', async () => {
     const form = await open('tom@example.com');
     await form.press('Start over');
     const address = await form.find<HTMLInputElement>('input[name="email"]:not([readonly])');

@@ -1,4 +1,4 @@
-// What a step of sign-in remembers: each move with all that it changes in the model, and the effects with all that they carry.
+// What a step of sign-in stores: each transition with all its changes of the model, and the effects with all their parameters.
 
 import { expect } from '@open-wc/testing';
 import { challengeRows } from '../../src/auth/challenge-rows.ts';
@@ -12,7 +12,7 @@ const deadline = (of: string): object => ({ type: 'deadline', of });
 const required = (reason = 'first'): object => ({ type: 'require', reason });
 const limited = (waitMs: number): AuthEvent => ({ type: 'rate-limited', generation, waitMs });
 
-/** What is other after the move than before, but for the generation. */
+/** Changes of the model, except the generation. */
 function changed(before: AuthModel, after: AuthModel): object {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof AuthModel>;
   names.delete('generation');
@@ -31,7 +31,7 @@ type Case = readonly [
   effects: readonly object[],
 ];
 
-/** Left over from before, to see what a step clears. */
+/** Values of an earlier step, to see what a step clears. */
 const used = {
   coolings: 3,
   cooledMs: 5,
@@ -44,7 +44,7 @@ const network = { code: 'network' };
 
 const CASES: readonly Case[] = [
   [
-    'a window begins without what was before',
+    'a window starts without earlier values',
     'prompt',
     { ...used, challenge },
     EVENTS['sign-in'],
@@ -52,7 +52,7 @@ const CASES: readonly Case[] = [
     [deadline('popup'), { type: 'run-popup' }],
   ],
   [
-    'leaving the page begins so too',
+    'leaving the page does so too',
     'prompt',
     used,
     { type: 'sign-in', via: 'redirect' },
@@ -60,16 +60,16 @@ const CASES: readonly Case[] = [
     [deadline('redirecting'), { type: 'redirect' }],
   ],
   [
-    'asking the page begins so too, with the reason',
+    'asking the page does so too, with the reason',
     'prompt',
     { ...used, reason: 'rejected' },
     { type: 'sign-in', via: 'host' },
     { ...cleared, state: 'asking-host' },
     [deadline('asking-host'), { type: 'ask-host', reason: 'rejected' }],
   ],
-  ['the form begins so too', 'prompt', used, { type: 'sign-in', via: 'form' }, cleared, [required()]],
+  ['the form does so too', 'prompt', used, { type: 'sign-in', via: 'form' }, cleared, [required()]],
   [
-    'a blocked window begins nothing',
+    'a blocked window starts nothing',
     'prompt',
     used,
     { type: 'sign-in', via: 'popup', isBlocked: true },
@@ -77,7 +77,7 @@ const CASES: readonly Case[] = [
     [required()],
   ],
   [
-    'credentials end a sign-out and the pauses before them',
+    'credentials clear a sign-out and the delays before them',
     'prompt',
     used,
     EVENTS['submit-login'],
@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
     [deadline('login'), { type: 'login' }],
   ],
   [
-    'a token of the service is kept, and its session exists',
+    'a token of the service is stored, and its session exists',
     'exchange',
     { coolings: 2, cooledMs: 9, signedOut: 'before', source: 'host' },
     EVENTS.token,
@@ -96,7 +96,7 @@ const CASES: readonly Case[] = [
     [{ type: 'keep', bearer }],
   ],
   [
-    'a token of the page is kept, and says nothing of a session',
+    'a token of the page is stored, and does not imply a session',
     'asking-host',
     { sessionMade: true },
     EVENTS['host-token'],
@@ -104,7 +104,7 @@ const CASES: readonly Case[] = [
     [{ type: 'keep', bearer }],
   ],
   [
-    'a sign-out forgets all',
+    'a sign-out clears everything',
     'answer',
     { reason: 'rejected' },
     EVENTS['sign-out'],
@@ -112,7 +112,7 @@ const CASES: readonly Case[] = [
     [{ type: 'forget' }],
   ],
   [
-    'the page gives tokens again',
+    'the page provides tokens again',
     'signed-out',
     { signedOut: 'now' },
     EVENTS.allowed,
@@ -120,7 +120,7 @@ const CASES: readonly Case[] = [
     [],
   ],
   [
-    'another person is asked who it is',
+    'another user has to sign in',
     'exchange',
     { sessionMade: true },
     EVENTS['other-person'],
@@ -128,7 +128,7 @@ const CASES: readonly Case[] = [
     [{ type: 'drop' }, required()],
   ],
   [
-    'a defect forgets the token',
+    'a defect deletes the token',
     'signed-in',
     { sessionMade: true },
     EVENTS.fault,
@@ -144,7 +144,7 @@ const CASES: readonly Case[] = [
     [],
   ],
   [
-    'a code that was burnt first is fetched again at once',
+    'a code that was burnt for the first time is requested again immediately',
     'exchange',
     {},
     EVENTS.burnt,
@@ -152,7 +152,7 @@ const CASES: readonly Case[] = [
     [deadline('silent'), { type: 'try-silent' }],
   ],
   [
-    'a code that was burnt is asked of the person where no frame can',
+    'a code that was burnt requires the user if no frame can work',
     'exchange',
     { canSilent: false, sessionMade: true },
     EVENTS.burnt,
@@ -171,7 +171,7 @@ const CASES: readonly Case[] = [
     [{ type: 'cool', ms: 1000 }],
   ],
   [
-    'a code that was refused for now is sent again after that',
+    'a code that was refused temporarily is sent again after that',
     'exchange',
     {},
     limited(30_000),
@@ -182,7 +182,7 @@ const CASES: readonly Case[] = [
     [{ type: 'cool', ms: 30_000 }],
   ],
   [
-    'pauses that became too long are forgotten',
+    'delays that became too long are cleared',
     'exchange',
     { coolings: 4, cooledMs: 299_001 },
     limited(1000),
@@ -190,7 +190,7 @@ const CASES: readonly Case[] = [
     [required()],
   ],
   [
-    'after the pause the code is sent once more, and only once',
+    'after the delay the code is sent once more, and only once',
     'cooling',
     { error: network } as Partial<AuthModel>,
     EVENTS.elapsed,
@@ -198,7 +198,7 @@ const CASES: readonly Case[] = [
     [deadline('exchange'), { type: 'redeem-again' }],
   ],
   [
-    'after the pause of a poll the next one is slower',
+    'after the delay of a poll the next one is slower',
     'cooling',
     { cooledFrom: 'wait' },
     EVENTS.elapsed,
@@ -206,7 +206,7 @@ const CASES: readonly Case[] = [
     [deadline('wait'), { type: 'poll', isSlower: true }],
   ],
   [
-    'a silent try waits for the line',
+    'a silent attempt waits for the network',
     'signed-out',
     { isOffline: true },
     EVENTS['need-token'],
@@ -214,7 +214,7 @@ const CASES: readonly Case[] = [
     [{ type: 'cool', ms: 0 }],
   ],
   [
-    'a frame that finds nobody says nothing',
+    'a frame without a signed-in user shows no error',
     'silent',
     {},
     { type: 'failed', generation, error: { code: 'sign-in-required' } },
@@ -222,7 +222,7 @@ const CASES: readonly Case[] = [
     [required()],
   ],
   [
-    'a frame that does not see what must be there is not tried again',
+    'a frame that does not see an existing session is not used again',
     'silent',
     { sessionMade: true },
     { type: 'failed', generation, error: { code: 'sign-in-required' } },
@@ -230,7 +230,7 @@ const CASES: readonly Case[] = [
     [required()],
   ],
   [
-    'a frame that has worked is tried again all the same',
+    'a frame that has worked is used again anyway',
     'silent',
     { sessionMade: true, silentWorked: true },
     { type: 'failed', generation, error: { code: 'sign-in-required' } },
@@ -238,7 +238,7 @@ const CASES: readonly Case[] = [
     [required()],
   ],
   [
-    'a code of a frame says that frames work',
+    'a code of a frame shows that frames work',
     'silent',
     {},
     { type: 'code', generation, grant: { ...grant, via: 'silent', isSeen: false } },
@@ -246,7 +246,7 @@ const CASES: readonly Case[] = [
     [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'silent', isSeen: false } }],
   ],
   [
-    'a code of a form is seen by frames',
+    'a code of a form is visible to frames',
     'verify',
     { canSilent: false },
     { type: 'code', generation, grant: { ...grant, via: 'form', isSeen: false } },
@@ -254,7 +254,7 @@ const CASES: readonly Case[] = [
     [deadline('exchange'), { type: 'redeem', grant: { ...grant, via: 'form', isSeen: false } }],
   ],
   [
-    'a token of the page is renewed by the page, unseen',
+    'a token of the page is renewed by the page, in the background',
     'signed-in',
     { source: 'host' },
     { type: 'renew-due', reason: 'rejected', isSpent: false },
@@ -262,7 +262,7 @@ const CASES: readonly Case[] = [
     [deadline('asking-host'), { type: 'ask-host', reason: 'rejected' }],
   ],
   [
-    'a token of the service is renewed by a frame, unseen',
+    'a token of the service is renewed by a frame, in the background',
     'signed-in',
     { reason: 'expired' },
     EVENTS['renew-due'],
@@ -270,7 +270,7 @@ const CASES: readonly Case[] = [
     [deadline('silent'), { type: 'try-silent' }],
   ],
   [
-    'a token that is dead, and may not be renewed again, needs the person',
+    'an expired token that may not be renewed again requires the user',
     'signed-in',
     { isAlive: false },
     { type: 'renew-due', reason: 'rejected', isSpent: true },
@@ -278,7 +278,7 @@ const CASES: readonly Case[] = [
     [required('rejected')],
   ],
   [
-    'a renewal that failed while the token lives is held back',
+    'a renewal that failed while the token is valid is delayed',
     'renewing-silent',
     {},
     EVENTS.failed,
@@ -286,7 +286,7 @@ const CASES: readonly Case[] = [
     [{ type: 'hold' }],
   ],
   [
-    'a renewal that failed with a dead token needs the person',
+    'a renewal that failed with an expired token requires the user',
     'renewing-silent',
     { isAlive: false },
     EVENTS.failed,
@@ -294,7 +294,7 @@ const CASES: readonly Case[] = [
     [required()],
   ],
   [
-    'that nobody is signed in any more is no failure',
+    'that no user is signed in any more is no failure',
     'renewing-silent',
     { isAlive: false, sessionMade: true },
     { type: 'failed', generation, error: { code: 'sign-in-required' } },
@@ -302,7 +302,7 @@ const CASES: readonly Case[] = [
     [required()],
   ],
   [
-    'more proof is asked of the person',
+    'an additional challenge requires the user',
     'signed-in',
     {},
     EVENTS['step-up'],
@@ -311,7 +311,7 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-describe('a move of sign-in', () => {
+describe('a transition of sign-in', () => {
   for (const [title, where, patch, event, changes, effects] of CASES)
     it(title, () => {
       const before = at(where, patch);
@@ -320,7 +320,7 @@ describe('a move of sign-in', () => {
       expect(found as readonly Effect[]).to.deep.equal(effects);
     });
 
-  it('lets the person begin to sign in here, and nowhere else', () => {
+  it('lets the user start to sign in only in these states', () => {
     const may = (
       [
         'signed-out',

@@ -1,4 +1,4 @@
-// The sign-in table, pair by pair: each state with each event either has a row or is shown to do nothing.
+// The sign-in table, pair by pair: each state with each event either has a row or changes nothing.
 import { expect } from '@open-wc/testing';
 import { challengeRows } from '../../src/auth/challenge-rows.ts';
 import { reduce as reduceBare } from '../../src/auth/machine.ts';
@@ -16,7 +16,7 @@ const tell = ({ model, effects }: ReturnType<typeof reduce>): string =>
 
 describe('the sign-in table', () => {
   for (const where of PLACES) {
-    it(`does in ${where} what its rows say, and nothing on any other event`, () => {
+    it(`does in ${where} what its rows define, and nothing on any other event`, () => {
       for (const type of Object.keys(EVENTS) as EventType[]) {
         const model = at(where);
         const move = reduce(model, EVENTS[type]);
@@ -43,7 +43,7 @@ describe('the sign-in table', () => {
     }
   });
 
-  it('starts a new generation with each state that it enters, but for a window that only looks closed', () => {
+  it('starts a new generation with each state that it enters, except for a window that only looks closed', () => {
     for (const where of PLACES) {
       for (const event of Object.values(EVENTS)) {
         const model = at(where);
@@ -56,8 +56,8 @@ describe('the sign-in table', () => {
   });
 });
 
-describe('what the sign-in table decides by', () => {
-  it('asks the page first where the page gives tokens', () => {
+describe('the decisions of the sign-in table', () => {
+  it('ask the page first if the page provides tokens', () => {
     const event: AuthEvent = { type: 'need-token', isHosted: true };
     expect(tell(reduce(at('signed-out'), event))).to.equal('asking-host - deadline ask-host');
     expect(tell(reduce(at('signed-out', { signedOut: 'before' }), event))).to.equal(
@@ -68,20 +68,20 @@ describe('what the sign-in table decides by', () => {
     expect(tell(reduce(model, event))).to.equal('asking-host - deadline ask-host');
   });
 
-  it('goes straight to the person where no silent try may work, and after the person signed out', () => {
+  it('go directly to the user if no silent attempt can work, and after the user signed out', () => {
     const event = EVENTS['need-token'];
     expect(tell(reduce(at('signed-out', { canSilent: false }), event))).to.equal('prompt - require');
     for (const signedOut of ['now', 'before'] as const)
       expect(tell(reduce(at('signed-out', { signedOut }), event))).to.equal('prompt - require');
   });
 
-  it('says nothing wrong when the first silent try finds nobody signed in', () => {
+  it('show no error when the first silent attempt finds no signed-in user', () => {
     const event: AuthEvent = { type: 'failed', generation, error: { code: 'sign-in-required' } };
     const { model } = reduce(at('silent'), event);
     expect([model.state, model.error, model.canSilent]).to.deep.equal(['prompt', undefined, true]);
   });
 
-  it('never tries the hidden frame again when it does not see a session that was just made', () => {
+  it('never use the hidden frame again if it does not see a session that was just created', () => {
     const event: AuthEvent = { type: 'failed', generation, error: { code: 'sign-in-required' } };
     const { model } = reduce(at('silent', { sessionMade: true }), event);
     expect([model.state, model.error?.code, model.canSilent]).to.deep.equal([
@@ -91,13 +91,13 @@ describe('what the sign-in table decides by', () => {
     ]);
   });
 
-  it('tries the hidden frame again after a fault that may pass', () => {
+  it('use the hidden frame again after a temporary error', () => {
     for (const type of ['failed', 'deadline'] as const)
       for (const where of ['silent', 'renewing-silent'] as const)
         expect(reduce(at(where), EVENTS[type]).model.canSilent, `${where} / ${type}`).to.equal(true);
   });
 
-  it('tries the hidden frame again once somebody has signed in, unless it cannot see the session', () => {
+  it('use the hidden frame again after a sign-in, unless it cannot see the session', () => {
     const lost = { canSilent: false };
     expect(reduce(at('popup', lost), EVENTS.code).model.canSilent).to.equal(true);
     expect(reduce(at('popup', lost), unseen).model.canSilent).to.equal(false);
@@ -106,17 +106,17 @@ describe('what the sign-in table decides by', () => {
     expect(reduce(at('popup', never), EVENTS.code).model.canSilent).to.equal(false);
   });
 
-  it('tries no hidden frame after a window on another site', () => {
+  it('use no hidden frame after a window on another site', () => {
     const { model } = reduce(at('popup'), unseen);
     expect(model.canSilent).to.equal(false);
   });
 
-  it('shows a blocked window as such and offers to try again', () => {
+  it('show a blocked window as such and offer to try again', () => {
     const event: AuthEvent = { type: 'sign-in', via: 'popup', isBlocked: true };
     expect(tell(reduce(at('prompt'), event))).to.equal('prompt popup-blocked require');
   });
 
-  it('fetches another code at once when one was burnt, then after pauses, and in the end asks the person', () => {
+  it('request another code immediately when one was burnt, then after delays, and in the end require the user', () => {
     expect(tell(reduce(at('exchange', { coolings: 1 }), EVENTS.burnt))).to.equal('cooling network cool');
     const spent = at('exchange', { coolings: 9, cooledMs: 299_500 });
     expect(tell(reduce(spent, EVENTS.burnt))).to.equal('prompt network require');
@@ -128,7 +128,7 @@ describe('what the sign-in table decides by', () => {
     expect(tell(reduce(blind, EVENTS.burnt))).to.equal('prompt network require');
   });
 
-  it('waits for the line where there is none, and goes on by itself', () => {
+  it('wait for the network when offline, and continue automatically', () => {
     const offline = { isOffline: true };
     const moves = [
       reduce(at('signed-out', offline), EVENTS['need-token']),
@@ -147,12 +147,12 @@ describe('what the sign-in table decides by', () => {
     expect([tell(alive), alive.model.canSilent]).to.deep.equal(['signed-in - hold', true]);
   });
 
-  it("wants no code where the service's own session is all that is wanted", () => {
+  it("request no code if only the service's own session is needed", () => {
     const model = at('verify', { isSessionEnough: true });
     expect(tell(reduce(model, EVENTS.established))).to.equal('signed-in -');
   });
 
-  it('sends a code again at most once, and only after a short pause', () => {
+  it('send a code again at most once, and only after a short delay', () => {
     const twice = reduce(at('exchange', { coolings: 1 }), EVENTS['rate-limited']).model;
     expect(twice.canResend).to.equal(false);
     const long = reduce(at('exchange'), { type: 'rate-limited', generation, waitMs: 31_000 }).model;
@@ -163,20 +163,20 @@ describe('what the sign-in table decides by', () => {
     expect(longest.canResend).to.equal(true);
   });
 
-  it('asks the person when the pauses in a row become too long', () => {
+  it('require the user when consecutive delays become too long', () => {
     const model = at('exchange', { cooledMs: 299_500 });
     expect(tell(reduce(model, EVENTS['rate-limited']))).to.equal('prompt rate-limited require');
     const longest = at('exchange', { cooledMs: 299_000 });
     expect(tell(reduce(longest, EVENTS['rate-limited']))).to.equal('cooling rate-limited cool');
   });
 
-  it('asks the person at once when the service wants more patience than that, and keeps to it in the background', () => {
+  it('require the user immediately if the service requests a longer delay, and respect the delay in the background', () => {
     const hour: AuthEvent = { type: 'rate-limited', generation, waitMs: 3_600_000 };
     expect(tell(reduce(at('exchange'), hour))).to.equal('prompt rate-limited require');
     expect(reduce(at('renewing-exchange'), hour).effects).to.deep.equal([{ type: 'hold', ms: 3_600_000 }]);
   });
 
-  it('goes back after a pause to the step that was refused', () => {
+  it('return after a delay to the step that was refused', () => {
     const back = (cooledFrom: AuthState): string =>
       tell(reduce(at('cooling', { cooledFrom, challenge, error: { code: 'rate-limited' } }), EVENTS.elapsed));
     expect(back('login')).to.equal('prompt rate-limited require');
@@ -185,7 +185,7 @@ describe('what the sign-in table decides by', () => {
     expect(back('wait')).to.equal('wait - deadline poll');
   });
 
-  it('asks the person when a renewal fails and the token is dead, and says nothing while it lives', () => {
+  it('require the user when a renewal fails and the token has expired, and show nothing while it is valid', () => {
     for (const where of ['renewing-host', 'renewing-silent', 'renewing-exchange'] as const) {
       const dead = reduce(at(where, { isAlive: false, reason: 'expired' }), EVENTS.failed);
       expect(dead.model.state, where).to.equal('prompt');
@@ -195,7 +195,7 @@ describe('what the sign-in table decides by', () => {
     expect(tell(cooling)).to.equal('cooling rate-limited cool');
   });
 
-  it('does not renew where nothing but the person could, until the token is dead', () => {
+  it('do not renew if only the user could, until the token has expired', () => {
     const model = at('signed-in', { canSilent: false });
     expect(reduce(model, EVENTS['renew-due']).effects).to.deep.equal([]);
     const dead = { ...model, isAlive: false };
@@ -204,7 +204,7 @@ describe('what the sign-in table decides by', () => {
     expect(tell(reduce(at('signed-in', { isAlive: false }), spent))).to.equal('prompt - require');
   });
 
-  it('starts a method only where there is something to start, and waits where the answer comes from elsewhere', () => {
+  it('start a method only if there is something to start, and wait if the response comes from elsewhere', () => {
     const challenged = (method: Method): AuthEvent => {
       return { type: 'challenged', generation, methods: [method], method, hints: {} };
     };
@@ -214,7 +214,7 @@ describe('what the sign-in table decides by', () => {
     expect(tell(reduce(waiting, EVENTS.started))).to.equal('wait - deadline poll');
   });
 
-  it('resets the count of pauses and the mark of a sign-out once the person signs in or a token is there', () => {
+  it('reset the count of delays and the sign-out flag once the user signs in or a token arrives', () => {
     const tired = { coolings: 3, cooledMs: 5, signedOut: 'now', sessionMade: true } as const;
     const signIn = (via: 'popup' | 'redirect' | 'host' | 'form'): AuthEvent => ({ type: 'sign-in', via });
     const moves: readonly (readonly [AuthModel, AuthEvent, boolean])[] = [
@@ -235,7 +235,7 @@ describe('what the sign-in table decides by', () => {
       });
   });
 
-  it('holds no secret, whatever happened', () => {
+  it('hold no secret, whatever happened', () => {
     let model = at('popup');
     for (const event of [EVENTS.code, EVENTS.token]) {
       model = reduce(model, { ...event, generation: model.generation } as AuthEvent).model;

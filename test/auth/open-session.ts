@@ -1,4 +1,4 @@
-// Opens sessions for tests and listens to what they report. Each has a service of its own, unless the test says otherwise.
+// Opens sessions for tests and records what they report. Each has its own service by default.
 import type { Post } from '../../src/auth/post.ts';
 import { type AuthDeps, type AuthSession, openAuthSession } from '../../src/auth/session.ts';
 import type { AuthTimes } from '../../src/auth/times.ts';
@@ -43,7 +43,7 @@ export function open(
   return { session, changes, next: (name) => new Promise((resolve) => waiting.push({ name, resolve })) };
 }
 
-/** Ends what the test opened. */
+/** Closes everything that the test opened. */
 export function closeAll(): void {
   for (const session of opened.splice(0)) session.close();
 }

@@ -1,4 +1,4 @@
-// What a page may set where its service differs: each setting by what it changes on the wire.
+// What a page may set for services that differ: each setting by its effect on the requests.
 import { expect } from '@open-wc/testing';
 import { createSettings } from '../../src/core/config.ts';
 import { createSend } from '../../src/service/http.ts';
@@ -9,7 +9,7 @@ import { granted, openSilent } from './scripted.ts';
 afterEach(closeAll);
 
 describe('a service that differs', () => {
-  it('says nothing of the end of its tokens, which the page knows', async () => {
+  it('sends no expiry of its tokens, which the page sets', async () => {
     let count = 0;
     let renew = (): void => undefined;
     const renewed = new Promise<void>((resolve) => {
@@ -31,7 +31,7 @@ describe('a service that differs', () => {
     }
   });
 
-  it('wants the token in another header, in another scheme or in none', async () => {
+  it('needs the token in another header, in another scheme or in none', async () => {
     const own = globalThis.fetch;
     const seen: (readonly (string | null)[])[] = [];
     globalThis.fetch = (input, init) => {
@@ -60,7 +60,7 @@ describe('a service that differs', () => {
     ]);
   });
 
-  it('is told of a sign-out by the adapter of the page, where there is one', async () => {
+  it('is notified of a sign-out by the adapter of the page, if there is one', async () => {
     const told: unknown[] = [];
     const adapter = {
       logout: async (body: unknown) => ({ status: told.push(body) && 204, body: undefined }),

@@ -1,4 +1,4 @@
-// When a token that is at hand is forgotten, and when the page is asked in place of the person.
+// When a stored token is deleted, and when the page is asked before the user.
 
 import { expect } from '@open-wc/testing';
 import type { Change } from '../../src/core/changes.ts';
@@ -8,7 +8,7 @@ import { fixtures, follow, granted } from './scripted.ts';
 
 afterEach(closeAll);
 
-it('a token is forgotten when the page is left for good, and kept when it may come back', async () => {
+it('a token is deleted when the page is unloaded, and kept if the page may come back', async () => {
   let count = 0;
   const { session } = open({
     getToken: () => {
@@ -24,7 +24,7 @@ it('a token is forgotten when the page is left for good, and kept when it may co
   expect(await token()).to.equal('token-2');
 });
 
-it('a page that answers auth-required is asked before the person when the service refuses the next code', async () => {
+it('a page that responds to auth-required is asked before the user when the service refuses the next code', async () => {
   const { post, sent } = follow([granted(), { status: 400, body: {} }]);
   const reasons: string[] = [];
   const states: string[] = [];
@@ -36,14 +36,14 @@ it('a page that answers auth-required is asked before the person when the servic
   };
   const { session } = open(
     {
-      // Another test file may have left the mark of a sign-out, which stops silent sign-in.
+      // Another test file may have left the sign-out flag, which stops silent sign-in.
       clientId: crypto.randomUUID(),
       auth: 'auto',
       silent: 'auto',
       authorizePath: `${fixtures}authorize.html`,
       redirectUri: `${fixtures}secure-uploader-callback.html`,
     },
-    // However slow the machine is, the frame answers.
+    // However slow the machine is, the frame responds.
     { silentMs: 1e8 },
     post,
     onChange,

@@ -1,4 +1,4 @@
-// What sign-in takes from the page around it: how long work lasts, how a person signs in, and which cookies a frame can see.
+// What sign-in depends on in its page: how long work lasts, how a user signs in, and which cookies a frame can see.
 
 import { expect } from '@open-wc/testing';
 import type { FlowContext } from '../../src/auth/flows.ts';
@@ -14,10 +14,10 @@ const settingsOf = (input: SettingsInput): Settings =>
   createSettings({ baseUrl: 'https://api.example', ...input });
 const getToken = (): string => 'token';
 
-describe('the watch over work', () => {
+describe('the activity monitor', () => {
   const times = { ...AUTH_TIMES, checkMs: 400, workMs: 1000 };
 
-  it('checks in steps from the first call until no call was made for as long as work lasts, then not again', async () => {
+  it('checks in steps from the first call until no call was made for the duration of work, then not again', async () => {
     const clock = stopClock();
     try {
       let checkCount = 0;
@@ -39,7 +39,7 @@ describe('the watch over work', () => {
     }
   });
 
-  it('counts as work what is less than its time ago', async () => {
+  it('counts as work whatever is more recent than its duration', async () => {
     const clock = stopClock();
     try {
       const watch = watchWork({ ...times, checkMs: 1e9 }, new AbortController().signal, () => undefined);
@@ -72,7 +72,7 @@ describe('the watch over work', () => {
   });
 });
 
-it('tells of a page that is looked at again, comes back, or is left for good, until its signal ends', () => {
+it('reports a page that becomes visible, is restored, or is unloaded, until its signal ends', () => {
   const told: string[] = [];
   const stop = new AbortController();
   watchPage(stop.signal, {
@@ -99,7 +99,7 @@ it('tells of a page that is looked at again, comes back, or is left for good, un
   for (const [target, event] of events) expect(toldBy(target, event), event.type).to.equal('');
 });
 
-describe('how a person signs in', () => {
+describe('the way a user signs in', () => {
   const rows: readonly (readonly [
     input: SettingsInput,
     source: AuthModel['source'],
@@ -120,7 +120,7 @@ describe('how a person signs in', () => {
   ];
   for (const [input, source, way, hosted, interactive] of rows) {
     const { auth = 'auto' } = input;
-    it(`is ${way} with ${auth}${input.getToken ? ' and getToken' : ''}, where the ${source} gave the last token`, () => {
+    it(`is ${way} with ${auth}${input.getToken ? ' and getToken' : ''} if the ${source} provided the last token`, () => {
       const settings = settingsOf(input);
       expect(ownWay(settings, source)).to.equal(way);
       expect(isHosted(settings)).to.equal(hosted);
@@ -129,17 +129,17 @@ describe('how a person signs in', () => {
   }
 });
 
-describe('a session begins', () => {
+describe('a session starts', () => {
   const begin = (input: SettingsInput): AuthModel => firstModel(settingsOf(input), AUTH_TIMES, false);
 
-  it('with a silent try only where a person may sign in, and the page lets it', () => {
+  it('with a silent attempt only if a user may sign in, and the page allows it', () => {
     expect(begin({}).canSilent).to.equal(true);
     expect(begin({ silent: 'off' }).canSilent).to.equal(false);
     expect(begin({ auth: 'none' }).canSilent).to.equal(false);
     expect(begin({ auth: 'token', getToken }).canSilent).to.equal(false);
   });
 
-  it('with no frames where the page is isolated, since it may not show those of others', () => {
+  it('with no frames if the page is cross-origin isolated, since it may not show frames of others', () => {
     const { crossOriginIsolated } = globalThis;
     const set = (value: boolean): unknown =>
       Object.defineProperty(globalThis, 'crossOriginIsolated', { value, configurable: true });
@@ -159,7 +159,7 @@ describe('a session begins', () => {
   });
 });
 
-describe('the service is on the site of the page', () => {
+describe('the service is same-site with the page', () => {
   const rows: readonly (readonly [baseUrl: string, page: string, isSame: boolean])[] = [
     ['https://app.example', 'https://app.example', true],
     ['https://api.app.example/v1', 'https://www.app.example', true],
@@ -174,7 +174,7 @@ describe('the service is on the site of the page', () => {
     ['http://127.0.0.1', 'http://localhost', false],
   ];
   for (const [baseUrl, page, isSame] of rows)
-    it(`${isSame ? 'where' : 'not where'} one is ${baseUrl} and the other ${page}`, () => {
+    it(`${isSame ? 'if' : 'not if'} one is ${baseUrl} and the other ${page}`, () => {
       expect(isSameSite(baseUrl, new URL(page))).to.equal(isSame);
     });
 });

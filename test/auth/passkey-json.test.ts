@@ -1,4 +1,4 @@
-// The JSON of a passkey: what the browser is asked for, and what is sent of its answer, natively and by hand.
+// The JSON of a passkey: the options for the browser, and the response to the service, natively and by hand.
 
 import { expect } from '@open-wc/testing';
 import { askPasskey } from '../../src/auth/passkey.ts';
@@ -12,7 +12,7 @@ let asked: CredentialRequestOptions | undefined;
 let answer: () => unknown = () => null;
 const own = Object.getOwnPropertyDescriptor(globalThis, 'PublicKeyCredential');
 
-/** Lets the browser read JSON itself, by this function, or not. */
+/** Enables or disables the browser's own JSON parser, replaced by this function. */
 function setReader(parseRequestOptionsFromJSON: ((json: unknown) => unknown) | undefined): void {
   Object.defineProperty(globalThis, 'PublicKeyCredential', {
     configurable: true,
@@ -52,11 +52,11 @@ const credential = (more: object = {}) => ({
   ...more,
 });
 
-describe('what the browser is asked for', () => {
+describe('the passkey options', () => {
   const list = (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value, (_, part) => (part instanceof Uint8Array ? [...part] : part)));
 
-  it('is read by hand where the browser cannot', async () => {
+  it('are parsed by hand if the browser cannot', async () => {
     answer = () => credential();
     const request = {
       challenge: '-_8B',
@@ -80,7 +80,7 @@ describe('what the browser is asked for', () => {
     expect(list(asked?.publicKey)).to.deep.include({ allowCredentials: [] });
   });
 
-  it('is read by the browser where it can, with the host of the service', async () => {
+  it('are parsed by the browser if it can, with the host of the service', async () => {
     answer = () => credential();
     const read: unknown[] = [];
     const options = { challenge: new Uint8Array([9]) };
@@ -93,7 +93,7 @@ describe('what the browser is asked for', () => {
     expect(asked?.publicKey).to.equal(options);
   });
 
-  it('is nothing for another domain, nor where the request cannot be read', async () => {
+  it('are missing for another domain, and if the request is invalid', async () => {
     for (const json of [
       { challenge: 'AQ', rpId: 'example.org' },
       { challenge: 'AQ', rpId: 7 },
@@ -104,13 +104,13 @@ describe('what the browser is asked for', () => {
   });
 });
 
-describe('what is sent of the answer', () => {
-  it('is what the browser writes, where it can', async () => {
+describe('the passkey response', () => {
+  it('is serialized by the browser, if it can', async () => {
     answer = () => credential({ toJSON: () => 'written' });
     expect(await askPasskey({ challenge: 'AQ' }, base, signal)).to.equal('written');
   });
 
-  it('is written by hand where that throws', async () => {
+  it('is serialized by hand if that throws', async () => {
     const written = {
       id: 'id',
       rawId: 'AQI',
@@ -129,15 +129,15 @@ describe('what is sent of the answer', () => {
   });
 
   for (const [title, code, act] of [
-    ['nothing where the person declined', 'passkey-canceled', new DOMException('no', 'NotAllowedError')],
-    ['nothing where it was given up', 'passkey-canceled', new DOMException('no', 'AbortError')],
-    ['nothing where the browser refuses', 'passkey-unavailable', new DOMException('no', 'SecurityError')],
+    ['missing if the user declined', 'passkey-canceled', new DOMException('no', 'NotAllowedError')],
+    ['missing after an abort', 'passkey-canceled', new DOMException('no', 'AbortError')],
+    ['missing if the browser refuses', 'passkey-unavailable', new DOMException('no', 'SecurityError')],
     [
-      'nothing where something else is wrong',
+      'missing after any other error',
       'passkey-unavailable',
       Object.assign(new Error('no'), { name: 'AbortError' }),
     ],
-    ['nothing where there is none', 'passkey-canceled', undefined],
+    ['missing if there is none', 'passkey-canceled', undefined],
   ] as const)
     it(`is ${title}`, async () => {
       answer = () => {

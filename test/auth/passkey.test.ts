@@ -1,4 +1,4 @@
-// How long a passkey is asked for. An authenticator that nobody touches stands in for the browser's own.
+// When a passkey may be requested. A virtual authenticator without user presence replaces the browser's own.
 import { expect } from '@open-wc/testing';
 import { closeAll, failuresOf } from './open-session.ts';
 import { challenged, openForm, until } from './scripted.ts';
@@ -26,7 +26,7 @@ after(() => {
 });
 afterEach(closeAll);
 
-/** What the browser was asked for where a service on `baseUrl` names that domain. */
+/** The browser's options if a service on `baseUrl` names that domain. */
 async function rpIdAskedFor(baseUrl: string, rpId: string | undefined): Promise<unknown> {
   const challenge = { public_key: { challenge: 'AAAA', ...(rpId !== undefined && { rpId }) } };
   const script = [challenged('t', { available_methods: ['passkey'], challenge })];
@@ -45,7 +45,7 @@ async function rpIdAskedFor(baseUrl: string, rpId: string | undefined): Promise<
 }
 
 describe('a passkey of', () => {
-  it('the service is asked for by its host, or a parent domain of that', async () => {
+  it('the service is requested for its host, or a parent domain of it', async () => {
     expect(await rpIdAskedFor('https://files.example.com', undefined)).to.deep.equal(['files.example.com']);
     expect(await rpIdAskedFor('https://files.example.com', 'files.example.com')).to.deep.equal([
       'files.example.com',
@@ -53,13 +53,13 @@ describe('a passkey of', () => {
     expect(await rpIdAskedFor('https://files.example.com', 'example.com')).to.deep.equal(['example.com']);
   });
 
-  it('the page, or of any other domain, is never asked for by a service elsewhere', async () => {
+  it('the page, or of any other domain, is never requested for a service elsewhere', async () => {
     for (const rpId of [location.hostname, 'les.example.com', 'a.files.example.com', 'other.example', ''])
       expect(await rpIdAskedFor('https://files.example.com', rpId), rpId).to.equal('passkey-unavailable');
   });
 });
 
-it('a passkey is asked for until the person does something else, and then not any more', async () => {
+it('a passkey is requested until the user chooses another action', async () => {
   const challenge = { public_key: { challenge: 'AAAA' } };
   const opened = openForm([challenged('t', { available_methods: ['passkey'], challenge })]);
   const { session, form } = opened;

@@ -1,7 +1,7 @@
-// Plays the people of the reference service from a page: what their authenticators show, what they were sent, what they press.
+// Plays the users of the reference service from a page: the codes of their authenticators, their messages, their approvals.
 import { findReference } from '../service/reference.ts';
 
-/** What the service says of a user to a test. */
+/** What the service reports about a user to a test. */
 export interface Person {
   readonly totp: string;
   readonly recovery_codes: readonly string[];

@@ -1,4 +1,4 @@
-// The answer of a sign-in page, checked word by word: whose it is, and what it says.
+// The response of a sign-in page, checked word by word: its origin, and its meaning.
 
 import { expect } from '@open-wc/testing';
 import { readAnswer } from '../../src/auth/pkce.ts';
@@ -18,7 +18,7 @@ function read(params: string, input: SettingsInput = {}): unknown {
 
 const grant = { code: 'c', verifier: 'v', via: 'popup' };
 
-describe('an answer of the sign-in page', () => {
+describe('a response of the sign-in page', () => {
   const good = 'code=c&state=our-state';
   const rows: readonly (readonly [string, SettingsInput, unknown])[] = [
     [good, {}, grant],

@@ -1,4 +1,4 @@
-// What the answer to a code means, status by status.
+// The meaning of the response to a code, status by status.
 
 import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/exchange.ts';
@@ -24,7 +24,7 @@ async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {
 const failed = (code: string, status: number) => ({ type: 'failed', error: { code, status } });
 const burnt = (code: string, status: number) => ({ type: 'burnt', error: { code, status } });
 
-describe('the answer to a code', () => {
+describe('the response to a code', () => {
   for (const [status, expected] of [
     [199, failed('service-failed', 199)],
     [200, ['token', 't']],
@@ -48,7 +48,7 @@ describe('the answer to a code', () => {
       expect(await outcomeOf({ status, body: { token: 't' } })).to.deep.equal(expected);
     });
 
-  it('asks for a pause by 503 only where it says how long', async () => {
+  it('requests a delay by 503 only with Retry-After', async () => {
     for (const status of [429, 503])
       expect(await outcomeOf({ status, retryAfterMs: 0 })).to.deep.equal({
         type: 'rate-limited',
@@ -57,19 +57,19 @@ describe('the answer to a code', () => {
     expect(await outcomeOf({ status: 500, retryAfterMs: 1 })).to.deep.equal(burnt('service-failed', 500));
   });
 
-  it('refuses the code where it says so by any status', async () => {
+  it('refuses the code if it says so with any status', async () => {
     for (const body of [{ error: 'invalid_grant' }])
       expect(await outcomeOf({ status: 409, body })).to.deep.equal(failed('code-rejected', 409));
     for (const body of [{ error: 'other' }, { code: 'invalid_grant' }, 'invalid_grant', undefined])
       expect(await outcomeOf({ status: 409, body })).to.deep.equal(failed('service-failed', 409));
   });
 
-  it('without a token in an object leaves open what became of the code', async () => {
+  it('without a token in an object leaves the outcome of the code unknown', async () => {
     for (const body of [undefined, 'a page of text', {}, { token: 7 }, []])
       expect(await outcomeOf({ status: 200, body })).to.deep.equal(burnt('token-malformed', 200));
   });
 
-  it('that never came leaves that open too', async () => {
+  it('that never arrived leaves that unknown too', async () => {
     expect(await outcomeOf(new UploaderError('timeout', 'late'))).to.deep.equal({
       type: 'burnt',
       error: { code: 'timeout' },

@@ -1,4 +1,4 @@
-// What is taken of an address that the page was loaded with, and what is no answer.
+// What is read from the URL that the page was loaded with, and what is no response.
 import { expect } from '@open-wc/testing';
 import { isAnswer } from '../../src/auth/pkce.ts';
 import { settled } from '../support/collect.ts';
@@ -7,7 +7,7 @@ import { follow, granted, until } from './scripted.ts';
 
 afterEach(closeAll);
 
-/** Opens a session on a page that was loaded with this answer, to a round of so long ago. */
+/** Opens a session on a page that was loaded with this response, to an authorization request of this age. */
 function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof follow> {
   const stored = { verifier: 'v', returnTo: location.href, createdAtMs: Date.now() - ageMs };
   sessionStorage.setItem('secure-uploader:redirect:our-state', JSON.stringify(stored));
@@ -18,7 +18,7 @@ function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof fol
 
 const MINUTE_MS = 60_000;
 
-describe('a page that was loaded with an answer', () => {
+describe('a page that was loaded with a response', () => {
   // First in this file: the code that reads the answer is still to be loaded, which takes longer than closing the session.
   it('redeems nothing for an element that was removed meanwhile', async () => {
     const opened = comeBack('code=c&state=our-state', MINUTE_MS);
@@ -28,7 +28,7 @@ describe('a page that was loaded with an answer', () => {
     expect([opened.sent, opened.session.snapshot.state]).to.deep.equal([[], 'signed-out']);
   });
 
-  it('redeems its code, and has nothing of it in its address or storage any more', async () => {
+  it('exchanges its code, and removes it from its URL and storage', async () => {
     const before = location.href;
     const opened = comeBack('code=c&state=our-state', 9 * MINUTE_MS);
     expect(location.href).to.equal(before);
@@ -44,7 +44,7 @@ describe('a page that was loaded with an answer', () => {
     ['has a code twice', 'code=c&code=d&state=our-state', MINUTE_MS],
     ['has a code and an error', 'code=c&error=access_denied&state=our-state', MINUTE_MS],
   ] as const) {
-    it(`that ${what} says state-mismatch, and redeems nothing`, async () => {
+    it(`that ${what} reports state-mismatch, and exchanges nothing`, async () => {
       const opened = comeBack(params, ageMs);
       await opened.next('auth-failed');
       expect(failuresOf(opened.changes)).to.deep.equal(['state-mismatch']);
@@ -58,7 +58,7 @@ describe('a forged link', () => {
   const before = location.href;
   afterEach(() => history.replaceState(null, '', before));
 
-  /** The address after a page was loaded with that one. */
+  /** The URL after a page was loaded with that one. */
   async function addressAfter(address: string, redirectUri: string): Promise<string> {
     history.replaceState(null, '', address);
     const opened = open({ auth: 'redirect', redirectUri });
@@ -67,7 +67,7 @@ describe('a forged link', () => {
     return location.href;
   }
 
-  it('loses its answer, and nothing else of the address', async () => {
+  it('loses its response, and nothing else of the URL', async () => {
     const page = `${location.pathname}?folder=7&tab=2`;
     const answer = 'state=x&code=y&iss=z';
     const callback = '/secure-uploader-callback.html';
@@ -77,7 +77,7 @@ describe('a forged link', () => {
     expect(await addressAfter(`${page}&${answer}`, location.pathname)).to.equal(whole);
   });
 
-  it('with a state and neither code nor error is none of ours', async () => {
+  it('with a state and neither code nor error is ignored', async () => {
     const address = `${location.origin}${location.pathname}?state=open#top`;
     history.replaceState(null, '', address);
     const { session, changes } = open({ auth: 'redirect', redirectUri: location.pathname });
@@ -87,8 +87,8 @@ describe('a forged link', () => {
   });
 });
 
-describe('an answer', () => {
-  it('is one with a code or an error, of our state, each once and of a sane length', () => {
+describe('a response', () => {
+  it('has a code or an error, of our state, each once and of a limited length', () => {
     for (const params of ['code=c&state=s', 'error=access_denied&state=s&iss=x'])
       expect(isAnswer(params, 's'), params).to.equal(true);
     const others = [

@@ -1,4 +1,4 @@
-// Renewal in a hidden frame while the service cannot be reached for a while.
+// Renewal in a hidden frame while the service is unreachable for a while.
 import { expect } from '@open-wc/testing';
 import { skipTime } from '../support/clock.ts';
 import { closeAll, failuresOf, forever } from './open-session.ts';
@@ -6,10 +6,10 @@ import { granted, openSilent } from './scripted.ts';
 
 afterEach(closeAll);
 
-describe('a hidden frame that fails while the token lives', () => {
-  it('is tried again until it works: uploads that nobody watches go on', async () => {
+describe('a hidden frame that fails while the token is valid', () => {
+  it('is retried until it works, and uploads continue without the user', async () => {
     const script = [granted({ expires_in: 600 }), granted({ token: 'second-token', expires_in: 900 })];
-    // What the page that stands in for the service answers.
+    // The response of the page that replaces the service.
     const params: Record<string, string> = {};
     const opened = openSilent(script, { authOptions: { params } }, { coolBaseMs: 10, checkMs: 20 });
     const { session, changes } = opened;

@@ -1,4 +1,4 @@
-// One round of signing in: where none may begin, and what is taken for its answer.
+// One authorization request: where none may start, and what is accepted as its response.
 import { expect } from '@open-wc/testing';
 import { createTransaction } from '../../src/auth/pkce.ts';
 import { runPopup, trySilent } from '../../src/auth/rounds.ts';
@@ -11,11 +11,11 @@ afterEach(closeAll);
 
 const settings = createSettings({ baseUrl: 'https://service.example' });
 
-describe('a page that may not encrypt', () => {
+describe('a page without encryption', () => {
   before(() => Object.defineProperty(crypto, 'subtle', { configurable: true, value: undefined }));
   after(() => Reflect.deleteProperty(crypto, 'subtle'));
 
-  it('opens no window, and says why', () => {
+  it('opens no window, and reports why', () => {
     const own = window.open;
     let count = 0;
     window.open = () => {
@@ -32,14 +32,14 @@ describe('a page that may not encrypt', () => {
     }
   });
 
-  it('begins no round', async () => {
+  it('starts no authorization request', async () => {
     const round = createTransaction(settings, 'https://page.example/callback.html');
     expect(await rejection(round)).to.include({ code: 'insecure-context' });
   });
 });
 
-describe('a silent round', () => {
-  it('is run in a frame that nobody sees, that cannot take over the page, and that is gone afterwards', async () => {
+describe('a silent authorization request', () => {
+  it('runs in a hidden frame that cannot navigate the page, and that is removed afterwards', async () => {
     const stop = new AbortController();
     const silent = trySilent(settings, 'https://page.example/callback.html', stop.signal);
     const frames = (): NodeListOf<HTMLIFrameElement> => document.querySelectorAll('iframe[sandbox]');
@@ -60,8 +60,8 @@ describe('a silent round', () => {
   });
 });
 
-describe('a round', () => {
-  it('takes nothing from its channel but what a callback page of this version sends', async () => {
+describe('an authorization request', () => {
+  it('accepts from its channel only messages of a callback page of this version', async () => {
     const frame = document.createElement('iframe');
     document.body.append(frame);
     const channel = new BroadcastChannel('secure-uploader:our-state');

@@ -1,4 +1,4 @@
-// The effects of the sign-in table by themselves, with what comes back of them.
+// The effects of the sign-in table alone, with the events that they cause.
 
 import { createFlows, type FlowContext, type Flows } from '../../src/auth/flows.ts';
 import type { Effect, FlowEvent } from '../../src/auth/machine-types.ts';
@@ -18,7 +18,7 @@ export const answering = (answer: PostAnswer): Partial<FlowContext> => ({ post: 
 const { random } = Math;
 const stops: AbortController[] = [];
 
-/** Ends every flow, and gives the browser back; for `afterEach`. */
+/** Ends every flow, and restores the browser; for `afterEach`. */
 export function stopFlows(): void {
   Math.random = random;
   Reflect.deleteProperty(navigator, 'onLine');

@@ -1,4 +1,4 @@
-// Sessions whose service answers by a script: with a sign-in page that answers at once, or with a form.
+// Sessions whose service follows a script: with a sign-in page that responds immediately, or with a form.
 import { createLoginForm, type LoginForm } from '../../src/auth/form.ts';
 import type { Post, PostAnswer } from '../../src/auth/post.ts';
 import type { AuthDeps } from '../../src/auth/session.ts';
@@ -7,7 +7,7 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { type Opened, open } from './open-session.ts';
 
-/** One answer after the other, the last one for ever. */
+/** One response after the other, the last one repeated. */
 export type Script = readonly (PostAnswer | UploaderError)[];
 
 export interface Sent {
@@ -17,7 +17,7 @@ export interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** A service that follows the script, and what it was sent. */
+/** A service that follows the script, and the requests it received. */
 export function follow(script: Script): { post: Post; sent: Sent[]; sentAtMs: number[] } {
   const sent: Sent[] = [];
   const sentAtMs: number[] = [];
@@ -33,7 +33,7 @@ export function follow(script: Script): { post: Post; sent: Sent[]; sentAtMs: nu
 
 export const fixtures = new URL('./fixtures/', import.meta.url).href;
 
-/** A session whose sign-in page answers at once, without a word to the person. */
+/** A session whose sign-in page responds immediately, without the user. */
 export function openSilent(
   script: Script,
   input: SettingsInput = {},
@@ -68,13 +68,13 @@ export async function until({ session }: Pick<Opened, 'session'>, state: string)
   while (session.snapshot.state !== state) await new Promise<void>((resolve) => session.subscribe(resolve));
 }
 
-/** The service gives a token. */
+/** The service issues a token. */
 export const granted = (more: object = {}): PostAnswer => ({
   status: 200,
   body: { token: 'service-token', ...more },
 });
 
-/** The service wants one more proof. */
+/** The service requires another proof. */
 export const challenged = (challenge_token: string, more: object = {}): PostAnswer => ({
   status: 200,
   body: { status: 'challenge', challenge_token, available_methods: ['totp', 'sms'], ...more },

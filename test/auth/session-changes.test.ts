@@ -1,4 +1,4 @@
-// What a step of sign-in means to those who watch: its snapshot, and the changes that are told.
+// The snapshot after a step of sign-in, and the reported changes.
 
 import { expect } from '@open-wc/testing';
 import type { AuthEvent, AuthModel } from '../../src/auth/machine-types.ts';
@@ -8,7 +8,7 @@ import type { AuthState } from '../../src/core/types.ts';
 import { at, challenge, EVENTS } from './sign-in-table.ts';
 
 describe('the snapshot of sign-in', () => {
-  it('wants the person where somebody waits and nothing goes on by itself', () => {
+  it('requires the user if a call waits and nothing continues automatically', () => {
     const alone: readonly AuthState[] = ['asking-host', 'silent', 'exchange', 'signed-in', 'cooling'];
     const states: readonly AuthState[] = [
       ...alone,
@@ -23,7 +23,7 @@ describe('the snapshot of sign-in', () => {
     }
   });
 
-  it('has the error, whether a retry can help, and when it goes on by itself', () => {
+  it('has the error, whether a retry can help, and when it continues automatically', () => {
     const { now } = Date;
     Date.now = () => 1000;
     try {
@@ -50,7 +50,7 @@ describe('the snapshot of sign-in', () => {
     }
   });
 
-  it('is the one at hand where nothing in it would change', () => {
+  it('stays the same object if nothing in it changes', () => {
     const error = { code: 'rate-limited', retryAfterMs: 7 } as const;
     const before = createSnapshot(at('prompt', { error }), 'auto', true);
     const next = (patch: Partial<AuthModel>, hasWaiters = true): boolean =>
@@ -81,14 +81,14 @@ describe('the changes of a step', () => {
   };
   const changed = (state: AuthState, previous: AuthState): unknown => ['auth-changed', { state, previous }];
 
-  it('are none where nothing changed', () => {
+  it('are none if nothing changed', () => {
     expect(told(at('prompt'), at('prompt'))).to.deep.equal([]);
     const error = { code: 'network' } as const;
     expect(told(at('prompt', { error }), at('prompt', { error }))).to.deep.equal([]);
     expect(told(at('signed-in'), at('signed-in'))).to.deep.equal([]);
   });
 
-  it('are the state, the challenge, the failure, and that somebody is signed in, in this order', () => {
+  it('are the state, the challenge, the failure, and the sign-in, in this order', () => {
     const model = at('signed-in', { challenge, error: { code: 'network' } });
     expect(told(at('prompt'), model, EVENTS.challenged, 'soon')).to.deep.equal([
       changed('signed-in', 'prompt'),
@@ -109,7 +109,7 @@ describe('the changes of a step', () => {
     expect(told(at('answer', { challenge: undefined }), at('answer'), EVENTS.wrong)).to.deep.equal([]);
   });
 
-  it('say who signed out, or that the token has run out', () => {
+  it('include who signed out, or that the token has expired', () => {
     const out = (reason: 'user' | 'other-tab'): unknown[] =>
       told(at('signed-in'), at('signed-out'), { type: 'sign-out', reason });
     for (const reason of ['user', 'other-tab'] as const)
@@ -123,11 +123,11 @@ describe('the changes of a step', () => {
   });
 });
 
-describe('the mark of a sign-out', () => {
+describe('the sign-out flag', () => {
   const service = { baseUrl: `https://${crypto.randomUUID()}.test`, clientId: 'a' };
   afterEach(() => localStorage.clear());
 
-  it('is for one client of one service, until somebody signs in', () => {
+  it('applies to one client of one service, until a user signs in', () => {
     // Windows that other test files opened may write here at any time.
     const ownKeys = (): string[] => Object.keys(localStorage).filter((key) => key.includes(service.baseUrl));
     const others = [
@@ -145,7 +145,7 @@ describe('the mark of a sign-out', () => {
     expect([hasSignedOut(service), ownKeys()]).to.deep.equal([false, []]);
   });
 
-  it('is kept nowhere, and stops nothing, where the browser has no storage', () => {
+  it('is not stored, and blocks nothing, if the browser has no storage', () => {
     const storage = Object.getOwnPropertyDescriptor(globalThis, 'localStorage');
     Object.defineProperty(globalThis, 'localStorage', {
       configurable: true,

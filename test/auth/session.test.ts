@@ -1,4 +1,4 @@
-// The shared session as an uploader sees it: tokens from the page, one for all who wait, renewed when refused.
+// The shared session as an uploader sees it: tokens from the page, one for all waiting calls, renewed when refused.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -10,7 +10,7 @@ import { granted, openSilent, until } from './scripted.ts';
 afterEach(closeAll);
 
 describe('a page that has a token', () => {
-  it('is asked once for all who wait', async () => {
+  it('is asked once for all waiting calls', async () => {
     let calls = 0;
     const { session, changes } = open({
       getToken: async (reason) => {
@@ -26,7 +26,7 @@ describe('a page that has a token', () => {
     expect(Object.isFrozen(session.snapshot)).to.equal(true);
   });
 
-  it('may answer auth-required there and then, once', async () => {
+  it('may respond to auth-required synchronously, once', async () => {
     let second: unknown;
     const { session } = open({}, {}, noPost, (change) => {
       if (change.name !== 'auth-required') return;
@@ -41,7 +41,7 @@ describe('a page that has a token', () => {
     expect((second as DOMException).name).to.equal('InvalidStateError');
   });
 
-  it('is asked again with the reason when its token was refused, and the call is made again', async () => {
+  it('is asked again with the reason when its token was refused, and the call is repeated', async () => {
     const reasons: string[] = [];
     const { session } = open({
       getToken: (reason) => {
@@ -58,7 +58,7 @@ describe('a page that has a token', () => {
     expect(reasons).to.deep.equal(['first', 'rejected']);
   });
 
-  it('is told of a failure, and waits for "Try again" without losing its place', async () => {
+  it('is notified of a failure, and waits for "Try again" without losing its position', async () => {
     let calls = 0;
     const { session, next } = open({
       auth: 'token',
@@ -76,7 +76,7 @@ describe('a page that has a token', () => {
     expect(await waiting).to.equal('token');
   });
 
-  it('is given up after its time, and a page without a token at once', async () => {
+  it('times out, and a page without a token fails immediately', async () => {
     const slow = open({ getToken: () => new Promise(() => undefined) }, { hostMs: 20 });
     const failed = slow.next('auth-failed');
     const stop = new AbortController();
@@ -94,7 +94,7 @@ describe('a page that has a token', () => {
     alone.abort();
   });
 
-  it('gives what is no token, and nothing is called with it', async () => {
+  it('that returns no valid token causes no call', async () => {
     const { session, next } = open({ getToken: async () => 'two words' });
     const failed = next('auth-failed');
     const stop = new AbortController();
@@ -111,14 +111,14 @@ describe('a page that has a token', () => {
 });
 
 describe('a call with a token', () => {
-  it('is made without one, and without a word, in mode none', async () => {
+  it('is made without one, and without an event, in mode none', async () => {
     const { session, changes } = open({ auth: 'none' });
     expect(await session.withToken(async (token) => token, forever)).to.equal(undefined);
     session.signIn();
     expect(changes).to.deep.equal([]);
   });
 
-  it('is made again at once with the newer token when the older one is refused late', async () => {
+  it('is repeated immediately with the newer token when the older one is refused late', async () => {
     let calls = 0;
     const { session } = open({ getToken: () => `token-${++calls}` });
     let refuse = (): void => undefined;
@@ -150,7 +150,7 @@ describe('a call with a token', () => {
     expect([error.code, error.status, calls]).to.deep.equal(['token-rejected', 401, 2]);
   });
 
-  it('is not made with one new token after another: after a few that were all refused the person is asked', async () => {
+  it('is not repeated with one new token after another: after a few refused ones the user is required', async () => {
     let count = 0;
     const { session } = open({ getToken: () => `token-${++count}` }, { brakeMs: 1, brakeCount: 3 });
     const stop = new AbortController();
@@ -164,7 +164,7 @@ describe('a call with a token', () => {
     expect([session.snapshot.state, count]).to.deep.equal(['prompt', 4]);
   });
 
-  it('keeps its token when the answer is 403, and renews nothing', async () => {
+  it('keeps its token when the response is 403, and renews nothing', async () => {
     let calls = 0;
     const { session } = open({ getToken: () => `token-${++calls}` });
     const forbidden = new UploaderError('forbidden', 'no', { status: 403 });
@@ -175,7 +175,7 @@ describe('a call with a token', () => {
     expect(calls).to.equal(1);
   });
 
-  it('waits for the one renewal when the token has run out', async () => {
+  it('waits for the one renewal when the token has expired', async () => {
     let calls = 0;
     const getToken = (): { token: string; expires_at: number } => {
       calls += 1;
@@ -196,8 +196,8 @@ describe('a call with a token', () => {
   });
 });
 
-describe('a session that is shared', () => {
-  it('is one for all who use the same service in the same way', async () => {
+describe('a shared session', () => {
+  it('is shared by all that use the same service in the same way', async () => {
     let calls = 0;
     const getToken = (): string => `token-${++calls}`;
     const input = { baseUrl: 'https://shared.example', getToken };
@@ -209,7 +209,7 @@ describe('a session that is shared', () => {
     expect(other.session.snapshot.state).to.equal('signed-out');
   });
 
-  it('is another one for another owner', async () => {
+  it('is separate for another owner', async () => {
     let calls = 0;
     const input = { baseUrl: 'https://shared-by-two.example', getToken: () => `token-${++calls}` };
     const tokenFor = (owner: string): Promise<string | undefined> =>
@@ -219,7 +219,7 @@ describe('a session that is shared', () => {
     expect(await tokenFor('alice')).to.equal('token-1');
   });
 
-  it('has a token of its own for another owner, in whatever way people sign in', async () => {
+  it('has a separate token for another owner, in every sign-in mode', async () => {
     const baseUrl = 'https://owners.example';
     const tokenFor = (owner: string): Promise<string | undefined> =>
       openSilent([granted({ token: `token-of-${owner}` })], { baseUrl, owner }).session.withToken(
@@ -229,13 +229,13 @@ describe('a session that is shared', () => {
     expect([await tokenFor('ann'), await tokenFor('bob')]).to.deep.equal(['token-of-ann', 'token-of-bob']);
   });
 
-  it('goes on when one of two leaves, and ends when the last one has left', async () => {
+  it('stays open when one of two users of it leaves, and ends when the last one has left', async () => {
     let calls = 0;
     const input = { baseUrl: 'https://shared-again.example', getToken: () => `token-${++calls}` };
     const [one, two] = [open(input), open(input)];
     await one.session.withToken(async () => undefined, forever);
     one.session.close();
-    // A session ends in a task of its own.
+    // A session ends in a separate task.
     await sleep(0, forever);
     expect(two.session.snapshot.state).to.equal('signed-in');
     two.session.close();
@@ -248,7 +248,7 @@ describe('a session that is shared', () => {
     expect(open(input).session.snapshot.state).to.equal('signed-out');
   });
 
-  /** A page whose person changes; `other` ends when a call was made with the token after the first one was refused. */
+  /** A page whose user changes; `other` ends when a call was made with the token after the first one was refused. */
   async function changePerson(sameUserField?: string) {
     let person = 'alice';
     const getToken = () => ({ token: `token-of-${person}`, id: person });
@@ -264,7 +264,7 @@ describe('a session that is shared', () => {
     return { ...opened, call, stop };
   }
 
-  it('takes no token of somebody else than before, asks the person, and drops the token at once', async () => {
+  it('rejects the token of another user, requires the user, and drops the token immediately', async () => {
     const { session, next, call, stop } = await changePerson();
     call.catch(() => undefined);
     expect((await next('auth-failed')).code).to.equal('access-denied');
@@ -275,12 +275,12 @@ describe('a session that is shared', () => {
     expect(await session.withToken(async (token) => token, forever)).to.equal('token-of-bob');
   });
 
-  it('takes it where the page says that no field tells whose a token is', async () => {
+  it('accepts it if the page sets that no field identifies the user of a token', async () => {
     const { call } = await changePerson('');
     expect(await call).to.equal('token-of-bob');
   });
 
-  it('shows nothing secret of itself', async () => {
+  it('exposes no secret', async () => {
     const { session, changes } = open({ getToken: () => 'secret-token' });
     await session.withToken(async () => undefined, forever);
     const seen =

@@ -1,4 +1,4 @@
-// The sign-in table as data, written down apart from the code: what is expected in each state on each event.
+// The expected sign-in table, written apart from the code: the result of each event in each state.
 import { createModel } from '../../src/auth/machine.ts';
 import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/machine-types.ts';
 import type { AuthState } from '../../src/core/types.ts';
@@ -59,7 +59,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
 
 export type Where = AuthState | 'renewing-host' | 'renewing-silent' | 'renewing-exchange';
 export const challenge = { methods: [totp, sms], method: sms };
-/** What the model holds there, beside the state. */
+/** Fields of the model there, beside the state. */
 const WHERE: { readonly [W in Where]?: Partial<AuthModel> } = {
   choose: { challenge: { methods: [totp, sms] } },
   start: { challenge },

@@ -1,4 +1,4 @@
-// What is left after a sign-out: no token, nothing that signs in silently, and a few seconds for the last calls.
+// What is left after a sign-out: no token, no silent sign-in, and a few seconds for the last calls.
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { WithToken } from '../../src/core/types.ts';
@@ -18,7 +18,7 @@ const freshUrl = (): string => `https://sign-out-${++count}.example`;
 const tokenOf = ({ session }: Pick<Opened, 'session'>): Promise<string | undefined> =>
   session.withToken(async (token) => token, forever);
 
-/** A call that has nothing to wait for but the person; resolves with the states that it went through. */
+/** A call that waits only for the user; resolves with the states that sign-in passed. */
 async function demand(opened: Opened): Promise<string[]> {
   const states: string[] = [];
   opened.session.subscribe(() => states.push(opened.session.snapshot.state));
@@ -29,8 +29,8 @@ async function demand(opened: Opened): Promise<string[]> {
   return states;
 }
 
-describe('after a sign-out nothing signs in silently', () => {
-  it('on this page, though the service would still know the person', async () => {
+describe('after a sign-out there is no silent sign-in', () => {
+  it('on this page, even if the service still has a session of the user', async () => {
     const opened = openSilent([granted()], { auth: 'auto' });
     await tokenOf(opened);
     await opened.session.signOut();
@@ -40,7 +40,7 @@ describe('after a sign-out nothing signs in silently', () => {
     expect(opened.sent.length).to.equal(1);
   });
 
-  it('after a reload or a restart, until a person clicks, who is asked to sign in afresh', async () => {
+  it('after a reload or a restart, until a click; the user is then asked to sign in again', async () => {
     const input = { auth: 'redirect', baseUrl: freshUrl() } as const;
     const before = openSilent([granted()], input);
     await tokenOf(before);
@@ -55,7 +55,7 @@ describe('after a sign-out nothing signs in silently', () => {
     expect(reloaded.sent).to.deep.equal([]);
   });
 
-  it('in another tab, whose person is told', async () => {
+  it('in another tab, whose user is notified', async () => {
     const baseUrl = freshUrl();
     const opened = openSilent([granted()], { baseUrl });
     await tokenOf(opened);
@@ -77,9 +77,9 @@ describe('after a sign-out nothing signs in silently', () => {
   });
 });
 
-describe('a page that gives tokens', () => {
+describe('a page that provides tokens', () => {
   for (const auth of ['auto', 'token'] as const)
-    it(`is not asked again after a sign-out until it or the person acts (${auth})`, async () => {
+    it(`is not asked again after a sign-out until the page or the user acts (${auth})`, async () => {
       let calls = 0;
       const { session, ...rest } = open({ auth, getToken: () => `token-${++calls}` });
       const opened = { session, ...rest };
@@ -107,7 +107,7 @@ describe('a page that gives tokens', () => {
     expect(await tokenOf(loaded)).to.equal('two');
   });
 
-  it('by answering auth-required is not asked either', async () => {
+  it('by responding to auth-required is not asked either', async () => {
     let answers = 0;
     const opened = open({}, {}, noPost, (change) => {
       if (change.name === 'auth-required') change.detail.respondWith(`token-${++answers}`);
@@ -118,7 +118,7 @@ describe('a page that gives tokens', () => {
     expect(answers).to.equal(1);
   });
 
-  it('lets what waits go on when it acts', async () => {
+  it('lets waiting calls continue when it acts', async () => {
     let calls = 0;
     const opened = open({ auth: 'token', getToken: () => `token-${++calls}` });
     await tokenOf(opened);
@@ -131,7 +131,7 @@ describe('a page that gives tokens', () => {
 });
 
 describe('the last calls', () => {
-  /** A signed-in session, and what its last calls get. */
+  /** A signed-in session, and the responses to its last calls. */
   async function leave(script: Script = [granted()]) {
     let last: WithToken | undefined;
     const onSignOut = (withToken: WithToken): Promise<void> => {
@@ -146,7 +146,7 @@ describe('the last calls', () => {
     return { ...opened, last, left };
   }
 
-  it('have the token of before, and nobody else has it', async () => {
+  it('have the previous token, and no other call has it', async () => {
     const { last, left, session } = await leave();
     const stop = new AbortController();
     const other = session.withToken(async (token) => token, stop.signal).catch(() => 'nothing');
@@ -158,7 +158,7 @@ describe('the last calls', () => {
     expect(late).to.equal('sign-in-required');
   });
 
-  it('have it for five seconds at most; then logout-path is called though they have not ended', async () => {
+  it('have it for five seconds at most; then logout-path is called even if they have not ended', async () => {
     let last: WithToken | undefined;
     const onSignOut = (withToken: WithToken): Promise<void> => {
       last = withToken;
@@ -183,7 +183,7 @@ describe('the last calls', () => {
     }
   });
 
-  it('end with the one to logout-path, with the cookie and without the token, once for all who ask', async () => {
+  it('end with the one to logout-path, with the cookie and without the token, once for all callers', async () => {
     const opened = await leave([granted(), { status: 204, body: undefined }]);
     await Promise.all([opened.left, opened.session.signOut()]);
     expect(opened.sent.slice(1)).to.deep.equal([{ path: '/logout', body: {}, credentials: 'include' }]);
@@ -193,7 +193,7 @@ describe('the last calls', () => {
     new UploaderError('network', 'no'),
     { status: 500, body: undefined },
   ].entries())
-    it(`keep nobody signed in where that one fails: the console says so, once (${index})`, () =>
+    it(`leave no user signed in if that call fails: the console reports it, once (${index})`, () =>
       hearing(async (told) => {
         const opened = await leave([granted(), line]);
         await opened.left;
@@ -202,8 +202,8 @@ describe('the last calls', () => {
       }));
 });
 
-describe('the next sign-in by a person', () => {
-  it('asks the service for a fresh login, until somebody has signed in', async () => {
+describe('the next sign-in by the user', () => {
+  it('requests a fresh login from the service, until a user has signed in', async () => {
     const baseUrl = freshUrl();
     const opened = openSilent([granted()], { baseUrl, auth: 'popup' });
     await tokenOf(opened);

@@ -1,4 +1,4 @@
-// The deadlines of sign-in, as docs/authentication.md has them, and how a page sets others.
+// The deadlines of sign-in, as in docs/authentication.md, and how a page sets others.
 
 import { expect } from '@open-wc/testing';
 import { AUTH_TIMES, coolMs, timesOf } from '../../src/auth/times.ts';
@@ -44,7 +44,7 @@ describe('the times of sign-in', () => {
         expect(timesWith({ times: { [name]: wrong } }), String(wrong)).to.deep.equal(USUAL);
     });
 
-  it('are those that there are, and the lifetime in seconds counts before the one in milliseconds', () => {
+  it('are complete, and the lifetime in seconds takes precedence over the one in milliseconds', () => {
     expect(AUTH_TIMES).to.deep.equal(USUAL);
     expect(timesWith({ times: { otherMs: 7 } })).to.deep.equal(USUAL);
     expect(timesWith({ assumedLifetime: 20 })).to.deep.equal({ ...USUAL, assumedLifetimeMs: 20_000 });
@@ -52,7 +52,7 @@ describe('the times of sign-in', () => {
   });
 });
 
-describe('a pause', () => {
+describe('a delay', () => {
   const { random } = Math;
   const pauses = (share: number, toldMs?: number): number[] => {
     Math.random = () => share;
@@ -68,7 +68,7 @@ describe('a pause', () => {
     expect(pauses(1).map(Math.round)).to.deep.equal([2400, 4800, 38_400, 72_000, 72_000]);
   });
 
-  it('is as long as the service says', () => {
+  it('is as long as the service requests', () => {
     expect(pauses(0, 0)).to.deep.equal([0, 0, 0, 0, 0]);
     expect(pauses(1, 123_456)).to.deep.equal(Array.from({ length: 5 }, () => 123_456));
   });

@@ -1,4 +1,4 @@
-// What a page's author reads on the console when the page itself is in the way of signing in.
+// Console messages to a page's author when the page itself prevents signing in.
 import { expect } from '@open-wc/testing';
 import type { GetToken } from '../../src/core/config.ts';
 import { hearing } from '../support/console.ts';
@@ -7,7 +7,7 @@ import { fixtures, granted, openSilent } from './scripted.ts';
 
 afterEach(closeAll);
 
-/** Asks for a token that does not come; answers the code of the failure, and all that was told by events. */
+/** Requests a token that does not arrive; returns the code of the failure, and all details of events. */
 async function ask({ session, next, changes }: ReturnType<typeof open>): Promise<[string, string]> {
   const failed = next('auth-failed');
   const stop = new AbortController();
@@ -18,7 +18,7 @@ async function ask({ session, next, changes }: ReturnType<typeof open>): Promise
 }
 
 describe('the console', () => {
-  it('says once that getToken threw, and neither it nor an event has what was thrown', async () => {
+  it('reports once that getToken threw, and neither it nor an event contains the error', async () => {
     const ways: GetToken[] = [
       () => {
         throw new TypeError('secret-cookie ran out');
@@ -36,7 +36,7 @@ describe('the console', () => {
     });
   });
 
-  it('has what a token is where the page gave something else, and not what that was', () =>
+  it('describes a token if the page returned something else, and not the returned value', () =>
     hearing(async (told) => {
       const [code] = await ask(open({ getToken: () => 'two words' }));
       expect(code).to.equal('token-malformed');
@@ -44,14 +44,14 @@ describe('the console', () => {
       expect(told[0]).to.contain('This is no token').and.not.contain('two words');
     }));
 
-  it('has nothing of a getToken that works', () =>
+  it('has no message about a getToken that works', () =>
     hearing(async (told) => {
       const { session } = open({ getToken: () => ({ token: 'good' }) });
       expect(await session.withToken(async (token) => token, forever)).to.equal('good');
       expect(told).to.deep.equal([]);
     }));
 
-  it('names client id, redirect address and registration where no answer came in time', () =>
+  it('names client id, redirect URL and registration if no response arrived in time', () =>
     hearing(async (told) => {
       const redirectUri = `${fixtures}no-such-page.html`;
       const input = { redirectUri, clientId: 'my-app' };

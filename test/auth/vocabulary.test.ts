@@ -1,4 +1,4 @@
-// Answers to credentials and challenges: read leniently, trusted strictly.
+// Responses to credentials and challenges: read leniently, trusted strictly.
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
 import {
@@ -26,15 +26,15 @@ const STRICTER = {
 
 const anyStep = fc.constantFrom<Step>('login', 'start', 'answer', 'poll');
 
-describe('the words of an answer', () => {
-  it('are the same however they are written', () => {
+describe('the words of a response', () => {
+  it('are the same however they are spelled', () => {
     for (const word of ['MFA_REQUIRED', 'mfa-required', 'mfaRequired', ' Mfa Required ']) {
       expect(normalize(word)).to.equal('mfarequired');
     }
     expect(normalize(7)).to.equal('');
   });
 
-  it('mean signed in only where they stand in the tables', () => {
+  it('mean signed in only if they are in the tables', () => {
     for (const status of ESTABLISHED.split(' ')) expect(login({ status }), status).to.equal('established');
     for (const next_step of GOING_ON.split(' '))
       expect(login({ next_step }), next_step).to.equal('established');
@@ -43,7 +43,7 @@ describe('the words of an answer', () => {
     expect(login({ status: 'perhaps', next_step: 'authorize' })).to.equal('step-unsupported');
   });
 
-  it('never mean signed in beside a word that is not known, a challenge or a refusing status', () => {
+  it('never mean signed in beside an unknown word, a challenge or an error status', () => {
     const good = ESTABLISHED.split(' ');
     const goodNext = [...good, ...GOING_ON.split(' ')];
     const noise = fc.oneof(fc.string(), fc.constantFrom(undefined, 'dance', 'MFA_REQUIRED', 'locked'));
@@ -78,7 +78,7 @@ describe('the words of an answer', () => {
     expect(count, 'some mean signed in').to.be.greaterThan(100);
   });
 
-  it('mean what the stricter one says where two contradict each other', () => {
+  it('have the stricter meaning if two contradict each other', () => {
     const strict = Object.entries(STRICTER).flatMap(([code, words]) =>
       words.split(' ').map((word) => [code, word] as const),
     );
@@ -116,7 +116,7 @@ describe('the words of an answer', () => {
     expect(login({})).to.equal('step-unsupported');
   });
 
-  it('tell what went wrong, step by step', () => {
+  it('report what went wrong, step by step', () => {
     expect(login({ status: 'denied', error: 'invalid_credentials' }, 401)).to.equal('credentials-rejected');
     expect(login({}, 401)).to.equal('credentials-rejected');
     expect(login({ status: 'locked' }, 401)).to.equal('account-locked');
@@ -141,10 +141,10 @@ describe('the words of an answer', () => {
   });
 });
 
-describe('the methods of an answer', () => {
+describe('the methods of a response', () => {
   const families = (list: unknown): string[] => readMethods(list, true).map(({ family }) => family);
 
-  it('are known by their names, as words and as objects', () => {
+  it('are recognized by their names, as words and as objects', () => {
     for (const family of ['totp', 'email', 'sms', 'push', 'passkey', 'recovery', 'code']) {
       for (const entry of [family, family.toUpperCase(), { id: 'x1', type: family }, { type: family }])
         expect(families([entry]), JSON.stringify(entry)).to.deep.equal([family]);
@@ -155,14 +155,14 @@ describe('the methods of an answer', () => {
     }
   });
 
-  it('are begun by a call of their own, except those whose code is there already', () => {
+  it('are started by a separate call, except those whose code exists already', () => {
     const begun = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'].filter(
       (family) => readMethods([family], true)[0]?.needsStart,
     );
     expect(begun).to.deep.equal(['passkey', 'push', 'email', 'sms']);
   });
 
-  it('are offered in one order, and what cannot be used here is not offered', () => {
+  it('are offered in one order, and unsupported ones are not offered', () => {
     expect(families(['recovery', 'sms', 'email', 'totp', 'push', 'passkey'])).to.deep.equal([
       'passkey',
       'push',
@@ -176,7 +176,7 @@ describe('the methods of an answer', () => {
     expect(login({ challenge_token: 't', available_methods: ['retina'] })).to.equal('method-unsupported');
   });
 
-  it('are begun at once where there is one, or the service names one', () => {
+  it('are started immediately if there is one, or the service names one', () => {
     const challenged = (available_methods: unknown[], next_step: string) =>
       (
         read('login', 200, { status: 'challenge', challenge_token: 't', available_methods, next_step }) as {
@@ -189,8 +189,8 @@ describe('the methods of an answer', () => {
   });
 });
 
-describe('what an answer tells of a challenge', () => {
-  it('is read in all its parts, and junk is left out', () => {
+describe('the challenge of a response', () => {
+  it('is read in all its parts, and invalid ones are ignored', () => {
     const challenge = {
       expires_in: 300,
       delivery: 'a•••@example.com',

@@ -1,4 +1,4 @@
-// What a page takes for the answer of its sign-in window, and when the window counts as closed.
+// What a page accepts as the response of its sign-in window, and when the window counts as closed.
 
 import { expect } from '@open-wc/testing';
 import { runPopup } from '../../src/auth/rounds.ts';
@@ -28,7 +28,7 @@ beforeEach(() => {
   closedCount = 0;
   const told: unknown[][] = [];
   const went: string[] = [];
-  // The source of a message has to be a real window; what the page does with it is noted.
+  // The source of a message has to be a real window; its calls are recorded.
   popup = frame.contentWindow as Window & FakeWindow;
   Object.defineProperties(popup, {
     told: { value: told },
@@ -56,8 +56,8 @@ const send = (more: { origin?: string; source?: Window | null; data?: unknown } 
     new MessageEvent('message', { data, origin: location.origin, source: popup, ...more }),
   );
 
-describe('an answer by message', () => {
-  it('counts from the window itself, of this origin, and is acknowledged there and on the channel', async () => {
+describe('a response by message', () => {
+  it('is accepted from the window itself, of this origin, and is acknowledged there and on the channel', async () => {
     const channel = new BroadcastChannel('secure-uploader:our-state');
     const acknowledged = new Promise((resolve) => {
       channel.onmessage = (event) => resolve(event.data);
@@ -84,7 +84,7 @@ describe('an answer by message', () => {
     channel.close();
   });
 
-  it('is not waited for once it is given up', async () => {
+  it('is not awaited after an abort', async () => {
     const given = rejection(start());
     stop.abort('enough');
     expect(await given).to.equal('enough');
@@ -99,7 +99,7 @@ describe('a window', () => {
     return { closed, went, location: { replace: (url: string) => went.push(url) } };
   };
 
-  it('goes to the sign-in page, unless it is closed already', async () => {
+  it('goes to the sign-in page, unless it is already closed', async () => {
     const open = fake();
     rejection(start(open)).catch(() => undefined);
     const closed = fake(true);
@@ -108,7 +108,7 @@ describe('a window', () => {
     expect([open.went, closed.went]).to.deep.equal([['about:blank#round'], []]);
   });
 
-  it('counts as closed when it has looked so for a while, and is told of once', async () => {
+  it('counts as closed when it has looked so for a while, and is reported once', async () => {
     const clock = stopClock();
     try {
       const target = fake();
@@ -127,7 +127,7 @@ describe('a window', () => {
     }
   });
 
-  it('is not watched any more once its answer is there, or it is given up', async () => {
+  it('is not watched any more once its response has arrived, or it is aborted', async () => {
     const clock = stopClock();
     try {
       const given = rejection(start(fake()));
