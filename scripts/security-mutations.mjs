@@ -21,7 +21,7 @@ export const mutations = [
     after: "const url = new URL(request.url ?? '/', 'http://storage.invalid');",
     test: 'test/server/fuzz.test.ts',
     title:
-      'malformed requests on all three ports end neither the process nor in a server error, and leave no memory behind',
+      'malformed requests on all three ports neither end the process nor cause a server error, and leak no memory',
   },
   {
     rule: 'R2',
@@ -29,7 +29,7 @@ export const mutations = [
     before: "  if (!(await takeAttempt(parts, user.id))) return { kind: 'locked' };\n",
     after: '',
     test: 'test/server/attempts.test.ts',
-    title: 'of many codes that are answered at once, over as many sign-ins, five are checked',
+    title: 'of many codes that are sent at once, over as many sign-ins, five are checked',
   },
   {
     rule: 'R3',
@@ -37,7 +37,7 @@ export const mutations = [
     before: 'const FAILURES_TO_LOCK = 5;',
     after: 'const FAILURES_TO_LOCK = 500;',
     test: 'test/server/sign-in.test.ts',
-    title: 'an unknown user and a wrong password get the same answer, and lock the same',
+    title: 'an unknown user and a wrong password get the same response, and the same lock',
   },
   {
     rule: 'R4',
@@ -45,7 +45,7 @@ export const mutations = [
     before: 'const isFresh = now',
     after: 'const isFresh = row.method === method && now',
     test: 'test/server/attempts.test.ts',
-    title: 'changing between e-mail and SMS sends one code each, and both stay good',
+    title: 'changing between e-mail and SMS sends one code each, and both stay valid',
   },
   {
     rule: 'R5',
@@ -61,7 +61,7 @@ export const mutations = [
     before: '  await parts.limits[what].count(',
     after: '  await parts.tables.names.put(client, { fileId: client });\n  await parts.limits[what].count(',
     test: 'test/server/limits.test.ts',
-    title: 'refused requests are written nowhere',
+    title: 'refused requests are not written to disk',
   },
   {
     rule: 'R7',
@@ -69,7 +69,7 @@ export const mutations = [
     before: 'while (isIP(client) && isTrusted(client)) {',
     after: 'while (isIP(client)) {',
     test: 'test/server/limits.test.ts',
-    title: 'a client’s address is the last one that no trusted proxy has',
+    title: 'a client’s address is the last one that does not belong to a trusted proxy',
   },
   {
     rule: 'R8',
@@ -86,7 +86,7 @@ export const mutations = [
     after:
       'return registered.some((known) => value.startsWith(new URL(known).origin)) ? new URL(value) : undefined;',
     test: 'test/server/authorize.test.ts',
-    title: 'what is wrong with a request is told to a registered callback page only',
+    title: 'errors of a request are reported to a registered callback page only',
   },
   {
     rule: 'R10',
@@ -94,7 +94,7 @@ export const mutations = [
     before: 'if (!hosts.has(',
     after: 'if (hosts.size === 0 && !hosts.has(',
     test: 'test/server/hosts.test.ts',
-    title: 'a name of somebody else that leads here is not served, on any port',
+    title: 'a foreign host name that resolves to the service is refused, on any port',
   },
   {
     rule: 'R11',
@@ -102,8 +102,7 @@ export const mutations = [
     before: 'demo: test,',
     after: 'demo: true,',
     test: 'test/server/hosts.test.ts',
-    title:
-      'codes and phones of demo users are shown in test mode, and elsewhere only when that is switched on',
+    title: 'codes and phones of demo users are shown in test mode, and elsewhere only if that is enabled',
   },
   {
     rule: 'R12',
@@ -120,7 +119,7 @@ export const mutations = [
     after: "> 9 * maxUserBytes) return 'no-room';",
     test: 'test/server/usage.test.ts',
     title:
-      'files, open uploads and what canceled ones left count against the user’s limit, over a restart too',
+      'files, open uploads and remains of canceled ones count against the user’s limit, after a restart too',
   },
   {
     rule: 'R14',
@@ -128,7 +127,7 @@ export const mutations = [
     before: "return isOverTls(parts) ? '__Host-su_session' : 'su_session';",
     after: "return 'su_session';",
     test: 'test/server/hosts.test.ts',
-    title: 'published over TLS, the session cookie is bound to its host, and addresses are the public ones',
+    title: 'with TLS in production, the session cookie is bound to its host, and URLs are the public ones',
   },
   {
     rule: 'R15',
@@ -138,7 +137,7 @@ export const mutations = [
     // biome-ignore lint/suspicious/noTemplateCurlyInString: code as text
     after: "return `[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]\\n`;",
     test: 'test/server/state.test.ts',
-    title: 'a line that was cut off while the service went on takes no other line with it',
+    title: 'a line that was cut off while the service continued breaks no other line',
   },
   {
     rule: 'R16',
@@ -146,7 +145,7 @@ export const mutations = [
     before: 'if (passport.userId !== user.id)',
     after: "if (passport.userId === '')",
     test: 'test/server/refusals.test.ts',
-    title: 'a passport alone is worthless, and so is another user’s bearer with it',
+    title: 'a passport alone is useless, and so is another user’s bearer with it',
   },
   {
     rule: 'R17',
@@ -154,7 +153,7 @@ export const mutations = [
     before: '    if (row?.tokenKey) await tables.tokens.take(row.tokenKey);\n',
     after: '',
     test: 'test/server/sign-in.test.ts',
-    title: 'a code that comes a second time is refused, and the token of the first is revoked',
+    title: 'a code that is sent a second time is refused, and the token of the first is revoked',
   },
   {
     rule: 'R18',
@@ -170,7 +169,7 @@ export const mutations = [
     before: "return createHash('sha256').update(secret).digest('base64url');",
     after: 'return secret;',
     test: 'test/server/sign-in.test.ts',
-    title: 'no token, code or cookie lies readable in the state on disk',
+    title: 'no token, code or cookie is readable in the state on disk',
   },
   {
     rule: 'R20',
@@ -178,7 +177,7 @@ export const mutations = [
     before: "if (c.req.header('origin') !== baseUrl)",
     after: "if (c.req.header('origin') === undefined)",
     test: 'test/server/authorize.test.ts',
-    title: 'the form of another site signs nobody in',
+    title: 'the form of another site signs no user in',
   },
   {
     rule: 'R21',
@@ -202,7 +201,7 @@ export const mutations = [
     before: "if (has === 'none' ||",
     after: "if (has === 'nothing' ||",
     test: 'test/server/refusals.test.ts',
-    title: 'a file of a folder that one may not read is not handed out',
+    title: 'a file of a folder without read permission is not served',
   },
   {
     rule: 'R24',
@@ -227,7 +226,7 @@ export const mutations = [
     after: 'sessionStorage.setItem(STORED + round.state, round.verifier);\n  return seen(await runPopup(',
     test: 'test/e2e/auth-security.test.ts',
     title:
-      'S2: while a window is open, nothing of its round is in any storage of the page, nor in the copy that the window got',
+      'S2: while a window is open, no data of its request is in any storage of the page, nor in the copy that the window got',
   },
   {
     rule: 'S3',
@@ -267,7 +266,7 @@ export const mutations = [
     before: 'return url.origin === location.origin ? url : undefined;',
     after: 'return url;',
     test: 'test/e2e/auth-security.test.ts',
-    title: 'S7: a stored way back that leads to another origin is not taken',
+    title: 'S7: a stored return URL on another origin is ignored',
   },
   {
     rule: 'S8',
@@ -283,7 +282,7 @@ export const mutations = [
     before: 'asker?.postMessage(answer, location.origin);',
     after: "asker?.postMessage(answer, '*');",
     test: 'test/e2e/auth-security.test.ts',
-    title: 'S9: the callback page tells a page of another origin nothing',
+    title: 'S9: the callback page sends nothing to a page of another origin',
   },
   {
     rule: 'S10',
@@ -339,7 +338,7 @@ export const mutations = [
     before: '"oauth4webapi": "^3',
     after: '"oauth4webapi": ">=3',
     test: 'test/package/acceptance.test.ts',
-    title: 'S16: the lock file names one build of each dependency, and sign-in takes one dependency',
+    title: 'S16: the lock file has one version of each dependency, and sign-in has one dependency',
   },
   {
     rule: 'S17',
@@ -347,6 +346,6 @@ export const mutations = [
     before: '## What is not defended\n',
     after: '## Other things\n',
     test: 'test/package/acceptance.test.ts',
-    title: 'S17: the documentation says what is not defended',
+    title: 'S17: the documentation lists what is not defended',
   },
 ];

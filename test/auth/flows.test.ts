@@ -158,7 +158,7 @@ describe('a token request to the page', () => {
     expect(reasons).to.deep.equal(['expired', 'expired']);
   });
 
-  it('that throws, or returns no valid token, fails, and its author is told without the text of the error', () =>
+  it('that throws, or returns no valid token, fails, and warns its author without the text of the error', () =>
     hearing(async (told) => {
       const thrown = (): never => {
         throw new TypeError('a secret');

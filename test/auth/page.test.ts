@@ -179,7 +179,7 @@ describe('the service is same-site with the page', () => {
     });
 });
 
-it('a frame sees the session behind a code only where page and service are on one site, or the page says so', () => {
+it('a frame sees the session behind a code only if page and service are on one site, or the page enables it', () => {
   const isSeen = (input: SettingsInput): boolean | undefined => {
     const settings = settingsOf(input);
     const stored = { verifier: 'v', origin: 'https://api.example', createdAtMs: Date.now() };

@@ -1,4 +1,4 @@
-// The runs: for each profile a sink, for each round every client in a browser of its own, in turn; then medians, a table, JSON.
+// The runs: for each profile a sink, for each round every client in a separate browser, in turn; then medians, a table, JSON.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const RUN_LIMIT_MS = 15 * 60_000;
 const WITH_SERVICE = '@service';
 
-/** Runs what the command line asked for. Answers the status to exit with: 1 where the widget failed once, 2 for a wrong option. */
+/** Runs what the command line requested. Returns the exit status: 1 if the widget failed once, 2 for an invalid option. */
 export async function bench(options) {
   let plans;
   try {
@@ -81,7 +81,8 @@ async function runProfile(profile, page) {
   const sink = await startSink(profile);
   try {
     for (let round = 0; round < profile.rounds; round += 1) {
-      // Another one begins each round: what the first meets (a cold disk, a warm processor) is not always the same client's.
+      // The first client rotates each round: effects of being first (a cold disk, a warm processor) must not always apply to the
+      // same one.
       const order = [...clients.slice(round % clients.length), ...clients.slice(0, round % clients.length)];
       for (const client of order) {
         const run = await runOnce(client, { profile, page, paths, sink });
@@ -120,7 +121,7 @@ function canRun(client, page) {
   return !missing;
 }
 
-// One client in a browser of its own. A failure is a result too.
+// One client in a separate browser. A failure is a result too.
 async function runOnce(client, { profile, page, paths, sink }) {
   const isService = client.endsWith(WITH_SERVICE);
   const target = isService

@@ -1,5 +1,5 @@
-// A fresh browser for each run, and what it costs: memory of the page's process and of all of them, processor time. Memory comes
-// from /proc, so elsewhere than on Linux it is left out.
+// A fresh browser for each run, and its cost: memory of the page's process and of all of them, processor time. Memory is read from
+// /proc, so it is omitted on other systems than Linux.
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
@@ -7,7 +7,7 @@ import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 const SAMPLE_EVERY_MS = 100;
 const MB = 1e6;
 
-/** Starts a Chromium. Answers `{version, openPage(origin, files), limitUplink(page, bytesPerSecond), watch(page), close()}`. */
+/** Starts a Chromium. Returns `{version, openPage(origin, files), limitUplink(page, bytesPerSecond), watch(page), close()}`. */
 export async function startBrowser() {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('no Chromium, Chrome or Edge was found: set CHROME_PATH');
@@ -27,7 +27,7 @@ export async function startBrowser() {
       await page.setInputFiles('input', files);
       return page;
     },
-    /** All that the page sends goes no faster from now on; the answer takes the limit away. */
+    /** Limits the rate of everything that the page sends from now on; the returned function removes the limit. */
     async limitUplink(page, bytesPerSecond) {
       const tools = await context.newCDPSession(page);
       const limit = (uploadThroughput) =>
@@ -57,21 +57,21 @@ function residentMB(pid) {
 
 const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 
-/** Keeps one processor busy with the page, long enough to stand out from the start of a renderer that the browser keeps spare. */
+/** Keeps one processor busy with the page, long enough to exceed the start of a renderer that the browser keeps spare. */
 function burn() {
   const end = performance.now() + 150;
   while (performance.now() < end);
 }
 
-// The page's process is the renderer that was busiest from before the page burned on.
+// The page's process is the renderer that used the most processor time since the busy loop started.
 function findPageProcess(before, after) {
   const grownBy = ({ id, cpuTime }) => cpuTime - (before.find((one) => one.id === id)?.cpuTime ?? 0);
   const renderers = after.filter(({ type }) => type === 'renderer');
   return renderers.sort((a, b) => grownBy(b) - grownBy(a))[0]?.id;
 }
 
-// Begins to watch; `stop()` answers what was used since, by kind of process (`page` being the page's own): megabytes when idle,
-// megabytes above that at the peak (undefined where the system does not tell), seconds of processor time. `cancel()` only ends it.
+// Starts measuring; `stop()` returns the usage since, by kind of process (`page` is the page's own): megabytes when idle, megabytes
+// above that at the peak (undefined if the system does not report it), seconds of processor time. `cancel()` only ends it.
 async function watch(page, processes) {
   const first = await processes();
   await page.evaluate(burn);

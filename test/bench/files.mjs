@@ -1,4 +1,4 @@
-// The files that are uploaded: random bytes on disk, made once and kept in the system's folder for temporary files.
+// The uploaded files: random bytes on disk, created once and kept in the system's folder for temporary files.
 import { randomFillSync } from 'node:crypto';
 import {
   closeSync,
@@ -17,8 +17,8 @@ const PIECE_BYTES = 8 * 2 ** 20;
 const MARK_EVERY_BYTES = 2 ** 20;
 
 /**
- * Paths of `count` files of `sizeBytes` each. A sparse one takes no room but a few random bytes in each MiB, so that no two
- * chunks are alike.
+ * Paths of `count` files of `sizeBytes` each. A sparse one uses only a few random bytes in each MiB, so that no two chunks are
+ * equal.
  */
 export function makeFiles({ count, sizeBytes, sparse = false }) {
   const folder = join(tmpdir(), 'secure-uploader-bench', `${sparse ? 'sparse' : 'random'}-${sizeBytes}`);

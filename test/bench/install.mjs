@@ -1,10 +1,10 @@
-// Brings the bench's own dependencies (the peers and a bundler) here, and the project's where there are none yet.
+// Installs the bench's own dependencies (the peers and a bundler) here, and the project's if they are missing.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Installs what `folder` (this one) and the project above it need. Ends the process with a sentence where that fails. */
+/** Installs the dependencies of `folder` (this one) and of the project above it. Ends the process with a message if that fails. */
 export function install(folder) {
   const root = join(folder, '../..');
   if (!existsSync(join(root, 'node_modules/playwright'))) {

@@ -1,5 +1,5 @@
-// Serves the page that clients run in, on an origin of its own, and bundles what it loads: the clients, and the widget as a user
-// would get it.
+// Serves the page that clients run in, on a separate origin, and bundles what it loads: the clients, and the widget as a user would
+// get it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -11,7 +11,9 @@ const root = join(here, '../..');
 const html =
   '<!doctype html><meta charset="utf-8"><title>bench</title><input type="file" multiple><script type="module" src="/clients.js"></script>';
 
-/** Serves on a free port. Answers `{origin, widgetScript, stop()}`; `widgetScript` is undefined where no widget is asked for or there. */
+/**
+ * Serves on a free port. Returns `{origin, widgetScript, stop()}`; `widgetScript` is undefined if no widget is requested or built.
+ */
 export async function servePage({ withWidget, dist }) {
   const bringWidget = dist ? readDist : bundleWidget;
   const [clients, widget] = await Promise.all([bundleClients(), withWidget ? bringWidget() : undefined]);
@@ -55,7 +57,7 @@ async function bundleClients() {
   return named(await build({ ...common, entryPoints, outdir: here }), here);
 }
 
-// All files lie in one folder, as in the built package: the widget looks for its worker beside itself.
+// All files are in one folder, as in the built package: the widget looks for its worker beside itself.
 async function bundleWidget() {
   const define = join(root, 'src/define.ts');
   if (!existsSync(define)) return undefined;

@@ -1,11 +1,11 @@
-// The situations that clients are timed in: which files, over what line, and who takes part. The line's limits are kept by the
-// sink (sink/line.mjs), so that every client meets the same ones. A slow line is the exception: over loopback the system's
-// buffers take in megabytes at once, which no slow line does, so the browser keeps that limit, as its own tools for developers do.
+// The measured situations: files, connection, clients. The sink applies the limits of the connection (sink/line.mjs), so that they
+// are equal for every client. A slow connection is the exception: over loopback the system's buffers accept megabytes at once,
+// unlike a slow connection, so the browser applies that limit, as its own developer tools do.
 
 const MB = 1e6;
 const KB = 1e3;
 
-/** Everyone, in the order of the table. */
+/** All clients, in the order of the table. */
 const everyone = [
   'secure-uploader',
   'raw-parallel',
@@ -24,12 +24,12 @@ const plainRequests = {
 
 /**
  * Profiles by name. `files`: how many, of how many bytes. `line`: `totalBytesPerSecond` for all connections together,
- * `connectionBytesPerSecond` for each, `latencyMs` that every request waits (preflights too), `cutEveryBytes` (a connection is cut
- * after about so many received bytes), `refuseEvery` (each so many-th request gets a 429), `http2`. `sign: 'call'`: clients that
- * can sign by themselves ask the service for each address. `twice`: each client uploads once before the upload that is timed.
- * `uplink`: all that the page sends together goes at `bytesPerSecond` for the first `forMs`; lanes are counted before and after.
- * `stopAfterMs`: what was reached by then is what counts. `yardstick`: the client that the others are compared with, and `why`;
- * a profile without a client that is a fair limit is compared with the fastest one of the run.
+ * `connectionBytesPerSecond` for each, `latencyMs` of every request (preflights too), `cutEveryBytes` (a connection is cut after
+ * about this many received bytes), `refuseEvery` (every n-th request gets a 429), `http2`. `sign: 'call'`: clients that can sign
+ * themselves ask the service for each URL. `twice`: each client uploads once before the timed upload. `uplink`: everything that the
+ * page sends together is limited to `bytesPerSecond` for the first `forMs`; concurrent requests are counted before and after.
+ * `stopAfterMs`: the progress by then is the result. `yardstick`: the client that the others are compared with, and `why`; a
+ * profile without a client that is a fair limit is compared with the fastest one of the run.
  */
 export const profiles = {
   loopback: {
@@ -60,7 +60,7 @@ export const profiles = {
     clients: everyone,
   },
   small: {
-    // No bare client is a limit here: they take six files at a time and make the calls of each in series.
+    // No raw client is a limit here: they send six files at a time and make the calls of each in series.
     about:
       'many small files, 40 ms a request; uppy-s3, upchunk, raw-parallel and pipe-mem ask the service to sign each address',
     files: { count: 1000, sizeBytes: 10 * KB },
@@ -121,7 +121,7 @@ export const profiles = {
   },
 };
 
-/** The profiles named; none named means the three that the project is judged by. Throws on a name that is none. */
+/** The named profiles; by default the three that the project is judged by. Throws on an unknown name. */
 export function chooseProfiles(names) {
   const chosen = names.length === 0 ? ['loopback', 'gbit', 'wan'] : names;
   const all = chosen.includes('all') ? Object.keys(profiles) : chosen;

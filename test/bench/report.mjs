@@ -1,8 +1,8 @@
-// Makes figures of runs: medians for each client, what they are against the bare ones, a table to read. It measures nothing.
+// Computes the results of runs: medians for each client, ratios to the raw ones, a table to read. It measures nothing.
 const GB = 1e9;
 const CONNECTIONS = 6;
 
-/** The middle of some numbers (of two middles the mean), leaving out what is undefined; undefined where nothing is left. */
+/** The median of some numbers (of two middle ones the mean), without undefined ones; undefined if nothing is left. */
 export function median(values) {
   const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
   if (sorted.length === 0) return undefined;
@@ -11,8 +11,8 @@ export function median(values) {
 }
 
 /**
- * The least time in milliseconds that the line lets these requests and bytes take: all connections together, and six connections to each
- * origin, each with its own limit. Undefined for a line without limits.
+ * The minimum time in milliseconds for these requests and bytes: all connections together, and six connections to each origin, each
+ * with its own limit. Undefined for a connection without limits.
  */
 export function boundMs(line, counts) {
   const { totalBytesPerSecond, connectionBytesPerSecond, latencyMs = 0, http2 } = line;
@@ -26,7 +26,7 @@ export function boundMs(line, counts) {
   return bounds.length ? Math.max(...bounds) : undefined;
 }
 
-/** The figures of one run, from what the page, the browser and the receiving end say. */
+/** The results of one run, from the page, the browser and the receiving end. */
 export function figuresOf({ page, usage, counts, files, line, stopped }) {
   const sizeBytes = files.count * files.sizeBytes;
   const bytes = stopped ? counts.bytes : sizeBytes;
@@ -50,7 +50,7 @@ export function figuresOf({ page, usage, counts, files, line, stopped }) {
     operations: counts.operations,
     preflights: counts.preflights,
     receivedBytes: counts.bytes,
-    // Bytes of files only: what calls to the service carry is not sent twice.
+    // Bytes of files only: bodies of calls to the service are not sent twice.
     receivedRatio: (counts.perOrigin?.storage.bytes ?? counts.bytes) / sizeBytes,
     cuts: counts.cuts,
     refusals: counts.refusals,
@@ -129,7 +129,7 @@ const columns = [
   ['failed', 'failed', (value) => (value ? String(value) : '')],
 ];
 
-/** The rows as text, a column for each figure; a column without figures is left out, a row never. */
+/** The rows as text, a column for each result; a column without results is omitted, a row never. */
 export function tableOf(rows) {
   const used = columns.filter(
     ([, name]) => rows.some((row) => row[name] !== undefined && row[name] !== 0) || name === 'longestTaskMs',
@@ -151,7 +151,7 @@ export function tableOf(rows) {
     .join('\n');
 }
 
-/** What the columns mean, for whoever reads the table. */
+/** The meaning of the columns, for readers of the table. */
 export const legend = `MB/s: file bytes a second, median of the rounds (min, max). Every client that ran has a row, the fastest first. of fastest, of
 yardstick: that median against the one of the fastest client, and of the client that is named above the table. of line: least time that the line allows for this client's own requests and bytes, against the time it took. 1st byte:
 from the start until storage got a byte. task: longest task on the page's thread in all rounds (browsers report those over 50 ms);

@@ -1,4 +1,4 @@
-// The whole reference service for one run: a process of its own (service/main.mjs), an empty folder, a user who is signed in.
+// The whole reference service for one run: a separate process (service/main.mjs), an empty folder, a signed-in user.
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,8 +10,8 @@ export const hasService = () =>
   existsSync(fileURLToPath(new URL('../../demo/server/server.ts', import.meta.url)));
 
 /**
- * Starts the service with its production defaults for a page of that origin. Answers `{service, storage, token, folder}`, `counts()` of
- * what it was asked and of the bytes in finished files, and `stop()`, after which nothing is left on disk.
+ * Starts the service with its production defaults for a page of that origin. Returns `{service, storage, token, folder}`,
+ * `counts()` of its requests and of the bytes in finished files, and `stop()`, after which nothing is left on disk.
  */
 export async function startService(pageOrigin) {
   const child = fork(script, [pageOrigin], { execArgv: ['--import', 'tsx'] });

@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url';
 const script = fileURLToPath(new URL('./sink/main.mjs', import.meta.url));
 
 /**
- * Starts a sink with the profile's line. Answers `{service, storage}` (origins), `reset({keepMemory})` for a new run, `begin(part)` (`before` or
- * `after`: which lanes are counted from then on), `counts()` of what was received since `reset`, and `stop()`.
+ * Starts a sink with the profile's connection. Returns `{service, storage}` (origins), `reset({keepMemory})` for a new run,
+ * `begin(part)` (`before` or `after`: which concurrent requests are counted from then on), `counts()` of what was received since
+ * `reset`, and `stop()`.
  */
 export async function startSink({ line, twice = false }) {
   const tls = line.http2 ? makeCertificate() : undefined;
@@ -44,7 +45,7 @@ export async function startSink({ line, twice = false }) {
   };
 }
 
-// Browsers speak HTTP/2 over TLS only. The certificate is nobody's; the bench's browser is told not to look.
+// Browsers support HTTP/2 over TLS only. The certificate is self-signed; the bench's browser ignores that.
 function makeCertificate() {
   const folder = join(tmpdir(), 'secure-uploader-bench');
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

@@ -1,18 +1,18 @@
-// Challenges that are too old, unknown, or contradict themselves, in the form and against the service.
+// Challenges that have expired, are unknown, or contradict themselves, in the form and against the service.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { detailsOf, inState, logIn, RECORD, turns, until, wireOf } from './support/auth-steps.ts';
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 
-/** A page where somebody has sent e-mail and password, with this answer of the service. */
+/** A page after e-mail and password were sent, with this response of the service. */
 function answerWith(body: object): Promise<Page> {
   world.service.faults.add({ operation: 'login', status: 200, body });
   return logIn(world, 'alice@example.com');
 }
 
 inWorlds({ sites: BOTH_IN_CI }, () => {
-  test('given a user with an authenticator app, codes by mail and message and recovery codes, then all are offered in their order whatever that of the service, switching keeps the flow alive, every request carries the newest challenge token, and each method can finish it', async () => {
+  test('given a user with an authenticator app, codes by mail and message and recovery codes, then all are offered in a fixed order, switching keeps the challenge, every request has the newest challenge token, and each method can finish it', async () => {
     const { people } = world.service;
     const codes = {
       'Code from your authenticator app': async () => people.totp('olga'),
@@ -46,7 +46,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     }
   });
 
-  test('given a wrong code, then the field keeps focus with its text selected, attempts left are shown, and a code pasted with spaces and a dash is taken', async () => {
+  test('given a wrong code, then the field keeps focus with its text selected, attempts left are shown, and a code pasted with spaces and a dash is accepted', async () => {
     const page = await logIn(world, 'tom@example.com', RECORD);
     const field = page.getByLabel('Code', { exact: true });
     const code = await world.service.people.totp('tom');
@@ -82,7 +82,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const page = await logIn(world, 'paul@example.com', hide);
     await page.getByText(/Choose \d+ on/).waitFor();
     const polls = (): number => world.count('challenge');
-    /** As long as the service tells to wait before the next poll, at both ends. */
+    /** The service's delay before the next poll, at both ends. */
     const passPause = async (): Promise<void> => {
       world.service.clock.shift(4_000);
       await page.clock.fastForward(4_000);
@@ -153,7 +153,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(world.count('token'), 0);
   });
 
-  test('given a locked account, then account-locked and no automatic further request, however long it stays so', async () => {
+  test('given a locked account, then account-locked and no automatic further request, however long it stays locked', async () => {
     await world.context.clock.install();
     const page = await logIn(world, 'lou@example.com');
     assert.equal((await until(page, 'auth-failed')).code, 'account-locked');
@@ -165,7 +165,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(world.count('login'), 1);
   });
 
-  test('a code is sent again on a press once its time is over, and the new one signs in', async () => {
+  test('a code is sent again when the button is pressed after its delay, and the new one signs in', async () => {
     await world.context.clock.install();
     const page = await logIn(world, 'mia@example.com', RECORD);
     await page.getByRole('button', { name: 'Code by e-mail' }).click();
@@ -173,11 +173,11 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await again.and(page.locator(':disabled')).waitFor();
     const read = (): Promise<string | undefined> => world.service.people.message('mia', 'email');
     const first = await read();
-    // As long as the service tells to wait, at both ends.
+    // The service's delay, at both ends.
     world.service.clock.shift(30_000);
     await page.clock.runFor(30_000);
     await again.and(page.locator(':enabled')).click();
-    // It is counted anew.
+    // It restarts.
     await again.and(page.locator(':disabled')).waitFor();
     const code = (await read()) ?? '';
     await page.getByLabel('Code', { exact: true }).fill(code);
@@ -191,7 +191,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.notEqual(code, first);
   });
 
-  test('given 429 with Retry-After while the form is shown, then it counts down and goes back to where it was', async () => {
+  test('given 429 with Retry-After while the form is shown, then it counts down and returns to its step', async () => {
     world.service.faults.add({ operation: 'login', status: 429, body: {}, headers: { 'retry-after': '40' } });
     await world.context.clock.install();
     const page = await logIn(world, 'alice@example.com');

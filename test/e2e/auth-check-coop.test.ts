@@ -1,5 +1,5 @@
-// Pages that cut windows off: which of the two ways an answer takes by the headers of page and callback page, and that sign-in
-// works by either. Kept as a table, so that a change in a browser shows.
+// Pages that sever windows: how a response arrives for the headers of page and callback page, and that sign-in works either way.
+// Kept as a table, so that a change in a browser is noticed.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { call, fillIn, inState, isGone, press, until } from './support/auth-steps.ts';
@@ -8,7 +8,7 @@ import { CALLBACK_PATH, inWorlds, world } from './support/auth-world.ts';
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
 const POLICY = 'cross-origin-opener-policy';
-/** What the page sends, what the callback page sends, and whether the answer comes by message too, beside the channel. */
+/** The page's header, the callback page's header, and whether the response arrives by message too, beside the channel. */
 const ROWS: [page: string, callback: string, isMessaged: boolean][] = [
   ['unsafe-none', 'unsafe-none', true],
   ['same-origin', 'unsafe-none', false],
@@ -18,14 +18,14 @@ const ROWS: [page: string, callback: string, isMessaged: boolean][] = [
   ['unsafe-none', 'same-origin', false],
 ];
 
-/** Counts the answers that come by message. */
+/** Counts the responses that arrive by message. */
 const HEAR = `globalThis.messages = 0;
   addEventListener('message', ({ data }) => { if (data?.type === 'secure-uploader:answer') messages += 1; });`;
 
-// Page and callback page are always of one origin, so the site of the service does not matter.
+// Page and callback page always share one origin, so the site of the service does not matter.
 inWorlds({ sites: ['cross-site'] }, () => {
   for (const [pagePolicy, callbackPolicy, isMessaged] of ROWS) {
-    test(`given a page with COOP ${pagePolicy} and a callback page with ${callbackPolicy}, then the window signs in with one code, the answer ${isMessaged ? 'comes both ways' : 'comes by the channel'}, and it never counts as closed`, async () => {
+    test(`given a page with COOP ${pagePolicy} and a callback page with ${callbackPolicy}, then the window signs in with one code, the response ${isMessaged ? 'arrives both ways' : 'arrives by the channel'}, and it never counts as closed`, async () => {
       world.headers['/'] = { [POLICY]: pagePolicy };
       world.headers[CALLBACK_PATH] = { [POLICY]: callbackPolicy };
       const page = await world.open({ auth: 'popup', silent: 'off' }, { script: HEAR });
@@ -43,7 +43,7 @@ inWorlds({ sites: ['cross-site'] }, () => {
     });
   }
 
-  test('a page that is isolated from other origins tries no hidden frame, which could not load there, and signs in by window', async () => {
+  test('a cross-origin isolated page uses no hidden frame, which could not load there, and signs in by window', async () => {
     world.headers['/'] = { [POLICY]: 'same-origin', 'cross-origin-embedder-policy': 'require-corp' };
     const page = await world.open({ auth: 'popup' });
     assert.equal(await page.evaluate(() => crossOriginIsolated), true);

@@ -1,4 +1,4 @@
-// Redeeming a code where the service stumbles: lost answers, 429, junk, odd lifetimes, a foreign issuer.
+// Exchanging a code when the service fails: lost responses, 429, invalid bodies, odd lifetimes, a different issuer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -24,7 +24,7 @@ import { until as untilWidget } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
-/** A page of a browser that the service knows already, so that no password is asked for; nothing is in the log. */
+/** A page of a browser with a session of the service, so that no password is required; the log is empty. */
 async function openKnown(times: object = {}, more: object = {}): Promise<Page> {
   const first = await world.open({ auth: 'popup' });
   await signIn(first, world);
@@ -50,7 +50,7 @@ const codesOf = async (page: Page): Promise<string[]> =>
   (await wireOf(page)).sent.flatMap(({ code_verifier, code }) => (code_verifier && code ? [code] : []));
 
 inWorlds({ sites: BOTH }, ({ site }) => {
-  test('given a token answer that is cut off after the server processed it, then the same code is not sent again; a fresh authorize follows', async () => {
+  test('given a token response that is cut off after the server processed it, then the same code is not sent again; a fresh authorize follows', async () => {
     const page = await openKnown();
     world.service.faults.add({ operation: 'token', cut: 'mid-answer' });
     const waiting = callKnown(page);
@@ -63,11 +63,11 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     const codes = await codesOf(page);
     assert.equal(codes.length, 2);
     assert.notEqual(codes[0], codes[1]);
-    // Across sites a frame was tried first, in vain.
+    // Across sites a frame was tried first, without success.
     assert.equal(world.count('authorize'), site === 'same-site' ? 2 : 3);
   });
 
-  test('given 429 without a readable header on every attempt, then waits grow with jitter, stop at the cap, and the user is asked', async () => {
+  test('given 429 without a readable header on every attempt, then delays grow with jitter, stop at the maximum, and the user is required', async () => {
     const page = await openKnown({ coolBaseMs: 100, coolMaxMs: 10_000, coolCapMs: 600 });
     world.service.faults.add({ operation: 'token', status: 429, body: {}, times: Number.POSITIVE_INFINITY });
     await page.evaluate(() => {
@@ -85,10 +85,10 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     const at = world.entries('token').map((entry) => entry.at);
     const waits = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     const pauses = await page.evaluate(() => (globalThis as unknown as { pauses: number[] }).pauses);
-    // Across sites nothing but a person can begin anew after the one re-send.
+    // Across sites only the user can start another request after the one re-send.
     assert.ok(at.length >= (site === 'same-site' ? 3 : 2) && at.length <= 6, `${at.length} requests`);
     assert.ok(pauses.length >= waits.length && waits.length > 0, `${pauses}`);
-    // Each pause is twice the one before, give or take a fifth by chance, and each request keeps to it.
+    // Each delay is twice the one before, with 20 % jitter, and each request respects it.
     for (const [index, pause] of pauses.entries()) {
       const share = pause / (100 * 2 ** index);
       assert.ok(share >= 0.8 && share <= 1.2 && share !== 1, `pause ${index}: ${pauses}`);
@@ -103,7 +103,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
 });
 
 inWorlds({ sites: BOTH_IN_CI }, () => {
-  test('given 429 with an exposed Retry-After of 3, then exactly one further request follows, not before 3 s, with the wait told', async () => {
+  test('given 429 with an exposed Retry-After of 3, then exactly one further request follows, not before 3 s, and the delay is reported', async () => {
     await world.context.clock.install();
     const page = await openKnown();
     world.service.faults.add({ operation: 'token', status: 429, body: {}, headers: { 'retry-after': '3' } });
@@ -118,14 +118,14 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await page.clock.runFor(3_000);
     assert.equal(await waiting, 'done');
     assert.equal(world.count('token'), 2);
-    // By the page's clock, which was moved.
+    // By the page's clock, which was changed.
     const [first = 0, second = 0] = (await wireOf(page)).sentAtMs;
     assert.ok(second - first >= 3_000, `${second - first} ms`);
     const codes = await codesOf(page);
     assert.equal(codes[0], codes[1], 'the one permitted re-send');
   });
 
-  test('given 429 with Retry-After while the widget redeems, then its panel counts down, and the upload goes on by itself', async () => {
+  test('given 429 with Retry-After while the widget exchanges a code, then its panel counts down, and the upload continues automatically', async () => {
     await world.context.clock.install();
     const page = await openWaiting(world, 'auth="popup"');
     world.service.faults.add({ operation: 'token', status: 429, body: {}, headers: { 'retry-after': '30' } });
@@ -148,7 +148,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     ['{}', { body: {} }, 'token-malformed'],
     ['an empty token', { body: { token: '', expires_at: '2099-01-01T00:00:00Z' } }, 'token-malformed'],
   ] as const) {
-    test(`given the token endpoint answers 200 with ${name}, then ${code}, and no bearer is ever sent`, async () => {
+    test(`given the token endpoint responds with 200 and ${name}, then ${code}, and no bearer is ever sent`, async () => {
       const page = await openKnown();
       const errors: Error[] = [];
       page.on('pageerror', (error) => errors.push(error));
@@ -167,9 +167,9 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     });
   }
 
-  test('given an end of the token in any documented form, or none, then the lifetime used is the documented one', async () => {
+  test('given an expiry of the token in any documented form, or none, then the lifetime is the documented one', async () => {
     const { token } = await world.service.createToken('alice');
-    // Where local time is not UTC, so that one is not taken for the other.
+    // In a time zone other than UTC, so that the two cannot be confused.
     const context = await world.browser.newContext({ timezoneId: 'Asia/Tokyo' });
     const known = await world.open({ auth: 'popup' }, { context });
     assert.equal(await known.evaluate(() => new Date().getTimezoneOffset()), -540);
@@ -193,7 +193,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
       });
       assert.equal(await callKnown(page), 'done', form);
       const [signedIn] = await detailsOf(page, 'signed-in');
-      // A difference of the clocks may be allowed for; a wrong reading would be off by hours.
+      // A difference of the clocks may be compensated; a wrong reading would be off by hours.
       if (told) assert.ok(Math.abs(Date.parse(String(signedIn?.expiresAt)) - endMs) < 60_000, form);
       else assert.equal(signedIn?.expiresAt, undefined, form);
       await page.close();
@@ -201,7 +201,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await context.close();
   });
 
-  test('given an issuer other than the one that is set, then issuer-mismatch is told, and no token request is made', async () => {
+  test('given an issuer other than the configured one, then issuer-mismatch is reported, and no token request is made', async () => {
     const page = await world.open({ auth: 'popup', issuer: 'https://another.example' });
     await callAndAsk(page, world);
     await fillIn(await press(page), world);
@@ -210,12 +210,12 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(world.count('token'), 0);
   });
 
-  test('given the sign-in page answers access_denied, then exactly that is told, and no token request is made', async () => {
+  test('given the sign-in page responds with access_denied, then exactly that is reported, and no token request is made', async () => {
     const page = await world.open({ auth: 'popup' });
     await callAndAsk(page, world);
     const window = await press(page);
     await window.getByLabel('E-mail address').waitFor();
-    // The service's own page has no way to refuse; a service that has one answers so.
+    // The service's own page cannot deny access; a service that can responds like this.
     const asked = new URL(window.url()).searchParams;
     const answer = new URLSearchParams({ error: 'access_denied', state: asked.get('state') ?? '' });
     await window.goto(`${asked.get('redirect_uri')}?${answer}`).catch(() => undefined);

@@ -1,4 +1,4 @@
-// The token runs out while bytes are under way, and no hidden frame can renew it: a single sign-in goes on.
+// The token expires while chunks are being sent, and no hidden frame can renew it: the upload needs one sign-in.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertStoredOnce, begin, CHUNK_COUNT, endMs, HELD_COUNT, SETTINGS } from './support/auth-expiry.ts';
@@ -11,14 +11,14 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const page = await world.openWidget(`${SETTINGS} silent="off"`);
     const sha256 = await begin(page, world);
     await panel(page, 'prompt').waitFor();
-    // What was on its way when the token ran out comes to its end, with nobody signed in.
+    // Requests that ran when the token expired complete, without a signed-in user.
     await until(page, 'upload-paused');
     while (world.count('put') < HELD_COUNT || world.entries('put').some(({ answered }) => !answered))
       await turns(page, 5);
     const puts = world.entries('put');
     const finished = puts.filter(({ stored, answeredAt = 0 }) => stored && answeredAt > endMs(world));
-    assert.ok(finished.length >= HELD_COUNT, 'they ended after the token did');
-    assert.ok(puts.length < CHUNK_COUNT, 'the queue stands still');
+    assert.ok(finished.length >= HELD_COUNT, 'they ended after the token had expired');
+    assert.ok(puts.length < CHUNK_COUNT, 'the queue is paused');
     assert.equal(puts.filter(({ stored }) => stored).length, puts.length);
     assert.equal(world.count('token'), 1);
     const [window] = await Promise.all([page.waitForEvent('popup'), signInButton(page).click()]);

@@ -1,4 +1,4 @@
-// A page inside a page of another site: windows still work there, passwords are not asked for.
+// A page inside a page of another site: windows still work there, the form asks for no password.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright';
@@ -11,7 +11,9 @@ import { eventsOf, PATIENCE_MS } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
-/** Opens a page with a frame, in which another such page is put if there is one; resolves with the innermost, where sign-in is ready. */
+/**
+ * Opens a page with a frame, which contains another such page if there is one; resolves with the innermost, when sign-in is ready.
+ */
 async function openFrames(outer: string, middle?: string): Promise<[Page, Frame]> {
   const page = await world.context.newPage();
   await page.addInitScript('globalThis.__name = (fn) => fn;');
@@ -55,7 +57,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   let browser: Browser;
   let context: BrowserContext;
   before(async () => {
-    // As people have it: a driver would let a page see its storage and channels inside every site. The last list counts.
+    // As in a user's browser: an automated one would expose storage and channels to a page inside every site. The last list counts.
     const features = disableFeatures(['Translate', ...unusedFeatures]);
     browser = await startEngine('chromium', { args: [...chromiumArgs, features] });
   });
@@ -89,7 +91,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
     assert.equal(await waiting, 'done');
   });
 
-  test('given the widget inside a page of another site and a window that severs itself, then Cancel is there all along, and without it the deadline ends it', async () => {
+  test('given the widget inside a page of another site and a window that severs itself, then Cancel stays available, and without it the deadline ends it', async () => {
     await context.clock.install();
     const attributes = `auth="popup" idp-id="corp" silent="off" ${times({ closedGraceMs: 100 })}`;
     const address = world.pages.add('/framed.html', world.element(attributes));
@@ -113,7 +115,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
     await cancel.click();
     const window = await press();
     await fillIn(window, world);
-    // Signed in there, it has no way to say so.
+    // After signing in there, it cannot notify the page.
     await window.clock.runFor(1_500);
     await window.getByText('You can close this window').waitFor();
     await page.clock.fastForward(AUTH_TIMES.popupMs - 60_000);

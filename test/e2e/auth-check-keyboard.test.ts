@@ -1,5 +1,5 @@
-// Every step of signing in by keyboard alone: reached by Tab, named, told once to a screen reader, with nothing for axe to complain
-// about, in the page's own form and on the service's page.
+// Every step of signing in by keyboard alone: reached by Tab, named, announced once to a screen reader, without axe violations, in
+// the page's own form and on the service's page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -11,7 +11,7 @@ import { eventsOf, until as untilWidget } from './support/browser.ts';
 
 declare const gallery: typeof import('./support/auth-gallery.ts').gallery;
 
-/** The accessible name of what has the focus. */
+/** The accessible name of the focused element. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     let element = document.activeElement as HTMLInputElement | null;
@@ -20,7 +20,7 @@ const focused = (page: Page): Promise<string> =>
     return label.replace(/\s+/g, ' ').trim();
   });
 
-/** Presses Tab until what bears that name has the focus. */
+/** Presses Tab until the element with that name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let count = 0; count < 20; count++) {
     if ((await focused(page)) === name) return;
@@ -29,21 +29,21 @@ async function tabTo(page: Page, name: string): Promise<void> {
   assert.equal(await focused(page), name, 'Tab leads to it');
 }
 
-/** Goes to what bears that name and types or presses Enter there. */
+/** Moves to the element with that name and types or presses Enter there. */
 async function enter(page: Page, name: string, text = ''): Promise<void> {
   await tabTo(page, name);
   await page.keyboard.type(text);
   if (!text) await page.keyboard.press('Enter');
 }
 
-/** Signs in by keyboard with the form that the page shows. */
+/** Signs in by keyboard with the visible form. */
 async function logIn(page: Page, email: string, password = world.service.seed.password): Promise<void> {
   await enter(page, 'E-mail address', email);
   await enter(page, 'Password', password);
   await page.keyboard.press('Enter');
 }
 
-/** Begins after what has the focus last, at the top of the page. */
+/** Starts after the last focused element, at the top of the page. */
 const fromTheTop = (page: Page): Promise<void> =>
   page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
 
@@ -55,7 +55,7 @@ async function openForm(): Promise<Page> {
 }
 
 inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
-  test('given keyboard only and the accessibility tree, then password, choice, codes and their mistakes are reached, named, and heard', async () => {
+  test('given keyboard only and the accessibility tree, then password, choice, codes and their errors are reached, named, and announced', async () => {
     const page = await openForm();
     const mail = async (): Promise<string> => (await world.service.people.message('mia', 'email')) ?? '';
     assert.match(
@@ -119,10 +119,10 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     ]);
   });
 
-  test('given keyboard only, then waiting for a phone is heard with its number, and left and gone back to', async () => {
+  test('given keyboard only, then waiting for a phone is announced with its number, and can be left and entered again', async () => {
     await world.context.clock.install();
     const page = await openForm();
-    /** As long as the service tells to wait before the next poll, at both ends. */
+    /** The service's delay before the next poll, at both ends. */
     const passPause = async (): Promise<void> => {
       world.service.clock.shift(4_000);
       await page.clock.runFor(4_000);
@@ -153,7 +153,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     ]);
   });
 
-  test('given keyboard only, then what the form cannot do is heard, and its window is reached', async () => {
+  test('given keyboard only, then an unsupported step is announced, and its window is reached', async () => {
     await world.context.clock.install();
     const page = await openForm();
     await logIn(page, 'lou@example.com');
@@ -185,7 +185,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     ]);
   });
 
-  test('given keyboard only, then the service’s own page signs in by password and code, and axe finds nothing on it', async () => {
+  test('given keyboard only, then the service’s own page signs in by password and code, without axe violations', async () => {
     const page = await world.open({ auth: 'popup' });
     const waiting = call(page, world);
     await until(page, 'auth-required');
@@ -222,7 +222,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     assert.equal(asked.length, 1, JSON.stringify(said));
   });
 
-  test('given a window that the browser blocked, then that is announced once, and the way on without one is reached and named', async () => {
+  test('given a window that the browser blocked, then that is announced once, and the button to continue without one is reached and named', async () => {
     const page = await world.openWidget('silent="off"', `${SAID} globalThis.open = () => null;`);
     await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
     const text = 'Your browser blocked the sign-in window.';
@@ -237,7 +237,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await page.waitForURL(/index\.html$/);
   });
 
-  test('given any state that the form can be in, then axe finds nothing, Tab leads to every control in turn, and what went wrong is announced once', async () => {
+  test('given any state of the form, then there are no axe violations, Tab reaches every control in turn, and errors are announced once', async () => {
     const page = await world.context.newPage();
     await page.addInitScript(SAID);
     await page.goto('about:blank');
@@ -252,7 +252,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
         gallery.show('password');
         gallery.show(state);
       }, state);
-      // Shown again, as every other change of the page does, it says nothing more.
+      // Rendered again, as by every other change of the page, it announces nothing more.
       await page.evaluate((state) => gallery.show(state), state);
       await assertAccessible(page, 'secure-uploader-login', state);
       assert.match(await form.ariaSnapshot(), /^- region "(.+)":\n\s+- heading "\1" \[level=2\]/, state);

@@ -1,5 +1,5 @@
-// Nothing secret shows: not on the page at any moment, not in storage in the middle of an upload, not in events, console and
-// addresses. Where the code has to be is said exactly.
+// No secret is exposed: not on the page at any moment, not in storage in the middle of an upload, not in events, console and URLs.
+// The allowed URLs of the code are listed exactly.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -19,7 +19,7 @@ import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { until as untilWidget } from './support/browser.ts';
 import { createGate } from './support/gate.ts';
 
-/** What went over the wire of a page under one of these names, and what a person knows. */
+/** Values sent or received under one of these names, and the credentials of the user. */
 async function secretsOf(page: Page, email: string, ...more: string[]): Promise<Record<string, string[]>> {
   const { sent, got } = await wireOf(page);
   const named = (name: string): string[] => [...sent, ...got].flatMap((body) => body[name] || []);
@@ -31,7 +31,7 @@ async function secretsOf(page: Page, email: string, ...more: string[]): Promise<
   };
 }
 
-/** The page shows none of the secrets, no line or address has one, and the code that was redeemed is in callback addresses alone. */
+/** The page shows none of the secrets, no console line or URL has one, and the exchanged code is in callback URLs only. */
 async function assertNoLeak(page: Page, traces: Traces, secrets: Record<string, string[]>): Promise<void> {
   assertUnseen([...Object.values(await shownBy(page)), ...traces.lines], secrets);
   const { origin } = new URL(page.url());
@@ -48,7 +48,7 @@ async function assertNoLeak(page: Page, traces: Traces, secrets: Record<string, 
 }
 
 inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
-  test('given a whole session by the form, then nothing secret is in page, storage, events, console or address, and the code in the callback address only', async () => {
+  test('given a whole session by the form, then no secret is in page, storage, events, console or URLs, and the code in the callback URL only', async () => {
     const traces = traceOf(world.context);
     const page = await world.open({ auth: 'local' }, { script: WATCH });
     const waiting = call(page, world);
@@ -63,14 +63,14 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await assertNoLeak(page, traces, await secretsOf(page, 'mia@example.com', 'challenge_token'));
   });
 
-  test('given a sign-in by window and an upload, then token, verifier, password, e-mail and presigned addresses are in no attribute, event, line or storage, in the middle of the upload and after it, and the code in the callback address only', async () => {
+  test('given a sign-in by window and an upload, then token, verifier, password, e-mail and presigned URLs are in no attribute, event, console line or storage, in the middle of the upload and after it, and the code in the callback URL only', async () => {
     const traces = traceOf(world.context);
     const page = await world.openWidget('auth="popup" chunk-size="32768" concurrency="2"', WATCH);
     const over = createGate();
     world.service.faults.add({ operation: 'put', skip: 1, times: 3, waitFor: over.opened });
     await pick(page, world, 4 * 32_768);
     await signInByWindow(page, world);
-    // In the middle: the record is there with the receipt of one chunk, and addresses of others wait to be used.
+    // In the middle: the record exists with the receipt of one chunk, and URLs of others are unused.
     const isStored = /\[\d+,"[0-9a-f]{64}","[^"]+"\]/;
     while (!isStored.test((await shownBy(page)).disk)) await turns(page, 5);
     const presigned = traces.addresses.filter((address) => address.startsWith(world.service.storageUrl));
@@ -83,7 +83,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await assertNoLeak(page, traces, secrets);
   });
 
-  test('given a sign-in that leaves the page, then the code is in the callback address and in the fragment of the page’s own address for that one load, and in nothing else, nor in the history', async () => {
+  test('given a sign-in that leaves the page, then the code is in the callback URL and in the fragment of the page’s own URL for that one load, and in nothing else, nor in the history', async () => {
     const traces = traceOf(world.context);
     const page = await world.openWidget('auth="redirect" silent="off"', WATCH);
     const visited: string[] = [];
@@ -109,9 +109,9 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
   });
 });
 
-/** The addresses that the browser could go back or forward to. */
+/** The URLs in the history of the tab. */
 async function historyOf(page: Page, engine: string): Promise<string[]> {
-  // A page is told only of its neighbours on its own origin; Chromium tells a driver of all.
+  // A page sees only adjacent entries of its own origin; Chromium reports all to a driver.
   if (engine !== 'chromium') return page.evaluate(() => navigation.entries().map(({ url }) => url ?? ''));
   const session = await page.context().newCDPSession(page);
   const { entries } = await session.send('Page.getNavigationHistory');

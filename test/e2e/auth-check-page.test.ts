@@ -1,4 +1,4 @@
-// What the page around sign-in may be: under a strict content policy, in a frame, with a wrong clock, by keyboard alone.
+// The environment of sign-in: under a strict content policy, in a frame, with a wrong clock, by keyboard alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -6,7 +6,7 @@ import { fillIn, pick, signInByWindow, signInThere, times } from './support/auth
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
-/** What was answered to calls that open an upload, and whether they had a bearer. */
+/** Responses to calls that open an upload, and whether they had a bearer. */
 const sessionCalls = (): unknown[] =>
   world.entries('session').map(({ status, hasBearer }) => [status, hasBearer]);
 
@@ -27,7 +27,7 @@ const MODES: Record<string, () => Promise<Page>> = {
     return page;
   },
   'auto, silently': async () => {
-    // By the form, whose session a hidden frame sees on one site and across two.
+    // By the form, whose session is visible to a hidden frame on one site and across two.
     const first = await world.openWidget('auth="local"');
     await pick(first, world);
     await fillIn(first, world);
@@ -61,10 +61,10 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     test(`given a strict content policy with trusted types, then mode ${mode} works with zero violation reports`, async () => {
       const before = world.pages.violations.length;
       const page = await begin();
-      // This service wants a bearer: a mode without one works as far as to be told so.
+      // This service requires a bearer: a mode without one gets as far as that error.
       await until(page, mode === 'none' ? 'upload-failed' : 'upload-completed');
       if (mode === 'none') assert.deepEqual(sessionCalls(), [[401, false]]);
-      // A report of one that would have come by now is on its way before this.
+      // A violation report of that would arrive before this.
       await page.evaluate(() => fetch('/violation', { method: 'POST', body: 'the last one' }));
       assert.deepEqual(world.pages.violations.slice(before), ['the last one']);
     });
@@ -88,18 +88,18 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await page.goto(
       world.pages.add('/framing.html', `<iframe src="${url.replaceAll('&', '&amp;')}"></iframe>`),
     );
-    // The load of a page is that of its frames too, whatever became of them.
+    // The page's load event waits for its frames, whatever became of them.
     assert.equal(world.count('authorize'), 2);
     assert.equal(await page.frameLocator('iframe').locator('main').count(), 0);
   });
 
   for (const hours of [2, -2])
     for (const isShown of [true, false]) {
-      test(`given a device clock that is ${hours} h off, with the clock of the service ${isShown ? 'shown' : 'hidden'}, and a hidden frame that could renew for ever, then the upload completes, with at most two exchanges`, async () => {
+      test(`given a device clock that is ${hours} h off, with the clock of the service ${isShown ? 'shown' : 'hidden'}, and a hidden frame that could renew without end, then the upload completes, with at most two exchanges`, async () => {
         const headers = { 'access-control-expose-headers': 'Retry-After' };
         if (!isShown) world.service.faults.add({ operation: 'token', headers, times: 1000 });
         const shift = `{ const now = Date.now; Date.now = () => now() + ${hours * 3_600_000}; }`;
-        // Nothing but its own judgement keeps it from renewing before each of the calls.
+        // Only its own limits keep it from renewing before each of the calls.
         const page = await world.openWidget(
           `auth="local" chunk-size="32768" batch-size="1" ${times({ brakeMs: 1, checkMs: 20 })}`,
           shift,

@@ -1,12 +1,12 @@
-// Passkeys, by an authenticator that the browser makes up: on the service's own page, in the form of a page on the service's
-// host, and where the page is of another domain.
+// Passkeys, by a virtual authenticator: on the service's own page, in the form of a page on the service's host, and on a page of
+// another domain.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { call, callAndAsk, fillIn, press, showForm, until } from './support/auth-steps.ts';
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 
-/** Gives the browser that shows this page an authenticator with a passkey of petra's. */
+/** Gives the browser of this page an authenticator with a passkey of petra's. */
 async function addAuthenticator(page: Page): Promise<void> {
   const { credentialId, privateKey, rpId } = await world.service.people.addPasskey('petra');
   const base64 = (text: string): string => Buffer.from(text, 'base64url').toString('base64');
@@ -33,14 +33,14 @@ async function addAuthenticator(page: Page): Promise<void> {
   });
 }
 
-/** Counts how often the page asks the authenticator. */
+/** Counts the page's requests to the authenticator. */
 const COUNT = `globalThis.asked = 0;
   const get = navigator.credentials.get.bind(navigator.credentials);
   navigator.credentials.get = (options) => { asked += 1; return get(options); };`;
 const askedOf = (page: Page): Promise<number> =>
   page.evaluate(() => (globalThis as unknown as { asked: number }).asked);
 
-/** Signs petra in by the form that a page shows; nothing may be asked of the authenticator without a press. */
+/** Signs petra in by the form of a page; the authenticator must not be used without a click. */
 async function signInByPasskey(page: Page): Promise<void> {
   await fillIn(page, world, 'petra@example.com');
   const button = page.getByRole('button', { name: 'Use passkey' });
@@ -59,7 +59,7 @@ async function openNear(script = ''): Promise<Page> {
 // The service is on localhost, since passkeys refuse an IP address; a page on 127.0.0.1 is of another site, one on localhost
 // is not.
 inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
-  test('given a passkey user and an authenticator on the service page of another site, when the button is pressed, then sign-in completes, and nothing was asked without a press', async () => {
+  test('given a passkey user and an authenticator on the service page of another site, when the button is pressed, then sign-in completes, and nothing was requested without a click', async () => {
     const page = await world.open({ auth: 'popup' });
     await world.context.addInitScript(COUNT);
     const waiting = call(page, world);
@@ -77,7 +77,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
       'delete PublicKeyCredential.parseRequestOptionsFromJSON; delete PublicKeyCredential.prototype.toJSON;',
     ],
   ]) {
-    test(`given a passkey user and the form on the service’s own site, in a browser with ${name}, when the button is pressed, then sign-in completes, and nothing was asked without a press`, async () => {
+    test(`given a passkey user and the form on the service’s own site, in a browser with ${name}, when the button is pressed, then sign-in completes, and nothing was requested without a click`, async () => {
       const page = await openNear(script);
       const waiting = call(page, world);
       await until(page, 'auth-required');
@@ -88,7 +88,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
     });
   }
 
-  test('given a credential that throws in toJSON, then the assertion is still sent right', async () => {
+  test('given a credential that throws in toJSON, then the assertion is still sent correctly', async () => {
     const page = await openNear(
       'PublicKeyCredential.prototype.toJSON = () => { throw new TypeError("no"); };',
     );

@@ -1,4 +1,4 @@
-// Nothing of a person is left after a sign-out, in whatever way that person signed in and however the network fails meanwhile.
+// No data of a user is left after a sign-out, however that user signed in and however the network fails meanwhile.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,15 +12,15 @@ import { fillIn, isSignedIn, pick, signInByWindow, signInThere, times, turns } f
 import { inWorlds, world } from './support/auth-world.ts';
 
 const CHUNK = 32_768;
-/** Stands in the names and in the contents of the files. */
+/** Part of the names and of the contents of the files. */
 const PRIVATE = 'salary-of-alice';
-/** How long the last calls may take, in these tests. */
+/** The time limit of the last calls in these tests. */
 const LAST_CALLS_MS = 400;
 const ATTRIBUTES =
   `chunk-size="${CHUNK}" concurrency="2" keep-files owner="alice" cancel-path="/files/uploadsession" ` +
   `logout-path="/auth/logout" ${times({ lastCallsMs: LAST_CALLS_MS })}`;
 
-/** How a person signs in, on a page where two files wait for a token or before they are picked. */
+/** The ways to sign in, on a page where two files wait for a token or before they are picked. */
 interface Mode {
   readonly attributes: string;
   /** Before the files are picked. */
@@ -56,7 +56,7 @@ const MODES: Readonly<Record<string, Mode>> = {
     attributes: 'auth="local"',
     whenAsked: (page) => fillIn(page, world),
   },
-  'a session that is there already': {
+  'an existing session': {
     attributes: 'auth="auto"',
     before: async () => {
       const other = await world.openWidget('auth="popup" silent="off"');
@@ -73,14 +73,14 @@ interface Journey {
   readonly secrets: ReadonlySet<string>;
 }
 
-/** A person signs in and uploads two files, which are in the middle when this resolves, with all that is kept of them on disk. */
+/** Signs in and uploads two files, which are in the middle when this resolves, with all their saved data on disk. */
 async function upload({ attributes, before, whenAsked }: Mode): Promise<Journey> {
   const traces = traceOf(world.context);
   const secrets = secretsOf(world.context);
   const page = await world.openWidget(`${attributes} ${ATTRIBUTES}`);
   await before?.(page);
   const paths = [1, 2].map((number) => join(world.folder, `${PRIVATE}-${number}.txt`));
-  // Chunks that the service has already would not be sent.
+  // Chunks that the service already has would not be sent.
   for (const path of paths) {
     const text = `${PRIVATE} ${Math.random()} `;
     writeFileSync(path, text.repeat(Math.ceil((3 * CHUNK) / text.length)));
@@ -97,11 +97,11 @@ async function upload({ attributes, before, whenAsked }: Mode): Promise<Journey>
     return count(/"sessionHeader"/) === 2 && count(isChunk) > 0 && count(isContent) === 2;
   };
   while (!(await isSaved())) await turns(page, 5);
-  assert.ok(secrets.size > 2, 'tokens and session headers are known to the scan');
+  assert.ok(secrets.size > 2, 'the scan has tokens and session headers');
   return { page, traces, secrets };
 }
 
-/** Nothing of the person is stored or shown, and no secret is in an event or on the console. */
+/** No data of the user is stored or shown, and no secret is in an event or on the console. */
 async function assertNothingLeft({ page, traces, secrets }: Journey): Promise<void> {
   await page.locator('secure-uploader >> [part~="file"]').first().waitFor({ state: 'detached' });
   const { localStorage, ...others } = await remainsOf(page);
@@ -125,17 +125,17 @@ async function assertNothingLeft({ page, traces, secrets }: Journey): Promise<vo
 
 /** The scripts of the page hold neither a secret nor the name of a file. */
 async function assertNothingInMemory({ page, secrets }: Journey): Promise<void> {
-  // The page's own list of events names files.
+  // The page's own list of events contains file names.
   await page.evaluate(() => {
     (globalThis as unknown as { events: unknown[] }).events.length = 0;
   });
   assertUnseen(await memoryOf(page), { secret: [...secrets], 'the name of a file': [PRIVATE] });
 }
 
-/** Uploads may still ask for tickets when the sign-out begins. */
+/** Uploads may still request tickets when the sign-out starts. */
 const isOfSignOut = (operation: Operation): boolean => operation === 'cancel' || operation === 'logout';
 
-/** What can become of a call. */
+/** The possible outcomes of a call. */
 const FAILURES: Readonly<Record<string, Partial<Fault>>> = {
   refused: { cut: 'before-body' },
   hanging: { waitFor: new Promise(() => undefined) },
@@ -149,7 +149,7 @@ interface Failure {
   readonly how: string;
 }
 
-/** Signs in, uploads, signs out, and looks for what is left. Resolves with the calls of the sign-out, in order. */
+/** Signs in, uploads, signs out, and checks what is left. Resolves with the calls of the sign-out, in order. */
 async function signOut(engine: Engine, mode: Mode, failure?: Failure | 'offline'): Promise<Operation[]> {
   await world.reset();
   const journey = await upload(mode);
@@ -166,7 +166,7 @@ async function signOut(engine: Engine, mode: Mode, failure?: Failure | 'offline'
     const isThere = (): boolean =>
       log.filter(({ operation }) => operation === failure.operation).length > failure.skip;
     while (!isThere()) await turns(page, 1);
-    // Before any answer.
+    // Before any response.
     await assertNothingLeft(journey);
   }
   await over;
@@ -177,13 +177,13 @@ async function signOut(engine: Engine, mode: Mode, failure?: Failure | 'offline'
 
 inWorlds({ sites: ['same-site'], only: 'chromium' }, ({ engine }) => {
   for (const [at, [name, mode]] of Object.entries(MODES).entries())
-    test(`given a person who signed in by ${name} and uploads, when signing out, then nothing of that person is left, whichever call fails`, async () => {
+    test(`given a user who signed in by ${name} and uploads, when signing out, then no data of that user is left, whichever call fails`, async () => {
       const calls = (await signOut(engine, mode)).filter(isOfSignOut);
       assert.deepEqual(calls, ['cancel', 'cancel', 'logout']);
       const kinds = Object.keys(FAILURES);
       for (const [index, operation] of calls.entries()) {
         const skip = calls.slice(0, index).filter((other) => other === operation).length;
-        // Each call fails in each way, over all ways of signing in.
+        // Each call fails in each way, across all ways of signing in.
         const how = kinds[(at + index) % kinds.length] ?? '';
         await signOut(engine, mode, { operation, skip, how });
       }

@@ -1,4 +1,4 @@
-// A session of the service that a hidden frame sees: tokens come, and are renewed while bytes are under way, without a word.
+// A session of the service that a hidden frame sees: tokens are requested and renewed silently during an upload.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -7,7 +7,7 @@ import { pick, signInByWindow } from './support/auth-steps.ts';
 import { inWorlds, type Site, world } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
 
-/** Across sites a hidden frame sees the session of a window only where the token answer plants its cookie again. */
+/** Across sites a hidden frame sees the session of a window only if the token response sets its cookie again. */
 const SILENT: [Site, object][] = [
   ['same-site', {}],
   ['cross-site', { silentAfterPopup: true, credentials: { token: 'include' } }],
@@ -23,7 +23,7 @@ for (const [only, authOptions] of SILENT) {
       return page;
     };
 
-    test('given a session that a hidden frame sees, when a file is added, then the token comes silently, no window opens, and no frame is left', async () => {
+    test('given a session that a hidden frame sees, when a file is added, then the token is requested silently, no window opens, and no frame is left', async () => {
       const first = await open();
       await pick(first, world);
       await signInByWindow(first, world);
@@ -51,7 +51,7 @@ for (const [only, authOptions] of SILENT) {
       const [, second] = world.entries('token');
       assert.equal(world.count('token'), 2, 'one sign-in, one renewal');
       const later = world.entries('chunks').filter(({ at }) => at > (second?.at ?? 0));
-      assert.ok(later.length > 8, `tickets were asked for after the first token ran out: ${later.length}`);
+      assert.ok(later.length > 8, `tickets were requested after the first token expired: ${later.length}`);
       const names = (await eventsOf(page)).slice(seenBefore).map(({ name }) => name);
       for (const name of ['auth-required', 'auth-failed', 'upload-paused', 'upload-failed', 'signed-out'])
         assert.equal(names.includes(name), false, name);

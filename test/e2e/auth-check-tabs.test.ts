@@ -1,4 +1,4 @@
-// One sign-in for many: tabs side by side, a page that is loaded again, a call that wants more than a password, and the end of it.
+// One sign-in for many: several tabs, a reloaded page, a call that requires a second factor, and the end of it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -18,8 +18,8 @@ import { BOTH_IN_CI, inWorlds, isReady, world } from './support/auth-world.ts';
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
 inWorlds({ sites: BOTH_IN_CI }, () => {
-  test('given five tabs that need a token at once, and whose tokens are due in the same minute, then no two exchanges overlap, and each tab renews once', async () => {
-    // By the form, whose session the hidden frames of all tabs see on one site and across two.
+  test('given five tabs that need a token at once, and whose tokens expire in the same minute, then no two exchanges overlap, and each tab renews once', async () => {
+    // By the form, whose session is visible to the hidden frames of all tabs on one site and across two.
     await until(await logIn(world, 'alice@example.com'), 'signed-in');
     const pages = await Promise.all(Array.from({ length: 5 }, () => world.open({ auth: 'local' })));
     for (const round of ['first', 'renewal']) {
@@ -44,7 +44,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await signIn(one, world);
     const waiting = call(other, world);
     await inState(other, 'prompt', 'signed-in');
-    // Across sites a window is needed, which finds its session and closes by itself.
+    // Across sites a window is needed, which finds its session and closes automatically.
     if ((await other.evaluate(() => tools.session?.snapshot.state)) === 'prompt') await press(other);
     assert.equal(await waiting, 'done');
     await one.evaluate(() => tools.session?.signOut());
@@ -52,7 +52,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(await other.evaluate(() => tools.session?.snapshot.state), 'signed-out');
   });
 
-  test('given a return page with two elements, which are mounted in one task, and that is reloaded, then the code is seen once', async () => {
+  test('given a return page with two elements, which are mounted in one task, and that is reloaded, then the code is used once', async () => {
     const element = world.element('auth="redirect" silent="off"');
     const page = await world.context.newPage();
     const address = world.pages.add('/index.html', element + element);
@@ -72,7 +72,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(world.count('token'), 1);
   });
 
-  test('a call that needs a stronger proof leads to a window that asks for it', async () => {
+  test('a call that requires a second factor opens a window for it', async () => {
     const page = await world.open({ auth: 'popup' });
     await signIn(page, world);
     world.service.faults.add({
@@ -95,8 +95,8 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(await waiting, 'done');
   });
 
-  test('signing out ends the session of the service too where a path is set, and only the person gets back in', async () => {
-    // By the form: across sites the cookie of a window is not the page's to end.
+  test('signing out ends the session of the service too if a path is set, and only the user can sign in again', async () => {
+    // By the form: across sites the page cannot delete the cookie of a window.
     const settings = { auth: 'local', logoutPath: '/auth/logout' };
     const page = await world.open(settings);
     await callAndAsk(page, world);

@@ -1,4 +1,4 @@
-// What the bearer is for and where it goes, seen from real uploads: refused tokens, refused folders, the storage, addresses elsewhere.
+// Where the bearer is sent, in real uploads: refused tokens, forbidden folders, the storage, foreign URLs.
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ beforeEach(() => {
   strays.length = 0;
 });
 
-/** What the service was asked of that kind, about one file or all. */
+/** Requests of that kind, for one file or all. */
 const entries = (operation: string, fileName?: string): LogEntry[] =>
   world.entries(operation).filter((entry) => fileName === undefined || entry.fileName === fileName);
 
@@ -56,7 +56,7 @@ function makeFile(chunkCount = 2): { path: string; fileName: string } {
   return { path, fileName };
 }
 
-/** A page that hands over another token of alice's each time that it is asked. */
+/** A page that returns another token of alice's each time. */
 async function openWithTokens(attributes = ''): Promise<Page> {
   const tokens: string[] = [];
   for (let count = 0; count < 8; count++) tokens.push((await world.service.createToken('alice')).token);
@@ -87,10 +87,10 @@ const failuresOf = async (page: Page): Promise<Record<string, string>> =>
   );
 
 inWorlds({ sites: BOTH_IN_CI }, () => {
-  // The content policy must not be what keeps it in.
+  // The content policy must not be what blocks it.
   before(() => world.pages.allow(elsewhereUrl, 'http://storage.example'));
 
-  test('given getToken, when three files are added together, then no sign-in is shown, it was asked once, and both operations carry the bearer', async () => {
+  test('given getToken, when three files are added together, then no sign-in is shown, it was called once, and both operations carry the bearer', async () => {
     const page = await openWithTokens();
     const files = [makeFile(), makeFile(), makeFile()];
     await pick(page, ...files.map(({ path }) => path));
@@ -107,7 +107,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(entries('authorize').length + entries('login').length + entries('token').length, 0);
   });
 
-  test('given presign answers 401 for a token after a newer one was obtained, then it is retried with the newer one, without another renewal', async () => {
+  test('given presign responds with 401 for a token after a newer one was obtained, then it is retried with the newer one, without another renewal', async () => {
     const [slow, quick] = [makeFile(), makeFile()];
     const page = await openWithTokens();
     const refusal = { operation: 'chunks', status: 401, body: {} } as const;
@@ -150,7 +150,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.ok(entries('session', refused.fileName).length <= 3, 'no loop');
   });
 
-  test('given 403, then no renewal, that file fails with forbidden, and others go on', async () => {
+  test('given 403, then no renewal, that file fails with forbidden, and others continue', async () => {
     const [barred, free] = [makeFile(), makeFile()];
     const page = await openWithTokens();
     world.service.faults.add({
@@ -168,7 +168,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
 
   test('given presigned URLs on another origin, then those requests carry no bearer and no cookie, and no more Referer than the origin', async () => {
     const page = await openWithTokens();
-    // A cookie of the host that the storage is on, for whoever would send one.
+    // A cookie of the storage's host, which must not be sent.
     await world.context.addCookies([
       { name: 'planted', value: 'x', url: world.service.storageUrl, sameSite: 'Lax' },
     ]);
@@ -184,7 +184,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
   });
 
   for (const url of ['http://storage.example/put', 'javascript:alert(1)']) {
-    test(`given a presign answer with the address ${url}, then it is refused`, async () => {
+    test(`given a presign response with the URL ${url}, then it is rejected`, async () => {
       const file = makeFile(1);
       const hash = createHash('sha256').update(readFileSync(file.path)).digest('hex');
       const page = await openWithTokens();
@@ -208,7 +208,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     });
   }
 
-  test('given a path of another host or beside the base URL, then a privileged request throws and sends nothing', async () => {
+  test('given a path of another host or outside the base URL, then a privileged request throws and sends nothing', async () => {
     const { baseUrl } = world.service;
     for (const path of [`${elsewhereUrl}/files`, `${baseUrl}.evil/files`, `${baseUrl}/files/uploadsession`]) {
       // `world.openWidget` writes `base-url` last, and the first of two attributes counts.
@@ -226,7 +226,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.deepEqual(strays, []);
   });
 
-  test('given a redirect answer, then it is an error and not followed', async () => {
+  test('given a redirect response, then it is an error and not followed', async () => {
     const page = await openWithTokens();
     world.service.faults.add({ operation: 'session', redirect: `${elsewhereUrl}/files`, times: FOR_EVER });
     await pick(page, makeFile(1).path);

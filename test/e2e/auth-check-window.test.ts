@@ -1,4 +1,4 @@
-// Windows that the browser really refuses, and windows that are severed and stay open.
+// Windows that the browser really blocks, and windows that are severed and stay open.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';
@@ -18,7 +18,7 @@ import {
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, PATIENCE_MS, until } from './support/browser.ts';
 
-/** Runs in the page by itself: whatever a test did there would count as done by a person, and let windows open. */
+/** Runs in the page without the driver: a script of the driver would count as a user action, and allow windows. */
 const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
   document.addEventListener('auth-failed', ({ detail }) => console.log('failed: ' + detail.code));
   const element = document.querySelector('secure-uploader');
@@ -35,7 +35,7 @@ const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
   look();
 });`;
 
-/** A browser as people have it: automation would switch the popup blocker off. */
+/** A user's browser: automation would disable the popup blocker. */
 const startBlocking = (): Promise<Browser> =>
   startEngine('chromium', { ignoreDefaultArgs: ['--disable-popup-blocking'] });
 
@@ -47,7 +47,7 @@ inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
     });
     after(() => browser.close());
 
-    /** A page that tries to open a window, and was not let. */
+    /** A page that tries to open a window, and was blocked. */
     async function openBlocked(attributes = ''): Promise<Page> {
       const context = await browser.newContext();
       context.setDefaultTimeout(PATIENCE_MS);
@@ -69,7 +69,7 @@ inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
       await page.context().close();
     });
 
-    test('given the browser blocks the window and nothing would be lost, then "Continue on this page" signs in there and comes back', async () => {
+    test('given the browser blocks the window and nothing would be lost, then "Continue on this page" signs in there and returns', async () => {
       const page = await openBlocked('data-without-file');
       const address = page.url();
       await page.getByRole('button', { name: 'Continue on this page' }).click();
@@ -104,7 +104,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(world.count('token'), 1);
   });
 
-  test('given a closed window that nobody opens again, then its deadline tells popup-closed once, and Sign in works again', async () => {
+  test('given a closed window that is not opened again, then its deadline reports popup-closed once, and Sign in works again', async () => {
     await world.context.clock.install();
     const page = await openWaiting(world, times({ closedPollMs: 20, closedGraceMs: 50 }));
     await (await openWindow(page)).close();

@@ -1,5 +1,5 @@
-// Signing in by the element itself, as a page gets it from the build: its own form, leaving the page and coming back, and the
-// service's own page, which has the same form.
+// Signing in by the built element: its own form, leaving the page and returning, and the service's own page, which has the same
+// form.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -19,7 +19,7 @@ const done = async (page: Page): Promise<void> => {
 };
 
 inWorlds({ sites: BOTH_IN_CI }, () => {
-  test('a file brings the form, the form signs in, the file goes on, and the form is gone', async () => {
+  test('a file opens the form, the form signs in, the file continues, and the form is removed', async () => {
     const page = await world.openWidget('auth="local"');
     await addFile(page);
     await fillIn(page, world);
@@ -28,7 +28,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.deepEqual(world.pages.violations, []);
   });
 
-  test('the page is not left where it says no to auth-redirect; else it comes back signed in', async () => {
+  test('the page is not left if it prevents auth-redirect; else it returns signed in', async () => {
     const page = await world.openWidget('auth="redirect"');
     const address = page.url();
     const counts = await page.evaluate(async () => {
@@ -54,7 +54,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await done(page);
   });
 
-  test("the service's own page has the same form, under a policy of its own, and nobody may frame it", async () => {
+  test("the service's own page has the same form, with a separate policy, and cannot be framed", async () => {
     const page = await world.openWidget('auth="popup"');
     await addFile(page);
     const [window, answer] = await Promise.all([

@@ -1,5 +1,4 @@
-// What SECURITY.md promises of sign-in, where no journey and no test of one part shows it: S2, S3, S6, S7,
-// S9 to S12 and S15.
+// Rules of sign-in in SECURITY.md that no other test covers: S2, S3, S6, S7, S9 to S12 and S15.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -22,7 +21,7 @@ import { eventsOf, until as untilWidget } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
-/** Addresses that the browser asks for from now on. */
+/** URLs that the browser requests from now on. */
 function addressesOf(page: Page): string[] {
   const addresses: string[] = [];
   page.context().on('request', (request) => addresses.push(request.url()));
@@ -32,7 +31,7 @@ function addressesOf(page: Page): string[] {
 const wayBack = (window: Page): string | null => new URL(window.url()).searchParams.get('redirect_uri');
 
 inWorlds({ sites: ['same-site'] }, () => {
-  test('S2: while a window is open, nothing of its round is in any storage of the page, nor in the copy that the window got', async () => {
+  test('S2: while a window is open, no data of its request is in any storage of the page, nor in the copy that the window got', async () => {
     const page = await world.open({ auth: 'popup' });
     await callAndAsk(page, world);
     const window = await press(page);
@@ -48,7 +47,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     assert.deepEqual((await window.evaluate(read))[0], []);
   });
 
-  test('S3: a page without the browser’s cryptography starts no round, and says why', async () => {
+  test('S3: a page without the browser’s cryptography starts no sign-in, and reports why', async () => {
     const script = "Object.defineProperty(Crypto.prototype, 'subtle', { get: () => undefined });";
     const page = await world.open({ auth: 'popup' }, { script });
     call(page, world).catch(() => undefined);
@@ -60,7 +59,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     assert.equal(world.count('authorize') + world.count('token'), 0);
   });
 
-  test('S6: the callback address is the same in every round, wherever the page says that it is by now', async () => {
+  test("S6: the callback URL is the same in every request, whatever the page's current URL", async () => {
     const page = await world.open({ auth: 'popup', silent: 'off' });
     await callAndAsk(page, world);
     const first = await press(page);
@@ -77,7 +76,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     assert.equal(wayBack(second), address);
   });
 
-  test('S7: a stored way back that leads to another origin is not taken', async () => {
+  test('S7: a stored return URL on another origin is ignored', async () => {
     const page = await world.open();
     const addresses = addressesOf(page);
     await page.evaluate(() => {
@@ -94,7 +93,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     );
   });
 
-  test('S7: an address in a login answer is not followed', async () => {
+  test('S7: a URL in a login response is not followed', async () => {
     const away = 'http://evil.example/';
     const body = { status: 'redirect', next_step: 'redirect', url: away, redirect_url: away, location: away };
     const headers = { location: away };
@@ -114,7 +113,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     );
   });
 
-  test('S9: the callback page tells a page of another origin nothing', async () => {
+  test('S9: the callback page sends nothing to a page of another origin', async () => {
     const page = await world.open(undefined, { host: 'localhost' });
     const callback = `${world.origin}/secure-uploader-callback.html?code=a&state=b`;
     await page.evaluate(() => {
@@ -133,7 +132,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard), []);
   });
 
-  test('S10: nothing in an address fills the form, on the page or on the service’s own', async () => {
+  test('S10: nothing in a URL fills the form, on the page or on the service’s own', async () => {
     const query = 'email=eve@example.com&username=eve&login_hint=eve@example.com&password=known&idp_id=local';
     const values = (page: Page): Promise<string[]> =>
       page
@@ -157,7 +156,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     assert.deepEqual(await values(window), ['', '']);
   });
 
-  test('S11: a policy that lets no frame in ends in a silent-timeout, and the window still signs in', async () => {
+  test('S11: a policy that blocks frames results in a silent-timeout, and the window still signs in', async () => {
     world.pages.changePolicy('/index.html', (policy) =>
       policy.replace(/frame-src [^;]+/, "frame-src 'none'"),
     );
@@ -180,14 +179,14 @@ inWorlds({ sites: ['same-site'] }, () => {
     await untilWidget(page, 'upload-completed');
     await world.context.clearCookies();
     await until(await logIn(world, 'alice@example.com'), 'signed-in');
-    // What Chromium says of any hidden frame that may reach the page's own origin.
+    // Chromium's warning about any hidden frame with the page's own origin.
     assert.deepEqual(
       lines.filter((line) => !line.startsWith('An iframe which has both allow-scripts')),
       [],
     );
   });
 
-  test('S15: a page that is left for good forgets its token; one that may be shown again keeps it', async () => {
+  test('S15: a page that is unloaded permanently deletes its token; one that may be restored keeps it', async () => {
     const page = await world.open({ auth: 'popup', silent: 'off' });
     await signIn(page, world);
     const leave = (persisted: boolean): Promise<void> =>

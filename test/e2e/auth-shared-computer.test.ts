@@ -1,4 +1,4 @@
-// A computer that two people share: the first one signs out without a network, the second one sits down at the same pages.
+// A computer that two users share: the first one signs out without a network, the second one uses the same pages.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
 const CHUNK = 32_768;
-/** Stands in the names and in the contents of the first person's files. */
+/** Part of the names and of the contents of the first user's files. */
 const PRIVATE = 'salary-of-alice';
 
 /** A tab with two uploaders, for two folders. */
@@ -30,7 +30,7 @@ async function openTab(owner: string): Promise<Page> {
 
 const uploader = (page: Page, index: number): Locator => page.locator('secure-uploader').nth(index);
 
-/** A person gives an uploader a file of three chunks. */
+/** Adds a file of three chunks to an uploader. */
 async function pick(page: Page, index: number, name: string): Promise<void> {
   const path = join(world.folder, name);
   writeFileSync(path, `${name} `.repeat(Math.ceil((3 * CHUNK) / name.length)));
@@ -49,7 +49,7 @@ const isSaved = async (page: Page, count: number): Promise<boolean> => {
   return databases.filter((text) => text.includes('"sessionHeader"')).length === count;
 };
 
-/** What the uploaders of a tab show, and hold in their snapshots. */
+/** The text and the snapshots of the uploaders of a tab. */
 const shownBy = (page: Page): Promise<string> =>
   page.evaluate(() =>
     JSON.stringify(
@@ -62,7 +62,7 @@ const shownBy = (page: Page): Promise<string> =>
   );
 
 inWorlds({ sites: ['same-site'] }, ({ engine }) => {
-  test('given three tabs in which one person uploads, when that person signs out without a network and another one signs in, then nothing of the first is visible, sent or readable from storage', async () => {
+  test('given three tabs in which one user uploads, when that user signs out without a network and another one signs in, then nothing of the first is visible, sent or readable from storage', async () => {
     const traces = traceOf(world.context);
     const secrets = secretsOf(world.context);
     const { log, faults } = world.service;
@@ -77,11 +77,11 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     while (!(await isSaved(first, 3))) await turns(first, 5);
     const ofAlice = [...secrets];
     const bearersOfAlice = log.map(({ bearerNumber = 0 }) => bearerNumber);
-    assert.ok(ofAlice.length > 3, 'tokens and session headers are known to the scan');
+    assert.ok(ofAlice.length > 3, 'the scan has tokens and session headers');
 
     await world.context.setOffline(true);
     await first.evaluate(() => document.querySelectorAll('secure-uploader')[1]?.signOut());
-    // The other tabs hear of it in a task of their own, and delete what they have saved since.
+    // The other tabs are notified in a separate task, and delete what they have saved since.
     const isLeft = async (): Promise<boolean> => {
       const shown = await Promise.all(tabs.map(shownBy));
       return shown.join().includes(PRIVATE) || (await remainsOf(first)).databases.length > 0;
@@ -89,7 +89,7 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     for (let left = 500; left > 0 && (await isLeft()); left--) await turns(first, 2);
     assert.equal(await isLeft(), false, 'nothing of the first person is shown or stored');
 
-    // The next person uses one tab on, whose page changes the owner, loads another one, and leaves the third as it is.
+    // The next user keeps one tab, whose page changes the owner, reloads another one, and leaves the third unchanged.
     await world.context.setOffline(false);
     faults.clear();
     faults.clearLog();

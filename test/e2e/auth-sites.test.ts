@@ -1,4 +1,4 @@
-// Sign-in across one site and two: which channel sees which session, and what the widget makes of it.
+// Sign-in on one site and across two: which channel sees which session, and how the widget uses it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -19,7 +19,7 @@ import { until as untilWidget } from './support/browser.ts';
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
 inWorlds({ sites: BOTH }, ({ site }) => {
-  test('given a token that ran out, when eight calls need one, then it is renewed once and nobody sees it', async () => {
+  test('given an expired token, when eight calls need one, then it is renewed once without a visible change', async () => {
     const page = await logIn(world, 'alice@example.com');
     await until(page, 'signed-in');
     world.service.faults.clearLog();
@@ -31,7 +31,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     assert.deepEqual(states, { state: 'signed-in', mode: 'local', required: false });
   });
 
-  test('a window signs in all that waits, with one code', async () => {
+  test('a window signs in all waiting calls, with one code', async () => {
     const page = await world.open({ auth: 'popup' });
     const waiting = call(page, world, {}, 3);
     await until(page, 'auth-required');
@@ -49,16 +49,16 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     await fillIn(window, world);
     assert.equal(await waiting, 'done');
     assert.equal(world.count('token'), 1);
-    // By itself: the page has no hold of it any more.
+    // Automatically: the page has no reference to it any more.
     await isGone(window);
     const failed = await page.evaluate(() => tools.events.filter(({ name }) => name === 'auth-failed'));
     assert.deepEqual(failed, []);
   });
 
-  test('given the form and a TOTP user, when all is entered, then login, challenge(answer), authorize(prompt=none) and token come in that order, and the upload runs', async () => {
+  test('given the form and a TOTP user, when all is entered, then login, challenge(answer), authorize(prompt=none) and token are called in that order, and the upload runs', async () => {
     const page = await world.openWidget('auth="local"', RECORD);
     await pick(page, world);
-    // What a hidden frame tried in vain before.
+    // An earlier attempt of a hidden frame.
     await page.getByLabel('E-mail address').waitFor();
     world.service.faults.clearLog();
     const asked: URL[] = [];
@@ -85,7 +85,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     assert.deepEqual(world.pages.violations, []);
   });
 
-  test('a token that was lost is followed by a silent one only where the browser lets the frame see the session', async () => {
+  test('a lost token is followed by a silent one only if the browser shows the session to the frame', async () => {
     const page = await world.open({ auth: 'popup' });
     const waiting = call(page, world);
     await until(page, 'auth-required');

@@ -1,4 +1,4 @@
-// Signing in by window, in a real browser against the reference service: what a person does, and what a hostile page tries.
+// Signing in by window, in a real browser against the reference service: user actions, and attacks of a hostile page.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
@@ -18,11 +18,11 @@ import { eventsOf, until } from './support/browser.ts';
 
 inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
   for (const mode of ['query', 'fragment']) {
-    test(`given no session and an answer in the ${mode}, when Sign in is clicked, then a window opens in the same task, the upload starts without another click, and one code is redeemed`, async () => {
+    test(`given no session and a response in the ${mode}, when Sign in is clicked, then a window opens in the same task, the upload starts without another click, and one code is exchanged`, async () => {
       const page = await openWaiting(world, `response-mode="${mode}"`);
       const answers: string[] = [];
       page.context().on('request', (request) => answers.push(request.url()));
-      // The window must be there when the click's own task ends.
+      // The window must exist when the click's own task ends.
       await page.evaluate(() => {
         const scope = globalThis as unknown as { calls: string[] };
         scope.calls = [];
@@ -52,19 +52,19 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     });
   }
 
-  test('given redirect mode and an answer in the fragment, when the person signs in and returns, then the address holds nothing of it', async () => {
+  test('given redirect mode and a response in the fragment, when the user signs in and returns, then the URL contains nothing of it', async () => {
     const page = await world.openWidget('auth="redirect" silent="off" response-mode="fragment"');
     await signInThere(page, world);
     assert.equal(page.url(), `${world.pages.origin}/index.html`);
     assert.equal(world.count('token'), 1);
   });
 
-  test('given the window is closed for real, then within two seconds "Open again" and Cancel are there, Cancel tells popup-closed once, and Sign in works again', async () => {
+  test('given the window is closed for real, then within two seconds "Open again" and Cancel are shown, Cancel reports popup-closed once, and Sign in works again', async () => {
     await world.context.clock.install();
     const page = await openWaiting(world);
     const window = await openWindow(page);
     await window.close();
-    // By its own settings, since how long a machine takes beside them nobody can promise.
+    // Measured by its settings, since the time of a loaded machine is unpredictable.
     assert.ok(AUTH_TIMES.closedPollMs + AUTH_TIMES.closedGraceMs <= 2000);
     await page.clock.runFor(2_000);
     await panel(page, 'popup-lost').waitFor();
@@ -86,7 +86,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await until(page, 'upload-completed');
   });
 
-  test('a window that nobody uses is given up after its time', async () => {
+  test('an unused window times out', async () => {
     const page = await openWaiting(world, times({ popupMs: 700 }));
     const [window] = await Promise.all([page.waitForEvent('popup'), signInButton(page).click()]);
     await until(page, 'auth-failed');
@@ -95,7 +95,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await isGone(window);
   });
 
-  test('given perfectly shaped messages of another origin, another window or a wrong state, then nothing changes, and the real answer still counts', async () => {
+  test('given perfectly shaped messages of another origin, another window or a wrong state, then nothing changes, and the real response still counts', async () => {
     const page = await openWaiting(world);
     const window = await openWindow(page);
     const state = new URL(window.url()).searchParams.get('state') ?? '';
@@ -108,7 +108,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await window.evaluate((params) => {
       opener.postMessage({ type: 'secure-uploader:answer', version: 1, params }, '*');
     }, params);
-    // On the channel: a state of another round, a code twice, a wrong shape.
+    // On the channel: a state of another request, a code twice, a wrong shape.
     await page.evaluate((state) => {
       const channel = new BroadcastChannel(`secure-uploader:${state}`);
       const say = (params: unknown, version = 1): void =>
@@ -144,7 +144,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     assert.equal(world.count('session'), 0);
   });
 
-  test('given a callback page opened by hand, then it says that it can be closed, its address is clean, and no token request is made', async () => {
+  test('given a callback page opened by hand, then it says that it can be closed, its URL is clean, and no token request is made', async () => {
     const page = await world.context.newPage();
     await page.clock.install();
     const errors: Error[] = [];
@@ -155,7 +155,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
       await page.getByText('You can close this window').waitFor();
       assert.equal(page.url(), `${world.pages.origin}/secure-uploader-callback.html`);
     }
-    // Firefox reports the icon that it looks for by itself, and may not have.
+    // Firefox reports the favicon that it requests automatically, and may not have.
     assert.deepEqual(
       errors.filter(({ message }) => !message.includes('favicon')),
       [],
@@ -163,7 +163,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     assert.equal(world.count('token'), 0);
   });
 
-  test('given redirect mode and an empty queue, when the person signs in and returns, then address, history and storage hold nothing of it', async () => {
+  test('given redirect mode and an empty queue, when the user signs in and returns, then URL, history and storage contain nothing of it', async () => {
     const page = await world.openWidget('auth="redirect" silent="off"');
     await signInThere(page, world);
     assert.equal(page.url(), `${world.pages.origin}/index.html`);
@@ -172,12 +172,12 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await page.reload();
     await isReady(page);
     assert.equal(world.count('token'), 1, 'a reload redeems nothing');
-    // A Firefox that is driven does not tell of a page that comes back.
+    // An automated Firefox does not report a page that is restored.
     if (engine === 'chromium') await page.goBack();
     assert.doesNotMatch(page.url(), /[?&#](code|state)=/);
   });
 
-  test('given a return with an unknown state or a code twice, then no token request is made, the address is clean, and state-mismatch is told', async () => {
+  test('given a return with an unknown state or a code twice, then no token request is made, the URL is clean, and state-mismatch is reported', async () => {
     for (const mark of [
       '#secure-uploader-answer?code=a&state=b',
       '#secure-uploader-answer?code=a&code=b&state=c',

@@ -31,7 +31,7 @@ for (const [what, policy] of [
   ['has no policy', undefined],
   ["has a policy with 'wasm-unsafe-eval'", "script-src 'self' 'wasm-unsafe-eval'"],
 ] as const) {
-  test(`BLAKE3 works where the worker's file ${what}`, async () => {
+  test(`BLAKE3 works if the worker's file ${what}`, async () => {
     const page = await pickUnder(policy);
     const [completed] = await until(page, 'upload-completed');
     assert.deepEqual(
@@ -43,7 +43,7 @@ for (const [what, policy] of [
   });
 }
 
-test("BLAKE3 fails with hash-failed where the worker's policy lacks 'wasm-unsafe-eval', and sends nothing", async () => {
+test("BLAKE3 fails with hash-failed if the worker's policy lacks 'wasm-unsafe-eval', and sends nothing", async () => {
   world.service.faults.clearLog();
   const page = await pickUnder("script-src 'self'");
   const [failed] = await until(page, 'upload-failed');

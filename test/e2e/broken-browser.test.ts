@@ -1,5 +1,5 @@
-// The browser itself fails: its database is refused, full, deleted, damaged or of another make, workers may not start, timers of a
-// page that nobody sees hardly run. Every upload ends stored byte for byte, and what it cost is said.
+// The browser itself fails: its database is refused, full, deleted, damaged or of another schema, workers may not start, timers of
+// a hidden page are throttled. Every upload ends stored byte for byte, and warnings report lost features.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -19,14 +19,14 @@ let count = 0;
 
 before(async () => {
   world = await createWorld({ fsync: false });
-  // What a compiler leaves in functions that go to the page.
+  // A helper that the compiler leaves in functions for the page.
   await world.browser.addInitScript('globalThis.__name = (fn) => fn;');
   await world.browser.addInitScript(breakBrowser);
 });
 after(() => world.close());
 afterEach(() => world.service.faults.clear());
 
-/** Breaks what the page's address says, before any other script of the page runs. */
+/** Breaks the feature in the page's URL, before any other script of the page runs. */
 function breakBrowser(): void {
   const isPage = (name: string): boolean => location.pathname === `/${name}.html`;
   if (isPage('refused')) {
@@ -78,13 +78,13 @@ async function isStored(page: Page, { sha256 }: Picked): Promise<void> {
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
 }
 
-/** Codes of the warnings that the page told. */
+/** Codes of the page's warnings. */
 async function warningsOf(page: Page): Promise<string[]> {
   const told = (await eventsOf(page, 'upload-progress')).map(({ detail }) => detail.warning);
   return [...new Set(told.filter((code) => code !== undefined))];
 }
 
-/** Resolves when so many chunks of the file that the page has are stored. */
+/** Resolves when this many chunks of the page's file are stored. */
 const hasStored = (page: Page, chunkCount: number): Promise<unknown> =>
   page.waitForFunction(
     (bytes) =>
@@ -97,7 +97,7 @@ const hasStored = (page: Page, chunkCount: number): Promise<unknown> =>
     { polling: 10 },
   );
 
-/** So many chunks reach the storage; the others wait there. */
+/** This many chunks reach the storage; the others wait there. */
 function stopAfter(chunkCount: number): Gate {
   const gate = createGate();
   world.service.faults.add({ operation: 'put', skip: chunkCount, times: FOR_EVER, waitFor: gate.opened });
@@ -118,7 +118,7 @@ for (const [what, name, code, sentence] of [
     "Your browser's storage is full, so this upload can't resume later.",
   ],
 ] as const) {
-  test(`${what} costs the resuming, and page and person are told while it goes on`, async () => {
+  test(`${what} prevents resuming, and page and user are warned during the upload`, async () => {
     const gate = stopAfter(3);
     const page = await openPage(name);
     const file = createFile();
@@ -131,7 +131,7 @@ for (const [what, name, code, sentence] of [
   });
 }
 
-test('a database that is deleted in the middle of an upload costs the resuming, and the page is told', async () => {
+test('a database that is deleted in the middle of an upload prevents resuming, and the page is warned', async () => {
   const gate = stopAfter(3);
   const page = await openPage('deleted');
   const file = createFile(20);
@@ -152,7 +152,7 @@ test('a database that is deleted in the middle of an upload costs the resuming, 
   await page.close();
 });
 
-test('a saved upload that is damaged is begun anew', async () => {
+test('a damaged record is uploaded again from the start', async () => {
   stopAfter(3);
   const file = createFile(20);
   const first = await openPage('damaged');
@@ -188,7 +188,7 @@ test('a saved upload that is damaged is begun anew', async () => {
   await second.close();
 });
 
-test('a database of another make under our name costs the resuming, and the page is told', async () => {
+test('a database of another schema with our name prevents resuming, and the page is warned', async () => {
   const before = await openPage('other-make');
   // Without the widget: only its database, as an earlier version may have left it.
   await before.evaluate(async () => {
@@ -218,9 +218,9 @@ test('a database of another make under our name costs the resuming, and the page
 
 for (const [what, change] of [
   ['allows no worker', (policy: string) => policy.replace(/worker-src [^;]*/, "worker-src 'none'")],
-  ['has no word of workers', (policy: string) => policy.replace(/worker-src [^;]*;/, '')],
+  ['does not mention workers', (policy: string) => policy.replace(/worker-src [^;]*;/, '')],
 ] as const) {
-  test(`under a content policy that ${what}, files are hashed all the same`, async () => {
+  test(`under a content policy that ${what}, files are still hashed`, async () => {
     world.pages.changePolicy('/policy.html', change);
     const toldBefore = world.pages.violations.length;
     const page = await openPage('policy');
@@ -233,7 +233,7 @@ for (const [what, change] of [
   });
 }
 
-test('on a page that is not secure, which has neither cryptography nor locks, files go up all the same', async () => {
+test('on an insecure page, which has neither cryptography nor locks, files are still uploaded', async () => {
   const { pages, service } = world;
   pages.add('/insecure.html', world.elementWith(SETTINGS));
   const url = new URL('/insecure.html', pages.origin);
@@ -250,13 +250,13 @@ test('on a page that is not secure, which has neither cryptography nor locks, fi
     const file = createFile();
     await pick(page, file);
     await isStored(page, file);
-    assert.deepEqual(await warningsOf(page), [], 'not even the resuming is lost');
+    assert.deepEqual(await warningsOf(page), [], 'not even resuming is lost');
   } finally {
     await browser.close();
   }
 });
 
-test('a page that nobody sees, with timers that hardly run and nothing painted, uploads and tries again', async () => {
+test('a hidden page, with throttled timers and without painting, uploads and retries', async () => {
   const { service } = world;
   service.faults.clearLog();
   service.faults.add({ operation: 'chunks', status: 503, times: 1 });
@@ -271,7 +271,7 @@ test('a page that nobody sees, with timers that hardly run and nothing painted, 
   await page.close();
 });
 
-test('a line that is gone for a while in the middle is waited for, and what was stored is not sent again', async () => {
+test('an upload waits while the network is away, and sends no stored chunk again', async () => {
   const { service } = world;
   service.faults.clearLog();
   const gate = stopAfter(4);
@@ -290,7 +290,7 @@ test('a line that is gone for a while in the middle is waited for, and what was 
     .map((entry) => entry.hash);
   assert.ok(
     answered.length <= 40 + 6,
-    `${answered.length} PUTs for 40 chunks: only what was under way may go twice`,
+    `${answered.length} PUTs for 40 chunks: only running ones may be repeated`,
   );
   await page.close();
 });

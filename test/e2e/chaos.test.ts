@@ -1,6 +1,6 @@
-// Everything goes wrong at random, and every file ends stored byte for byte, or failed with a code that is true; a click on "Retry"
-// brings those up as well. It goes on for 150 faults, in CI for 500 and at least a minute. The faults are the same in every run, so that a red
-// run means that something changed; `CHAOS_SEED=…` makes others, `CHAOS_SECONDS=…` goes on for so long.
+// Random faults: every file ends stored byte for byte, or failed with a correct code; a click on "Retry" completes those as well.
+// It runs for 150 faults, in CI for 500 and at least a minute. The faults are the same in every run, so that a failure means that
+// something changed; `CHAOS_SEED=…` makes others, `CHAOS_SECONDS=…` sets the duration.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test('the same seed makes the same faults, whatever else goes on meanwhile, and another seed makes others', () => {
+test('the same seed makes the same faults, whatever else happens meanwhile, and another seed makes others', () => {
   const operations = ['session', 'chunks', 'put', 'put', 'commit'] as const;
   const requests = Array.from({ length: 400 }, (_, at) => ({
     operation: operations[at % operations.length] as (typeof operations)[number],
@@ -60,7 +60,9 @@ test('the same seed makes the same faults, whatever else goes on meanwhile, and 
   assert.ok(faults.some((fault, at) => fault && others[at] && fault !== others[at]));
 });
 
-test('random faults lose no byte, and every failure has a true code', { timeout: 3_600_000 }, async (t) => {
+test('random faults lose no byte, and every failure has a correct code', {
+  timeout: 3_600_000,
+}, async (t) => {
   t.diagnostic(`CHAOS_SEED=${SEED}`);
   const { faults } = world.service;
   const chaos = createChaos(SEED, 0.4);
@@ -80,7 +82,7 @@ test('random faults lose no byte, and every failure has a true code', { timeout:
   }
   const events = await eventsOf(page);
   await allAreTrue(files, events);
-  // The service's commits are no longer disturbed, so that what failed has to come up.
+  // Commits have no faults any more, so that failed files can complete.
   faults.clear();
   const failedCount = events.filter(({ name }) => name === 'upload-failed').length;
   await page.evaluate(() =>
@@ -134,7 +136,7 @@ async function allAreStored(page: Page, files: readonly Picked[]): Promise<void>
   }
 }
 
-/** The bar never goes back, and is full only when the service has said so. */
+/** The bar never decreases, and is full only when the service has confirmed the file. */
 function hasHonestProgress(files: readonly Picked[], events: readonly SeenEvent[]): void {
   for (const { name, sizeBytes } of files) {
     const { id } =

@@ -1,5 +1,5 @@
-// The same table for the one operation of signing in: a code is redeemed for a token without a window, and meets every fault. Where
-// only a person can help, a click on "Sign in" does; in the end every file lies on the service byte for byte.
+// The same table for the token request: a code is exchanged for a token without a window, with every fault. If only a user can
+// help, the test clicks "Sign in"; in the end the service has every file byte for byte.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
@@ -21,7 +21,7 @@ before(async () => {
   world = await createWorld({ fsync: false });
   page = await world.open(withOptions(PATIENT));
   world.pages.add('/impatient.html', world.elementWith(withOptions(IMPATIENT)));
-  // From now on the service knows this browser: a token comes without a window.
+  // From now on this browser has a session: a token needs no window.
   const { path } = fileFor(world, { ...(cells[0] as Cell), fault: 'none' });
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
   const [window] = await Promise.all([page.waitForEvent('popup'), signInButton().click()]);
@@ -34,7 +34,7 @@ after(() => world.close());
 
 const signInButton = () => page.locator('[data-action="sign-in"]').first();
 
-/** Runs a cell, and tells in the table's words what became of the file. */
+/** Runs a cell, and returns the file's outcome in the table's words. */
 async function runCell(cell: Cell): Promise<string> {
   const { service } = world;
   service.faults.clear();
@@ -48,7 +48,7 @@ async function runCell(cell: Cell): Promise<string> {
   await page.waitForFunction(
     () => {
       const { events } = globalThis as unknown as { events: SeenEvent[] };
-      // Where sign-in is asked for patience, the upload goes on by itself.
+      // After a Retry-After in sign-in the upload continues automatically.
       return events.some(
         ({ name, detail }) =>
           /^upload-(?:completed|failed|paused)$/.test(name) && detail.reason !== 'rate-limited',

@@ -1,5 +1,5 @@
-// Every operation meets every fault of docs/faults.md, in a real browser against the real service: what is written there is what
-// happens, and in the end every file lies on the service byte for byte.
+// Every operation with every fault of docs/faults.md, in a real browser against the real service: the documented outcome happens,
+// and in the end the service has every file byte for byte.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { testColumn } from './support/fault-column.ts';
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => world.close());
 
-test('the table has every fault at every operation that can meet it', () => {
+test('the table has every fault at every operation where it can occur', () => {
   const cells = readFaultTable();
   assert.deepEqual(
     cells.map(({ fault, column, mode }) => `${fault}, ${column}, ${mode}`).sort(),

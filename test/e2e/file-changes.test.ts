@@ -1,5 +1,6 @@
-// A file changes on disk, shrinks or is deleted while it is hashed, while it is sent, or between a pause and going on: its row says so
-// and asks for it, nothing wrong is ever stored under its name, the others go on, and picked again it goes up as it is now.
+// A file changes on disk, shrinks or is deleted while it is hashed, while it is sent, or between pause and resume: its row says so
+// and asks for it, no wrong bytes are ever stored under its name, the others continue, and picked again it is uploaded in its
+// current version.
 import assert from 'node:assert/strict';
 import { closeSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -58,10 +59,10 @@ const hasStoredSome = (page: Page, id: string): Promise<unknown> =>
     { polling: 10 },
   );
 
-/** Brings the upload of the file to the moment at which something happens to it; what it answers takes the upload on. */
+/** Brings the upload of the file to the moment at which something happens to it; the returned function continues the upload. */
 const MOMENTS = {
   'while it is hashed': async (page: Page) => {
-    // Without a session nothing is sent, and hashing goes no further than a few chunks.
+    // Without a session nothing is sent, and hashing stops after a few chunks.
     await until(page, 'upload-started');
     return async (): Promise<void> => undefined;
   },
@@ -69,7 +70,7 @@ const MOMENTS = {
     await hasStoredSome(page, id);
     return async (): Promise<void> => undefined;
   },
-  'between a pause and going on': async (page: Page, id: string) => {
+  'between pause and resume': async (page: Page, id: string) => {
     await hasStoredSome(page, id);
     await call(page, 'pause', id);
     return (): Promise<void> => call(page, 'resume', id);
@@ -79,7 +80,7 @@ const MOMENTS = {
 let count = 0;
 for (const [what, change] of Object.entries(CHANGES)) {
   for (const [when, come] of Object.entries(MOMENTS)) {
-    test(`a file that ${what} ${when} is asked for, and no wrong file is stored`, async () => {
+    test(`a file that ${what} ${when} is requested again, and no wrong file is stored`, async () => {
       count += 1;
       const { service } = world;
       const name = `${count} bad.bin`;
@@ -127,7 +128,7 @@ for (const [what, change] of Object.entries(CHANGES)) {
 }
 
 for (const engine of engines.filter((engine) => engine !== 'chromium'))
-  test(`in ${engine}, which does not tell, a file that is written anew while it is sent is not stored half and half`, async (t) => {
+  test(`in ${engine}, which does not report it, a file that is rewritten while it is sent is not stored as a mixture`, async (t) => {
     const { service } = world;
     const name = `${engine}.bin`;
     const path = join(world.folder, name);

@@ -1,5 +1,5 @@
-// Things go wrong: each has a sentence on the screen and an event with a code, the other files go on, and retry works once
-// the cause is gone.
+// Errors: each has a sentence on the screen and an event with a code, the other files continue, and retry works once the cause is
+// removed.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -25,14 +25,17 @@ before(async () => {
 after(() => world.close());
 beforeEach(() => {
   world.service.faults.clear();
-  // Fresh bytes each time: what the service has, it does not want again.
+  // Fresh bytes each time: chunks that the service has are not sent again.
   badSha256 = writeRandom(bad, 400_000);
 });
 
 const pick = (page: Page, paths: string[]): Promise<void> =>
   page.setInputFiles('secure-uploader >> input[type=file]', paths);
 
-/** `bad.bin` fails with `code` and `sentence` while `good.bin` goes up; with the faults gone, its Retry button brings it up too. */
+/**
+ * `bad.bin` fails with `code` and `sentence` while `good.bin` is uploaded; with the faults removed, its Retry button completes it
+ * too.
+ */
 async function failsAndRecovers(faults: Fault[], code: string, sentence: RegExp): Promise<void> {
   for (const fault of faults) world.service.faults.add(fault);
   const page = await world.openWithToken(QUICK);
@@ -54,27 +57,27 @@ async function failsAndRecovers(faults: Fault[], code: string, sentence: RegExp)
 const FOR_EVER = { times: Number.POSITIVE_INFINITY };
 const ABOUT_BAD = { match: { fileName: 'bad.bin' }, ...FOR_EVER };
 
-test('a file that the service has no answer for fails alone, and retry brings it up', () =>
+test('a file that gets 503 from the service fails alone, and retry completes it', () =>
   failsAndRecovers([{ operation: 'session', status: 503, ...ABOUT_BAD }], 'rate-limited', /busy/i));
 
-test('junk instead of JSON when a session is opened fails that file alone, and retry brings it up', () =>
+test('invalid JSON when a session is opened fails that file alone, and retry completes it', () =>
   failsAndRecovers(
     [{ operation: 'session', status: 200, body: '<html>', ...ABOUT_BAD }],
     'bad-response',
     /unexpected response/i,
   ));
 
-test('an answer without the chunk that was asked for fails that file alone, and retry brings it up', () =>
+test('a response without the requested chunk fails that file alone, and retry completes it', () =>
   failsAndRecovers(
     [{ operation: 'chunks', omitEntry: true, ...ABOUT_BAD }],
     'bad-response',
     /unexpected response/i,
   ));
 
-test('a connection that is cut at every commit fails that file alone, and retry brings it up', () =>
+test('a connection that is cut at every commit fails that file alone, and retry completes it', () =>
   failsAndRecovers([{ operation: 'commit', cut: 'before-body', ...ABOUT_BAD }], 'network', /connection/i));
 
-test('a storage that refuses every byte is told, and retry works once it takes them', async () => {
+test('a storage that refuses every byte is reported, and retry works once it accepts them', async () => {
   world.service.faults.add({ operation: 'put', status: 403, ...FOR_EVER });
   const page = await world.openWithToken(QUICK);
   await pick(page, [bad]);
@@ -93,7 +96,7 @@ test('a storage that refuses every byte is told, and retry works once it takes t
   await page.close();
 });
 
-test('a service that is down is told, and retry works once it is back', async () => {
+test('a service that is down is reported, and retry works once it is back', async () => {
   // Issued before, since a service that is down issues none.
   const { token } = await world.service.createToken('alice', 3_600_000);
   const page = await world.open(QUICK);
@@ -114,7 +117,7 @@ test('a service that is down is told, and retry works once it is back', async ()
   await page.close();
 });
 
-test('a folder without rights is told for each file, and nothing was tried twice', async () => {
+test('a folder without write permission is reported for each file, and nothing was retried', async () => {
   world.service.faults.clearLog();
   const page = await world.openWithToken(`${QUICK} parent-id="folder-b"`, 'vic');
   await pick(page, [bad, good]);
@@ -130,7 +133,7 @@ test('a folder without rights is told for each file, and nothing was tried twice
   await page.close();
 });
 
-test('a file that the page or the service finds too large is refused, and the other one goes up', async () => {
+test('a file that is too large for the page or the service is rejected, and the other one is uploaded', async () => {
   const page = await world.openWithToken(`${QUICK} max-file-size="350kB"`);
   await pick(page, [bad, good]);
   const [rejected] = await until(page, 'file-rejected');

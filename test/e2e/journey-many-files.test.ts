@@ -1,5 +1,5 @@
-// Many files: two hundred of every awkward kind, of which each ends stored right, or with its own clear refusal; many small ones;
-// ten thousand at once, which never hold up the page.
+// Many files: two hundred of every difficult kind, each stored correctly or rejected with its own error; many small ones; ten
+// thousand at once, which never block the page.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const filesBelow = (folder: string): string[] =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-/** Writes the awkward files and enough plain ones to make two hundred; answers what is dropped. */
+/** Writes the difficult files and enough plain ones to make two hundred; returns what is dropped. */
 function writeAwkward(folder: string): string[] {
   const deep = join(folder, 'one', 'two', 'three');
   mkdirSync(deep, { recursive: true });
@@ -66,7 +66,7 @@ function writeAwkward(folder: string): string[] {
   return readdirSync(folder).map((name) => join(folder, name));
 }
 
-test('two hundred files in one drop each end stored right, or with their own clear refusal', async () => {
+test('two hundred files in one drop each end stored correctly, or rejected with their own error', async () => {
   const folder = join(world.folder, 'awkward');
   mkdirSync(folder);
   const dropped = writeAwkward(folder);
@@ -111,7 +111,7 @@ test('two hundred files in one drop each end stored right, or with their own cle
 
 test(`${SMALL_COUNT} small files are all stored, each with its own bytes`, async () => {
   const page = await world.openWithToken();
-  // Not one of them like another: eight numbers, again and again.
+  // All different: eight numbers, repeated.
   const bytesOf = (at: number): Uint8Array<ArrayBuffer> =>
     new Uint8Array(
       Uint32Array.from({ length: 2500 }, (_, word) => (at + 1) * 2654435761 + (word % 8)).buffer,
@@ -135,7 +135,7 @@ test(`${SMALL_COUNT} small files are all stored, each with its own bytes`, async
   await page.close();
 });
 
-test('ten thousand files in one go are taken in many short tasks, and the list is shown once a frame at most', async (t) => {
+test('ten thousand files in one call are added in many short tasks, and the list renders once a frame at most', async (t) => {
   const measuredMs: number[] = [];
   for (let round = 1; round <= 3; round += 1) {
     const page = await world.openWithToken('manual');
@@ -152,14 +152,14 @@ test('ten thousand files in one go are taken in many short tasks, and the list i
     });
     measuredMs.push(longestMs);
     assert.equal((await eventsOf(page, 'file-added')).length, 10_000);
-    assert.ok((await page.locator('secure-uploader .row').count()) < 100, 'only what is seen is in the page');
+    assert.ok((await page.locator('secure-uploader .row').count()) < 100, 'only visible rows are rendered');
     await page.close();
   }
   t.diagnostic(`longest task of each round: ${measuredMs.join(', ')} ms of processor time`);
   assert.ok(Math.min(...measuredMs) < LONG_TASK_MS, `${measuredMs} ms of processor time`);
 });
 
-/** Adds the files that the page has as `files`; counts frames and updates of the element meanwhile. */
+/** Adds the page's `files`; counts frames and updates of the element meanwhile. */
 const addFiles = (page: Page): Promise<{ frameCount: number; updateCount: number }> =>
   page.evaluate(async () => {
     const element = document.querySelector('secure-uploader');

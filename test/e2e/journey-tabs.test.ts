@@ -1,4 +1,4 @@
-// The list outlives the browser, and two tabs share one upload.
+// The list survives a restart of the browser, and two tabs share one upload.
 import assert from 'node:assert/strict';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ const storedBytes = (page: Page, bytes: number): Promise<unknown> =>
     bytes,
     { polling: 100 },
   );
-/** So many chunks reach the storage; the others wait there. */
+/** This many chunks reach the storage; the others wait there. */
 const stopAfter = (chunkCount: number): Gate => {
   const gate = createGate();
   const times = Number.POSITIVE_INFINITY;
@@ -65,7 +65,7 @@ async function leaveInTheMiddle(attributes = ATTRIBUTES): Promise<void> {
   world.service.faults.clear();
 }
 
-test('an upload that was left is in the list again, asks for its file, refuses another, and goes on with the right one', async () => {
+test('an unfinished upload is in the list again, asks for its file, rejects another, and resumes with the right one', async () => {
   await leaveInTheMiddle();
   const page = await world.openWithToken(ATTRIBUTES);
   const row = page.locator('secure-uploader').getByText('Choose the file again to continue');
@@ -75,7 +75,7 @@ test('an upload that was left is in the list again, asks for its file, refuses a
 
   const wrong = join(world.folder, 'wrong.bin');
   writeFileSync(wrong, 'another one');
-  // Without a screen nobody could answer the picker that gives handles.
+  // Without a screen nothing could operate the picker that returns handles.
   await page.evaluate(() => Reflect.deleteProperty(globalThis, 'showOpenFilePicker'));
   const choose = page.getByRole('button', { name: /choose the file again/i });
   let [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);
@@ -87,7 +87,7 @@ test('an upload that was left is in the list again, asks for its file, refuses a
   [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);
   await chooser.setFiles(path);
   const [completed] = await until(page, 'upload-completed');
-  assert.ok(completed?.detail.skippedBytes >= 6 * MIB, 'it went on where it was');
+  assert.ok(completed?.detail.skippedBytes >= 6 * MIB, 'it resumed where it was');
   assert.equal((await eventsOf(page, 'file-added')).length, 1);
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
   sentOnce();
@@ -95,10 +95,10 @@ test('an upload that was left is in the list again, asks for its file, refuses a
 });
 
 for (const [how, give] of [
-  ['picked as any other', pick],
+  ['picked like any other file', pick],
   ['dropped on the list', (page: Page) => drop(page, [path], page.locator('secure-uploader .row'))],
 ] as const) {
-  test(`the file of an upload that was left may also be ${how}, and goes to its row`, async () => {
+  test(`the file of an unfinished upload may also be ${how}, and is assigned to its row`, async () => {
     await leaveInTheMiddle();
     const page = await world.openWithToken(ATTRIBUTES);
     await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
@@ -110,7 +110,7 @@ for (const [how, give] of [
   });
 }
 
-test('a file whose handle was kept goes on after a restart with one click, and nobody picks it', async () => {
+test('a file whose handle was saved resumes after a restart with one click, without a picker', async () => {
   const gate = stopAfter(3);
   const add = async (page: Page): Promise<void> =>
     page.evaluate(async (sizeBytes) => {
@@ -138,7 +138,7 @@ test('a file whose handle was kept goes on after a restart with one click, and n
   await page.getByRole('button', { name: /choose the file again/i }).click();
   const [completed] = await until(page, 'upload-completed');
   assert.equal(chooserCount, 0);
-  assert.ok(completed?.detail.skippedBytes >= 3 * MIB, 'it went on where it was');
+  assert.ok(completed?.detail.skippedBytes >= 3 * MIB, 'it resumed where it was');
   assert.ok(answeredPuts().length <= 5, 'only what was missing was sent');
   const hash = await page.evaluate(async () => {
     const handle = await (await navigator.storage.getDirectory()).getFileHandle('kept.bin');
@@ -150,10 +150,10 @@ test('a file whose handle was kept goes on after a restart with one click, and n
 });
 
 for (const [how, alice, vic] of [
-  ['another user who says so sees nothing of it', 'owner="alice"', 'owner="vic"'],
-  ['another user of a page that does not tell them apart gets a session of his own', '', ''],
+  ['another user with another owner sees nothing of it', 'owner="alice"', 'owner="vic"'],
+  ['another user of a page without an owner gets a separate session', '', ''],
 ] as const) {
-  test(`an upload that was left is never continued by somebody else: ${how}`, async () => {
+  test(`an unfinished upload is never continued by another user: ${how}`, async () => {
     await leaveInTheMiddle(`${ATTRIBUTES} ${alice}`);
     assert.equal(sessions(), 1);
     const sentBefore = new Set(answeredPuts().map(({ hash }) => hash));
@@ -171,7 +171,7 @@ for (const [how, alice, vic] of [
     assert.deepEqual(
       [...sentBefore].filter((hash) => !sent.includes(hash)),
       [],
-      'nothing counts as stored that is not his',
+      'only chunks of the user count as stored',
     );
     assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
     await page.close();
@@ -182,7 +182,7 @@ for (const [how, alice, vic] of [
   });
 }
 
-test('a file of the same name, size and time with one byte changed ends stored as it is now, and only that chunk is sent', async () => {
+test('a file of the same name, size and time with one byte changed is stored in its current version, and only that chunk is sent', async () => {
   world.service.faults.add({ operation: 'commit', status: 503, times: Number.POSITIVE_INFINITY });
   const first = await world.openWithToken(
     `${ATTRIBUTES} data-engine-options='{"policy":{"attempts":2,"baseMs":1,"capMs":1}}'`,
@@ -211,7 +211,7 @@ test('a file of the same name, size and time with one byte changed ends stored a
   await second.close();
 });
 
-test('the same file in two tabs goes up once, and both say that it is done', async () => {
+test('the same file in two tabs is uploaded once, and both show that it is done', async () => {
   const gate = stopAfter(4);
   const leader = await world.openWithToken(ATTRIBUTES);
   await pick(leader);
@@ -231,7 +231,7 @@ test('the same file in two tabs goes up once, and both say that it is done', asy
   await follower.close();
 });
 
-test('a tab that dies hands its upload over to the next', async () => {
+test('a tab that crashes leaves its upload to the next', async () => {
   stopAfter(3);
   const leader = await world.openWithToken(ATTRIBUTES);
   await pick(leader);

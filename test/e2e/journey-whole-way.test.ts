@@ -1,4 +1,4 @@
-// A file goes the whole way: signed in by window, or by the page's own token; killed in the middle; byte for byte.
+// A file from pick to commit: signed in by window, or with the page's own token; killed in the middle; byte for byte.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -26,7 +26,7 @@ async function download(fileId: string): Promise<{ sha256: string; sizeBytes: nu
   return sumOf(answer.body as unknown as AsyncIterable<Uint8Array>);
 }
 
-test('a person drops a file, signs in in the window, and it lies on the service byte for byte', async () => {
+test('a user drops a file, signs in in the window, and the service has it byte for byte', async () => {
   const path = join(world.folder, 'whole way.bin');
   const sha256 = writeRandom(path, SIZE_BYTES);
   const page = await world.open();
@@ -52,11 +52,11 @@ test('a person drops a file, signs in in the window, and it lies on the service 
   await page.close();
 });
 
-test('the browser is killed in the middle, and the same file picked again goes on where it was', async () => {
+test('the browser is killed in the middle, and the same file picked again resumes where it stopped', async () => {
   const path = join(world.folder, 'killed.bin');
   const sha256 = writeRandom(path, 200 * MIB);
   world.service.faults.clearLog();
-  // A good part reaches the storage; the rest never does while this browser lives.
+  // A large part reaches the storage; the rest never does while this browser runs.
   const part = { skip: 12, times: Number.POSITIVE_INFINITY };
   world.service.faults.add({ operation: 'put', ...part, waitFor: new Promise(() => {}) });
   const first = await world.openWithToken();
@@ -86,13 +86,13 @@ test('the browser is killed in the middle, and the same file picked again goes o
   );
   assert.deepEqual(sentAgain, [], 'no chunk whose PUT had been answered was sent again');
   const [started] = await eventsOf(second, 'upload-started');
-  assert.ok(started?.detail.resumedBytes > 0, 'it went on from the saved record');
+  assert.ok(started?.detail.resumedBytes > 0, 'it resumed from the saved record');
   assert.ok(completed?.detail.sentBytes < 130 * MIB);
   assert.deepEqual(await download(completed?.detail.commit.file_id), { sha256, sizeBytes: 200 * MIB });
   await second.close();
 });
 
-test('given getToken, when three files are added together, then no sign-in is ever shown, it was asked once, and both operations carry the bearer', async () => {
+test('given getToken, when three files are added together, then no sign-in is ever shown, it was called once, and both operations carry the bearer', async () => {
   world.service.faults.clearLog();
   const page = await world.openWithToken();
   const seen = page.evaluate(() => {

@@ -1,4 +1,4 @@
-// Pictures of every state of the widget into .data/screenshots (not kept), for looking at: `node test/e2e/screenshots.mjs [name]`.
+// Screenshots of every state of the widget into .data/screenshots (not kept): `node test/e2e/screenshots.mjs [name]`.
 import { startPictures } from './support/pictures.mjs';
 
 const wanted = process.argv[2] ?? '';
@@ -61,7 +61,7 @@ for (const { name, query, media = {} } of shots) {
   page.on('pageerror', (error) => console.error(name, error.message));
   await page.goto(`${origin}/test/ui/fixtures/gallery.html?${new URLSearchParams(query)}`);
   await page.waitForSelector('widget-fixture');
-  // All in the same moment of their animation, so that two pictures can be compared.
+  // All at the same moment of their animation, so that two screenshots can be compared.
   await page.evaluate(() => {
     for (const animation of document.querySelector('widget-fixture').shadowRoot.getAnimations()) {
       animation.pause();

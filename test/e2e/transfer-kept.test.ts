@@ -1,5 +1,5 @@
-// With `keep-files` small files outlive the page themselves: they go on by themselves on the next visit, those that a person
-// paused wait for the person, and none is kept longer than that needs.
+// With `keep-files` small files survive the page: they resume automatically on the next visit, those that a user paused stay
+// paused, and none is saved longer than needed.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** True where the page keeps so many files themselves, and so many of those as paused. */
+/** True if the page has saved this many files, and this many of those as paused. */
 const keepsFiles = async ([fileCount, pausedCount]: readonly [number, number]): Promise<boolean> => {
   const settled = <T>(request: IDBRequest<T>): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -37,14 +37,14 @@ const keepsFiles = async ([fileCount, pausedCount]: readonly [number, number]): 
 const keeps = (page: Page, fileCount: number, pausedCount: number): Promise<unknown> =>
   page.waitForFunction(keepsFiles, [fileCount, pausedCount] as const, { polling: 100 });
 
-test('small files go on by themselves on the next visit, and one that was paused waits for the person', async () => {
+test('small files resume automatically on the next visit, and one that was paused stays paused', async () => {
   const { service } = world;
   const sums = new Map<string, string>();
   for (const name of ['a.bin', 'b.bin', 'c.bin'])
     sums.set(name, writeRandom(join(world.folder, name), 10_000));
   const gate = createGate();
   service.faults.add({ operation: 'put', times: Number.POSITIVE_INFINITY, waitFor: gate.opened });
-  // The next visit asks for a token as soon as the page is there.
+  // The next visit requests a token as soon as the page is loaded.
   const { token } = await service.createToken('alice', 3_600_000);
   await world.browser.addInitScript((token) => {
     document.addEventListener('auth-required', (event) =>

@@ -1,6 +1,6 @@
-// Memory does not grow with the file: the page's process, while a large file goes up and while an endless one begins to. The sink of the
-// benchmark takes the bytes and keeps none. MEMORY_MIB=2048 is the size of the large file, MEMORY_SECONDS=120 how long the endless
-// one is watched.
+// Memory does not grow with the file: the memory of the page's process during a large file and during the start of an endless one.
+// The sink of the benchmark reads the bytes and stores none. MEMORY_MIB=2048 is the size of the large file, MEMORY_SECONDS=120 how
+// long the endless one is measured.
 import assert from 'node:assert/strict';
 import { closeSync, ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,10 @@ import { pick } from './support/transfer.ts';
 const MIB = 2 ** 20;
 const LARGE_BYTES = Number(process.env.MEMORY_MIB ?? 384) * MIB;
 const ENDLESS_BYTES = 20 * 1024 * MIB;
-/** How much of the endless file is watched where no time is set. */
+/** How much of the endless file is measured by default. */
 const WATCHED_BYTES = 384 * MIB;
 const SECONDS = Number(process.env.MEMORY_SECONDS ?? 0);
-/** What an upload may take beyond an idle page, and what its second half may beyond its first. */
+/** What an upload may use beyond an idle page, and what its second half may beyond its first. */
 const MOST_BYTES = 200e6;
 const MOST_GROWTH_BYTES = 120e6;
 
@@ -44,7 +44,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** A file that takes no room but a few bytes in each MiB, so that no two chunks are alike. */
+/** A sparse file with a few bytes in each MiB, so that no two chunks are equal. */
 function writeSparse(name: string, sizeBytes: number): string {
   const path = join(folder, name);
   const file = openSync(path, 'w');
@@ -54,7 +54,7 @@ function writeSparse(name: string, sizeBytes: number): string {
   return path;
 }
 
-/** The processes that pages run in: the page's own, and one that the browser may keep ready. */
+/** The processes of pages: the page's own, and one that the browser may keep ready. */
 async function pageProcesses(): Promise<number[]> {
   const { processInfo } = await processes.send('SystemInfo.getProcessInfo');
   return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
@@ -87,7 +87,7 @@ interface Peaks {
   readonly second: number;
 }
 
-/** Picks a file, and watches memory until `isOver`: answers by how much both halves' peaks were above the idle page. */
+/** Picks a file, and measures memory until `isOver`: returns how far the peaks of both halves were above the idle page. */
 async function watch(page: Page, path: string, isOver: () => Promise<boolean>): Promise<Peaks> {
   const pids = await pageProcesses();
   const idleBytes = residentBytes(pids);
@@ -108,7 +108,7 @@ function stayFlat({ first, second }: Peaks, say: (text: string) => void): void {
   assert.ok(second - first <= MOST_GROWTH_BYTES, text);
 }
 
-test(`the whole upload of a file of ${LARGE_BYTES / MIB} MiB takes little memory, and no more to its end`, async (t) => {
+test(`the whole upload of a file of ${LARGE_BYTES / MIB} MiB uses little memory, and no more at its end`, async (t) => {
   const path = writeSparse('large.bin', LARGE_BYTES);
   const page = await openPage();
   const isDone = (): Promise<boolean> =>
@@ -121,7 +121,7 @@ test(`the whole upload of a file of ${LARGE_BYTES / MIB} MiB takes little memory
   await page.close();
 });
 
-test('the beginning of a file of 20 GiB takes little memory, and no more as it goes on', async (t) => {
+test('the start of a file of 20 GiB uses little memory, and no more as it continues', async (t) => {
   const path = writeSparse('endless.bin', ENDLESS_BYTES);
   await sink.reset();
   const page = await openPage();

@@ -1,4 +1,4 @@
-// A storage that speaks HTTP/2: one connection carries many chunks at once, so that more than six go side by side.
+// A storage with HTTP/2: one connection carries many chunks at once, so that more than six are sent in parallel.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { pick } from './support/transfer.ts';
 
 const CHUNK_COUNT = 120;
 
-/** The greatest number of PUTs that the page had under way at once, for a file of many small chunks. */
+/** The maximum of the page's parallel PUTs, for a file of many small chunks. */
 async function mostAtOnce(t: TestContext, http2: boolean): Promise<number> {
   const executablePath = findChromium();
   const sink = await startSink({ line: { http2, latencyMs: 20 } });
@@ -50,7 +50,7 @@ function countPuts(): void {
   XMLHttpRequest.prototype.send = function (...body) {
     count += 1;
     scope.mostPuts = Math.max(scope.mostPuts, count);
-    // Before whoever hears of the end sends the next one.
+    // Before a listener of the end sends the next one.
     this.addEventListener('readystatechange', () => {
       if (this.readyState === XMLHttpRequest.DONE) count -= 1;
     });
@@ -58,7 +58,7 @@ function countPuts(): void {
   };
 }
 
-test('over HTTP/2 more than six chunks go at once, twelve at most, and over HTTP/1.1 six at most', async (t) => {
+test('over HTTP/2 more than six chunks are sent in parallel, twelve at most, and over HTTP/1.1 six at most', async (t) => {
   const most = await mostAtOnce(t, true);
   assert.ok(most > 6 && most <= 12, `${most} over HTTP/2`);
   assert.ok((await mostAtOnce(t, false)) <= 6);

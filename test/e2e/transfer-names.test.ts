@@ -1,5 +1,5 @@
-// Every strange name that a file can have: each is stored under the name that its row says, or refused with a sentence. Names that no
-// disk here could hold come by script, as from a page that makes files itself.
+// Every unusual name that a file can have: each is stored under the name that its row shows, or rejected with a sentence. Names
+// that no disk here could hold are set by script, as on a page that creates files itself.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
@@ -11,11 +11,11 @@ import { createWorld, type World } from './support/world.ts';
 interface Case {
   readonly about: string;
   readonly name: string;
-  /** What the browser makes of it; the same name unless told. */
+  /** The browser's version of it; the same name by default. */
   readonly shown?: string;
-  /** Under which it is stored; what is shown unless told. */
+  /** Its stored name; the shown one by default. */
   readonly stored?: string;
-  /** It is refused with this code instead. */
+  /** It is rejected with this code instead. */
   readonly refused?: string;
   readonly relativePath?: string;
   readonly content?: string;
@@ -39,7 +39,7 @@ const CASES: readonly Case[] = [
     stored: `${'\u00e9'.repeat(120)}.txt`,
   },
   { about: 'right-to-left script', name: 'عقد الإيجار.pdf' },
-  { about: 'a mark that turns the reading around', name: 'invoice\u202efdp.exe' },
+  { about: 'a mark that reverses the direction of text', name: 'invoice\u202efdp.exe' },
   { about: 'a family of emoji', name: '👨\u200d👩\u200d👧\u200d👦.png' },
   { about: 'a skin tone and a variation selector', name: '👍🏽 ☃\ufe0f.png' },
   { about: 'half a character', name: '\ud83d.png', shown: '\ufffd.png', relativePath: 'half.png' },
@@ -67,7 +67,7 @@ const CASES: readonly Case[] = [
   { about: 'a zero character', name: 'a\0b.txt', refused: 'upload-refused' },
   { about: 'an escape character', name: 'a\u001b[31mb.txt', refused: 'upload-refused' },
   { about: 'a folder above it', name: 'deep.txt', relativePath: 'one/two/three/deep.txt' },
-  { about: 'a path that climbs', name: 'climbs.txt', relativePath: '../../etc/climbs.txt' },
+  { about: 'a path that leaves its folder', name: 'climbs.txt', relativePath: '../../etc/climbs.txt' },
   { about: 'a path of Windows', name: 'drive.txt', relativePath: 'C:\\folder\\drive.txt' },
   { about: 'a path of 60 long folders', name: 'far.txt', relativePath: `${'長'.repeat(85)}/`.repeat(60) },
   { about: 'an empty file', name: 'empty.txt', content: '' },
@@ -99,7 +99,7 @@ const add = (files: readonly Given[]): Promise<void> =>
 
 const sumOfText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Takes everything off the page, and begins to count events anew. */
+/** Removes everything from the page, and restarts the event count. */
 afterEach(async () => {
   for (const { id } of await filesOf(page))
     await page.evaluate((id) => document.querySelector('secure-uploader')?.remove(id), id);
@@ -112,7 +112,7 @@ const namesIn = async (folder: string): Promise<string[]> =>
   (await world.service.listFiles(folder)).map(({ name }) => name);
 
 for (const { about, name, shown = name, stored = shown, refused, relativePath, content } of CASES) {
-  test(`${about}: ${refused ? 'refused with a sentence' : 'stored'}`, async () => {
+  test(`${about}: ${refused ? 'rejected with a sentence' : 'stored'}`, async () => {
     count += 1;
     const given = { name, relativePath: relativePath ?? name, content: content ?? `bytes ${count}` };
     await add([given]);
@@ -161,7 +161,7 @@ for (const [about, paths] of Object.entries(TWINS)) {
   });
 }
 
-test('a name that a folder has already, where it has each name once: refused with a sentence', async () => {
+test('a name that exists in a folder with unique names: rejected with a sentence', async () => {
   const parentFor = (folder: string): Promise<void> =>
     page.evaluate((folder) => {
       document.querySelector('secure-uploader')?.setAttribute('parent-id', folder);

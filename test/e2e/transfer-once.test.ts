@@ -1,5 +1,5 @@
-// One chunk's content is sent once: for three copies of a file in three folders, and by a second browser that goes on where
-// a first one stopped.
+// Each chunk's content is sent once: for three copies of a file in three folders, and by a second browser that continues where a
+// first one stopped.
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,9 +57,9 @@ const openForFolders = async (): Promise<Awaited<ReturnType<World['open']>>> => 
   return page;
 };
 
-// Small files are sent side by side, a large one before the next.
+// Small files are sent in parallel, a large one before the next.
 for (const chunkCount of [3, CHUNK_COUNT]) {
-  test(`three copies of a file of ${chunkCount} chunks in three folders are sent once, and end as three files`, async () => {
+  test(`three copies of a file of ${chunkCount} chunks in three folders are sent once, and result in three files`, async () => {
     const sizeBytes = chunkCount * CHUNK_BYTES - 1000;
     const name = `${chunkCount} chunks.bin`;
     const { sha256, dropped } = writeCopies(name, sizeBytes);
@@ -102,7 +102,7 @@ test('when the copy that is being sent is canceled, the others send what is miss
   await page.close();
 });
 
-test('a second browser that goes on with a file sends at most what the first one had not stored, and one chunk', async () => {
+test('a second browser that continues a file sends at most what the first one had not stored, and one chunk', async () => {
   const path = join(world.folder, 'two browsers.bin');
   const sha256 = writeRandom(path, FILE_BYTES);
   world.service.faults.add({ operation: 'put', skip: 0.6 * CHUNK_COUNT, stall: true, times: FOR_EVER });
@@ -117,7 +117,7 @@ test('a second browser that goes on with a file sends at most what the first one
   const other = await world.browser.browser()?.newContext();
   assert.ok(other);
   const second = await openElsewhere(world, other);
-  assert.deepEqual(await filesOf(second), [], 'it knows nothing of the first');
+  assert.deepEqual(await filesOf(second), [], 'it has no data of the first');
   await pick(second, path);
   const [completed] = await until(second, 'upload-completed');
   await liesThere(world, completed?.detail.commit.file_id, sha256);

@@ -1,5 +1,5 @@
-// In the middle of an upload the service asks for a stronger proof: PUTs that are under way finish, nothing new is begun, the person
-// is asked, and after the answer the upload goes on by itself.
+// In the middle of an upload the service requires a second factor: running PUTs finish, no new one starts, the user is asked, and
+// then the upload continues automatically.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -26,7 +26,7 @@ afterEach(async () => {
   await world.browser.clearCookies();
 });
 
-/** Somebody with a second factor signs in, in this page's form. */
+/** A user with a second factor signs in, in this page's form. */
 async function prove(page: Page): Promise<void> {
   await page.getByLabel('E-mail address').fill('mia@example.com');
   await page.getByLabel('Password', { exact: true }).fill(world.service.seed.password);
@@ -39,7 +39,7 @@ async function prove(page: Page): Promise<void> {
 
 const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in', exact: true });
 
-/** How a person is asked, and answers; the first time and in the middle. */
+/** How a user is asked, and responds; the first time and in the middle. */
 const WAYS = {
   'in the form of the element': {
     attributes: 'auth="local"',
@@ -57,7 +57,7 @@ const WAYS = {
 } as const;
 
 for (const [where, { attributes, isAsked, answer }] of Object.entries(WAYS)) {
-  test(`a stronger proof that is asked for in the middle, and given ${where}, costs no byte`, async () => {
+  test(`a second factor that is required in the middle, and given ${where}, loses no byte`, async () => {
     const { service } = world;
     const path = join(world.folder, `${where}.bin`);
     const sha256 = writeRandom(path, CHUNK_COUNT * CHUNK_BYTES);
@@ -78,10 +78,10 @@ for (const [where, { attributes, isAsked, answer }] of Object.entries(WAYS)) {
     await isAsked(page);
     const [file] = await filesOf(page);
     assert.deepEqual([file?.phase, file?.pauseReason], ['paused', 'signed-out']);
-    // A browser that the service knows would not have to prove anything.
+    // A browser with a session would not need a second factor.
     await world.browser.clearCookies();
 
-    // What has its ticket goes up; nothing more is asked for.
+    // Chunks with a ticket are sent; no more tickets are requested.
     const asked = requestsOf(world, 'chunks');
     const presigned = asked.flatMap(({ presigned = [] }) => presigned);
     await hasStored(page, presigned.length * CHUNK_BYTES);
@@ -104,7 +104,7 @@ for (const [where, { attributes, isAsked, answer }] of Object.entries(WAYS)) {
   });
 }
 
-test('a page that has tokens of its own is asked for another one, and the upload goes on when it has it', async () => {
+test('a page with its own tokens is asked for another one, and the upload continues with it', async () => {
   const { service } = world;
   const path = join(world.folder, 'own token.bin');
   const sha256 = writeRandom(path, CHUNK_COUNT * CHUNK_BYTES);

@@ -1,5 +1,5 @@
-// Five tabs with the same file for the same folder: it goes up once, all of them show how far it is, and when the tab that
-// sends is closed or crashes, another one goes on.
+// Five tabs with the same file for the same folder: it is uploaded once, all of them show its progress, and when the tab that sends
+// is closed or crashes, another one continues.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -30,7 +30,7 @@ async function leadersOf(tabs: readonly Page[]): Promise<Page[]> {
   return leaders;
 }
 
-/** Every tab shows so many bytes as stored, and none more than the service has. */
+/** Every tab shows this many bytes as stored, and none more than the service has. */
 async function allShow(tabs: readonly Page[], bytes: number): Promise<void> {
   await Promise.all(tabs.map((tab) => hasStored(tab, bytes)));
   for (const tab of tabs) {
@@ -40,7 +40,7 @@ async function allShow(tabs: readonly Page[], bytes: number): Promise<void> {
   }
 }
 
-/** What a tab has told of its progress never goes back. */
+/** The progress reported by a tab never decreases. */
 async function neverWentBack(tab: Page): Promise<void> {
   let shown = 0;
   for (const { detail } of await eventsOf(tab, 'upload-progress')) {
@@ -49,10 +49,10 @@ async function neverWentBack(tab: Page): Promise<void> {
   }
 }
 
-test('five tabs upload a file once, show true progress, and go on when the one that sends is closed or crashes', async () => {
+test('five tabs upload a file once, show correct progress, and continue when the one that sends is closed or crashes', async () => {
   const path = join(world.folder, 'five tabs.bin');
   const sha256 = writeRandom(path, FILE_BYTES);
-  // Slow enough for five tabs to join, and held at two places until a test has looked.
+  // Slow enough for five tabs to join, and held at two positions until a test has checked it.
   const { faults } = world.service;
   faults.add({ operation: 'put', skip: 15, stall: true, times: Number.POSITIVE_INFINITY });
   const tabs: Page[] = [];

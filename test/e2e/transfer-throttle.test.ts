@@ -1,4 +1,4 @@
-// The attribute `throttle`: all files together go no faster than it says, and when it is taken away they go as fast as they can.
+// The attribute `throttle` limits the rate of all files together; without it they are sent at full speed.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** Files of random bytes, by path, each with its sum. */
+/** Files of random bytes, by path, each with its hash. */
 function createFiles(about: string): Map<string, string> {
   const paths = [1, 2].map((number) => join(world.folder, `${about} ${number}.bin`));
   return new Map(paths.map((path) => [path, writeRandom(path, CHUNK_COUNT * CHUNK_BYTES)]));
@@ -34,19 +34,19 @@ async function isStored(
   await liesThere(world, commit.file_id, files.get(join(world.folder, name)) ?? '');
 }
 
-test('files together go no faster than the page allows', async (t) => {
+test("files together do not exceed the page's bandwidth limit", async (t) => {
   const files = createFiles('throttled');
   const page = await world.openWithToken(`throttle="250kB" ${SETTINGS}`);
   await pick(page, ...files.keys());
   const completed = await until(page, 'upload-completed', 2);
   for (const { detail } of completed) await isStored(files, detail);
-  // No PUT begins before the first ticket was asked for; what the last one carries has its time afterwards.
+  // No PUT starts before the first ticket was requested; the bytes of the last one count towards the time after it.
   const startedAt = Math.min(...requestsOf(world, 'chunks').map(({ at }) => at));
   const sent = puts(world).toSorted((one, other) => one.at - other.at);
   const lastAt = sent.at(-1)?.at ?? 0;
   const ratio = bytesOf(sent.slice(0, -1)) / ((lastAt - startedAt) / 1000) / BYTES_PER_SECOND;
-  t.diagnostic(`${ratio.toFixed(2)} of what is allowed`);
-  assert.ok(sent.length === 2 * CHUNK_COUNT && ratio <= 1.05, `${ratio} of what is allowed was used`);
+  t.diagnostic(`${ratio.toFixed(2)} of the limit`);
+  assert.ok(sent.length === 2 * CHUNK_COUNT && ratio <= 1.05, `${ratio} of the limit was used`);
   await page.close();
 });
 

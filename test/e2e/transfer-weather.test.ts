@@ -1,5 +1,5 @@
-// What happens to a machine in the middle of an upload: the person leaves the page and comes back to it, the network becomes another
-// one, the machine sleeps for two hours, hash workers die. Every upload goes on by itself and ends stored byte for byte.
+// Changes of the machine in the middle of an upload: the user leaves the page and returns to it, the network changes, the machine
+// sleeps for two hours, hash workers die. Every upload continues automatically and ends stored byte for byte.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -14,7 +14,7 @@ import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const CHUNK_COUNT = 40;
-/** Nothing is given up for want of progress within the time of a test. */
+/** No stall deadline passes within the time of a test. */
 const PATIENT = `data-engine-options='{"times":{"stallMs":1000000,"callTimeoutMs":1000000}}'`;
 const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="2" batch-size="4" ${PATIENT}`;
 const FOR_EVER = Number.POSITIVE_INFINITY;
@@ -43,7 +43,7 @@ async function endsStored(page: Page, sha256: string): Promise<void> {
   puts(world);
 }
 
-/** A page that asks for a token whenever it needs one, and has its file half-way stored, with every PUT that is under way stuck. */
+/** A page that requests a token whenever it needs one, and has half of its file stored, with every running PUT stalled. */
 async function stuckHalfWay(): Promise<{ page: Page; sha256: string; reasons: string[] }> {
   const { path, sha256 } = createFile();
   const page = await world.open(SETTINGS);
@@ -65,7 +65,7 @@ async function stuckHalfWay(): Promise<{ page: Page; sha256: string; reasons: st
   return { page, sha256, reasons };
 }
 
-/** Resolves when half of the chunks were answered, and both lanes have a PUT under way that gets no answer. */
+/** Resolves when half of the chunks have a response, and both upload slots have a PUT without one. */
 async function areStuck(): Promise<void> {
   const isStuck = (): boolean => {
     const under = requestsOf(world, 'put').map(({ answered, broken }) => !answered && !broken);
@@ -74,7 +74,7 @@ async function areStuck(): Promise<void> {
   while (!isStuck()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A browser that keeps pages which are left: the test driver switches that off. */
+/** A browser with the back/forward cache: the test driver disables that. */
 function launch(): Promise<Browser> {
   const executablePath = findChromium();
   return chromium.launch({
@@ -84,7 +84,7 @@ function launch(): Promise<Browser> {
   });
 }
 
-test('a page that is left and come back to, as the browser kept it, goes on by itself', async (t) => {
+test('a page restored from the back/forward cache continues automatically', async (t) => {
   const browser = await launch();
   t.after(() => browser.close());
   const context: BrowserContext = await browser.newContext();
@@ -100,11 +100,11 @@ test('a page that is left and come back to, as the browser kept it, goes on by i
   assert.equal((await filesOf(page)).length, 1, 'the browser kept the page');
   const [completed] = await until(page, 'upload-completed');
   await liesThere(world, completed?.detail.commit.file_id, sha256);
-  // What the two lanes had under way when the page was left may lie there without the page having heard of it.
+  // The service may have stored the chunks of both slots when the page was left, without a response to the page.
   assert.ok(requestsOf(world, 'put').filter(({ stored }) => stored).length <= CHUNK_COUNT + 2);
 });
 
-test('a page that the browser froze goes on by itself as soon as it is thawed', {
+test('a frozen page continues automatically as soon as it resumes', {
   timeout: PATIENCE_MS,
 }, async (t) => {
   const { faults } = world.service;
@@ -112,7 +112,7 @@ test('a page that the browser froze goes on by itself as soon as it is thawed', 
   t.after(() => browser.close());
   await (await world.open(SETTINGS)).close();
   const page = await openLonePage(browser, `${world.pages.origin}/index.html`);
-  // Until then it may still be the empty page that a new one begins with.
+  // Until then it may still be the empty page of a new tab.
   while (!(await page.evaluate(`customElements.whenDefined('secure-uploader').then(() => true)`)));
   const { token } = await world.service.createToken('alice', 3_600_000);
   await page.evaluate(`{
@@ -136,9 +136,9 @@ test('a page that the browser froze goes on by itself as soon as it is thawed', 
   puts(world);
 });
 
-test('when the machine joins another network, what was under way goes again at once', async () => {
+test('when the machine joins another network, running requests are repeated immediately', async () => {
   const { page, sha256 } = await stuckHalfWay();
-  // Browsers of phones tell the type of the network; that of a desktop does not.
+  // Browsers of phones report the type of the network; desktop browsers do not.
   await page.evaluate(() => {
     const { connection } = navigator as unknown as { connection: EventTarget };
     Object.defineProperty(connection, 'type', { value: 'cellular' });
@@ -148,7 +148,7 @@ test('when the machine joins another network, what was under way goes again at o
   await page.close();
 });
 
-test('when the browser only thinks otherwise of how fast the line is, nothing is sent again', async () => {
+test("when only the browser's speed estimate changes, nothing is sent again", async () => {
   const { path, sha256 } = createFile();
   world.service.faults.add({ operation: 'put', delayMs: 100, times: FOR_EVER });
   const page = await world.openWithToken(SETTINGS);
@@ -171,11 +171,11 @@ test('when the browser only thinks otherwise of how fast the line is, nothing is
   await endsStored(page, sha256);
   assert.equal(requestsOf(world, 'put').length, CHUNK_COUNT, 'no PUT was broken off');
   const opinions = await page.evaluate(() => (globalThis as unknown as { opinions: number }).opinions);
-  assert.ok(opinions > 0, 'the browser told of it');
+  assert.ok(opinions > 0, 'the browser reported it');
   await page.close();
 });
 
-test('a machine that slept for two hours goes on by itself, with new tickets and a new token', async () => {
+test('a machine that slept for two hours continues automatically, with new tickets and a new token', async () => {
   const { page, sha256, reasons } = await stuckHalfWay();
   const twoHours = 2 * 3_600_000;
   world.service.clock.shift(twoHours);
@@ -189,7 +189,7 @@ test('a machine that slept for two hours goes on by itself, with new tickets and
 });
 
 const DEATHS: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
-  'are ended without a word': (page) =>
+  'are ended without an event': (page) =>
     page.evaluate(() => {
       for (const worker of (globalThis as unknown as { workers: Worker[] }).workers) worker.terminate();
     }),
@@ -216,7 +216,7 @@ const DEATHS: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
 };
 
 for (const [what, strike] of Object.entries(DEATHS)) {
-  test(`when hash workers ${what} in the middle, others take their place`, async () => {
+  test(`when hash workers ${what} in the middle, others replace them`, async () => {
     const { path, sha256 } = createFile();
     await world.browser.addInitScript(watchWorkers);
     const struck = createGate();
@@ -231,12 +231,12 @@ for (const [what, strike] of Object.entries(DEATHS)) {
     await strike(page);
     struck.open();
     await endsStored(page, sha256);
-    assert.ok((await workerCount()) > before, 'new workers came');
+    assert.ok((await workerCount()) > before, 'new workers were started');
     await page.close();
   });
 }
 
-/** Keeps every worker of the page in `workers`; the minute that a silent one is waited for lasts three seconds. */
+/** Keeps every worker of the page in `workers`; the timeout of one minute for a silent one is three seconds. */
 function watchWorkers(): void {
   const scope = globalThis as unknown as { workers: Worker[]; setTimeout: typeof setTimeout };
   const { setTimeout: start, Worker: Usual } = globalThis;

@@ -1,4 +1,4 @@
-// Shows that each of the seventeen security requirements of sign-in is shown by tests. It reads titles, and does not run them.
+// Checks that each of the seventeen security requirements of sign-in has tests. It reads titles, and does not run them.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ describe('The security requirements of sign-in', () => {
     );
   });
 
-  test('are each shown by tests that are there', () => {
+  test('each have existing tests', () => {
     const missing = rows.flatMap(({ name, tests }) => {
       const absent = tests.filter(
         ([, file = '', title = '']) =>
@@ -34,7 +34,7 @@ describe('The security requirements of sign-in', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('S16: the lock file names one build of each dependency, and sign-in takes one dependency', () => {
+  test('S16: the lock file has one version of each dependency, and sign-in has one dependency', () => {
     const readJson = (name: string) => JSON.parse(readFileSync(join(root, name), 'utf8'));
     const { dependencies } = readJson('package.json') as { dependencies: Record<string, string> };
     const { packages } = readJson('package-lock.json') as {
@@ -58,7 +58,7 @@ describe('The security requirements of sign-in', () => {
     assert.deepEqual([...new Set(taken)], ['oauth4webapi']);
   });
 
-  test('S17: the documentation says what is not defended', () => {
+  test('S17: the documentation lists what is not defended', () => {
     const security = readFileSync(join(root, 'SECURITY.md'), 'utf8').split('## What is not')[1] ?? '';
     const docs = readFileSync(join(root, 'docs/authentication.md'), 'utf8');
     for (const limit of [/script that runs on the page/i, /harder, not impossible/i, /proof of possession/i])

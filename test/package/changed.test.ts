@@ -1,4 +1,4 @@
-// Shows which tests `npm test -- --changed` selects, in a small project with a history of its own.
+// Which tests `npm test -- --changed` selects, in a small project with its own history.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { changedFiles, changedTests, LIMITS } from '../../scripts/changed.mjs';
 
-/** Fewer than all tests of the pages, so that the limit shows. */
+/** Fewer than all tests of the pages, so that the limit applies. */
 const MANY = 30;
 
 const project: Record<string, string> = {
@@ -49,7 +49,7 @@ describe('npm test -- --changed', () => {
   });
   after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
-  test('sees what was committed since the merge base, what was not, and files that are new', async () => {
+  test('finds what was committed since the merge base, what was not, and new files', async () => {
     git('checkout', '--quiet', '-b', 'topic');
     await write('src/core/names.ts', 'export const name = 2;\n');
     git('commit', '--quiet', '--all', '--message=Second');
@@ -66,7 +66,7 @@ describe('npm test -- --changed', () => {
     ]);
   });
 
-  test('selects by imports, late ones and workers too, but not by types, which are checked anyway', () => {
+  test('selects by imports, dynamic ones and workers too, but not by types, which are checked anyway', () => {
     assert.ok(testsFor('src/core/names.ts').includes('test/core/near.test.ts'));
     assert.ok(testsFor('src/core/names.ts').includes('test/core/late.test.ts'));
     assert.deepEqual(testsFor('src/core/worker.ts'), [
@@ -76,11 +76,11 @@ describe('npm test -- --changed', () => {
     assert.deepEqual(testsFor('src/core/types.ts'), ['test/e2e/transfer-kept.test.ts']);
   });
 
-  test('selects what reads a file that is no module', () => {
+  test('selects tests that read a file that is no module', () => {
     assert.deepEqual(testsFor('README.md'), ['test/package/reader.test.ts']);
   });
 
-  test('takes the nearest where there are too many, and tells how many are left', () => {
+  test('selects the nearest if there are too many, and prints how many are left', () => {
     const { tests, left } = changedTests(folder, ['src/core/names.ts']);
     const most = LIMITS[0]?.most ?? 0;
     const inPages = tests.filter((file) => /^test\/(core|ui)\//.test(file));
@@ -89,7 +89,7 @@ describe('npm test -- --changed', () => {
     assert.match(left.join('\n'), new RegExp(`^${MANY + 2 - most} more files of tests in pages`, 'm'));
   });
 
-  test('always runs tests that were changed themselves, however many', () => {
+  test('always runs changed tests, however many', () => {
     const changed = Object.keys(project).filter((path) => path.startsWith('test/ui/'));
     assert.deepEqual(
       testsFor(...changed).filter((file) => file.startsWith('test/ui/')),
@@ -97,7 +97,7 @@ describe('npm test -- --changed', () => {
     );
   });
 
-  test('says what to do where there is no main to compare with', () => {
+  test('explains what to do without a main branch to compare with', () => {
     git('branch', '--quiet', '-D', 'main');
     assert.throws(() => changedFiles(folder), /no branch "main" to compare with; fetch it/);
   });

@@ -1,5 +1,4 @@
-// Shows that the commands tell the truth: what set-up says where there is no browser, what the counts make of broken tests, and
-// what `npm test` says at its end.
+// The output of the commands: set-up without a browser, counts of broken tests, and the end of `npm test`.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -46,7 +45,7 @@ describe('npm test', () => {
     return { passed, failed, skipped };
   }
 
-  /** Runs these files as the tests of the service; answers the status and what stands at the end of the output. */
+  /** Runs these files as the tests of the service; returns the status and the end of the output. */
   async function runAll(name: string, files: Record<string, string>, ...args: string[]) {
     const project = join(folder, name);
     await mkdir(join(project, 'test/server'), { recursive: true });
@@ -72,13 +71,13 @@ describe('npm test', () => {
     };
   }
 
-  test('counts tests, and not the groups that they stand in', async () => {
+  test('counts tests, and not the groups that they are in', async () => {
     const text = `import { describe, test } from 'node:test';
       describe('a group', () => { test('one', () => {}); test('two', () => { throw new Error('no'); }); });`;
     assert.deepEqual(await count(text), { passed: 1, failed: 1, skipped: 0 });
   });
 
-  test('counts what was skipped apart, since nobody knows whether it works', async () => {
+  test('counts skipped tests separately, since they prove nothing', async () => {
     const text = `import { test } from 'node:test'; test('one', { skip: true }, () => {}); test('two', () => {});`;
     assert.deepEqual(await count(text), { passed: 1, failed: 0, skipped: 1 });
   });
@@ -88,7 +87,7 @@ describe('npm test', () => {
     assert.deepEqual(await count('process.exit(0);'), { passed: 0, failed: 1, skipped: 0 });
   });
 
-  test('names what failed, in which file and why, before the sum', async () => {
+  test('prints failed tests, with file and error, before the total', async () => {
     const { status, end } = await runAll('failing', {
       'a.test.ts': `describe('a group', () => {
         test('one', () => { [].at(0); });
@@ -118,7 +117,7 @@ describe('npm test', () => {
     assert.equal(status, 0);
   });
 
-  test('fails where a test is focused, whether the others run or not', async () => {
+  test('fails if a test is focused, whether the others run or not', async () => {
     const { status, end } = await runAll('focused', {
       'a.test.ts': `test.only('one', () => { [].at(0); }); test('two', () => { throw new Error('no'); });`,
     });
@@ -127,7 +126,7 @@ describe('npm test', () => {
     assert.ok(end.includes('  The reference service, test/server/a.test.ts: two — no'), end.join('\n'));
   });
 
-  test('names twenty of many, and how many there are beside them', async () => {
+  test('prints twenty of many, and the number of the others', async () => {
     const text = `for (let nth = 1; nth <= 23; nth++) test('nth ' + nth, () => { throw new Error('no'); });`;
     const { end } = await runAll('many', { 'a.test.ts': text });
     const named = end.filter((line) => line.startsWith('  The reference service, '));
@@ -135,7 +134,7 @@ describe('npm test', () => {
     assert.deepEqual(end.slice(-3), ['  and 3 more', '', '0 passed, 23 failed']);
   });
 
-  test('tells in which test a file broke off', async () => {
+  test('prints in which test a file broke off', async () => {
     const file = join(root, 'a.test.ts');
     const events = [
       { type: 'test:dequeue', data: { name: file, nesting: 0, file } },
@@ -172,7 +171,7 @@ describe('npm test', () => {
     assert.deepEqual([file.status, suite.status], [1, 1]);
   });
 
-  test('names what a run leaves to CI before the sum, and CI leaves nothing out', async () => {
+  test('prints what a run leaves to CI before the total, and CI leaves nothing out', async () => {
     const script = `import { leftOut } from './scripts/scope.mjs';
       console.log(JSON.stringify(leftOut(['wtr', 'server', 'auth', 'e2e'], { hasAllEngines: false })));`;
     const leftOut = async (env: Record<string, string>): Promise<string[]> =>
@@ -204,7 +203,7 @@ describe('npm test', () => {
     assert.equal(await run([], { CI: '1' }), '2 passed, 0 failed');
   });
 
-  test('runs two suites side by side, each line after its name, and sums them up', async () => {
+  test('runs two suites in parallel, each line after its name, and adds them up', async () => {
     const project = join(folder, 'two-suites');
     for (const name of ['server', 'e2e']) {
       await mkdir(join(project, 'test', name), { recursive: true });
@@ -219,7 +218,7 @@ describe('npm test', () => {
     assert.equal(status, 0);
   });
 
-  test('closes on the sum, and fails where nothing was run', async () => {
+  test('ends with the total, and fails if nothing was run', async () => {
     const { status, stdout } = await node(['scripts/test.mjs', '--only=no-such-suite']);
     assert.equal(status, 1);
     assert.match(stdout, /\n0 passed, 1 failed\n$/);
@@ -227,14 +226,14 @@ describe('npm test', () => {
 });
 
 describe('Set-up', () => {
-  test('says in a sentence that CHROME_PATH leads nowhere', async () => {
+  test('reports in a sentence that CHROME_PATH does not exist', async () => {
     const env = { CHROME_PATH: '/no/such/browser', SKIP_INSTALL: '1' };
     const { status, stderr } = await node(['scripts/setup.mjs', '--browser'], env);
     assert.equal(status, 1);
     assert.match(stderr, /^setup: CHROME_PATH names no executable: \/no\/such\/browser\n$/);
   });
 
-  test('has nothing to do, and says nothing, where everything is there', async () => {
+  test('does nothing, and prints nothing, if everything is installed', async () => {
     const { status, stdout, stderr } = await node(['scripts/setup.mjs', '--browser'], {
       SKIP_INSTALL: '1',
       CI: '',

@@ -1,5 +1,5 @@
-// What an app gets that installs the package: files, entries, types, the manifest of the elements, sizes, and nothing that leaks.
-// Run with loaded.test.ts, so that the package is built once for both.
+// The package as an app installs it: files, entries, types, the manifest of the elements, sizes, and no leaks. Run with
+// loaded.test.ts, so that the package is built once for both.
 
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ describe('The package', () => {
   });
   const text = (file: string): Promise<string> => readFile(join(app.packageFolder, file), 'utf8');
 
-  test('has every file that its entries name', () => {
+  test('has every file that its entries reference', () => {
     const targets = Object.values(app.manifest.exports).flatMap((entry) =>
       typeof entry === 'string' ? [entry] : Object.values(entry),
     );
@@ -51,7 +51,7 @@ describe('The package', () => {
     );
   });
 
-  test('has nothing but the build, the sources and the documentation', () => {
+  test('contains only the build, the sources and the documentation', () => {
     const known = /^(dist|src|docs)\/|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
     assert.deepEqual(
       app.files.filter((file) => !known.test(file)),
@@ -74,7 +74,7 @@ describe('The package', () => {
     assert.deepEqual(broken, []);
   });
 
-  test('is found without fault by publint', async () => {
+  test('passes publint without errors', async () => {
     const { messages, pkg } = await publint({ pkgDir: app.packageFolder, strict: true });
     assert.deepEqual(
       messages.map((message) => formatMessage(message, pkg)),
@@ -82,7 +82,7 @@ describe('The package', () => {
     );
   });
 
-  test('can be imported where there is no page, and defines no element there', async () => {
+  test('can be imported without a page, and defines no element there', async () => {
     const script = `
       const all = await import('secure-uploader');
       const engine = await import('secure-uploader/engine');
@@ -95,7 +95,7 @@ describe('The package', () => {
     assert.deepEqual(JSON.parse(printed), [true, true, 'undefined']);
   });
 
-  test('refuses to create an engine where there is no browser, and says so', async () => {
+  test('throws a clear error when an engine is created without a browser', async () => {
     const script = `const { Uploader, UploaderError } = await import('secure-uploader/engine');
       try { new Uploader({ baseUrl: 'https://api.example' }); } catch (error) {
         console.log(JSON.stringify([error instanceof UploaderError, error.code, error.message]));
@@ -168,7 +168,7 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
     );
   });
 
-  test('holds no path of the machine it was built on and nothing left from development', async () => {
+  test('contains no path of the build machine and no development files', async () => {
     const forbidden = [app.builtIn, root, 'file://', 'console.log(', 'debugger;', 'process.env'];
     const found: string[] = [];
     for (const file of app.files.filter((name) => /^dist\/.*\.(js|ts|html)$/.test(name))) {
@@ -178,7 +178,7 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
     assert.deepEqual(found, []);
   });
 
-  test('has source maps that lead to the sources beside them', async () => {
+  test('has source maps that refer to the sources beside them', async () => {
     const lost: string[] = [];
     for (const map of app.files.filter((name) => name.endsWith('.js.map'))) {
       const { sources } = JSON.parse(await text(map)) as { sources: string[] };
@@ -189,7 +189,7 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
     assert.deepEqual(lost, []);
   });
 
-  test('stays within its budget of bytes', async (t) => {
+  test('stays within its size budget', async (t) => {
     const budget = JSON.parse(await readFile(new URL('budget.json', import.meta.url), 'utf8')) as Record<
       string,
       number

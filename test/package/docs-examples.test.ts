@@ -1,4 +1,5 @@
-// Checks the requests and responses in docs/service.md and docs/s3.md against the code that writes and reads them, and the anchors of links.
+// Checks the requests and responses in docs/service.md and docs/s3.md against the code that writes and reads them, and the anchors
+// of links.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -61,7 +62,7 @@ const RULES = { baseUrl: 'https://files.example.com', uploadOrigins: [], authHea
 const SESSION = 'POST /files/uploadsession';
 
 describe('The examples of the service', () => {
-  test('open a session as the uploader does, and answer what it reads', () => {
+  test('open a session as the uploader does, with the response that it reads', () => {
     const { body } = request(SESSION);
     const sent = { parentId: 'folder-a', fileName: 'report.pdf', fileSize: 20_971_520 };
     assert.deepEqual(body, sessionBody(sent));
@@ -72,7 +73,7 @@ describe('The examples of the service', () => {
     }
   });
 
-  test('presign chunks, one of which is stored already', () => {
+  test('presign chunks, one of which is already stored', () => {
     const { hashes } = request(`${SESSION}/chunks`).body as { hashes: string[] };
     const chunks = hashes.map((hash) => ({ hash, sizeBytes: 1 }));
     assert.deepEqual(presignBody(chunks, PROFILE), { hashes });
@@ -84,7 +85,7 @@ describe('The examples of the service', () => {
     );
   });
 
-  test('commit, and name the chunks that are missing', () => {
+  test('commit, and list the missing chunks', () => {
     const body = request(`${SESSION}/commit`).body as { hashes: string[]; receipts: string[] };
     assert.deepEqual(commitBody(body, PROFILE), body);
     const committed = responseTo(`${SESSION}/commit`);
@@ -110,7 +111,7 @@ describe('The examples of the service', () => {
     assert.equal(readRefusal(answer(busy), 'open', PROFILE).retryAfterMs, 5000);
   });
 
-  test('of an S3 store can be read, and its JSON is JSON', () => {
+  test('of an S3 store can be read, and their JSON is valid', () => {
     const [entries = '', cors = ''] = blocksOf(read('docs/s3.md'), 'json');
     const body = JSON.parse(entries) as { chunks: object };
     const hashes = Object.keys(body.chunks);
@@ -120,7 +121,7 @@ describe('The examples of the service', () => {
   });
 });
 
-test('Links lead to headings that exist', () => {
+test('Links refer to existing headings', () => {
   const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
   const files = [
     'README.md',

@@ -1,4 +1,4 @@
-// The package as pages load it, in a real browser: the one file from another origin, and an app that a bundler made.
+// The package as pages load it, in a real browser: the bundle from another origin, and an app built with a bundler.
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -22,7 +22,7 @@ const types: Record<string, string> = {
   '.json': 'application/json',
 };
 
-/** A folder on an origin of its own, for pages of any origin; `pages` stand beside its files. `asked` lists the paths. */
+/** A folder on a separate origin, for pages of any origin; `pages` are served beside its files. `asked` lists the paths. */
 async function serve(folder: string, pages: Record<string, string> = {}) {
   const asked: string[] = [];
   const server: Server = createServer(async (request, response) => {
@@ -45,7 +45,7 @@ async function serve(folder: string, pages: Record<string, string> = {}) {
   return { origin, asked, stop };
 }
 
-/** Uploads a file by the element that a page has, and answers how it ended, and the hash or the code that the event tells. */
+/** Uploads a file with the element of a page, and returns how it ended, and the hash or the code of the event. */
 function upload(
   page: Page,
   text: string,
@@ -99,19 +99,20 @@ describe('The package in a page', () => {
     if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  /** A page that is open, the errors that it met, and whether anything threw. */
+  /** An open page, its errors, and whether anything threw. */
   async function open(url: string): Promise<{ page: Page; errors: string[] }> {
     service.allowOrigin(new URL(url).origin);
     const page = await browser.newPage();
     page.setDefaultTimeout(PATIENCE_MS);
-    await page.addInitScript('globalThis.__name = (value) => value'); // tsx names functions by it, also those sent to the page
+    // tsx adds calls of it to functions, also to those that are sent to the page.
+    await page.addInitScript('globalThis.__name = (value) => value');
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
     await page.goto(url);
     return { page, errors };
   }
 
-  /** A page that has the one file from another origin, where `instead` stands in for files of the package. */
+  /** A page with the bundle from another origin, where `instead` replaces files of the package. */
   async function openFromCdn(t: TestContext, instead: Readonly<Record<string, string>> = {}) {
     const cdn = await serve(join(app.packageFolder, 'dist/cdn'), instead);
     t.after(cdn.stop);
@@ -123,7 +124,7 @@ describe('The package in a page', () => {
     return { cdn, ...(await open(`${site.origin}/index.html`)) };
   }
 
-  test('uploads where one file of another origin was loaded, and hashes in the worker beside that file', async (t) => {
+  test('uploads if one file of another origin was loaded, and hashes in the worker beside that file', async (t) => {
     const { cdn, page, errors } = await openFromCdn(t);
     const [worker, ended] = await Promise.all([
       page.waitForEvent('worker'),
@@ -135,19 +136,19 @@ describe('The package in a page', () => {
     assert.deepEqual(errors, []);
   });
 
-  test('does not run a worker that is not the one it was built with', async (t) => {
+  test('does not run another worker than the one it was built with', async (t) => {
     const folder = join(app.packageFolder, 'dist/cdn');
     const spoiled = `${await readFile(join(folder, 'hash.worker.js'), 'utf8')}\nglobalThis.isSpoiled = true;`;
     const { page } = await openFromCdn(t, { '/hash.worker.js': spoiled });
     const ended = await upload(page, vector.text, settings);
     assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
     assert.equal(page.workers().length, 0);
-    // What the one file cannot hash by itself is a fault of the page's, told as one and not tried in vain.
+    // An algorithm that the bundle cannot hash without a worker is an error of the page, reported once and not retried.
     const refused = await upload(page, vector.text, settings, 'blake3');
     assert.deepEqual(refused, { type: 'upload-failed', told: 'bad-config' });
   });
 
-  test('goes on without a worker whose file never comes', async (t) => {
+  test('continues without a worker whose file never loads', async (t) => {
     const { page } = await openFromCdn(t);
     await page.route('**/hash.worker.js', () => undefined);
     // Two chunks: the first never waits for a worker.

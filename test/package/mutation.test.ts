@@ -1,4 +1,4 @@
-// Shows on a small project, in which one test is strong and one is weak, what the mutation command finds and how it ends.
+// What the mutation command finds and how it ends, on a small project in which one test is strong and one is weak.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -87,7 +87,7 @@ describe('npm run test:mutation', () => {
   });
   after(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
 
-  test('names each change that no test notices, leaves out equivalents, and fails below the target', async () => {
+  test('prints each change that no test notices, excludes equivalents, and fails below the target', async () => {
     const { code, output } = await run('src/core/strong.ts', 'src/core/weak.ts', '--all');
     assert.ok(linesOf(output, 'FAIL').length, output);
     assert.deepEqual(linesOf(output, 'survived'), [
@@ -103,7 +103,7 @@ describe('npm run test:mutation', () => {
     assert.equal(code, 1);
   });
 
-  test('takes the same changes for the same seed, and others for another', async () => {
+  test('selects the same changes for the same seed, and others for another', async () => {
     const list = (seed: number): Promise<{ output: string }> =>
       run('src/core', '--list', '--count=5', `--seed=${seed}`);
     const [first, again, other] = await Promise.all([list(1), list(1), list(2)]);

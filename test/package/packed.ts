@@ -1,4 +1,4 @@
-// Packs the built package as npm would publish it, and puts the result into an empty app.
+// Packs the built package as npm would publish it, and installs the result in an empty app.
 
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { builtPackage } from '../support/built.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const exec = promisify(execFile);
 
-/** What `package.json` says, as far as the tests look at it. */
+/** The fields of `package.json` that the tests read. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
@@ -21,7 +21,7 @@ export interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
-/** An app that has the packed package installed, and nothing else of the project. */
+/** An app with only the packed package installed. */
 export interface PackedApp {
   /** The folder of the app. */
   readonly folder: string;
@@ -32,7 +32,7 @@ export interface PackedApp {
   /** Paths of all packed files, from the package's folder. */
   readonly files: readonly string[];
   readonly manifest: Manifest;
-  /** Runs Node in the app; answers what it printed, rejects where it failed. */
+  /** Runs Node in the app; returns its output, rejects if it failed. */
   node(...args: string[]): Promise<string>;
   write(name: string, text: string): Promise<void>;
   remove(): Promise<void>;

@@ -1,5 +1,5 @@
-// Checks the documentation against the project: generated tables, code samples, policy, sizes, commands, links and paths, and what
-// SECURITY.md says is saved and tested.
+// Checks the documentation against the project: generated tables, code samples, policy, sizes, commands, links and paths, and the
+// lists of saved fields and tests in SECURITY.md.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -48,7 +48,7 @@ interface Sample {
   readonly code: string;
 }
 
-/** All samples in a language, each with the document that it is in. */
+/** All samples in a language, each with its document. */
 const samples = (language: string): Sample[] =>
   guides.flatMap((file) => blocksOf(file, language).map((code) => ({ file, code })));
 
@@ -93,12 +93,12 @@ function run(...args: string[]): { status: number | null; output: string } {
 }
 
 describe('The documentation', () => {
-  test('has a reference that says what the manifest, the types, the settings and the texts say', () => {
+  test('has a reference that matches the manifest, the types, the settings and the texts', () => {
     const { status, output } = run('--import', 'tsx', 'scripts/readme-tables.mjs', '--check');
     assert.equal(status, 0, output);
   });
 
-  test('of the states of an upload are those of the code', () => {
+  test('has the states of an upload as in the code', () => {
     const { status, output } = run('--import', 'tsx', 'scripts/upload-states.mjs', '--check');
     assert.equal(status, 0, output);
   });
@@ -121,12 +121,12 @@ describe('The documentation', () => {
     const config = { extends: '../../../tsconfig.json', compilerOptions: { types: [] }, files };
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const { output } = run('node_modules/typescript/bin/tsc', '--project', folder, '--pretty', 'false');
-    // What is wrong with the sources themselves is told by another check.
+    // Errors in the sources themselves are reported by another check.
     const own = output.split('\n').filter((line) => line.includes('block-'));
     assert.deepEqual(own, [], output);
   });
 
-  test('has HTML with attributes that the element has, and scripts without a fault', () => {
+  test('has HTML with attributes of the element, and valid scripts', () => {
     const known = all(read('docs/reference.md'), /^\| `([a-z-]+)` \|/gm);
     const pages = [...samples('html'), ...examples('html')].map(({ code }) => code);
     const tags = pages.flatMap((html) => all(html, /<secure-uploader\s([^>]*)>/g));
@@ -157,7 +157,7 @@ describe('The documentation', () => {
     );
   });
 
-  test('asks for the content policy under which the journeys run', () => {
+  test('has the content policy of the journeys', () => {
     const directives = (text: string): Map<string, string> =>
       new Map(
         text.split(/[;\n]/).flatMap((line) => {
@@ -170,12 +170,12 @@ describe('The documentation', () => {
     const proved = directives(all(code, /["'`](.+)["'`],\n/g).join('\n'));
     assert.deepEqual([...stated.keys()], [...proved.keys()]);
     for (const [name, value] of proved) {
-      // The addresses of service and storage are a page's own.
+      // The URLs of service and storage are set by the page.
       if (!value.includes('${')) assert.equal(stated.get(name), value, name);
     }
   });
 
-  test('states sizes that the build keeps, and is not far from', () => {
+  test('has sizes that the build keeps, and is close to', () => {
     const built = builtWidget();
     const rows = [...readme.matchAll(/^\| `dist\/(?:cdn\/)?([\w.-]+\.js)`[^|]*\| (\d+) kB \|/gm)];
     assert.equal(rows.length, 3);
@@ -187,7 +187,7 @@ describe('The documentation', () => {
     }
   });
 
-  test('names the package, its version, its packages and the Node that it needs as they are', () => {
+  test('has the correct name, version, packages and Node version', () => {
     const archives = all(readme, /(secure-uploader-[\d.]+\.tgz)/g);
     assert.deepEqual([...new Set(archives)], [`secure-uploader-${version}.tgz`]);
     assert.equal(engines.node, '>=20.19');
@@ -196,7 +196,7 @@ describe('The documentation', () => {
     assert.deepEqual(all(atRunTime, /`([\w-]+)`/g).sort(), Object.keys(dependencies).sort());
   });
 
-  test('states limits that are those of the code', () => {
+  test('has the limits of the code', () => {
     const mib = 2 ** 20;
     const limits = read('docs/limits.md');
     assert.match(limits, /single chunk \(below 10 MiB/);
@@ -209,7 +209,7 @@ describe('The documentation', () => {
 describe('SECURITY.md', () => {
   const security = read('SECURITY.md');
 
-  test('lists every field that is saved of an upload', () => {
+  test('lists every saved field of an upload', () => {
     const record = writeRecord({
       ...{ chunksId: 'c', key: 'k', name: 'n', relativePath: 'n', sizeBytes: 1, lastModifiedMs: 1, type: '' },
       ...{ parentId: 'p', firstSliceHash: 'h', chunkSizeBytes: 1, hashAlgorithm: 'sha-256', createdAtMs: 1 },
@@ -222,7 +222,7 @@ describe('SECURITY.md', () => {
     assert.match(security, new RegExp(`first ${FIRST_SLICE_BYTES / 1024} KiB`));
   });
 
-  test('names tests that are there', () => {
+  test('refers to existing tests', () => {
     const shown = [...security.matchAll(/`(test\/[\w./-]+)` “([^”]+)”/g)];
     assert.ok(shown.length > 20, `${shown.length} tests`);
     const missing = shown.filter(
@@ -236,7 +236,7 @@ describe('SECURITY.md', () => {
 });
 
 describe('All documents', () => {
-  test('name commands that there are', () => {
+  test('refer to existing commands', () => {
     const own = ['install', 'ci', 'pack'];
     const named = documents.flatMap((file) => all(read(file), /(?:`|^)npm (run [\w:-]+|[a-z]+)\b/gm));
     const missing = named.filter((command) => {
@@ -247,7 +247,7 @@ describe('All documents', () => {
     assert.ok(named.includes('start') && named.includes('test'));
   });
 
-  test('link to files that are there', () => {
+  test('link to existing files', () => {
     const broken = documents.flatMap((file) =>
       all(read(file), /\]\(([^)\s]+)\)/g)
         .filter((link) => !/^(https?:|#)/.test(link))
@@ -257,7 +257,7 @@ describe('All documents', () => {
     assert.deepEqual(broken, []);
   });
 
-  test('name sources, tests and scripts that are there', () => {
+  test('refer to existing sources, tests and scripts', () => {
     const missing = documents.flatMap((file) =>
       all(read(file), /`((?:src|test|docs|demo|scripts)\/[\w./-]+)`/g)
         .filter((path) => !path.includes('locales/') && !existsSync(join(root, path)))

@@ -1,7 +1,7 @@
-// What signing in adds to the downloads of an app that a bundler made: to what every page loads, to what the first sign-in
-// loads, to what the form loads. Everything that a file imports counts, shared or not.
-// Bundled twice: with shared modules in the entry, as in an app whose entry is its own; and with them in files of their own, as for a
-// module that others import too. The second has three files where the first has one, so it is larger.
+// The size of sign-in in the downloads of an app built with a bundler: of what every page loads, of what the first sign-in loads,
+// of what the form loads. Everything that a file imports counts, shared or not. Bundled twice: with shared modules in the app's own
+// entry, and with them in separate files, as for modules that others import too. The second has three files where the first has
+// one, so it is larger.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { build } from 'vite';
 import { type PackedApp, sharedApp } from './packed.ts';
 
 interface Bundle {
-  /** Bytes with gzip that a page downloads before anything happens. */
+  /** Bytes with gzip that a page downloads at first. */
   readonly initialBytes: number;
   /** Bytes with gzip that a page downloads for these modules that load on demand, one after the other; each file once. */
   bytesOf(...names: string[]): number;

@@ -1,4 +1,4 @@
-// Shows that `npm start` does what it says: one address that works, ports that are taken stepped over, all of it ended at once.
+// `npm start`: one URL that works, free ports if the default ones are used, and everything ends together.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -22,7 +22,7 @@ describe('npm start', () => {
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-start-'));
     blocker = createServer();
-    // Whoever has the usual port already serves as well.
+    // Another process that already uses the default port serves as well.
     await new Promise<void>((resolve) => {
       blocker.once('error', () => resolve());
       blocker.listen(usualPort, '127.0.0.1', resolve);
@@ -33,7 +33,7 @@ describe('npm start', () => {
     });
     child.stderr?.pipe(process.stderr);
     child.stdout?.setEncoding('utf8');
-    // Read to the end: it must never write to a pipe that nobody holds.
+    // Read to the end: it must never write to a closed pipe.
     await new Promise<void>((resolve) => {
       child.stdout?.on('data', (text) => {
         printed += text;
@@ -51,17 +51,17 @@ describe('npm start', () => {
     await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  test('prints one address to open, and who can sign in there', () => {
+  test('prints one URL to open, and the demo users', () => {
     assert.match(printed, /^ {2}Open +http:\/\/localhost:\d+\/$/m);
     assert.match(printed, /^ {2}Sign in as +\S+@\S+/m);
     assert.match(printed, /^ {2}Password +\S+/m);
   });
 
-  test('steps over a port that is taken', () => {
+  test('uses the next port if one is in use', () => {
     assert.notEqual(Number(new URL(address).port), usualPort);
   });
 
-  test('serves the page, which finds the service and its storage on origins of their own', async () => {
+  test('serves the page, which finds the service and its storage on separate origins', async () => {
     const page = await fetch(address);
     assert.match(await page.text(), /<script type="module"/);
     const config = await (await fetch(new URL('demo-config.json', address))).json();
@@ -85,7 +85,7 @@ describe('npm start', () => {
     assert.equal(script.headers.get('content-type'), 'text/javascript');
   });
 
-  test('ends all of it on Ctrl-C', async () => {
+  test('ends everything on Ctrl-C', async () => {
     child.kill('SIGINT');
     const [status] = await once(child, 'exit');
     assert.equal(status, 0);

@@ -1,4 +1,4 @@
-// Guessing and flooding at the second step: what is counted holds for requests that arrive together, too.
+// Guessing and flooding at the second step: limits also apply to parallel requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { login } from './sign-in-steps.ts';
@@ -12,7 +12,7 @@ const step = (rig: Rig, from: Answer, action: string, method: string, code?: str
     body: { challenge_token: from.body.challenge_token, action, method, ...(code !== undefined && { code }) },
   });
 
-test('of many codes that are answered at once, over as many sign-ins, five are checked', async (t) => {
+test('of many codes that are sent at once, over as many sign-ins, five are checked', async (t) => {
   const rig = await startRig();
   t.after(() => rig.end());
   const begun = await Promise.all(Array.from({ length: 25 }, () => enter(rig, 'tom')));
@@ -30,7 +30,7 @@ test('of many codes that are answered at once, over as many sign-ins, five are c
   );
 });
 
-test('a lock of the second step outlasts a restart, and ends after a quarter of an hour', async (t) => {
+test('a lock of the second step survives a restart, and ends after a quarter of an hour', async (t) => {
   const rig = await startRig();
   t.after(() => rig.end());
   const begun = await Promise.all(Array.from({ length: 9 }, () => enter(rig, 'tom')));
@@ -44,7 +44,7 @@ test('a lock of the second step outlasts a restart, and ends after a quarter of 
   assert.equal((await step(rig, from, 'answer', 'totp', code)).body.status, 'ok');
 });
 
-test('changing between e-mail and SMS sends one code each, and both stay good', async (t) => {
+test('changing between e-mail and SMS sends one code each, and both stay valid', async (t) => {
   const rig = await startRig();
   t.after(() => rig.end());
   let at = await enter(rig, 'mia');
@@ -59,7 +59,7 @@ test('changing between e-mail and SMS sends one code each, and both stay good', 
   assert.equal((await step(rig, at, 'answer', 'email', code)).body.status, 'ok');
 });
 
-test('a push that is asked for again at once is the same one', async (t) => {
+test('a push that is requested again at once is the same one', async (t) => {
   const rig = await startRig();
   t.after(() => rig.end());
   const first = await step(rig, await enter(rig, 'paul'), 'start', 'push');
@@ -87,7 +87,7 @@ for (const [user, method] of [
     assert.ok(waitS > 0 && waitS <= 600);
     const other = await step(rig, await enter(rig, 'olga'), 'start', 'email');
     assert.equal(other.status, 200, 'others are not affected');
-    // Challenges end sooner than the window: the token that was refused is still good until then.
+    // Challenges end sooner than the window: the token that was refused is still valid until then.
     assert.equal((await step(rig, from, 'start', method)).status, 429);
     rig.service.clock.shift(waitS * 1000);
     assert.equal((await step(rig, await enter(rig, user), 'start', method)).status, 200);

@@ -21,7 +21,7 @@ test('a signed-in browser gets a code, its state and the issuer on its callback 
   assert.ok((location.searchParams.get('code') ?? '').length >= 43);
 });
 
-test('the answer comes in the fragment when that is asked for', async () => {
+test('the response is in the fragment on request', async () => {
   const cookie = await signedIn(rig.service);
   const path = authorizePath({ response_mode: 'fragment' });
   const { headers } = await ask(rig.service, 'GET', path, { headers: { cookie } });
@@ -30,7 +30,7 @@ test('the answer comes in the fragment when that is asked for', async () => {
   assert.equal(new URLSearchParams(location.hash.slice(1)).get('state'), 'the-state');
 });
 
-test('without a session, prompt=none answers login_required and shows nothing', async () => {
+test('without a session, prompt=none responds with login_required and shows nothing', async () => {
   const { status, headers } = await ask(rig.service, 'GET', authorizePath({ prompt: 'none' }));
   assert.equal(status, 303);
   const location = new URL(headers.get('location') ?? '');
@@ -38,7 +38,7 @@ test('without a session, prompt=none answers login_required and shows nothing', 
   assert.equal(location.searchParams.get('state'), 'the-state');
 });
 
-test('what is wrong with a request is told to a registered callback page only', async () => {
+test('errors of a request are reported to a registered callback page only', async () => {
   const told: [Record<string, string | undefined>, string][] = [
     [{ response_type: 'token' }, 'unsupported_response_type'],
     [{ response_type: undefined }, 'unsupported_response_type'],
@@ -80,7 +80,7 @@ test('what is wrong with a request is told to a registered callback page only', 
   assert.equal(twice.status, 400);
 });
 
-test('registered addresses are compared exactly when they are listed', async () => {
+test('registered URLs are compared exactly', async () => {
   const other = await startRig({ redirectUris: [`${page}/back`] });
   const cookie = await signedIn(other.service);
   const ask1 = (redirect_uri: string): Promise<Answer> =>
@@ -106,7 +106,7 @@ test('the sign-in page is a form without scripts that cannot be framed', async (
   assert.match(sheet.headers.get('content-type') ?? '', /text\/css/);
 });
 
-test('what a stranger puts into the address or the form is shown as text', async () => {
+test('unknown values in the URL or the form are shown as text', async () => {
   const { body } = await ask(rig.service, 'GET', authorizePath({ state: '"><script>alert(1)</script>' }));
   assert.doesNotMatch(body, /<script/);
   const answer = await submit(authorizePath(), { email: '"><b>x', password: 'no' });
@@ -124,7 +124,7 @@ function submit(path: string, fields: Record<string, string>, origin?: string): 
   });
 }
 
-test('the form signs in and leads back, with a code at the end', async () => {
+test('the form signs in and returns, with a code at the end', async () => {
   const email = 'Alice@Example.com ';
   const wrong = await submit(authorizePath(), { email, password: 'wrong' });
   assert.equal(wrong.status, 401);
@@ -141,7 +141,7 @@ test('the form signs in and leads back, with a code at the end', async () => {
   assert.ok(new URL(next.headers.get('location') ?? '').searchParams.get('code'));
 });
 
-test('the form of another site signs nobody in', async () => {
+test('the form of another site signs no user in', async () => {
   const fields = { email: 'alice@example.com', password: rig.service.seed.password };
   for (const origin of ['http://evil.test', 'null', page]) {
     assert.equal((await submit(authorizePath(), fields, origin)).status, 403);

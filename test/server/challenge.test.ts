@@ -54,7 +54,7 @@ test('an authenticator code signs in, once', async () => {
   assert.equal(again.body.error, 'invalid_code');
 });
 
-test('codes by mail and SMS are sent when asked for, and told with a masked address', async () => {
+test('codes by mail and SMS are sent on request, with a masked address', async () => {
   for (const method of ['email', 'sms'] as const) {
     const started = await step(await begin('mia'), 'start', method);
     assert.equal(started.body.next_step, 'answer');
@@ -69,7 +69,7 @@ test('codes by mail and SMS are sent when asked for, and told with a masked addr
   }
 });
 
-test('asking again at once sends nothing new; later it does', async () => {
+test('a second request at once sends nothing new; a later one does', async () => {
   const first = await step(await begin('mia'), 'start', 'email');
   const code = await rig.service.people.message('mia', 'email');
   const second = await step(first, 'start', 'email');
@@ -81,7 +81,7 @@ test('asking again at once sends nothing new; later it does', async () => {
   assertEstablished(await step(third, 'answer', 'email', { code: newer }));
 });
 
-test('a code that was sent one way is not taken another way', async () => {
+test('a code that was sent one way is not accepted another way', async () => {
   const started = await step(await begin('mia'), 'start', 'email');
   const code = await rig.service.people.message('mia', 'email');
   const wrong = await step(started, 'answer', 'sms', { code });
@@ -96,7 +96,7 @@ test('a recovery code signs in, once', async () => {
   assert.ok(!(await rig.service.people.recoveryCodes('mia')).includes(code));
 });
 
-test('the challenge token rotates with every answer, and the old one ends the sign-in', async () => {
+test('the challenge token rotates with every response, and the old one ends the sign-in', async () => {
   const first = await begin('mia');
   const second = await step(first, 'start', 'email');
   assert.notEqual(second.body.challenge_token, first.body.challenge_token);
@@ -106,7 +106,7 @@ test('the challenge token rotates with every answer, and the old one ends the si
   assert.equal((await step(second, 'start', 'sms')).status, 200);
 });
 
-test('a challenge ends after five minutes, and is worth nothing on another origin', async () => {
+test('a challenge ends after five minutes, and is invalid on another origin', async () => {
   const late = await begin('mia');
   rig.service.clock.shift(5 * 60_000);
   assert.equal((await step(late, 'start', 'email')).status, 410);
@@ -138,7 +138,7 @@ test('five wrong codes lock the second step, over all sign-ins', async () => {
   await other.end();
 });
 
-test('a push shows a number, waits, and follows what the phone says', async () => {
+test('a push shows a number, waits, and follows the phone', async () => {
   let now = await step(await begin('paul'), 'start', 'push');
   assert.equal(now.body.next_step, 'poll');
   assert.ok(now.body.challenge.number >= 10 && now.body.challenge.number < 100);
@@ -157,7 +157,7 @@ test('a push shows a number, waits, and follows what the phone says', async () =
   assert.equal((await step(denied, 'start', 'push')).body.next_step, 'poll');
 });
 
-test('a passkey signs what it was asked to, and nothing else', async () => {
+test('a passkey signs only its own challenge', async () => {
   const passkey = await rig.service.people.addPasskey('petra');
   const key = createPrivateKey({
     key: Buffer.from(passkey.privateKey, 'base64url'),
@@ -206,7 +206,7 @@ test('a passkey signs what it was asked to, and nothing else', async () => {
   assert.equal(replay.status, 401);
 });
 
-test('users who cannot go on are told so in the login response’s form', async () => {
+test('users who cannot continue are informed in the form of the login response', async () => {
   assert.equal((await begin('lou')).body.status, 'locked');
   const nina = await begin('nina');
   assert.deepEqual([nina.body.status, nina.body.next_step], ['password_expired', 'change_password']);
@@ -216,7 +216,7 @@ test('users who cannot go on are told so in the login response’s form', async 
   assert.equal((await step(uma, 'answer', 'retina', { code: '1' })).body.status, 'challenge');
 });
 
-test('the broken provider answers junk on demand', async () => {
+test('the broken provider returns invalid responses on demand', async () => {
   const answer = (name: string): Promise<Answer> => begin(name, 'broken').catch((error) => error);
   assert.match((await answer('html')).body, /<p>/);
   assert.deepEqual((await answer('empty')).body, {});
@@ -225,7 +225,7 @@ test('the broken provider answers junk on demand', async () => {
   assert.equal((await answer('error')).status, 500);
 });
 
-test('a client that sent a code challenge gets its code with the answer', async () => {
+test('a client that sent a code challenge gets its code with the response', async () => {
   const body = { idp_id: 'local', password: rig.service.seed.password, code_challenge: codeChallenge };
   const direct = await ask(rig.service, 'POST', '/auth/login', {
     body: { ...body, email: 'alice@example.com' },
@@ -240,7 +240,7 @@ test('a client that sent a code challenge gets its code with the answer', async 
   assert.equal((await ask(rig.service, 'POST', '/auth/login', { body: wrong })).status, 400);
 });
 
-test('junk at the challenge is refused, and another site may not even ask', async () => {
+test('invalid input at the challenge is refused, and other sites may not call it', async () => {
   for (const body of [
     {},
     { challenge_token: 5 },

@@ -1,4 +1,4 @@
-// Commits, cancels and new uploads of one user at the same time: what was confirmed stays readable.
+// Commits, cancels and new uploads of one user at the same time: confirmed files stay readable.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createLocks } from '../../demo/server/locks.ts';
@@ -61,7 +61,7 @@ test('a commit and a cancel at once: one of them succeeds, and a confirmed file 
   for (const outcome of outcomes) assert.ok(['200 409', '410 204'].includes(outcome), outcome);
 });
 
-test('an upload that begins while another is canceled may count on every chunk that it is told is stored', async () => {
+test('an upload that starts while another is canceled may rely on every chunk that is reported as stored', async () => {
   for (let round = 0; round < 12; round += 1) {
     const chunks = randomChunks(...Array<number>(40).fill(500));
     const begun = await stored(chunks);
@@ -77,7 +77,7 @@ test('an upload that begins while another is canceled may count on every chunk t
   }
 });
 
-test('shared work runs together, exclusive work alone and in its turn', async () => {
+test('shared work runs together, exclusive work alone and in order', async () => {
   const locks = createLocks();
   const events: string[] = [];
   let release = (): void => undefined;

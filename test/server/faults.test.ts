@@ -1,4 +1,4 @@
-// The fault layer and the request log: what tests switch on really happens, and only to the requests it names.
+// The fault layer and the request log: enabled faults really happen, and only to the requests they name.
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import type { Fault, LogEntry } from '../../demo/server/server.ts';
@@ -29,7 +29,7 @@ const add = (fault: Fault): (() => void) => rig.service.faults.add(fault);
 const last = (operation: LogEntry['operation']): LogEntry | undefined =>
   rig.service.log.findLast((entry) => entry.operation === operation);
 
-test('a status, headers and body are answered in place of the operation, so many times', async () => {
+test('a status, headers and body replace the operation, this many times', async () => {
   add({ operation: 'session', status: 503, headers: { 'retry-after': '7' }, times: 2 });
   for (let count = 0; count < 2; count += 1) {
     const { status, headers, body } = await alice.open({ size: 1 });
@@ -41,7 +41,7 @@ test('a status, headers and body are answered in place of the operation, so many
   assert.equal((await alice.open({ size: 1 })).status, 201);
 });
 
-test('a fault can let some requests pass, name a file, and be taken away', async () => {
+test('a fault can let some requests pass, name a file, and be removed', async () => {
   add({ operation: 'session', status: 500, skip: 1 });
   assert.equal((await alice.open({ size: 1 })).status, 201);
   assert.equal((await alice.open({ size: 1 })).status, 500);
@@ -54,7 +54,7 @@ test('a fault can let some requests pass, name a file, and be taken away', async
   assert.equal((await put(urls[0] ?? '', chunks[0] ?? new Uint8Array())).status, 500);
 });
 
-test('junk can be answered as HTML or as JSON', async () => {
+test('invalid responses can be HTML or JSON', async () => {
   add({ operation: 'session', body: '<html>' });
   const html = await alice.open({ size: 1 });
   assert.equal(html.status, 200);
@@ -63,7 +63,7 @@ test('junk can be answered as HTML or as JSON', async () => {
   assert.equal((await alice.open({ size: 1 })).body.session_id, 5);
 });
 
-test('a cut before the body handles nothing; one after it loses only the answer', async () => {
+test('a cut before the body handles nothing; one after it loses only the response', async () => {
   const files = (await rig.service.listFiles()).length;
   const { passport, hashes, receipts, urls, chunks } = await begin(alice, randomChunks(10));
   const [url = '', chunk = new Uint8Array()] = [urls[0], chunks[0]];
@@ -83,7 +83,7 @@ test('a cut before the body handles nothing; one after it loses only the answer'
   assert.equal((await alice.commit(passport, hashes, receipts)).status, 200);
 });
 
-test('a cut in the middle breaks the bytes of a PUT, and the answer of anything else', async () => {
+test('a cut in the middle breaks the bytes of a PUT, and the response of any other operation', async () => {
   const { urls, chunks } = await begin(alice, randomChunks(500_000));
   add({ operation: 'put', cut: 'mid-body' });
   await assert.rejects(put(urls[0] ?? '', chunks[0] ?? new Uint8Array()));
@@ -97,7 +97,7 @@ test('a cut in the middle breaks the bytes of a PUT, and the answer of anything 
   assert.equal(whole.headers.get('content-length'), '400000');
 });
 
-test('a stall stops half-way: for a while, or until the caller leaves', async () => {
+test('a stall stops half-way: for a while, or until the caller disconnects', async () => {
   const { urls, chunks } = await begin(alice, randomChunks(500_000, 500_000));
   add({ operation: 'put', stallMs: 30 });
   assert.equal((await put(urls[0] ?? '', chunks[0] ?? new Uint8Array())).status, 200);
@@ -116,7 +116,7 @@ test('a stall stops half-way: for a while, or until the caller leaves', async ()
   assert.equal(last('put')?.stored, undefined);
 });
 
-test('a request waits for what a fault names, wherever it goes', async () => {
+test("a request waits for the fault's condition, at any operation", async () => {
   const { urls, chunks } = await begin(alice, randomChunks(10));
   let isReleased = false;
   let release = (): void => {};
@@ -156,14 +156,14 @@ test('tickets can be expired, of another chunk, or missing', async () => {
   assert.deepEqual(Object.keys(fewer), [second]);
 });
 
-test('storage can say that it stored what it did not', async () => {
+test('storage can report a chunk as stored that it did not store', async () => {
   const { passport, hashes, receipts, urls, chunks } = await begin(alice, randomChunks(10));
   add({ operation: 'put', storeNothing: true });
   assert.equal((await put(urls[0] ?? '', chunks[0] ?? new Uint8Array())).status, 200);
   assert.equal((await alice.commit(passport, hashes, receipts)).status, 409);
 });
 
-test('an answer can redirect, or come without CORS headers', async () => {
+test('a response can redirect, or lack CORS headers', async () => {
   const { urls, chunks } = await begin(alice, randomChunks(10));
   const [url = '', chunk = new Uint8Array()] = [urls[0], chunks[0]];
   add({ operation: 'put', status: 403, withoutCors: true });
@@ -178,7 +178,7 @@ test('an answer can redirect, or come without CORS headers', async () => {
   assert.equal(headers.get('location'), 'http://evil.test/');
 });
 
-test('latency holds every request back, preflights too, and bandwidth every connection', async () => {
+test('latency delays every request, preflights too, and bandwidth every connection', async () => {
   const { urls, chunks } = await begin(alice, randomChunks(200_000));
   const time = async (work: () => Promise<unknown>): Promise<number> => {
     const from = performance.now();
@@ -196,7 +196,7 @@ test('latency holds every request back, preflights too, and bandwidth every conn
   assert.ok((await time(both)) >= 60);
 });
 
-test('the log tells who asked what, and keeps no secret', async () => {
+test('the log has callers and operations, and no secret', async () => {
   rig.service.faults.clearLog();
   const begun = await begin(alice, randomChunks(1234), { name: 'logged' });
   await put(begun.urls[0] ?? '', begun.chunks[0] ?? new Uint8Array());
@@ -235,7 +235,7 @@ test('the log tells who asked what, and keeps no secret', async () => {
   }
 });
 
-test('the log numbers the tokens, so that a new one can be told from an old one', async () => {
+test('the log numbers the tokens, so that a new one can be distinguished from an old one', async () => {
   rig.service.faults.clearLog();
   const renewed = await actAs(rig.service, 'alice');
   for (const user of [alice, renewed, alice]) await user.open({ size: 1 });

@@ -1,4 +1,4 @@
-// The service in a process of its own, for the test that tries to crash it. The parent asks for the memory in use.
+// The service in a separate process, for the test that tries to crash it. The parent reads its memory usage.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

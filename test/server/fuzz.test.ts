@@ -1,4 +1,4 @@
-// The service survives whatever arrives on its three ports: 1,000 malformed requests, 20,000 where CI is set.
+// The service survives any input on its three ports: 1,000 malformed requests, 20,000 in CI.
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { ask, page } from './support.ts';
 
 const COUNT = process.env.CI ? 20_000 : 1_000;
 const AT_ONCE = 24;
-// A request that the service may wait for is closed by the sender; any other gets its answer long before this.
+// A request that the service may wait for is closed by the sender; any other gets its response long before this.
 const ANSWER_MS = 20_000;
 
 interface Running {
@@ -41,7 +41,7 @@ after(async () => {
   await once(child, 'exit');
 });
 
-test('malformed requests on all three ports end neither the process nor in a server error, and leave no memory behind', async () => {
+test('malformed requests on all three ports neither end the process nor cause a server error, and leak no memory', async () => {
   const seed = Number(process.env.FUZZ_SEED ?? 20_260_101);
   const random = randomFrom(seed);
   const secrets = await signIn();
@@ -76,7 +76,7 @@ async function sendOne(request: RawRequest): Promise<void> {
   }
 }
 
-/** Sends the bytes and resolves with everything that came back until the connection closed. */
+/** Sends the bytes and resolves with everything that was received until the connection closed. */
 function exchange({ port, bytes, isCutOff }: RawRequest): Promise<string> {
   const addresses: Record<Port, string> = {
     service: service.baseUrl,
@@ -98,7 +98,7 @@ function exchange({ port, bytes, isCutOff }: RawRequest): Promise<string> {
     socket.on('data', (text) => {
       answer += text.toString('latin1');
     });
-    // The service may refuse and close while the request is still on its way.
+    // The service may refuse and close while the request is still being sent.
     socket.on('error', () => resolve(answer));
     socket.on('end', () => socket.end());
     socket.on('close', () => resolve(answer));

@@ -1,4 +1,4 @@
-// Under which names the service answers, and what it shows where it is published.
+// Which host names the service accepts, and what it shows in production.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';
@@ -22,7 +22,7 @@ function get(port: number, path: string, host: string): Promise<number> {
   });
 }
 
-test('a name of somebody else that leads here is not served, on any port', async (t) => {
+test('a foreign host name that resolves to the service is refused, on any port', async (t) => {
   const { service } = await start(t);
   const ports = [
     [service.servicePort, '/_demo'],
@@ -39,7 +39,7 @@ test('a name of somebody else that leads here is not served, on any port', async
   }
 });
 
-test('codes and phones of demo users are shown in test mode, and elsewhere only when that is switched on', async (t) => {
+test('codes and phones of demo users are shown in test mode, and elsewhere only if that is enabled', async (t) => {
   const plain = await start(t, { test: false });
   assert.equal((await ask(plain.service, 'GET', '/_demo')).status, 404);
   const broken = { idp_id: 'broken', email: 'error@example.com', password: 'x' };
@@ -50,7 +50,7 @@ test('codes and phones of demo users are shown in test mode, and elsewhere only 
   assert.equal(answer.headers.get('access-control-allow-origin'), null, 'no page may read them');
 });
 
-test('published over TLS, the session cookie is bound to its host, and addresses are the public ones', async (t) => {
+test('with TLS in production, the session cookie is bound to its host, and URLs are the public ones', async (t) => {
   const publicUrls = {
     service: 'https://uploads.test',
     storage: 'https://storage.test',
@@ -94,7 +94,7 @@ test('without TLS the cookie has no prefix, since browsers would refuse it', asy
   assert.match(await signedIn(service), /^su_session=/);
 });
 
-test('addresses that cannot be are refused at the start', async () => {
+test('invalid URLs are refused at the start', async () => {
   const wrong: Partial<ServiceOptions>[] = [
     { publicUrls: { service: 'https://uploads.test/path' } },
     { redirectUris: ['/secure-uploader-callback.html'] },
@@ -108,7 +108,7 @@ test('addresses that cannot be are refused at the start', async () => {
   }
 });
 
-test('bad input at the routes for tests is refused like any other', async (t) => {
+test('invalid input at the routes for tests is refused like any other', async (t) => {
   const { service } = await start(t);
   const cases: [string, object, number][] = [
     ['/_test/people/nobody/push', { decision: 'approved' }, 404],

@@ -1,4 +1,4 @@
-// Limits on requests: whom they count, and what they cost.
+// Limits on requests: whom they apply to, and what they cost.
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -40,7 +40,7 @@ const repeat = async <T>(times: number, run: (index: number) => Promise<T>): Pro
   return results;
 };
 
-test('refused requests are written nowhere', async (t) => {
+test('refused requests are not written to disk', async (t) => {
   const rig = await start(t, few);
   const size = async (): Promise<number> => (await stat(join(rig.dataDir, 'state.jsonl'))).size;
   const before = await size();
@@ -53,19 +53,19 @@ test('refused requests are written nowhere', async (t) => {
   assert.equal(await size(), before);
 });
 
-test('origins that are not trusted use up nobody’s limit', async (t) => {
+test('origins that are not trusted use no limit of others', async (t) => {
   const rig = await start(t, few);
   await repeat(20, (index) => redeemAs(rig, { origin: `http://evil-${index}.test` }));
   assert.equal(await redeemAs(rig, {}), 400);
 });
 
-test('without trusted proxies, what clients say of their address is ignored', async (t) => {
+test('without trusted proxies, forwarding headers of clients are ignored', async (t) => {
   const rig = await start(t, few);
   const statuses = await repeat(12, (index) => redeemAs(rig, { 'x-forwarded-for': `198.51.100.${index}` }));
   assert.deepEqual(statuses.slice(-2), [429, 429]);
 });
 
-test('behind a trusted proxy each client has a limit of its own', async (t) => {
+test('behind a trusted proxy each client has a separate limit', async (t) => {
   const rig = await start(t, { ...few, trustedProxies: ['127.0.0.1'] });
   const many = await repeat(12, (index) => redeemAs(rig, { 'x-forwarded-for': `198.51.100.${index}` }));
   assert.deepEqual(new Set(many), new Set([400]));
@@ -75,7 +75,7 @@ test('behind a trusted proxy each client has a limit of its own', async (t) => {
   assert.equal(one.at(-1), 429, 'addresses that the client wrote itself do not count');
 });
 
-test('a client’s address is the last one that no trusted proxy has', () => {
+test('a client’s address is the last one that does not belong to a trusted proxy', () => {
   const read = createReadClient(['127.0.0.1', '10.0.0.0/8', '::1', '2001:db8::/32']);
   const cases: [string | undefined, string | undefined, string][] = [
     ['127.0.0.1', '198.51.100.7', '198.51.100.7'],
@@ -101,7 +101,7 @@ test('a client’s address is the last one that no trusted proxy has', () => {
   }
 });
 
-test('sign-ins at another provider are limited where they begin', async (t) => {
+test('sign-ins at another provider are limited at their start', async (t) => {
   const rig = await start(t, few);
   const statuses = await repeat(31, async () => {
     const { status } = await ask(rig.service, 'GET', authorizePath({ idp_id: 'corp' }));

@@ -21,7 +21,7 @@ async function start(
     await once(child, 'exit');
   });
   let said = '';
-  // Read to the end: it must never write to a pipe that nobody holds.
+  // Read to the end: it must never write to a closed pipe.
   await new Promise<void>((resolve) => {
     child.stdout.on('data', (text) => {
       said += String(text);
@@ -32,7 +32,7 @@ async function start(
   return { process: child, said, dataDir };
 }
 
-test('it prints its addresses and users, answers, and ends on Ctrl-C', async (t) => {
+test('it prints its URLs and users, responds, and ends on Ctrl-C', async (t) => {
   const {
     process: child,
     said,
@@ -71,7 +71,7 @@ test('its sign-in page has the form of the widget, or plain forms with --plain',
   }
 });
 
-test('a default port that is taken is stepped over', async (t) => {
+test('a default port that is in use is skipped', async (t) => {
   const running = [await start(t), await start(t)];
   const addresses = running.flatMap(
     ({ said }) => said.match(/http:\/\/localhost:\d+(?= *\n)/g)?.slice(0, 2) ?? [],

@@ -1,5 +1,5 @@
-// Makes malformed HTTP requests from a seed: the same seed gives the same requests. Bad values come from fixed lists, so that
-// what the service keeps of them (failed sign-ins, for example) stays bounded and a growing memory means a leak.
+// Makes malformed HTTP requests from a seed: the same seed gives the same requests. Bad values come from fixed lists, so that what
+// the service keeps of them (failed sign-ins, for example) stays bounded and growing memory means a leak.
 
 /** Which of the service's ports a request is for. */
 export type Port = 'service' | 'storage' | 'idp';
@@ -8,11 +8,11 @@ export type Port = 'service' | 'storage' | 'idp';
 export interface RawRequest {
   port: Port;
   bytes: Buffer;
-  /** The request ends before the service can answer it, so the sender must close its half of the connection. */
+  /** The request ends before the service can respond, so the sender must close its half of the connection. */
   isCutOff: boolean;
 }
 
-/** Valid secrets, so that some requests get past the checks of bearer and passport. */
+/** Valid secrets, so that some requests pass the checks of bearer and passport. */
 export interface Secrets {
   host: Record<Port, string>;
   origin: string;
@@ -23,7 +23,7 @@ export interface Secrets {
   chunk: string;
 }
 
-/** A random number generator (mulberry32): numbers from 0 up to and without 1. */
+/** A random number generator (mulberry32): numbers from 0 up to and excluding 1. */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -237,7 +237,7 @@ export function malformedRequest(random: () => number, secrets: Secrets): RawReq
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const port = pick<Port>(['service', 'service', 'storage', 'idp']);
 
-  // Half of the requests have a broken first line; the others get far enough to break what follows it.
+  // Half of the requests have a broken first line; the others are valid enough to break later parts.
   const [known = '', path = ''] = pick([...operations[port], `PUT ${secrets.chunk}`]).split(' ');
   const isBroken = chance(0.5);
   const method = isBroken && chance(0.5) ? pick(chance(0.3) ? badMethods : methods) : known;

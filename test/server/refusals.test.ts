@@ -20,7 +20,7 @@ function assertRefused(answer: Answer, status: number): void {
   assert.equal(typeof answer.body.debuginfo, 'string');
 }
 
-test('every upload operation asks for a bearer and says so', async () => {
+test('every upload operation requires a bearer and says so', async () => {
   const expired = await actAs(rig.service, 'alice', -1);
   const tokens = [
     undefined,
@@ -50,7 +50,7 @@ test('a token ends when it says', async () => {
   rig.service.clock.shift(-5001);
 });
 
-test('a user without rights in the folder gets 403, in a read-only one too', async () => {
+test('a user without permission in the folder gets 403, in a read-only one too', async () => {
   const vic = await actAs(rig.service, 'vic');
   assertRefused(await vic.open({ size: 1, folder: 'folder-b' }), 403);
   assertRefused(await vic.get('/files?parent_id=folder-b'), 403);
@@ -59,7 +59,7 @@ test('a user without rights in the folder gets 403, in a read-only one too', asy
   assert.equal((await vic.open({ size: 1, folder: 'folder-a' })).status, 201);
 });
 
-test('a file of a folder that one may not read is not handed out', async () => {
+test('a file of a folder without read permission is not served', async () => {
   const vic = await actAs(rig.service, 'vic');
   const { body } = await upload(alice, [new Uint8Array([1, 2, 3])], { folder: 'folder-b' });
   assertRefused(await vic.get(`/files/${body.file_id}`), 403);
@@ -67,7 +67,7 @@ test('a file of a folder that one may not read is not handed out', async () => {
   assertRefused(await alice.get('/files/..%2f..%2fkeys.json'), 404);
 });
 
-test('a passport alone is worthless, and so is another user’s bearer with it', async () => {
+test('a passport alone is useless, and so is another user’s bearer with it', async () => {
   const { passport, hashes } = await begin(alice, [new Uint8Array([1])]);
   const vic = await actAs(rig.service, 'vic');
   assertRefused(await vic.presign(passport, hashes), 403);
@@ -79,7 +79,7 @@ test('a passport alone is worthless, and so is another user’s bearer with it',
   assertRefused(alone, 401);
 });
 
-test('a passport that was not sealed here, was changed, or is another thing, opens nothing', async () => {
+test('a passport that was not sealed here, was changed, or is another token, opens nothing', async () => {
   const { passport, sessionId, hashes, receipts } = await begin(alice, [new Uint8Array([2])]);
   const other = await startRig();
   const strange = (await (await actAs(other.service, 'alice')).open({ size: 1 })).body.passport;
@@ -104,7 +104,7 @@ test('an upload session ends when its time is over', async () => {
   rig.service.clock.shift(-8 * 24 * 3600_000);
 });
 
-test('names that no folder could hold are refused; others are brought to NFC', async () => {
+test('names that no folder could hold are refused; others are normalized to NFC', async () => {
   const wrong = [
     '',
     ' ',
@@ -155,7 +155,7 @@ test('a batch of hashes has its limits', async () => {
   assertRefused(await alice.presign(passport, Array(101).fill(hash)), 413);
 });
 
-test('a body that is no JSON object is refused, by its type and by its text', async () => {
+test('a body that is not a JSON object is refused, by its type and by its text', async () => {
   const { passport } = await begin(alice, []);
   const headers = { ...bearer(), 'x-service-uploadsession': passport };
   for (const path of paths) {
@@ -179,8 +179,8 @@ test('a body larger than its operation needs is refused with 413', async () => {
   }
 });
 
-test('whatever JSON comes, the answer is a refusal of the interface’s form', async () => {
-  // Of a file with bytes: to commit an empty one, two empty lists would be no junk at all.
+test('for any JSON, the response is an error in the interface’s form', async () => {
+  // For a file with bytes: committing an empty one with two empty lists would be valid.
   const { passport } = await begin(alice, [new Uint8Array([4])]);
   const headers = { ...bearer(), 'x-service-uploadsession': passport };
   const junk = fc.record(
@@ -202,7 +202,7 @@ test('whatever JSON comes, the answer is a refusal of the interface’s form', a
   await fc.assert(property, { numRuns: 150 });
 });
 
-test('an operation that is not there is refused in other words than one that is', async () => {
+test('an unknown operation has a different error than a refused one', async () => {
   for (const [method, path] of [['PUT', '/files/uploadsession'] as const, ['GET', '/nothing'] as const]) {
     const answer = await ask(rig.service, method, path);
     assert.equal(answer.status, 404);
@@ -211,7 +211,7 @@ test('an operation that is not there is refused in other words than one that is'
   }
 });
 
-test('listed pages may read answers and the headers that they need; others may not', async () => {
+test('listed pages may read responses and the headers that they need; others may not', async () => {
   const ours = await alice.open({ size: 1 });
   assert.equal(ours.headers.get('access-control-allow-origin'), page);
   assert.equal(
@@ -228,7 +228,7 @@ test('listed pages may read answers and the headers that they need; others may n
   }
 });
 
-test('a preflight is answered with what is allowed, and may be kept', async () => {
+test('a preflight response lists what is allowed, and may be cached', async () => {
   const preflight = (path: string): Promise<Answer> =>
     ask(rig.service, 'OPTIONS', path, { headers: { 'access-control-request-method': 'POST' } });
   const files = await preflight('/files/uploadsession/chunks');
@@ -244,7 +244,7 @@ test('a preflight is answered with what is allowed, and may be kept', async () =
   }
 });
 
-test('outside test mode there are no faults, no log and no tokens to be had', async () => {
+test('outside test mode there are no faults, no log and no test tokens', async () => {
   const other = await startRig({ test: false });
   for (const path of ['/_test/log', '/_test/faults', '/_test/token']) {
     const answer = await ask(other.service, path.endsWith('log') ? 'GET' : 'POST', path, {

@@ -1,4 +1,4 @@
-// The table of SECURITY.md and the mutations that prove it name the same rules and tests, and the mutations still fit the code.
+// The table of SECURITY.md and the mutations that prove it name the same rules and tests, and the mutations still match the code.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ test('every rule of sign-in and of the reference service has a mutation, which n
   assert.deepEqual(shown, mutations.map(({ rule, test: file, title }) => `${rule} ${file} ${title}`).sort());
 });
 
-test('every mutation finds its place in the code once', () => {
+test('every mutation matches the code once', () => {
   for (const { rule, file, before, after } of mutations) {
     assert.equal(read(file).split(before).length, 2, `${rule}: ${file}`);
     assert.notEqual(before, after);

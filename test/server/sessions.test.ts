@@ -1,5 +1,5 @@
-// What surrounds the session of a browser: the second step on the service's own pages, the other identity provider,
-// signing out, the replanted cookie, the page behind the scenes.
+// The session of a browser: the second step on the service's own pages, the other identity provider, signing out, the partitioned
+// cookie, the page of codes and phones.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { authorizePath, getCode, login, redeem, signedIn } from './sign-in-steps.ts';
@@ -43,7 +43,7 @@ const field = (text: string, name: string): string =>
   new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
 const password = rig.service.seed.password;
 
-test('the service’s own page asks for the second step before it hands out a code', async () => {
+test('the service’s own page requires the second step before it issues a code', async () => {
   const browser = createBrowser();
   const first = await browser.get(authorizePath());
   const second = await browser.submit(formPath(first.text), { email: 'tom@example.com', password });
@@ -68,7 +68,7 @@ test('the service’s own page asks for the second step before it hands out a co
   assert.ok(new URL(back.headers.get('location') ?? '').searchParams.get('code'));
 });
 
-test('the page offers each method that it can do', async () => {
+test('the page offers each method that it supports', async () => {
   const browser = createBrowser();
   const first = await browser.get(authorizePath());
   const choose = await browser.submit(formPath(first.text), { email: 'mia@example.com', password });
@@ -89,7 +89,7 @@ test('the page offers each method that it can do', async () => {
   assert.equal(done.status, 303);
 });
 
-test('a federated provider on another origin signs in and leads back, and severs its window', async () => {
+test('a federated provider on another origin signs in and returns, and severs its window', async () => {
   const browser = createBrowser();
   const away = await browser.get(authorizePath({ idp_id: 'corp' }));
   const there = away.headers.get('location') ?? '';
@@ -103,7 +103,7 @@ test('a federated provider on another origin signs in and leads back, and severs
   assert.ok(new URL(end.headers.get('location') ?? '').searchParams.get('code'));
 });
 
-test('a federated sign-in ends only in the browser that began it', async () => {
+test('a federated sign-in ends only in the browser that started it', async () => {
   const attacker = createBrowser();
   const victim = createBrowser();
   const there = (await attacker.get(authorizePath({ idp_id: 'corp' }))).headers.get('location') ?? '';
@@ -115,7 +115,7 @@ test('a federated sign-in ends only in the browser that began it', async () => {
   assert.equal((await attacker.get(answer.headers.get('location') ?? '')).status, 400);
 });
 
-test('a browser with a federated sign-in of its own under way takes no answer of another one', async () => {
+test('a browser with its own federated sign-in in progress rejects the response of another one', async () => {
   const attacker = createBrowser();
   const victim = createBrowser();
   const there = (await attacker.get(authorizePath({ idp_id: 'corp' }))).headers.get('location') ?? '';
@@ -124,7 +124,7 @@ test('a browser with a federated sign-in of its own under way takes no answer of
   assert.equal((await victim.get(answer.headers.get('location') ?? '')).status, 400);
 });
 
-test('a session of one provider does not count for another', async () => {
+test('a session of one provider is not valid for another', async () => {
   const cookie = await signedIn(rig.service);
   const { headers } = await ask(rig.service, 'GET', authorizePath({ idp_id: 'corp', prompt: 'none' }), {
     headers: { cookie },
@@ -155,7 +155,7 @@ test('signing out ends the session and the tokens that came from it', async () =
   assert.match(silent.headers.get('location') ?? '', /login_required/);
 });
 
-test('the token answer plants a partitioned cookie when that is switched on', async () => {
+test('the token response sets a partitioned cookie if that is enabled', async () => {
   const other = await startRig({ replant: true });
   const { headers } = await redeem(other.service, await getCode(other.service));
   const set = headers.get('set-cookie') ?? '';
@@ -168,7 +168,7 @@ test('the token answer plants a partitioned cookie when that is switched on', as
   assert.equal(plain.headers.get('set-cookie'), null);
 });
 
-test('the page behind the scenes shows codes, and its phone answers by number', async () => {
+test('the demo page of codes shows codes, and its phone approves by number', async () => {
   const started = await ask(rig.service, 'POST', '/auth/login', {
     body: { idp_id: 'local', email: 'paul@example.com', password },
   });
@@ -195,7 +195,7 @@ test('the page behind the scenes shows codes, and its phone answers by number', 
   await other.end();
 });
 
-test('a page of tests can play the users over HTTP, and move clock and lifetimes', async () => {
+test('a page of tests can act as the users over HTTP, and change clock and lifetimes', async () => {
   const { body } = await ask(rig.service, 'GET', '/_test/people/tom');
   assert.match(body.totp, /^\d{6}$/);
   const passkey = await ask(rig.service, 'POST', '/_test/people/petra/passkey', { body: {} });

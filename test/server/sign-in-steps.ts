@@ -1,4 +1,4 @@
-// The steps of signing in by code, as a page and its window take them. It knows the interface only.
+// The steps of signing in by code, as a page and its window take them.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Service } from '../../demo/server/server.ts';
@@ -9,7 +9,7 @@ export const verifier = randomBytes(32).toString('base64url');
 /** Its S256 challenge. */
 export const challenge = createHash('sha256').update(verifier).digest('base64url');
 
-/** The address of a good request for a code, with changes; `undefined` leaves a parameter out. */
+/** The URL of a valid request for a code, with changes; `undefined` omits a parameter. */
 export function authorizePath(changes: Record<string, string | undefined> = {}): string {
   const query = new URLSearchParams();
   const all = {
@@ -35,7 +35,7 @@ export async function login(
   return ask(service, 'POST', '/auth/login', { headers, body: { idp_id: 'local', email, password } });
 }
 
-/** Signs a user in; answers the cookie. */
+/** Signs a user in; returns the cookie. */
 export async function signedIn(service: Service, user = 'alice'): Promise<string> {
   const answer = await login(service, `${user}@example.com`, service.seed.password);
   assert.equal(answer.status, 200);
@@ -49,7 +49,7 @@ export async function getCode(service: Service, changes: Record<string, string> 
   return new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
 }
 
-/** Redeems a code. */
+/** Exchanges a code. */
 export function redeem(
   service: Pick<Service, 'baseUrl'>,
   code: string,

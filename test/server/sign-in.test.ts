@@ -11,7 +11,7 @@ before(async () => {
 });
 after(() => rig.end());
 
-test('a code and its verifier give a token that works', async () => {
+test('a code and its verifier give a valid token', async () => {
   const code = await getCode(rig.service);
   const { status, body, headers } = await redeem(rig.service, code);
   assert.equal(status, 200);
@@ -24,7 +24,7 @@ test('a code and its verifier give a token that works', async () => {
   assert.equal(list.status, 200);
 });
 
-test('a code that comes a second time is refused, and the token of the first is revoked', async () => {
+test('a code that is sent a second time is refused, and the token of the first is revoked', async () => {
   const code = await getCode(rig.service);
   const first = await redeem(rig.service, code);
   const second = await redeem(rig.service, code);
@@ -36,7 +36,7 @@ test('a code that comes a second time is refused, and the token of the first is 
   assert.equal(list.status, 401);
 });
 
-test('a code redeemed twice at the same time gives at most one answer, and no token that lives', async () => {
+test('a code exchanged twice at the same time gives at most one response, and no valid token', async () => {
   const code = await getCode(rig.service);
   const answers = await Promise.all([1, 2, 3, 4].map(() => redeem(rig.service, code)));
   const good = answers.filter(({ status }) => status === 200);
@@ -79,7 +79,7 @@ test('the token operation takes exactly a code and a verifier, as JSON', async (
   assert.equal((await redeem(rig.service, code)).status, 200, 'none of these touched the code');
 });
 
-test('too many token requests get 429 and a time to wait, and leave the code untouched', async () => {
+test('too many token requests get 429 and a delay, and leave the code unused', async () => {
   const other = await startRig({ rateLimit: { requests: 10, windowMs: 60_000 } });
   const code = await getCode(other.service);
   for (let count = 0; count < 10; count += 1) assert.equal((await redeem(other.service, 'x')).status, 400);
@@ -129,7 +129,7 @@ test('a service of another site marks its cookie for partitioned use', async () 
   await other.end();
 });
 
-test('an unknown user and a wrong password get the same answer, and lock the same', async () => {
+test('an unknown user and a wrong password get the same response, and the same lock', async () => {
   const other = await startRig();
   for (const email of ['vic@example.com', 'nobody@example.com']) {
     for (let count = 0; count < 5; count += 1) {
@@ -162,7 +162,7 @@ test('login is for listed pages, in JSON, with an identity provider that exists'
   }
 });
 
-test('no token, code or cookie lies readable in the state on disk', async () => {
+test('no token, code or cookie is readable in the state on disk', async () => {
   const cookie = await signedIn(rig.service);
   const code = await getCode(rig.service);
   const { body } = await redeem(rig.service, code);

@@ -1,4 +1,4 @@
-// What the service remembers, across restarts and crashes.
+// What the service stores across restarts and crashes.
 import assert from 'node:assert/strict';
 import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => rm(dataDir, { recursive: true, force: true }));
 
-test('rows are there again after a restart, in their last form', async () => {
+test('rows are restored after a restart, in their last form', async () => {
   let state = await open();
   const rows = state.table<Count>('rows');
   await rows.put('a', { count: 1 });
@@ -35,7 +35,7 @@ test('rows are there again after a restart, in their last form', async () => {
   await state.close();
 });
 
-test('many changes of one row at once all count, and one taker gets it', async () => {
+test('many changes of one row at once all count, and one caller gets it', async () => {
   const state = await open();
   const rows = state.table<Count>('race');
   const add = (): Promise<unknown> => rows.update('x', (row) => ({ count: (row?.count ?? 0) + 1 }));
@@ -62,7 +62,7 @@ test('a line that a crash cut off is dropped, and the rest is kept', async () =>
   await state.close();
 });
 
-test('a line that was cut off while the service went on takes no other line with it', async () => {
+test('a line that was cut off while the service continued breaks no other line', async () => {
   let state = await open();
   const rows = state.table<Count>('full-disk');
   await rows.put('a', { count: 1 });
@@ -97,7 +97,7 @@ test('the journal is rewritten while the service runs, and no row is lost', asyn
   await state.close();
 });
 
-test('rows that are not worth keeping are gone from the disk after a restart', async () => {
+test('expired rows are deleted from the disk after a restart', async () => {
   let state = await open();
   await state.table<Count>('old').put('a', { count: 77_777, keepUntil: now + 10 });
   await state.close();
@@ -107,7 +107,7 @@ test('rows that are not worth keeping are gone from the disk after a restart', a
   assert.ok(!(await readFile(join(dataDir, 'state.jsonl'), 'utf8')).includes('77777'));
 });
 
-test('two services cannot have one folder at the same time', async () => {
+test('two services cannot use one folder at the same time', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'service-'));
   const first = await startService({ dataDir: folder, appOrigins: [] });
   await assert.rejects(startService({ dataDir: folder, appOrigins: [] }), /in use/);

@@ -1,4 +1,4 @@
-// The storage's own origin: what it takes, what it refuses, and that nothing half-written is ever seen.
+// The storage's own origin: what it accepts, what it refuses, and that nothing half-written is ever visible.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
@@ -24,7 +24,7 @@ async function one(...sizes: number[]): Promise<{ url: URL; chunk: Uint8Array; h
   return { url: new URL(url), chunk, hash };
 }
 
-test('a presigned URL is on another origin and tells when it ends', async () => {
+test('a presigned URL is on another origin and has its expiry', async () => {
   const { url } = await one(10);
   assert.equal(url.origin, rig.service.storageUrl);
   assert.notEqual(url.origin, rig.service.baseUrl);
@@ -42,7 +42,7 @@ test('a chunk put on its URL is stored, and putting it again is no error', async
   assert.ok((await stored()).includes(hash));
 });
 
-test('the same chunk put many times at once is stored once and whole', async () => {
+test('the same chunk put many times at once is stored once and completely', async () => {
   const { url, chunk, hash } = await one(2_000_000);
   const answers = await Promise.all([1, 2, 3, 4, 5, 6].map(() => put(url.href, chunk)));
   assert.ok(answers.every(({ status }) => status === 200));
@@ -83,7 +83,7 @@ test('a URL that was changed in any part is refused', async () => {
   }
 });
 
-test('no address leads out of the folder of chunks', async () => {
+test('no URL leads out of the folder of chunks', async () => {
   for (const path of ['/chunks/../../keys.json', '/chunks/user-alice/..%2f..%2fkeys.json', '/chunks/%00/x']) {
     const { url, chunk } = await one(10);
     const status = await raw({ path: path + url.search, method: 'PUT' }, (r) => r.end(chunk));
@@ -99,7 +99,7 @@ test('an expired URL is refused', async () => {
   assert.equal((await put(url.href, chunk)).status, 200);
 });
 
-test('more bytes than the file has are refused, told beforehand or not', async () => {
+test('more bytes than the file has are refused, with and without a content length', async () => {
   const { url, hash } = await one(1000);
   const big = new Uint8Array(300_000);
   assert.equal((await put(url.href, big)).status, 413);
@@ -113,7 +113,7 @@ test('more bytes than the file has are refused, told beforehand or not', async (
   assert.deepEqual(await readdir(join(rig.dataDir, 'incoming')), []);
 });
 
-test('a chunk that breaks off half-way is never visible and leaves nothing behind', async () => {
+test('a chunk that breaks off half-way is never visible and leaves nothing', async () => {
   const { url, chunk, hash } = await one(1_000_000);
   await assert.rejects(
     raw({ path: url.pathname + url.search, method: 'PUT', headers: { 'content-length': 1_000_000 } }, (r) => {
@@ -125,7 +125,7 @@ test('a chunk that breaks off half-way is never visible and leaves nothing behin
   assert.equal((await put(url.href, chunk)).status, 200);
 });
 
-test('storage lets listed pages in without credentials, and no others', async () => {
+test('storage allows listed pages without credentials, and no others', async () => {
   const { url, chunk } = await one(10);
   const preflight = (origin: string): Promise<Response> =>
     fetch(url, { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'PUT' } });
@@ -143,7 +143,7 @@ test('storage lets listed pages in without credentials, and no others', async ()
   assert.equal(answer.headers.get('vary'), 'Origin');
 });
 
-test('storage takes nothing but PUT', async () => {
+test('storage accepts nothing but PUT', async () => {
   const { url } = await one(10);
   for (const method of ['GET', 'POST', 'DELETE', 'HEAD']) {
     const { status } = await fetch(url, { method });
@@ -151,7 +151,7 @@ test('storage takes nothing but PUT', async () => {
   }
 });
 
-test('a service of BLAKE3 checks by BLAKE3', async () => {
+test('a service of BLAKE3 verifies by BLAKE3', async () => {
   const other = await startRig({ hash: 'blake3' });
   const person = await actAs(other.service, 'alice');
   const [chunk = new Uint8Array()] = randomChunks(200_000);
@@ -169,7 +169,7 @@ function setPath(url: URL, path: string): void {
   url.pathname = path;
 }
 
-/** One raw request, for what `fetch` would tidy up. */
+/** One raw request, for input that `fetch` would normalize. */
 function raw(
   options: { path: string; method: string; headers?: Record<string, number> },
   send: (request: ClientRequest) => void,

@@ -1,12 +1,11 @@
-// Starts a real service on free ports over a folder of its own, and speaks to it the way a page would. It knows the
-// interface and nothing behind it.
+// Starts a real service on free ports over a separate folder, and calls it as a page would.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Service, type ServiceOptions, startService } from '../../demo/server/server.ts';
 
-/** The origin of the page that all tests pretend to be. */
+/** The origin of the page that all tests simulate. */
 export const page = 'http://app.test:5173';
 /** Its callback page. */
 export const callback = `${page}/secure-uploader-callback.html`;
@@ -40,7 +39,7 @@ export async function startRig(options: Partial<ServiceOptions> = {}): Promise<R
   return rig;
 }
 
-/** An answer, read whole. */
+/** A complete response. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -48,7 +47,7 @@ export interface Answer {
   body: any;
 }
 
-/** Sends a request as the page would; a `body` that is not a string goes as JSON. */
+/** Sends a request as the page would; a `body` that is not a string is sent as JSON. */
 export async function ask(
   service: Pick<Service, 'baseUrl'>,
   method: string,
@@ -75,7 +74,7 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** A user at work: bearer and shortcuts for the upload operations. */
+/** A user: bearer and shortcuts for the upload operations. */
 export interface Person {
   token: string;
   open(file: { name?: string; size: number; folder?: string }): Promise<Answer>;
@@ -154,7 +153,7 @@ export async function begin(
   };
 }
 
-/** Uploads these chunks whole and commits; answers the commit. */
+/** Uploads these chunks completely and commits; returns the response to the commit. */
 export async function upload(
   person: Person,
   chunks: Uint8Array[],

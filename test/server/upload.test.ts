@@ -26,7 +26,7 @@ before(async () => {
 });
 after(() => rig.end());
 
-test('a file goes up in chunks and comes down byte for byte', async () => {
+test('a file is uploaded in chunks and downloaded byte for byte', async () => {
   const chunks = randomChunks(70_000, 70_000, 123);
   const committed = await upload(alice, chunks, { name: 'Übung.bin' });
   assert.equal(committed.status, 200);
@@ -43,7 +43,7 @@ test('a file goes up in chunks and comes down byte for byte', async () => {
   assert.equal(hashOf(new Uint8Array(await answer.arrayBuffer())), hashOf(Buffer.concat(chunks)));
 });
 
-test('opening a session answers its id and a sealed passport that tells nothing', async () => {
+test('opening a session returns its id and a sealed passport that reveals nothing', async () => {
   const { status, headers, body } = await alice.open({ name: 'secret-name.txt', size: 5 });
   assert.equal(status, 201);
   assert.equal(typeof body.session_id, 'string');
@@ -62,7 +62,7 @@ test('an empty file is a session and a commit without chunks', async () => {
   assert.equal(answer.headers.get('content-length'), '0');
 });
 
-test('a receipt can be verified by anyone with the published key', async () => {
+test('a receipt can be verified with the published key', async () => {
   const begun = await begin(alice, randomChunks(10));
   const { body } = await ask(rig.service, 'GET', '/.well-known/jwks.json');
   const { payload } = await compactVerify(begun.receipts[0] ?? '', createLocalJWKSet(body));
@@ -84,7 +84,7 @@ test('a chunk that the same user has stored gets a receipt and no URL', async ()
   assert.equal(copy.status, 200);
 });
 
-test('a chunk that another user has stored gets a URL all the same', async () => {
+test('a chunk that another user has stored still gets a URL', async () => {
   const chunks = randomChunks(4000);
   await upload(alice, chunks);
   const vic = await actAs(rig.service, 'vic');
@@ -97,7 +97,7 @@ test('two files of one name in a folder are both kept', async () => {
   assert.notEqual(first.body.file_id, second.body.file_id);
 });
 
-test('a folder that has each name once refuses the second with 409', async () => {
+test('a folder with unique names refuses the second with 409', async () => {
   const file = { name: 'once.txt', folder: 'folder-unique' };
   const early = await begin(alice, randomChunks(10), file);
   await put(early.urls[0] ?? '', early.chunks[0] ?? new Uint8Array());
@@ -109,7 +109,7 @@ test('a folder that has each name once refuses the second with 409', async () =>
   assert.equal(lost.status, 422);
 });
 
-test('commit names the chunks that are not stored', async () => {
+test('commit lists the chunks that are not stored', async () => {
   const { passport, hashes, receipts, urls, chunks } = await begin(alice, randomChunks(10, 20, 30));
   await put(urls[1] ?? '', chunks[1] ?? new Uint8Array());
   const answer = await alice.commit(passport, hashes, receipts);
@@ -118,7 +118,7 @@ test('commit names the chunks that are not stored', async () => {
   assert.equal(typeof answer.body.debuginfo, 'string');
 });
 
-test('repeating a finished commit gives the same answer, at once or later', async () => {
+test('repeating a finished commit gives the same response, at once or later', async () => {
   const { passport, hashes, receipts, urls, chunks } = await begin(alice, randomChunks(10, 20));
   for (const [index, url] of urls.entries()) await put(url ?? '', chunks[index] ?? new Uint8Array());
   const both = await Promise.all([
@@ -133,7 +133,7 @@ test('repeating a finished commit gives the same answer, at once or later', asyn
   assert.equal(other.status, 422);
 });
 
-test('commit refuses a receipt of another session, of another chunk, and a made-up one', async () => {
+test('commit refuses a receipt of another session, of another chunk, and an invented one', async () => {
   const chunks = randomChunks(10, 20);
   const first = await begin(alice, chunks);
   for (const [index, url] of first.urls.entries()) await put(url ?? '', chunks[index] ?? new Uint8Array());
@@ -156,13 +156,13 @@ test('commit refuses chunks that do not add up to the size of the file', async (
   assert.equal(more.status, 422);
 });
 
-test('a chunk that occurs twice in a file is uploaded once and stands in both places', async () => {
+test('a chunk that occurs twice in a file is uploaded once and used in both positions', async () => {
   const [a = new Uint8Array(), b = new Uint8Array()] = randomChunks(100, 50);
   const committed = await upload(alice, [a, b, a]);
   assert.equal(committed.body.file_size, 250);
 });
 
-test('the bytes on disk lie under the user and the hash, and nowhere else', async () => {
+test('the bytes on disk are stored under the user and the hash, and nowhere else', async () => {
   const [chunk = new Uint8Array()] = randomChunks(999);
   await upload(alice, [chunk], { name: 'x' });
   const stored = join(rig.dataDir, 'users', 'user-alice', 'chunks', hashOf(chunk));
@@ -181,7 +181,7 @@ test('a folder lists its files, newest first', async () => {
   );
 });
 
-test('a canceled session is gone, and its chunks with it', async () => {
+test('a canceled session is deleted, and its chunks with it', async () => {
   const other = await startRig();
   const person = await actAs(other.service, 'alice');
   const { passport, hashes, urls, chunks } = await begin(person, randomChunks(10, 20));
@@ -198,7 +198,7 @@ test('a canceled session is gone, and its chunks with it', async () => {
   await other.end();
 });
 
-test('a service that was restarted knows its sessions, chunks, tokens and files', async () => {
+test('a restarted service keeps its sessions, chunks, tokens and files', async () => {
   const other = await startRig();
   const person = await actAs(other.service, 'alice');
   const begun = await begin(person, randomChunks(10, 20));

@@ -1,4 +1,4 @@
-// What one user can put on the disk is bounded.
+// What one user can store on the disk is limited.
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -77,7 +77,7 @@ test('a presigned URL ends with its session', async (t) => {
   assert.equal((await put(urls[0] ?? '', chunks[0] ?? new Uint8Array())).status, 403);
 });
 
-test('files, open uploads and what canceled ones left count against the user’s limit, over a restart too', async (t) => {
+test('files, open uploads and remains of canceled ones count against the user’s limit, after a restart too', async (t) => {
   const { rig, alice } = await start(t, { maxUserBytes: 10_500 });
   assert.equal((await upload(alice, randomChunks(4000))).status, 200);
   const held = await alice.open({ size: 3000 });
@@ -101,7 +101,7 @@ test('files, open uploads and what canceled ones left count against the user’s
   assert.equal((await again.open({ size: 2500 })).status, 201);
 });
 
-test('uploads that have expired make room', async (t) => {
+test('uploads that have expired free their space', async (t) => {
   const { rig, alice } = await start(t, { maxOpenSessions: 2 });
   for (const status of [201, 201, 429]) assert.equal((await alice.open({ size: 1 })).status, status);
   rig.service.clock.shift(7 * 24 * 3600_000);

@@ -54,7 +54,8 @@ export function describeControls(situations: readonly Situation[]): void {
         const seen = found.map(({ role, name, element }) => ({
           role,
           name,
-          // Chromium reports everything in the shadow tree of a `disabled` host as disabled; `aria-disabled="false"` does not change it.
+          // Chromium reports everything in the shadow tree of a `disabled` host as disabled; `aria-disabled="false"` does not
+          // change it.
           isDisabled: host.disabled || element.matches(':disabled'),
         }));
         if (tree) expect(tree).to.deep.equal(seen);

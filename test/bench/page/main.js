@@ -15,7 +15,7 @@ const clients = {
   upchunk,
 };
 
-// An address on the storage: asked for with a real call where the profile wants that, else known to the client.
+// A URL on the storage: requested with a real call if the profile sets that, else known to the client.
 const createAddress = ({ service, storage, token, sign }) => {
   if (sign !== 'call') return (path) => storage + path;
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
@@ -30,8 +30,8 @@ const createAddress = ({ service, storage, token, sign }) => {
   };
 };
 
-// How long the page's thread was away: tasks as the browser reports them (over 50 ms only), and gaps between frames, which see
-// shorter ones too but also what other processes took from this one.
+// How long the page's thread was blocked: tasks as the browser reports them (over 50 ms only), and gaps between frames, which show
+// shorter ones too but also the load of other processes.
 function watchThread() {
   let longestTaskMs = 0;
   let blockedMs = 0;
@@ -75,7 +75,7 @@ window.bench = {
     const start = performance.now();
     const isStopped = (await Promise.race([upload(files), stopped].filter(Boolean))) === true;
     const durationMs = performance.now() - start;
-    // A task is reported when it has ended and the next one has begun.
+    // A task is reported when it has ended and the next one has started.
     await new Promise((resolve) => setTimeout(resolve, 100));
     return { durationMs, isStopped, startedAt: performance.timeOrigin + start, ...stopWatching() };
   },

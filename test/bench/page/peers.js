@@ -1,5 +1,5 @@
-// The peers, each set up as its own documentation recommends, with parts of 8 MiB where it has parts. What can be made before a
-// file is there is made before the clock starts.
+// The peers, each configured as its own documentation recommends, with parts of 8 MiB if it has parts. Everything that needs no
+// file is created before the clock starts.
 import { UpChunk } from '@mux/upchunk';
 import AwsS3 from '@uppy/aws-s3';
 import Uppy from '@uppy/core';
@@ -15,7 +15,7 @@ async function runUppy(uppy, files) {
   if (failed.length) throw new Error(String(failed[0].error));
 }
 
-/** Uppy's S3 plugin: multipart where its documentation says so (files over 100 MiB), else one PUT. */
+/** Uppy's S3 plugin: multipart as its documentation says (files over 100 MiB), else one PUT. */
 export const uppyS3 = ({ address }) => {
   const query = ({ method, uploadId, partNumber }) => {
     if (partNumber) return `?partNumber=${partNumber}&uploadId=${uploadId}`;
@@ -38,7 +38,7 @@ export const uppyTus = ({ storage }) => {
   return (files) => runUppy(uppy, files);
 };
 
-// Neither client below has a queue of files; six at once is what a page would do that knows browsers.
+// The clients below have no queue of files; a page for browsers would send six at once.
 async function sixAtOnce(files, upload) {
   let next = 0;
   const lane = async () => {
@@ -66,7 +66,7 @@ export const tusJs = ({ storage }) => {
   return (files) => sixAtOnce(files, upload);
 };
 
-/** UpChunk: parts one after the other to one address. */
+/** UpChunk: parts one after the other to one URL. */
 export const upchunk = ({ address }) => {
   const upload = (file) =>
     new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
-// What can be had by hand, to measure the others against: plain requests, no retry, no state, no interface. `raw-parallel` is the
-// line's own speed; `pipe-mem` hashes too; `raw-balanced` makes the widget's calls and cuts as it does, but does not hash.
+// Clients for comparison: plain requests, no retry, no state, no interface. `raw-parallel` measures the connection's own speed;
+// `pipe-mem` hashes too; `raw-balanced` makes the widget's calls and chunks, but does not hash.
 const CHUNK_BYTES = 8 * 2 ** 20;
 const LANES = 6;
 
@@ -12,7 +12,7 @@ const put = (url, body) =>
     request.send(body);
   });
 
-// Six at a time, in order, over whatever `pieces` are.
+// Six at a time, in order, over `pieces`.
 async function inLanes(pieces, work) {
   let next = 0;
   const lane = async () => {
@@ -45,7 +45,7 @@ const workerSource = `onmessage = async ({ data: { id, slice } }) => {
   postMessage({ id, hash, bytes: new Blob([buffer]) });
 };`;
 
-/** The same with hashing: two workers read and hash, and hand over the bytes as a Blob in memory. */
+/** The same with hashing: two workers read and hash, and return the bytes as a Blob in memory. */
 export const pipeMem =
   ({ address }) =>
   async (files) => {
@@ -74,7 +74,7 @@ export const pipeMem =
 
 const MIB = 2 ** 20;
 
-// As many equal chunks as fill six lanes in each round; see the widget's own planning.
+// As many equal chunks as fill six connections in each round; see the widget's own planning.
 function balancedBytes(sizeBytes) {
   const rounds = Math.ceil(sizeBytes / (60 * MIB));
   if (rounds > 8) return Math.max(8 * MIB, Math.ceil(sizeBytes / 10_000));
@@ -87,7 +87,9 @@ const randomHash = () =>
     '',
   );
 
-/** Balanced chunks and the calls of session, presign and commit, with invented hashes: what those calls and cuts can give at best. */
+/**
+ * Balanced chunks and the calls of session, presign and commit, with invented hashes: the best result with those calls and chunks.
+ */
 export const rawBalanced = ({ service, token }) => {
   const call = async (path, body, session) => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };

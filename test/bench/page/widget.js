@@ -1,4 +1,4 @@
-// The widget, with the settings that a user gets: only where the service is and a token. The page serves its bundle beside.
+// The widget with default settings: only the service and a token are set. The page serves its bundle beside it.
 
 /** <secure-uploader> on the page, ready for files. */
 export const widget = async ({ service, token, folder, widgetScript }) => {

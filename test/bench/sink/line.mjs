@@ -1,17 +1,17 @@
-// The line between browser and sink: how fast bytes come in, how long a request waits, what is cut and what is refused. It
-// knows connections and bodies, no protocol. A line without limits costs nothing.
+// The simulated connection between browser and sink: its rate, the latency of requests, what is cut and what is refused.
+// Independent of protocols. Without limits it costs nothing.
 import { setTimeout as pause } from 'node:timers/promises';
 
-// Timers are coarse: a wait below this is left out, and one that came late may be made up for within the second figure.
+// Timers are coarse: a shorter wait is skipped, and a late one may be compensated within the second value.
 const GRAIN_MS = 4;
 const CATCH_UP_MS = 40;
-/** A refusal comes after the body, so a great body is never refused: nobody's service would read it first. */
+/** A refusal comes after the body, so a large body is never refused: real services would not read it first. */
 const REFUSED_BODY_BYTES = 16 * 2 ** 20;
 
-/** The body did not come in whole: the browser let go, or the line was cut. */
+/** The body did not arrive completely: the browser aborted it, or the connection was cut. */
 export class Gone extends Error {}
 
-/** One direction of a line that carries so many bytes a second, none means any number. */
+/** One direction of a connection with this many bytes a second; without a number it is unlimited. */
 class Lane {
   #bytesPerSecond;
   #freeAt = 0;
@@ -26,7 +26,7 @@ class Lane {
   }
 
   open() {
-    // A line that carried nothing for a while has not saved anything up.
+    // An idle connection does not accumulate unused capacity.
     if (this.#bodies === 0) this.#freeAt = Math.max(this.#freeAt, performance.now());
     this.#bodies += 1;
   }
@@ -35,7 +35,7 @@ class Lane {
     this.#bodies -= 1;
   }
 
-  /** Milliseconds until these bytes are through. */
+  /** Milliseconds until these bytes are transferred. */
   carry(bytes) {
     if (!this.#bytesPerSecond) return 0;
     const now = performance.now();
@@ -44,7 +44,7 @@ class Lane {
   }
 }
 
-/** A line of the shape that profiles.mjs describes. `counts` is told of cuts and refusals. */
+/** A connection as defined in profiles.mjs. `counts` counts cuts and refusals. */
 export class Line {
   #shape;
   #counts;
@@ -55,7 +55,7 @@ export class Line {
   #part;
   #countedAt;
   #asked = 0;
-  // The same sequence in every run: each client meets the same faults.
+  // The same sequence in every run: the faults are the same for each client.
   #seed = 1;
 
   constructor(shape, counts) {
@@ -65,12 +65,12 @@ export class Line {
     this.#cutAt = this.#nextCut();
   }
 
-  /** From now on lanes are counted as `before` or `after`. */
+  /** From now on concurrent requests are counted as `before` or `after`. */
   begin(part) {
     this.#part = part;
   }
 
-  /** How many bodies came in at once, on the average of the pieces' times. */
+  /** How many bodies arrived at once, averaged over the times of their pieces. */
   #countLanes() {
     const now = performance.now();
     const lanes = this.#counts.lanes[this.#part];
@@ -80,12 +80,12 @@ export class Line {
     lanes.sum += elapsed * this.#shared.bodies;
   }
 
-  /** The time that every request takes beside its bytes. */
+  /** The latency of every request. */
   latency() {
     return this.#shape.latencyMs ? pause(this.#shape.latencyMs) : undefined;
   }
 
-  /** Whether this request, once received, is to be answered 429. */
+  /** Whether this request, once received, gets a 429. */
   refuses(request) {
     if (!this.#shape.refuseEvery || Number(request.headers['content-length'] ?? 0) > REFUSED_BODY_BYTES)
       return false;
@@ -95,7 +95,7 @@ export class Line {
     return true;
   }
 
-  /** Takes a body in at the line's pace; `onBytes` hears of each piece. Throws `Gone` where it does not come whole. */
+  /** Reads a body at the connection's rate; `onBytes` is called for each piece. Throws `Gone` if it is incomplete. */
   receive(request, onBytes) {
     const connection = request.stream?.session ?? request.socket;
     const own = this.#laneOf(connection);
@@ -104,7 +104,7 @@ export class Line {
     return new Promise((resolve, reject) => {
       let bytes = 0;
       request.on('data', (piece) => {
-        // What had come in already when the line was cut is lost with it.
+        // Bytes that had arrived when the connection was cut are lost with it.
         if (connection.destroyed) return;
         bytes += piece.length;
         this.#received += piece.length;

@@ -1,5 +1,5 @@
-// The sink: a process of its own with two origins, service and storage, that speak every client's protocol and keep no byte.
-// Started by sink.mjs with a profile's line; answers `reset`, `begin` and `counts` over IPC. CORS is open: anybody may upload to it.
+// The sink: a separate process with two origins, service and storage, that implements every client's protocol and stores no byte.
+// Started by sink.mjs with a profile's connection; responds to `reset`, `begin` and `counts` over IPC. CORS allows every origin.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createSecureServer } from 'node:http2';
@@ -50,7 +50,7 @@ const preflight = (request) => ({
   'access-control-max-age': '7200',
 });
 
-// Reads the request as routes want it, and counts what comes in.
+// Parses the request for the routes, and counts received bytes.
 function readCall(name, request, path, query) {
   const mine = counts;
   const receive = (onBytes) =>
@@ -68,7 +68,7 @@ function readCall(name, request, path, query) {
   return { method: request.method, path, query, headers: request.headers, receive, json };
 }
 
-// Addresses of single chunks, parts and uploads are counted as one operation.
+// URLs of single chunks, parts and uploads are counted as one operation.
 const anyOf = /^(\/(?:chunks|put|s3|tus)\/).*$/;
 
 async function answer(name, request) {
@@ -132,7 +132,7 @@ async function listen(name) {
 const calls = { reset, counts: () => counts, begin: (part) => line.begin(part) };
 process.on('message', ({ id, call, options }) => process.send({ id, answer: calls[call](options) ?? null }));
 process.on('disconnect', () => process.exit());
-// Ctrl-C reaches the whole group; the bench says when this process ends.
+// Ctrl-C reaches the whole group; the bench ends this process.
 process.on('SIGINT', () => undefined);
 
 await listen('service');

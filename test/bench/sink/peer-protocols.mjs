@@ -1,5 +1,5 @@
-// What the peers speak, as far as an upload that goes well (or is resumed after a cut) needs it: plain PUT, S3 multipart, tus with
-// its extensions creation and concatenation, and a call that hands out addresses. Bytes are dropped.
+// The protocols of the peers, as far as a successful upload (or one resumed after a cut) needs them: plain PUT, S3 multipart, tus
+// with its extensions creation and concatenation, and a call that returns URLs. Bytes are dropped.
 import { randomUUID } from 'node:crypto';
 
 const xml = (root, fields) => ({
@@ -10,7 +10,7 @@ const xml = (root, fields) => ({
     .join('')}</${root}>`,
 });
 
-/** Hands out an address on the storage: `POST /sign {path}` answers `{url}`. A stand-in for whatever signs. */
+/** Returns a URL on the storage: `POST /sign {path}` responds with `{url}`. Stands in for any signing service. */
 export class SigningProtocol {
   #storageUrl;
 
@@ -25,7 +25,7 @@ export class SigningProtocol {
   }
 }
 
-/** `PUT /put/…`: takes bytes and gives an ETag. */
+/** `PUT /put/…`: reads bytes and returns an ETag. */
 export class PutProtocol {
   async storage({ method, path, receive }) {
     if (method !== 'PUT' || !path.startsWith('/put/')) return undefined;
@@ -79,7 +79,7 @@ export class S3Protocol {
   }
 }
 
-/** `/tus`: creation, PATCH, HEAD, concatenation. What a cut PATCH brought is kept, as tus servers do. */
+/** `/tus`: creation, PATCH, HEAD, concatenation. The bytes of a cut PATCH are kept, as tus servers do. */
 export class TusProtocol {
   #storageUrl;
   #uploads = new Map();
@@ -92,7 +92,7 @@ export class TusProtocol {
     if (path === '/tus' && method === 'POST') return this.#create(headers, receive);
     if (!path.startsWith('/tus/')) return undefined;
     const upload = this.#uploads.get(path.slice('/tus/'.length));
-    // A browser may send a request again by itself when its connection is cut; the offset tells.
+    // A browser may repeat a request automatically when its connection is cut; the offset shows that.
     const isNext = method === 'PATCH' && Number(headers['upload-offset']) === upload?.offset;
     await receive((piece) => {
       if (isNext) upload.offset += piece.length;

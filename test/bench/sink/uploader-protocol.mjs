@@ -1,8 +1,8 @@
-// What <secure-uploader> speaks: session, presign, PUT, commit. Bytes are dropped; only hashes and lengths are remembered, to
-// refuse a commit of what never came and, where a profile asks for it, to say of a chunk that it is there.
+// The protocol of <secure-uploader>: session, presign, PUT, commit. Bytes are dropped; only hashes and lengths are kept, to refuse
+// a commit of chunks that never arrived and, if a profile sets it, to report a chunk as stored.
 import { randomUUID } from 'node:crypto';
 
-/** Answers calls on the two origins. A route answers `{status, headers, body}`, or undefined where the call is not its own. */
+/** Handles calls on the two origins. A route returns `{status, headers, body}`, or undefined if the call belongs to another one. */
 export class UploaderProtocol {
   #storageUrl;
   #remember;

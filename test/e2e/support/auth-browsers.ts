@@ -1,4 +1,4 @@
-// The browsers of the sign-in journeys, all driven in the same way. It knows no page and no service.
+// The browsers of the sign-in journeys, all driven in the same way. Independent of pages and services.
 import { type Browser, chromium, firefox, type LaunchOptions } from 'playwright';
 import { chromiumArgs, findChromium, findFirefox, isSet } from '../../../scripts/browser.mjs';
 
@@ -6,12 +6,12 @@ export type Engine = 'chromium' | 'firefox';
 
 const wanted = (process.env.BROWSERS || (isSet('CI') ? 'chromium,firefox' : 'chromium')).split(',');
 
-/** What this run is for: Chromium, and Firefox where `BROWSERS` names it or CI is set. */
+/** Browsers of this run: Chromium, and Firefox if `BROWSERS` names it or CI is set. */
 export const engines: readonly Engine[] = (['chromium', 'firefox'] as const).filter((engine) =>
   wanted.includes(engine),
 );
 
-/** What is used of the driver's own session with Firefox. */
+/** The used part of the driver's own session with Firefox. */
 interface Inner {
   _browserSession: { send(method: string, params: object): Promise<unknown> };
 }
@@ -23,9 +23,9 @@ export async function startEngine(engine: Engine, more: LaunchOptions = {}): Pro
     return chromium.launch({ ...(executablePath && { executablePath }), args: chromiumArgs, ...more });
   }
   if (!executablePath) throw new Error('no Firefox found');
-  // Any Firefox, by WebDriver BiDi; without the channel, only a Firefox that was made for the driver.
+  // Any Firefox, by WebDriver BiDi; without the channel, only a Firefox built for the driver.
   const browser = await firefox.launch({ executablePath, channel: 'moz-firefox', ...more });
-  // A colour scheme is set for every context, by a command that no released Firefox has yet.
+  // A color scheme is set for every context, by a command that no released Firefox has yet.
   const { _connection: connection } = browser as unknown as { _connection: { toImpl(of: object): Inner } };
   const session = connection.toImpl(browser)._browserSession;
   const send = session.send.bind(session);

@@ -1,4 +1,4 @@
-// Every step of the sign-in form, by states made by hand, for pictures: `?state=code&dir=rtl&width=320&zoom=2`.
+// Every step of the sign-in form, by states made by hand, for screenshots: `?state=code&dir=rtl&width=320&zoom=2`.
 import { render } from 'lit';
 import { ENGLISH_LOGIN } from '../../../src/ui/login-messages.ts';
 import { login } from '../../../src/ui/styles/login.ts';
@@ -27,7 +27,7 @@ const challenge = (family: string, more: object = {}): object => ({
   },
 });
 
-/** The states, as parts over the usual one. */
+/** The states, as differences from the default one. */
 export const GALLERY: Readonly<Record<string, { auth?: object; [part: string]: unknown }>> = {
   password: {},
   'password-shown': { isPasswordShown: true, email: 'mia@example.com' },
@@ -75,7 +75,7 @@ export const GALLERY: Readonly<Record<string, { auth?: object; [part: string]: u
 
 const form = document.createElement('secure-uploader-login');
 
-/** Shows a state in place of the one before. */
+/** Replaces the shown state. */
 function show(state: string): void {
   const { auth = {}, ...more } = GALLERY[state] ?? {};
   const usual = {
@@ -97,7 +97,7 @@ function show(state: string): void {
   render(loginStep({ ...usual, ...more } as unknown as LoginView), form);
 }
 
-/** For a test that is in the page. */
+/** For a test that runs in the page. */
 export const gallery = { states: Object.keys(GALLERY), show };
 Object.assign(globalThis, { gallery });
 

@@ -1,4 +1,4 @@
-// What somebody gets of sign-in who does not see it: what is told, what bears which name, and what axe complains about.
+// Sign-in for users of assistive technology: announcements, accessible names, and axe violations.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +7,7 @@ import { observing } from './observe.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
-/** A script that keeps what live regions say, each time that they say it. */
+/** A script that records every announcement of live regions. */
 export const SAID = `globalThis.said = []; ${observing(`(records) => {
   const regionOf = ({ target }) => (target.closest ? target : target.parentElement)?.closest('[role="status"], [role="alert"], [aria-live]');
   for (const region of new Set(records.map(regionOf))) {
@@ -16,11 +16,11 @@ export const SAID = `globalThis.said = []; ${observing(`(records) => {
   }
 }`)}`;
 
-/** What was said so far on a page with `SAID`. */
+/** The announcements so far on a page with `SAID`. */
 export const saidOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
 
-/** axe finds nothing in that element, or in the whole page. */
+/** axe finds no violation in that element, or in the whole page. */
 export async function assertAccessible(page: Page, at: string | undefined, name: string): Promise<void> {
   await page.evaluate(AXE);
   const found = await page.evaluate(async (at) => {
@@ -32,11 +32,11 @@ export async function assertAccessible(page: Page, at: string | undefined, name:
   assert.deepEqual(found, [], name);
 }
 
-/** What a screen reader is given of the form, once it shows that heading; axe finds nothing there. */
+/** The accessible content of the form, once it shows that heading; without axe violations. */
 export async function heard(page: Page, heading: string): Promise<string> {
   const form = page.locator('secure-uploader-login');
   await form.getByRole('heading', { name: heading, level: 2, exact: true }).waitFor();
-  // The page around the form of another page is that page's own; the service's page is looked at as a whole.
+  // A page around the form is not checked; the service's page is checked as a whole.
   const isOfService = (await page.locator('main').count()) > 0;
   await assertAccessible(page, isOfService ? undefined : 'secure-uploader-login', heading);
   return form.ariaSnapshot();

@@ -1,11 +1,11 @@
-// Looks for secrets wherever a page, its browser and its requests could show one, at any time and not at the end alone. It
-// knows no way of signing in and no test.
+// Searches for secrets wherever a page, its browser and its requests could expose one, at any time and not only at the end.
+// Independent of tests.
 import assert from 'node:assert/strict';
 import type { BrowserContext, Page } from 'playwright';
 import { RECORD } from './auth-steps.ts';
 import { observing } from './observe.ts';
 
-/** A script that keeps, beside what `RECORD` does, each text and attribute that the document ever has, in shadow roots too. */
+/** A script that records, beside what `RECORD` does, each text and attribute that the document ever has, in shadow roots too. */
 export const WATCH = `${RECORD} {
   const seen = new Set();
   globalThis.readSeen = () => [...seen];
@@ -18,7 +18,7 @@ export const WATCH = `${RECORD} {
   }`)}
 }`;
 
-/** What a browser said and asked for since it is listened to. */
+/** Console lines and requests of a browser since recording started. */
 export interface Traces {
   /** On the console. */
   readonly lines: readonly string[];
@@ -26,7 +26,7 @@ export interface Traces {
   readonly addresses: readonly string[];
 }
 
-/** Listens to all pages of a browser, from now on. */
+/** Records all pages of a browser, from now on. */
 export function traceOf(context: BrowserContext): Traces {
   const lines: string[] = [];
   const addresses: string[] = [];
@@ -35,7 +35,7 @@ export function traceOf(context: BrowserContext): Traces {
   return { lines, addresses };
 }
 
-/** All that a page with `WATCH` shows, has shown, tells by events and keeps, and what of that is on disk. */
+/** Everything that a page with `WATCH` shows, has shown, dispatches and stores, and its data on disk. */
 export const shownBy = (page: Page): Promise<{ readonly shown: string; readonly disk: string }> =>
   page.evaluate(async () => {
     const { readSeen, events, tools } = globalThis as unknown as {
@@ -77,13 +77,13 @@ export const shownBy = (page: Page): Promise<{ readonly shown: string; readonly 
     return { shown: JSON.stringify(shown), disk: JSON.stringify(kept) };
   });
 
-/** None of the texts has one of the secrets, which are listed by what they are. */
+/** None of the texts has one of the secrets, which are listed by name. */
 export function assertUnseen(
   texts: readonly string[],
   secrets: Readonly<Record<string, readonly string[]>>,
 ): void {
   for (const [name, values] of Object.entries(secrets)) {
-    assert.ok(values.length > 0 && values.every((value) => value.length > 4), `${name} is known to the scan`);
+    assert.ok(values.length > 0 && values.every((value) => value.length > 4), `${name} is in the scan`);
     for (const value of values) {
       const [leak] = texts.filter((text) => text.includes(value));
       assert.equal(leak?.replaceAll(value, `<${name}>`).slice(0, 2000), undefined, `${name} is seen`);

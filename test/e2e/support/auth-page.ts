@@ -1,4 +1,4 @@
-// What runs in the page of a sign-in journey: a session with a list of all it reports, privileged calls, and the form.
+// The page script of a sign-in journey: a session with a list of all it reports, privileged calls, and the form.
 import { type AuthSession, openAuthSession } from '../../../src/auth/session.ts';
 import type { Change } from '../../../src/core/changes.ts';
 import { createSettings, type SettingsInput } from '../../../src/core/config.ts';
@@ -24,15 +24,15 @@ export const tools = {
     button?.addEventListener('click', () => session?.signIn());
     return session;
   },
-  /** Puts an uploader with these settings on the page, which shows the form of the session. */
+  /** Adds an uploader with these settings to the page, which shows the form of the session. */
   showForm(input: SettingsInput): void {
     const element = document.createElement('secure-uploader');
     Object.assign(element, input);
     document.body.append(element);
-    // Where nothing waits for a token, it shows the form when it is told to.
+    // If no call waits for a token, it shows the form on request.
     if (!session?.snapshot.required) void element.signIn();
   },
-  /** Opens so many upload sessions at once; resolves when all are open, or with the code of the error. */
+  /** Opens this many upload sessions at once; resolves when all are open, or with the code of the error. */
   async call(input: SettingsInput, count = 1, parentId = 'folder-a'): Promise<string> {
     const calls = createCalls(createSettings(input), (call, signal) => {
       if (!session) throw new Error('no session');

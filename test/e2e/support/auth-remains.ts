@@ -1,12 +1,12 @@
-// What a browser still holds of a page's origin: every kind of storage that a page can write to, and the strings in the memory
-// of its scripts. It knows no way of signing in and no test.
+// What a browser still holds of a page's origin: every kind of storage that a page can write to, and the strings in the memory of
+// its scripts. Independent of tests.
 import type { BrowserContext, Page } from 'playwright';
 
 /** Everything that is stored for the origin of a page, by the kind of storage. */
 export interface Remains {
   /** Values of all object stores, as JSON; bytes are shown as text. */
   readonly databases: readonly string[];
-  /** Addresses in the caches of the Cache API. */
+  /** URLs in the caches of the Cache API. */
   readonly caches: readonly string[];
   /** Names in the origin's private file system. */
   readonly files: readonly string[];
@@ -52,8 +52,8 @@ export const remainsOf = (page: Page): Promise<Remains> =>
   });
 
 /**
- * All strings that the scripts of the page still hold, after a garbage collection: whatever is reachable from the element is among
- * them. Chromium only.
+ * All strings that the scripts of the page still hold, after a garbage collection: everything reachable from the element is
+ * included. Chromium only.
  */
 export async function memoryOf(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
@@ -66,13 +66,13 @@ export async function memoryOf(page: Page): Promise<readonly string[]> {
   return strings;
 }
 
-/** What no page may keep after a sign-out, as it came over the wire from now on: tokens, codes, verifiers, session headers. */
+/** Network values from now on that no page may keep after a sign-out: tokens, codes, verifiers, session headers. */
 export function secretsOf(context: BrowserContext): ReadonlySet<string> {
   const secrets = new Set<string>();
   const names = ['token', 'code', 'code_verifier', 'challenge_token'];
   const collect = (text: string | null): void => {
     const body = JSON.parse(text || '{}') as Record<string, unknown>;
-    // Words of an error are no codes.
+    // Error codes are not authorization codes.
     for (const value of names.map((name) => body[name]))
       if (typeof value === 'string' && value.length > 15) secrets.add(value);
   };

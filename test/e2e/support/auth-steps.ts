@@ -1,5 +1,5 @@
-// What a person and a page do in the sign-in journeys: calls, clicks, forms, files. It knows the pages of auth-world.ts and no
-// test.
+// Actions of users and pages in the sign-in journeys: calls, clicks, forms, files. Uses the pages of auth-world.ts; independent of
+// tests.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Frame, Locator, Page } from 'playwright';
@@ -8,17 +8,17 @@ import { writeRandom } from './files.ts';
 
 declare const tools: typeof import('./auth-page.ts').tools;
 
-// A page may lie behind another, where it paints nothing: every wait here is by a timer.
+// A page may be in the background, where it is not painted: every wait here uses a timer.
 const POLLING = { polling: 50 };
 
-/** Makes so many privileged calls at once; resolves with `done`, or with the code of the error. */
+/** Makes this many privileged calls at once; resolves with `done`, or with the code of the error. */
 export const call = (page: Page | Frame, world: AuthWorld, more: object = {}, count = 1): Promise<string> =>
   page.evaluate(([input, count]) => tools.call(input, count), [
     { baseUrl: world.service.baseUrl, ...more },
     count,
   ] as const);
 
-/** As `call`, for a call that may stay unanswered. Resolves when the person is asked for. */
+/** As `call`, for a call that may stay pending. Resolves when the user is required. */
 export async function callAndAsk(page: Page, world: AuthWorld): Promise<void> {
   call(page, world).catch(() => undefined);
   await until(page, 'auth-required');
@@ -54,7 +54,7 @@ export const isGone = async (window: Page): Promise<void> => {
   if (!window.isClosed()) await window.waitForEvent('close');
 };
 
-/** Enters an address and the password in the form that is shown, and sends it. */
+/** Enters an e-mail and the password in the visible form, and sends it. */
 export async function fillIn(
   page: Page | Frame,
   world: AuthWorld,
@@ -77,7 +77,7 @@ export async function signIn(page: Page, world: AuthWorld, email?: string): Prom
 /** Bodies, as read. */
 type Bodies = Record<string, string>[];
 
-/** A script that keeps what the page sends to `/auth/` and gets from there, where no scan of the page looks. */
+/** A script that records requests to `/auth/` and their responses, where no scan of the page looks. */
 export const RECORD = `{
   const own = fetch;
   const wire = { sent: [], sentAtMs: [], got: [] };
@@ -92,7 +92,7 @@ export const RECORD = `{
   };
 }`;
 
-/** What a page with `RECORD` sent and got, and when it sent that by its own clock. */
+/** Requests and responses of a page with `RECORD`, with the time by its own clock. */
 export async function wireOf(page: Page): Promise<{ sent: Bodies; sentAtMs: number[]; got: Bodies }> {
   const { sent, sentAtMs, got } = await page.evaluate(() =>
     (
@@ -109,7 +109,7 @@ export function showForm(page: Page | Frame, world: AuthWorld, more: object = {}
   return page.evaluate((input) => tools.showForm(input), settings);
 }
 
-/** A page with the form, where somebody has sent e-mail and password. `script` runs before all others. */
+/** A page with the form, after e-mail and password were sent. `script` runs before all others. */
 export async function logIn(world: AuthWorld, email: string, script = ''): Promise<Page> {
   const page = await world.open({ auth: 'local' }, { script });
   await callAndAsk(page, world);
@@ -128,13 +128,13 @@ export const detailsOf = (page: Page, name: string): Promise<Record<string, unkn
     name,
   );
 
-/** The operations of the service that were asked since the log was emptied, in order. */
+/** The operations that the service received since the log was emptied, in order. */
 export const operationsOf = (world: AuthWorld): string[] =>
   world.service.log
     .filter(({ method, operation }) => method !== 'OPTIONS' && operation !== 'other')
     .map(({ operation }) => operation);
 
-/** Sets how long what the service hands out from now on is good. */
+/** Sets the lifetimes of what the service issues from now on. */
 export async function setLifetimes(
   service: { readonly baseUrl: string },
   lifetimes: { readonly tokenLifetimeMs?: number; readonly urlLifetimeMs?: number },
@@ -147,19 +147,19 @@ export async function setLifetimes(
   assert.equal(answer.status, 204);
 }
 
-/** Gives the page so many turns: enough for what would follow by itself to show. */
+/** Yields to the page this many times: enough for automatic steps to happen. */
 export const turns = (page: Page, count = 30): Promise<void> =>
   page.evaluate(async (count) => {
     for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve, 10));
   }, count);
 
-/** The widget's panel where sign-in is in that state. */
+/** The widget's panel in that state of sign-in. */
 export const panel = (page: Page | Frame, state: string): Locator =>
   page.locator(`[part~="sign-in"][data-state="${state}"]`);
 
 export const signInButton = (page: Page | Frame): Locator => page.locator('[data-action="sign-in"]');
 
-/** An attribute that makes times of sign-in small. */
+/** An attribute that shortens the times of sign-in. */
 export const times = (auth: object): string => `data-engine-options='${JSON.stringify({ times: { auth } })}'`;
 
 /** Resolves when the widget of the page is signed in. */
@@ -170,7 +170,7 @@ export const isSignedIn = (page: Page): Promise<unknown> =>
     { polling: 100 },
   );
 
-/** Signs in on the service's page, with `auth="redirect"`, and is back. */
+/** Signs in on the service's page, with `auth="redirect"`, and returns. */
 export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
   await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
   await page.getByLabel('E-mail address').waitFor();
@@ -179,14 +179,14 @@ export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
   await isSignedIn(page);
 }
 
-/** Gives the widget a file of that size. */
+/** Adds a file of that size to the widget. */
 export async function pick(page: Page | Frame, world: AuthWorld, sizeBytes = 100_000): Promise<void> {
   const path = join(world.folder, 'small.bin');
   writeRandom(path, sizeBytes);
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
 }
 
-/** A page with the widget and a file that waits for the person to sign in. */
+/** A page with the widget and a file that waits for sign-in. */
 export async function openWaiting(world: AuthWorld, attributes = '', script = ''): Promise<Page> {
   const page = await world.openWidget(attributes, script);
   await pick(page, world);

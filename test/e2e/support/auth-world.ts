@@ -1,5 +1,5 @@
-// The world of a sign-in journey: the reference service with its own sign-in page, a page with nothing but sign-in on it, pages
-// with the widget, and a browser. Pages and service are on one site or on two, in one engine or another, as the test wants.
+// The environment of a sign-in journey: the reference service with its own sign-in page, a page with nothing but sign-in on it,
+// pages with the widget, and a browser. Pages and service are on one site or on two, in one browser or another, as the test sets.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,14 +23,14 @@ export const CALLBACK_PATH = `/${CALLBACK}.html`;
 /** `cross-site`: the pages on 127.0.0.1, the service on localhost, so that cookies are another site's. */
 export type Site = 'same-site' | 'cross-site';
 export const BOTH: readonly Site[] = ['same-site', 'cross-site'];
-/** For tests that the site makes no difference to: the harder one, where cookies are another site's, and both in CI. */
+/** For tests that do not depend on the site: the more difficult one, with third-party cookies, and both in CI. */
 export const BOTH_IN_CI: readonly Site[] = isFullRun ? BOTH : ['cross-site'];
 
 export interface AuthWorld {
   readonly engine: Engine;
   readonly site: Site;
   readonly service: Service;
-  /** Where files of the test may lie. */
+  /** Folder for files of the test. */
   readonly folder: string;
   /** Of the page with nothing but sign-in. */
   readonly origin: string;
@@ -40,42 +40,42 @@ export interface AuthWorld {
   readonly pages: Pages;
   readonly browser: Browser;
   readonly context: BrowserContext;
-  /** Reports of the content policy of the page with nothing but sign-in. */
+  /** CSP reports of the page with nothing but sign-in. */
   readonly violations: string[];
-  /** Headers beside the usual ones of that page, `/`, and of its callback page, by path. */
+  /** Additional headers of that page, `/`, and of its callback page, by path. */
   readonly headers: Record<string, Readonly<Record<string, string>>>;
   /** A new page with a session of these settings and a button that signs in; `script` runs before all others. */
   open(settings?: object, at?: { context?: BrowserContext; host?: string; script?: string }): Promise<Page>;
-  /** The widget in HTML, with these attributes beside the usual ones. */
+  /** The widget in HTML, with these additional attributes. */
   element(attributes?: string): string;
   /** A new page with it. */
   openWidget(attributes?: string, script?: string): Promise<Page>;
-  /** Empty the service's log and faults; begin with a new profile. */
+  /** Empties the service's log and faults, and starts with a new profile. */
   reset(): Promise<void>;
-  /** What the service was asked, without preflights. */
+  /** Requests to the service, without preflights. */
   entries(operation: string): LogEntry[];
   count(operation: string): number;
   close(): Promise<void>;
 }
 
-/** Where tests are declared for. */
+/** The environment that tests are declared for. */
 export interface Place {
   readonly engine: Engine;
   readonly site: Site;
 }
 
-// One for all worlds of a process.
+// One for all environments of a process.
 const browsers: Partial<Record<Engine, Promise<Browser>>> = {};
 after(async () => {
   for (const browser of Object.values(browsers)) await (await browser).close();
 });
 
-/** The one that the test at hand runs in. */
+/** The one of the current test. */
 export let world: AuthWorld;
 
 /**
- * Declares the same tests for Chromium on every site and, where the run has it, for Firefox on the last of them: each in a
- * world of its own, new before each test.
+ * Declares the same tests for Chromium on every site and, if the run has it, for Firefox on the last of them: each in a separate
+ * environment, new before each test.
  */
 export function inWorlds(
   { sites, only, ...options }: Partial<ServiceOptions> & { sites: readonly Site[]; only?: Engine },
@@ -98,7 +98,7 @@ export function inWorlds(
   }
 }
 
-/** Functions that a test hands to a page come out of its compiler with calls of this helper. */
+/** The compiler adds calls of this helper to functions that a test passes to a page. */
 const NAMES = 'globalThis.__name = (fn) => fn;';
 
 async function createAuthWorld(
@@ -237,7 +237,7 @@ async function createAuthWorld(
   };
 }
 
-/** Resolves when the widget of a page is there. */
+/** Resolves when the widget of a page exists. */
 export async function isReady(page: Page | Frame): Promise<void> {
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
     polling: 100,

@@ -1,10 +1,10 @@
-// Drives a real Chromium for the journeys: starts it with a profile that stays, kills it without a goodbye, and drops files
-// on a page as the desktop does.
+// Drives a real Chromium for the journeys: starts it with a persistent profile, kills it without warning, and drops files on a page
+// as the desktop does.
 import { readdirSync, readFileSync } from 'node:fs';
 import { type BrowserContext, chromium, type Frame, type Locator, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
 
-/** How long a journey waits for what has to come: longer than any machine needs, however busy. */
+/** How long a journey waits for an expected event: longer than any machine needs, however busy. */
 export const PATIENCE_MS = 120_000;
 
 /** A browser with the profile of `folder`. */
@@ -20,7 +20,7 @@ export async function startBrowser(folder: string): Promise<BrowserContext> {
   return context;
 }
 
-/** Ends every process of the browser that has this profile, at once, as a power cut would. */
+/** Ends every process of the browser with this profile, at once, as a power failure would. */
 export async function killBrowser(folder: string, context: BrowserContext): Promise<void> {
   const isGone = new Promise((resolve) => context.on('close', resolve));
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -53,7 +53,7 @@ export async function drop(
   await session.detach();
 }
 
-/** One event as the page wrote it down. */
+/** One event as the page recorded it. */
 export interface SeenEvent {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: an event's detail is whatever its name says; tests look into it.
@@ -67,8 +67,8 @@ export const eventsOf = async (page: Page | Frame, name?: string): Promise<SeenE
 };
 
 /**
- * Resolves when so many events of that name have come. Rejects when no event of any name has come for three minutes: how long the
- * whole takes depends on the machine.
+ * Resolves when this many events of that name have arrived. Rejects when no event of any name has arrived for three minutes: the
+ * total time depends on the machine.
  */
 export async function until(page: Page, name: string, count = 1): Promise<SeenEvent[]> {
   for (let seenCount = -1, isReached = false; !isReached; ) {

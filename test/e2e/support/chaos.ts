@@ -1,10 +1,10 @@
-// Random faults that can be had again: which one strikes a request depends on the seed, the file and how many such requests came
-// before, and not on what else goes on at the time.
+// Reproducible random faults: the fault of a request depends on the seed, the file and the number of such requests before, and not
+// on what else happens at the time.
 import { createCipheriv, createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { Fault, Operation, StruckRequest } from '../../../demo/server/faults.ts';
 
-/** A fault, how often it comes among the others, and the codes with which a file may fail for it. */
+/** A fault, its relative frequency, and the codes with which a file may fail for it. */
 interface Kind {
   readonly on: readonly Operation[];
   readonly weight: number;
@@ -58,25 +58,25 @@ const KINDS: readonly Kind[] = [
   { on: ['put'], weight: 4, fault: { storeNothing: true }, codes: ['service-failed'] },
 ];
 
-/** A number from 0 to 1 that only the text decides. */
+/** A number from 0 to 1 that depends only on the text. */
 function numberOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32;
 }
 
 export interface Chaos {
-  /** What strikes this request. */
+  /** The fault of this request. */
   choose(request: StruckRequest): Partial<Fault> | undefined;
-  /** How many faults have struck. */
+  /** The number of faults so far. */
   readonly count: number;
-  /** Codes with which this file may have failed, by the faults that struck it. */
+  /** Codes with which this file may have failed, by its faults. */
   codesOf(fileName: string): ReadonlySet<string>;
-  /** Writes a file of bytes that only seed and number decide; answers its sum. */
+  /** Writes a file of bytes that depend only on seed and number; returns its hash. */
   writeFile(path: string, number: number, sizeBytes: number): string;
   /** A number from 0 to 1, by name. */
   random(name: string): number;
 }
 
-/** `rate` is the share of requests that a fault strikes. */
+/** `rate` is the fraction of requests with a fault. */
 export function createChaos(seed: string, rate: number): Chaos {
   const counts = new Map<string, number>();
   const codes = new Map<string, Set<string>>();

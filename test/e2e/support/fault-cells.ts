@@ -1,5 +1,5 @@
-// Runs many cells of the fault table side by side on one page, each with a file of its own, and tells in the table's own
-// words what became of each.
+// Runs many cells of the fault table in parallel on one page, each with its own file, and returns the outcome of each in the
+// table's words.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
@@ -20,18 +20,18 @@ const LONG_MS = 60_000;
 const policy = { attempts: 3, baseMs: 30, capMs: 90 };
 const auth = { brakeMs: 1, brakeCount: 1000, coolBaseMs: 50, coolCapMs: 1500, silentMs: LONG_MS };
 
-/** Few tries, short pauses; and what is slow for the machine's sake is waited for. */
+/** Few attempts and short delays; deadlines allow for a slow machine. */
 export const PATIENT = {
   policy,
   times: { callTimeoutMs: LONG_MS, stallMs: LONG_MS, auth: { ...auth, requestMs: LONG_MS } },
 };
-/** For what never ends: a PUT may stand still for a second or two, a call take two or three. */
+/** For requests that never end: a PUT may stall for a second or two, a call take two or three. */
 export const IMPATIENT = {
   policy,
   times: { callTimeoutMs: 2500, stallMs: 1500, auth: { ...auth, requestMs: 2500 } },
 };
 
-/** Whether only the end of somebody's patience brings a cell to its outcome. */
+/** Whether only a deadline brings a cell to its outcome. */
 export const isEndless = ({ fault }: Cell): boolean => fault === 'stalled socket';
 
 const settings = (options: object): string =>
@@ -49,12 +49,12 @@ export interface Outcome {
 export const nameOf = ({ fault, mode, column }: Cell): string =>
   `${column} ${fault} ${mode}.bin`.replaceAll(/[^\w .-]/g, '');
 
-/** A browser sends these once more by itself on a connection that it had open, and nobody hears of it. */
+/** A browser repeats these automatically on an open connection, without notice. */
 const RESENT = /^408|^connection cut/;
 
 /**
- * Arms the faults of cells, each for its own file only where the operation knows of files. What the browser sends again by itself
- * meets the fault again; the next try is one with another ticket, or another code.
+ * Sets the faults of cells, each for its own file only if the operation has files. Requests that the browser repeats automatically
+ * meet the fault again; the next attempt has another ticket, or another code.
  */
 export function arm({ service }: World, cells: readonly Cell[]): void {
   const resent: ((request: StruckRequest) => Partial<Fault> | undefined)[] = [];
@@ -92,7 +92,7 @@ export function arm({ service }: World, cells: readonly Cell[]): void {
   });
 }
 
-/** A file of random bytes for a cell; answers its path and its sum. */
+/** A file of random bytes for a cell; returns its path and its hash. */
 export function fileFor({ folder }: World, cell: Cell): { path: string; sha256: string } {
   const path = join(folder, nameOf(cell));
   return { path, sha256: writeRandom(path, FILE_BYTES) };
@@ -124,7 +124,7 @@ export interface Outcomes {
 const tokenCountOf = (log: readonly LogEntry[]): number =>
   new Set(log.flatMap(({ bearerNumber = [] }) => bearerNumber)).size;
 
-/** Runs all cells at once. Throws where a file does not lie on the service byte for byte in the end. */
+/** Runs all cells at once. Throws if the service does not have a file byte for byte in the end. */
 export async function runCells(world: World, cells: readonly Cell[]): Promise<Outcomes> {
   const { service } = world;
   service.faults.clear();
@@ -179,8 +179,8 @@ async function begin(world: World, page: Page, cells: readonly Cell[]): Promise<
 }
 
 /**
- * Every file was completed once and lies there byte for byte, after at most one failure, which had the code of its cell. A file
- * that is too large has failed for good.
+ * Every file was completed once and stored byte for byte, after at most one failure, which had the code of its cell. A file that is
+ * too large has failed permanently.
  */
 async function areStored({ service }: World, page: Page, files: Begun['files']): Promise<void> {
   const events = await eventsOf(page);
@@ -212,7 +212,7 @@ function ofFile(events: readonly SeenEvent[], name: string): SeenEvent[] {
 const requestsOf = (log: readonly LogEntry[], name: string): LogEntry[] =>
   log.filter((entry) => entry.fileName === name && entry.method !== 'OPTIONS');
 
-/** What became of a file, from what the page told and what the service saw. */
+/** The outcome of a file, from the page's events and the service's log. */
 export function outcomeOf(column: Column, events: readonly SeenEvent[], log: readonly LogEntry[]): Outcome {
   const operation = OPERATIONS[column];
   const requests = log.filter((entry) => entry.operation === operation);
@@ -240,7 +240,7 @@ function word(
   return isTwice ? 'retried' : 'continues';
 }
 
-/** The request was refused with 401, and made again with another token. */
+/** The request was refused with 401, and repeated with another token. */
 function wasRenewed(refused: LogEntry, requests: readonly LogEntry[]): boolean {
   const later = requests.slice(requests.indexOf(refused) + 1);
   const again = later.find(({ hashes }) => String(hashes) === String(refused.hashes));
@@ -252,7 +252,7 @@ function wasRenewed(refused: LogEntry, requests: readonly LogEntry[]): boolean {
   );
 }
 
-/** A ticket for another hash than the chunk's was put where that other one belongs. */
+/** A ticket for another hash than the chunk's was returned in place of it. */
 function wasPresignedAfterPut(log: readonly LogEntry[]): boolean {
   const all = new Set(log.flatMap(({ hashes = [] }) => hashes));
   const put = new Set<string>();

@@ -1,4 +1,4 @@
-// One column of the fault table as tests: what the table says of an operation is what happens to a file.
+// One column of the fault table as tests: the documented outcome of an operation is the file's outcome.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runCells } from './fault-cells.ts';
@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 /** Declares the test of `column`, with one subtest for each cell. */
 export function testColumn(column: Exclude<Column, 'token'>, worldOf: () => World): void {
-  test(`${column}: the table says what becomes of a file`, async (t) => {
+  test(`${column}: the table has the outcome of a file`, async (t) => {
     const mine = readFaultTable().filter(
       (cell) => cell.column === column && cell.fault !== 'offline for a while',
     );
@@ -16,7 +16,7 @@ export function testColumn(column: Exclude<Column, 'token'>, worldOf: () => Worl
     for (const [{ fault, mode, expected }, { became, requestCount, tokenCount }] of outcomes) {
       await t.test(`${column}, ${fault}, ${mode}: ${expected}`, () => {
         assert.equal(became, expected);
-        // Refused input is never sent again as it is.
+        // Refused input is never sent again unchanged.
         if (expected === 'failed: upload-refused' && column !== 'PUT' && mode === 'once')
           assert.equal(requestCount, 1);
         if (expected === 'failed: token-rejected') assert.ok(tokenCount >= 2, 'a new token was refused too');

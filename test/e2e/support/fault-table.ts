@@ -1,9 +1,9 @@
-// Reads the table of docs/faults.md, so that what is written there and what happens cannot differ, and says how each of its
-// faults is caused in the reference service.
+// Reads the table of docs/faults.md, so that documentation and behavior cannot differ, and defines how the reference service causes
+// each of its faults.
 import { readFileSync } from 'node:fs';
 import type { Fault, Operation } from '../../../demo/server/faults.ts';
 
-/** The table's columns, and what the service calls them. */
+/** The table's columns, and the service's names of them. */
 export const OPERATIONS = {
   session: 'session',
   presign: 'chunks',
@@ -14,7 +14,7 @@ export const OPERATIONS = {
 
 export type Column = keyof typeof OPERATIONS;
 
-/** One fault that one operation meets. */
+/** One fault at one operation. */
 export interface Cell {
   readonly fault: string;
   readonly column: Column;
@@ -23,7 +23,7 @@ export interface Cell {
 }
 
 const STATUSES = [400, 401, 403, 404, 408, 409, 410, 412, 413, 422, 429, 500, 502, 503, 504];
-/** Faults that every operation can meet. */
+/** Faults of every operation. */
 const ANYWHERE: readonly string[] = [
   ...STATUSES.map(String),
   'latency spike',
@@ -38,7 +38,7 @@ const ANYWHERE: readonly string[] = [
   'offline for a while',
   'proxy that answers for a while',
 ];
-/** Faults that only one operation can meet. */
+/** Faults of only one operation. */
 const ONLY_AT: Readonly<Record<string, Column>> = {
   '413 to several chunks': 'presign',
   '422 to several chunks': 'presign',
@@ -47,11 +47,11 @@ const ONLY_AT: Readonly<Record<string, Column>> = {
   'ticket for the wrong hash': 'presign',
   'storage that stored nothing': 'PUT',
 };
-/** Faults that are over after a while by what they are; and where the bytes arrive all the same, there is no second time. */
+/** Faults that end after a while by definition; and if the bytes arrive anyway, there is no second time. */
 const SHORT = /for a while$/;
 const STORED_AT_ONCE = ['connection cut after the body, before the answer, PUT', 'truncated answer, PUT'];
 
-/** Every fault at every operation that it can meet, sorted; `for ever` too where meeting it once is not the end. */
+/** Every fault at every operation where it can occur, sorted; `for ever` too if a single occurrence is not the end. */
 export function everyCell(cells: readonly Cell[]): string[] {
   const columns = Object.keys(OPERATIONS);
   const met = [
@@ -81,7 +81,7 @@ const rowsOf = (text: string): string[][] =>
         .map((cell) => cell.trim()),
     );
 
-/** Every cell of the table, read anew. Throws on a word that the document does not explain. */
+/** Every cell of the table, read each time. Throws on a word that the document does not explain. */
 export function readFaultTable(): Cell[] {
   const rows = rowsOf(readFileSync(new URL('../../../docs/faults.md', import.meta.url), 'utf8'));
   const at = rows.findIndex(([first]) => first === 'Fault');
@@ -104,10 +104,10 @@ export function readFaultTable(): Cell[] {
 
 const SPIKE_MS = 700;
 const HTML = '<!doctype html><title>Sign in to the network</title>';
-/** So often a proxy answers in place of the service. */
+/** How often a proxy responds instead of the service. */
 const PROXY_TIMES = 2;
 
-/** Answers that hold together as HTTP and break off as JSON. */
+/** Responses with valid HTTP and truncated JSON. */
 const TRUNCATED: Partial<Record<Column, string>> = {
   session: '{"session_id":"s',
   presign: '{"chunks":{"0":{"upload_url":"https',
@@ -115,7 +115,7 @@ const TRUNCATED: Partial<Record<Column, string>> = {
   token: '{"token":"t',
 };
 
-/** How the service causes a fault of the table at an operation. Going offline is the test's own work. */
+/** How the service causes a fault of the table at an operation. The test itself goes offline. */
 export function causeOf(fault: string, column: Column, storageUrl: string): Partial<Fault> {
   const json = { contentType: 'application/json', body: { debuginfo: 'a fault' } };
   const status = Number(/^\d{3}/.exec(fault)?.[0]);

@@ -1,10 +1,10 @@
-// Makes files of random bytes, and tells SHA-256 sums.
+// Creates files of random bytes, and computes SHA-256 hashes.
 import { createHash, randomFillSync } from 'node:crypto';
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
 
 const MIB = 2 ** 20;
 
-/** Writes `sizeBytes` random bytes to a file and answers their SHA-256, hex. */
+/** Writes `sizeBytes` random bytes to a file and returns their SHA-256, hex. */
 export function writeRandom(path: string, sizeBytes: number): string {
   const hash = createHash('sha256');
   const block = Buffer.alloc(MIB);
@@ -18,7 +18,7 @@ export function writeRandom(path: string, sizeBytes: number): string {
   return hash.digest('hex');
 }
 
-/** SHA-256 of all bytes that come, hex, and how many they are. */
+/** SHA-256 of all bytes of a stream, hex, and their number. */
 export async function sumOf(
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<{ sha256: string; sizeBytes: number }> {

@@ -1,7 +1,7 @@
-// Holds requests at the service until a test lets them go on, so that what has to happen in the middle of an upload does happen
-// there, however slow the machine is.
+// Holds requests at the service until a test releases them, so that events in the middle of an upload happen there, however slow
+// the machine is.
 
-/** Something to wait for, as a fault's `waitFor`, until `open` is called. */
+/** The value of a fault's `waitFor`, until `open` is called. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;

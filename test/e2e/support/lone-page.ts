@@ -1,18 +1,18 @@
-// A page that the test driver leaves alone: what that switches on in each page of its own keeps them from ever being hidden or
-// frozen. It is spoken to through the browser, which answers also while the page itself cannot.
+// A page without the test driver, which keeps its own pages from ever being hidden or frozen. It is controlled through the browser,
+// which responds even while the page itself cannot.
 import type { Browser } from 'playwright';
 
 export interface LonePage {
-  /** Sends a command of the DevTools protocol, and answers its result. */
+  /** Sends a command of the DevTools protocol, and returns its result. */
   // biome-ignore lint/suspicious/noExplicitAny: a result is whatever the command says.
   send(method: string, params?: object): Promise<any>;
-  /** What the page's script `expression` comes to. */
+  /** The value of the page's script `expression`. */
   evaluate<T>(expression: string): Promise<T>;
-  /** Resolves with what comes after this word, once the page has put it on the console. */
+  /** Resolves with the text after this word, once the page has logged it on the console. */
   says(word: string): Promise<string>;
 }
 
-/** Opens an address in a profile of its own. The browser must have been launched without one. */
+/** Opens a URL in a separate profile. The browser must have been launched without one. */
 export async function openLonePage(browser: Browser, url: string): Promise<LonePage> {
   const session = await browser.newBrowserCDPSession();
   const { browserContextId } = await session.send('Target.createBrowserContext');

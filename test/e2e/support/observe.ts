@@ -1,7 +1,6 @@
-// A script for pages that sees every change of the document and of each shadow root in it, from the first node on. It knows
-// nothing of what is looked for.
+// A script for pages that observes every change of the document and of each shadow root in it, from the first node on.
 
-/** `onRecords` is the JavaScript of a function that is handed the mutation records. To run before all others in the page. */
+/** `onRecords` is the JavaScript of a function that is called with the mutation records. To run before all others in the page. */
 export const observing = (onRecords: string): string => `{
   const observer = new MutationObserver(${onRecords});
   const watch = (root) => observer.observe(root, {

@@ -1,5 +1,5 @@
-// Serves the built widget on an origin of its own, under the strictest content policy that the docs promise, to pages that
-// a journey writes. It knows neither the service nor the browser.
+// Serves the built widget on its own origin, under the strictest content policy of the docs, to pages that a journey writes.
+// Independent of service and browser.
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,20 +14,20 @@ const TYPES: Record<string, string> = {
 
 export interface Pages {
   readonly origin: string;
-  /** Origins that the policy lets the page talk to, and frame. */
+  /** Origins that the policy allows for requests and frames. */
   allow(...origins: string[]): void;
-  /** A page at `path` with this element in its body. Answers its address. */
+  /** A page at `path` with this element in its body. Returns its URL. */
   add(path: string, element: string): string;
-  /** The page at `path` has another policy: what `change` makes of the usual one. */
+  /** The page at `path` has another policy: what `change` returns for the default one. */
   changePolicy(path: string, change: (policy: string) => string): void;
-  /** A script at `path` is served with this policy, or with none, as usual. It counts for workers. */
+  /** A script at `path` is served with this policy; by default with none. It applies to workers. */
   setPolicy(path: string, policy: string | undefined): void;
-  /** Violations of the content policy that browsers reported. */
+  /** CSP violations that browsers reported. */
   readonly violations: readonly string[];
   close(): Promise<void>;
 }
 
-/** Every event of the widget is written down on the page, in order, as `events`. */
+/** Every event of the widget is recorded on the page, in order, as `events`. */
 const RECORDER = `
 const names = ${JSON.stringify([
   'file-added',

@@ -1,4 +1,4 @@
-// What takes pictures for looking at: sources served as they are, a browser, and where the pictures go. It knows no state.
+// Support for screenshots: sources served unbuilt, a browser, and the target folder.
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';
@@ -8,7 +8,7 @@ import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const out = `${root}.data/screenshots/`;
 
-/** Answers `{origin, browser, shoot(page, name), close()}`. */
+/** Returns `{origin, browser, shoot(page, name), close()}`. */
 export async function startPictures() {
   const server = await createServer({
     root,

@@ -7,7 +7,7 @@ interface TraceEvent {
   readonly tid: number;
   /** Processor time of the thread, microseconds. */
   readonly tdur?: number;
-  /** Time by the clock, microseconds. */
+  /** Wall-clock time, microseconds. */
   readonly dur?: number;
   readonly args?: { readonly name?: string };
 }
@@ -17,7 +17,7 @@ export const LONG_TASK_MS = 50;
 
 /**
  * The longest task of a page while `work` runs, in milliseconds of processor time. Some systems count that in ticks, so one
- * measurement can be wrong by 20 ms: repeat it, and take the smallest result.
+ * measurement can be wrong by 20 ms: repeat it, and use the smallest result.
  */
 export async function longestTaskOf(page: Page, work: () => Promise<void>): Promise<number> {
   const browser = page.context().browser();
@@ -31,7 +31,7 @@ export async function longestTaskOf(page: Page, work: () => Promise<void>): Prom
   for (const { name, pid, tid, tdur = 0, dur = 0 } of traceEvents)
     if (name === 'RunTask') threads.get(`${pid} ${tid}`)?.push(Math.min(tdur, dur) / 1000);
   const sum = (tasks: readonly number[]): number => tasks.reduce((all, ms) => all + ms, 0);
-  // Pages that lie idle have threads of their own.
+  // Idle pages have separate threads.
   const [tasks = []] = [...threads.values()].sort((a, b) => sum(b) - sum(a));
   if (tasks.length === 0) throw new Error('the trace has no task of a page');
   return Math.max(...tasks);

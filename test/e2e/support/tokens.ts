@@ -1,4 +1,4 @@
-// A page whose `getToken` gives a new token for each call, so that the same token twice means that no new one was asked for.
+// A page whose `getToken` returns a new token for each call, so that a repeated token means that no new one was requested.
 import type { Page } from 'playwright';
 
 interface Counting {

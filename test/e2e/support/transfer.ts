@@ -1,4 +1,4 @@
-// What the tests of the transfer share: files on the page, what the page shows, what the service saw. It knows no case.
+// Helpers of the transfer tests: files on the page, what the page shows, requests to the service.
 import assert from 'node:assert/strict';
 import type { BrowserContext, Page } from 'playwright';
 import type { LogEntry, Operation } from '../../../demo/server/faults.ts';
@@ -6,7 +6,7 @@ import type { FileSnapshot } from '../../../src/core/types.ts';
 import { sumOf } from './files.ts';
 import type { World } from './world.ts';
 
-/** Engine options with few, short pauses between tries. */
+/** Engine options with few attempts and short delays. */
 export const QUICK = `data-engine-options='{"policy":{"attempts":4,"baseMs":10,"capMs":40}}'`;
 
 export const pick = (page: Page, ...paths: string[]): Promise<void> =>
@@ -16,7 +16,9 @@ export const pick = (page: Page, ...paths: string[]): Promise<void> =>
 export const filesOf = (page: Page): Promise<FileSnapshot[]> =>
   page.evaluate(() => [...(document.querySelector('secure-uploader')?.snapshot.files ?? [])]);
 
-/** Resolves when the page shows so many bytes as stored. A file of an earlier test that waits to be chosen again does not count. */
+/**
+ * Resolves when the page shows this many bytes as stored. A file of an earlier test that waits to be chosen again does not count.
+ */
 export const hasStored = (page: Page, bytes: number): Promise<unknown> =>
   page.waitForFunction(
     (bytes) => {
@@ -28,7 +30,7 @@ export const hasStored = (page: Page, bytes: number): Promise<unknown> =>
     { polling: 20, timeout: 60_000 },
   );
 
-/** The page that `world.open` made last, or another address, opened by somebody else's browser, with a token of alice's. */
+/** The page that `world.open` made last, or another URL, opened by another user's browser, with a token of alice's. */
 export async function openElsewhere(
   world: World,
   context: BrowserContext,
@@ -47,11 +49,11 @@ export async function openElsewhere(
   return page;
 }
 
-/** Requests of an operation since the log was emptied, preflights left out. */
+/** Requests of an operation since the log was emptied, without preflights. */
 export const requestsOf = ({ service }: World, operation: Operation): LogEntry[] =>
   service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS');
 
-/** PUTs that were answered. No chunk may have two. */
+/** PUTs with a response. No chunk may have two. */
 export function puts(world: World): LogEntry[] {
   const answered = requestsOf(world, 'put').filter((entry) => entry.answered && entry.stored);
   const hashes = answered.map(({ hash }) => hash);
@@ -62,7 +64,7 @@ export function puts(world: World): LogEntry[] {
 export const bytesOf = (entries: readonly LogEntry[]): number =>
   entries.reduce((sum, { sizeBytes = 0 }) => sum + sizeBytes, 0);
 
-/** The file that a commit made lies on the service with these bytes. */
+/** The committed file at the service has these bytes. */
 export async function liesThere({ service }: World, fileId: string, sha256: string): Promise<void> {
   assert.equal((await sumOf(service.readFile(fileId))).sha256, sha256);
 }

@@ -1,5 +1,5 @@
-// The world of a journey: the reference service with its storage, a page with the widget on a third origin, and a browser
-// with a profile. Every journey has its own, and leaves nothing behind.
+// The environment of a journey: the reference service with its storage, a page with the widget on a third origin, and a browser
+// with a profile. Every journey has its own, and leaves nothing.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,15 +14,15 @@ export interface World {
   readonly service: Service;
   readonly pages: Pages;
   readonly browser: BrowserContext;
-  /** The widget with these attributes beside the usual ones, as HTML. */
+  /** The widget with these additional attributes, as HTML. */
   elementWith(attributes: string): string;
-  /** Opens a page whose body has the widget with these attributes beside the usual ones. */
+  /** Opens a page whose body has the widget with these additional attributes. */
   open(attributes?: string, path?: string): Promise<Page>;
-  /** As `open`, with a page whose `getToken` gives a new token of that user for each call (`tokenCallsOf` counts them). */
+  /** As `open`, with a page whose `getToken` returns a new token of that user for each call (`tokenCallsOf` counts them). */
   openWithToken(attributes?: string, user?: string): Promise<Page>;
-  /** Kills the browser and starts it anew with the same profile. */
+  /** Kills the browser and starts it again with the same profile. */
   killAndRestartBrowser(): Promise<void>;
-  /** Ends the service and starts it anew on the same addresses and data. */
+  /** Ends the service and starts it again on the same URLs and data. */
   stopService(): Promise<void>;
   startServiceAgain(): Promise<void>;
   close(): Promise<void>;
@@ -43,10 +43,10 @@ export async function createWorld(options: Partial<ServiceOptions> = {}): Promis
   const open = async (attributes = '', path = '/index.html'): Promise<Page> => {
     const url = pages.add(path, elementWith(attributes));
     const page = await browser.newPage();
-    // Functions that a test hands to the page come out of its compiler with calls of this helper.
+    // The compiler adds calls of this helper to functions that a test passes to a page.
     await page.addInitScript('globalThis.__name = (fn) => fn;');
     await page.goto(url);
-    // By a timer: some pages here paint nothing, and waiting for a frame would never end.
+    // By a timer: some pages here are not painted, and waiting for a frame would never end.
     await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
       polling: 100,
     });
