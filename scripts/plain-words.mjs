@@ -1,5 +1,5 @@
-// Finds words in comments, documentation and messages that docs/glossary.md replaces with standard terms, and comments that are too
-// wide.
+// Finds words in comments, titles of tests, documentation and messages that docs/glossary.md replaces with standard terms, and
+// comments that are too wide.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -23,18 +23,22 @@ const WORDS = [
 
 const COMMENT_COLUMNS = 132;
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
-const FOLDERS = ['demo', 'docs', 'scripts', 'src'];
+const FOLDERS = ['demo', 'docs', 'scripts', 'src', 'test'];
 const EXCLUDED = [
   'docs/decisions/', // records of their time
   'docs/glossary.md', // lists the words
   'scripts/plain-words.mjs',
 ];
 
-/** The text of a line to check: the comment in source code, otherwise all of it except “quoted titles” of tests. */
-function readable(line, isSource) {
-  if (!isSource) return line.replace(/“[^”]*”/g, '');
+/** The comment in a line of source code, or nothing. */
+function commentIn(line) {
   if (/^\s*(?:\/\/|\/?\*)/.test(line)) return line;
   return /\s\/\/ .*$/.exec(line)?.[0] ?? '';
+}
+
+/** The text of a line to check: in source code the title of a test or the comment, otherwise all of it. */
+function readable(line, isSource) {
+  return !isSource || /^\s*(?:describe|it|test)\(/.test(line) ? line : commentIn(line);
 }
 
 /** All occurrences in a text, as `{line, word, instead}`. */
@@ -52,7 +56,7 @@ export function wordsIn(text, isSource) {
 export function wideComments(text) {
   return text
     .split('\n')
-    .flatMap((line, index) => (line.length > COMMENT_COLUMNS && readable(line, true) ? [index + 1] : []));
+    .flatMap((line, index) => (line.length > COMMENT_COLUMNS && commentIn(line) ? [index + 1] : []));
 }
 
 /** All occurrences in a project, as `file:line: sentence`. */

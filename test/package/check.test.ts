@@ -1,4 +1,4 @@
-// Shows that `npm run check` refuses what it is there for, on a small copy of the project with a fault of each kind.
+// `npm run check` fails on each kind of fault in a small copy of the project.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -18,7 +18,7 @@ import { sizeBytes } from '../core/size.ts';
 export const row = (): TemplateResult => html\`<button ${binding}="\${sizeBytes > 1}">Pause</button>\`;
 `;
 
-/** Every way to keep a test from running, each in a line of its own; each line without an indent is one test. */
+/** Every way to keep a test from running, each on a separate line; each line without indentation is one test. */
 const incomplete = `import { describe, it as check, test, todo } from 'node:test';
 
 test.only('one', () => expect());
@@ -39,7 +39,7 @@ test('fifteen', (t) => t.skip());
 test('sixteen', function () { return this.skip(); });
 test('seventeen', (t) => t.test('inside', { todo: true }, () => expect()));
 `;
-/** What looks like it, and is none. */
+/** Code that looks similar, and is valid. */
 const complete = `import { describe, test } from 'node:test';
 
 const noop = { skip: (count) => count, only: 1 };
@@ -84,6 +84,7 @@ const faulty = {
   'src/store/typed.ts': "export const sizeBytes: number = 'one';\n",
   'docs/guide.md': '# A guide\n\nThe upload goes on.\n',
   'src/ui/words.ts': `// Whoever hears of it.\nexport const word = 'nobody';\n// ${'wide '.repeat(26)}comment.\n`,
+  'test/words.test.mjs': "import { test } from 'node:test';\n\ntest('goes on', () => expect('anew'));\n",
   'src/core/long.ts': Array.from({ length: 401 }, (_, line) => `export const value${line} = ${line};\n`).join(
     '',
   ),
@@ -96,18 +97,18 @@ describe('npm run check', () => {
     [soundRun, faultyRun] = await Promise.all([check(sound), check({ ...sound, ...faulty })]);
   });
 
-  test('passes a project without a fault', () => {
+  test('passes a project without faults', () => {
     assert.equal(soundRun.passed, true, soundRun.output);
   });
 
-  test('refuses a project with faults, by every one of its checks', () => {
+  test('rejects a project with faults in every one of its checks', () => {
     assert.equal(faultyRun.passed, false);
     assert.match(faultyRun.output, /^FAIL format, lint, layers/m);
     assert.match(faultyRun.output, /^FAIL types/m);
     assert.match(faultyRun.output, /^FAIL template bindings/m);
   });
 
-  test('refuses each test that is focused, skipped, still to write or empty', () => {
+  test('rejects each test that is focused, skipped, unwritten or empty', () => {
     assert.match(faultyRun.output, /^FAIL focused, skipped, empty tests/m);
     const told = [...faultyRun.output.matchAll(/^test\/incomplete\.test\.mjs:(\d+): this test (.+)$/gm)];
     const lines = incomplete.split('\n').flatMap((line, at) => (/^(?!import)./.test(line) ? [at + 1] : []));
@@ -117,38 +118,39 @@ describe('npm run check', () => {
     assert.match(faultyRun.output, /:15: this test is an empty test$/m);
   });
 
-  test('refuses a module that imports from a layer it may not know, and tells which it may', () => {
+  test('rejects a module that imports from a forbidden layer, and lists the allowed ones', () => {
     assert.match(faultyRun.output, /src\/core\/layer\.ts:1:\d+ lint\/style\/noRestrictedImports/);
     assert.match(faultyRun.output, /core imports nothing but itself/);
   });
 
-  test('refuses a package that belongs to another layer', () => {
+  test('rejects a package that belongs to another layer', () => {
     assert.match(faultyRun.output, /src\/service\/client\.ts:1:\d+ lint\/style\/noRestrictedImports/);
     assert.match(faultyRun.output, /service imports core only/);
   });
 
-  test('refuses a file of more than 400 lines', () => {
+  test('rejects a file of more than 400 lines', () => {
     assert.match(faultyRun.output, /src\/core\/long\.ts:.*noExcessiveLinesPerFile/);
   });
 
-  test('refuses a template that binds a property which the element has not', () => {
+  test('rejects a template that binds a property which the element does not have', () => {
     assert.match(faultyRun.output, /Unknown property 'disabeld'/);
   });
 
-  test('refuses words that the glossary replaces, in documentation and comments but not in code', () => {
+  test('rejects words that the glossary replaces, in documentation, comments and titles but not in code', () => {
     assert.match(faultyRun.output, /^FAIL plain words/m);
     assert.match(faultyRun.output, /^docs\/guide\.md:3: write "continue, resume" instead of "goes on"$/m);
     assert.match(faultyRun.output, /^src\/ui\/words\.ts:1: write ".+" instead of "Whoever"$/m);
     assert.match(faultyRun.output, /^src\/ui\/words\.ts:1: write ".+" instead of "hears"$/m);
+    assert.match(faultyRun.output, /^test\/words\.test\.mjs:3: write ".+" instead of "goes on"$/m);
     assert.doesNotMatch(faultyRun.output, /^src\/ui\/words\.ts:2: write/m);
   });
 
-  test('refuses comments of more than 132 columns', () => {
+  test('rejects comments of more than 132 columns', () => {
     assert.match(faultyRun.output, /^src\/ui\/words\.ts:3: wrap the comment at 132 columns$/m);
     assert.doesNotMatch(faultyRun.output, /^src\/ui\/words\.ts:[12]: wrap/m);
   });
 
-  test('refuses a type error', () => {
+  test('rejects a type error', () => {
     assert.match(faultyRun.output, /src\/store\/typed\.ts\(1,\d+\): error TS2322/);
   });
 });
