@@ -1,5 +1,5 @@
-// Writes docs/upload-states.md: what each event means for an upload in each state, as `src/engine/upload-machine.ts` says it.
-// `node --import tsx scripts/upload-states.mjs` writes it; with `--check` it fails where the file is not up to date.
+// Generates docs/upload-states.md from `src/engine/upload-machine.ts`: the effect of each event in each state. With `--check` it
+// fails if the file is not up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { reduce } from '../src/engine/upload-machine.ts';
 import { publicPhase, stateNameOf } from '../src/engine/upload-state.ts';
@@ -13,15 +13,15 @@ const MEANINGS = {
   opening: 'the file is identified, its record looked up, its lock requested',
   hashing: 'the session is open; nothing has been sent yet',
   uploading: 'chunks are being sent',
-  committing: 'everything is stored; the service is asked to agree',
-  blocked: 'the run is alive and waits: for another tab, the network, or sign-in',
+  committing: 'all chunks are stored; the commit request is sent',
+  blocked: 'the run waits for another tab, the network, or sign-in',
   user: 'paused by the user',
   suspended: 'paused because the element was removed from the page',
   'needs-file': 'waits until the user provides the file again',
   failed: 'ended by an error',
-  canceling: 'given up; its record is being deleted and its session canceled',
-  canceled: 'given up',
-  done: 'complete',
+  canceling: 'canceled; its record is being deleted and its session canceled',
+  canceled: 'canceled by the user',
+  done: 'completed',
   removed: 'no longer in the list',
 };
 
