@@ -1,4 +1,5 @@
-// Finds, and where it may installs, the browsers that the tests drive. Runs before any dependency is there: node: imports only.
+// Finds the browsers for the tests, and installs missing ones if it can. Runs before dependencies are installed, so it imports only
+// `node:` modules.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -21,7 +22,7 @@ const onPath = (names) =>
 
 /**
  * The path of a Chromium-based browser: `CHROME_PATH`, else an installed Chromium, Chrome or Edge, else Playwright's download.
- * Answers undefined where there is none; throws where `CHROME_PATH` names nothing that can be run.
+ * Returns undefined if there is none; throws if `CHROME_PATH` is not an executable file.
  */
 export function findChromium() {
   const named = process.env.CHROME_PATH;
@@ -87,7 +88,7 @@ export const findFirefox = () =>
   onPath(['firefox-esr', 'firefox']) ||
   ['/Applications/Firefox.app/Contents/MacOS/firefox'].find(isExecutable);
 
-/** What WebKitGTK needs: `{driver, browser, display}` (three paths), or undefined where one of them is missing. */
+/** What WebKitGTK needs: `{driver, browser, display}` (three paths), or undefined if one of them is missing. */
 export function findWebKit() {
   const driver = onPath(['WebKitWebDriver']);
   const display = onPath(['Xvfb']);
@@ -113,7 +114,7 @@ function mayUseApt() {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync('/etc/debian_version'))
     return false;
   const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
-  return !/^ID=ubuntu$/m.test(release); // there the packages only point at snaps
+  return !/^ID=ubuntu$/m.test(release); // Ubuntu's packages only install snaps
 }
 
 function aptInstall(packages) {
@@ -124,7 +125,7 @@ function aptInstall(packages) {
   return run('apt-get', ['update', '-q'], env) && run('apt-get', [...options, 'install', ...packages], env);
 }
 
-/** Gets a Chromium where there is none. Answers a sentence of what to do where that failed, else undefined. */
+/** Installs Chromium if there is none. Returns instructions if that fails, otherwise undefined. */
 export function provideChromium(root) {
   if (findChromium()) return undefined;
   aptInstall(['chromium']);
@@ -135,7 +136,7 @@ export function provideChromium(root) {
   return 'No Chromium, Chrome or Edge was found and none could be installed. Install one, or set CHROME_PATH to its executable.';
 }
 
-/** Gets Firefox and WebKitGTK where they are missing. Answers a sentence of what to do where that failed, else undefined. */
+/** Installs Firefox and WebKitGTK if they are missing. Returns instructions if that fails, otherwise undefined. */
 export function provideEngines() {
   if (!findFirefox()) aptInstall(['firefox-esr']);
   if (!findWebKit()) aptInstall(['webkit2gtk-driver', 'xvfb']);
@@ -179,7 +180,7 @@ const playwrightFeatures = [
 
 export const disableFeatures = (names) => `--disable-features=${names.join(',')}`;
 
-/** Switches of every Chromium of the tests. The sandbox is off only where it cannot work. */
+/** Switches of every Chromium of the tests. The sandbox is off only if it cannot work. */
 const commonArgs = [
   ...(process.getuid?.() === 0 || process.env.CI ? ['--no-sandbox'] : []),
   '--disable-gpu',
@@ -196,5 +197,5 @@ export const chromiumArgs = [...commonArgs, disableFeatures([...playwrightFeatur
 /** Switches of a Chromium that Puppeteer starts, which merges the features with its own list. */
 export const puppeteerArgs = [...commonArgs, disableFeatures(unusedFeatures)];
 
-/** True where an environment variable such as `CI` is set to something that does not say no. */
+/** True if an environment variable such as `CI` is set, and not to a word such as `false`. */
 export const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name]?.toLowerCase());

@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 import { filesUnder } from './files.mjs';
 
-/** How many files of tests run at most, by where they are. Changed test files count, but always run. */
+/** The maximum number of test files, by folder. Changed test files count, but always run. */
 export const LIMITS = [
   {
     at: /^test\/(?:core|service|auth|store|pipeline|engine|ui)\//,
@@ -19,8 +19,8 @@ export const LIMITS = [
 ];
 
 /**
- * Tests that no import leads to. The journeys load the built package: a change of a source runs the shortest that sees it.
- * A change outside the code runs what reads that file.
+ * Tests that no import leads to. The journeys load the built package: a change of a source runs the shortest one that uses it.
+ * A change outside the code runs the tests that read that file.
  */
 const TABLE = [
   {
@@ -35,7 +35,7 @@ const TABLE = [
 
 /** Its sources are data, not imports: without this, every change would relate to every journey. */
 const NO_IMPORTS = ['test/support/built.ts', 'scripts/changed.mjs'];
-/** What every test in a page is run by. */
+/** The runner of all tests in pages. */
 const PAGE_CONFIG = 'web-test-runner.config.mjs';
 
 function git(root, ...args) {
@@ -55,7 +55,7 @@ export function changedFiles(root) {
   return [...new Set([...tracked, ...git(root, 'ls-files', '--others', '--exclude-standard', '-z')])];
 }
 
-/** The files of the project that one of them loads: imports that are left at run time, and names of files in its texts. */
+/** The files of the project that a file loads: its imports except types, and file names in its strings. */
 function loadedBy(root, file) {
   if (NO_IMPORTS.includes(file)) return [];
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest);
@@ -99,7 +99,7 @@ function loadersOf(root) {
   return loaders;
 }
 
-/** How many steps each file is away from the nearest of the changed ones. */
+/** The distance of each file from the nearest changed file. */
 function distancesFrom(changed, loaders) {
   const distances = new Map(changed.map((file) => [file, 0]));
   for (const [file, distance] of distances)
@@ -108,7 +108,7 @@ function distancesFrom(changed, loaders) {
   return distances;
 }
 
-/** Resolves the selection: `{tests}` to run, and `{left}`, sentences of what else relates to the change. */
+/** Resolves with the selection: `{tests}` to run, and `{left}`, a description of related tests that were left out. */
 export function changedTests(root, changed = changedFiles(root)) {
   const distances = distancesFrom(changed, loadersOf(root));
   const always = new Set();

@@ -1,6 +1,6 @@
 // `npm run check:security`: breaks each rule of scripts/security-mutations.mjs in a copy of the project, and expects the rule's
-// test to fail there. First each test must pass as it is. The project itself is never changed. Words after `--` pick rules (`R2
-// S16`).
+// test to fail there. First each test must pass as it is. The project itself is never changed. Arguments after `--`
+// select rules (`R2 S16`).
 import { execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,
@@ -27,7 +27,7 @@ const end = () => rmSync(copy, { recursive: true, force: true });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 process.once('exit', end);
 
-// What git knows and what is not committed yet, without what it ignores.
+// Committed and untracked files, without ignored ones.
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
 });
@@ -67,7 +67,7 @@ async function run({ test, title }) {
   return { passed, failed, output };
 }
 
-/** What Node writes when it runs with these arguments in the copy. */
+/** Runs Node with these arguments in the copy. Resolves with its output. */
 function outputOf(args, env = {}) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
@@ -82,7 +82,7 @@ function outputOf(args, env = {}) {
 }
 
 const baselines = new Map();
-/** What is wrong with this mutation, or nothing. */
+/** The problem with this mutation, or undefined. */
 async function check(mutation) {
   const { file, before, after, test, title } = mutation;
   const text = readFileSync(join(copy, file), 'utf8');

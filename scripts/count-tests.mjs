@@ -1,15 +1,15 @@
-// A reporter of `node --test` that prints nothing and writes the sums, and which tests failed why, where `COUNT_FILE` says, for
-// test.mjs: after every test, so that a run which is broken off has told what it knew.
+// A reporter of `node --test` for test.mjs. It prints nothing, and writes counts and failures to `COUNT_FILE` after every test, so
+// that the results of an interrupted run are known.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** What Node says of a test that `--test-name-pattern` leaves out. */
+/** Node's reason for a test that `--test-name-pattern` leaves out. */
 const LEFT_OUT_BY_NAME = 'test name does not match pattern';
 
 const causeOf = (error) => error?.cause?.message ?? error?.cause ?? error?.message ?? error;
 
 /**
- * Counts tests, not suites; a file that broke, or that ended without a single test, counts as one failed test. Writes
+ * Counts tests, not suites; a file that failed to load, or has no test, counts as one failed test. Writes
  * `{passed, failed, skipped, failures: [{file, title, error}]}`.
  */
 export default async function* countTests(source) {
@@ -29,7 +29,7 @@ export default async function* countTests(source) {
       counts.failures.push({ file, title: 'the file', error: 'has a test with the option "only"' });
     }
     if (type !== 'test:pass' && type !== 'test:fail') continue;
-    // Node reports the file itself only where nothing inside it was reported.
+    // Node reports the file itself only if nothing inside it was reported.
     const isFile =
       data.nesting === 0 && /\.[cm]?[jt]s$/.test(data.name) && (!data.file || data.file.endsWith(data.name));
     const title = isFile ? 'the file' : data.name;

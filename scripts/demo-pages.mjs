@@ -7,8 +7,8 @@ import { createServer } from 'vite';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Starts the pages on `port` (0: a free one). Answers `{url, origin, setConfig, stop}`; `setConfig` takes what
- * /demo-config.json answers from then on.
+ * Starts the pages on `port` (0: a free one). Returns `{url, origin, setConfig, stop}`; `setConfig` sets the response of
+ * /demo-config.json.
  */
 export async function startDemoPages({ port = 0, host = '127.0.0.1', hostname = host } = {}) {
   let config = {};

@@ -1,7 +1,10 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The files below `folders` of `root` whose name fits `pattern`, as paths from `root`, sorted. Missing folders have none. */
+/**
+ * The files below `folders` of `root` whose name matches `pattern`, as sorted paths relative to `root`. Missing folders are
+ * ignored.
+ */
 export function filesUnder(root, folders, pattern) {
   return folders
     .filter((folder) => existsSync(join(root, folder)))

@@ -1,5 +1,5 @@
-// Finds tests that are focused (`it.only`), skipped (`xit`, `{ skip: true }`, `t.skip()`), still to write (`test.todo`) or empty,
-// in Mocha's and in Node's style. Such a test makes a run look complete that is not.
+// Finds tests that are focused (`it.only`), skipped (`xit`, `{ skip: true }`, `t.skip()`), unwritten (`test.todo`) or empty, in
+// Mocha's and in Node's style. With such a test, a run looks complete although it is not.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -37,7 +37,7 @@ function accessOf(node) {
   return undefined;
 }
 
-/** What is wrong with the tests of a file, as `{line, what}`. */
+/** The problems of the tests in a file, as `{line, what}`. */
 export function focusedIn(text, fileName = 'a.test.ts') {
   const source = ts.createSourceFile(fileName, text, ts.ScriptTarget.Latest, true);
   const names = importedNames(source);
@@ -107,7 +107,7 @@ export function focusedIn(text, fileName = 'a.test.ts') {
   return found;
 }
 
-/** All of them in these files of a project, or in all of its tests, as `file:line: what`. */
+/** The problems in these files of a project, or in all of its tests, as `file:line: what`. */
 export function focusedTests(root, files = filesUnder(root, ['test'], /\.[cm]?[jt]s$/)) {
   return files.flatMap((file) =>
     focusedIn(readFileSync(join(root, file), 'utf8'), file).map(

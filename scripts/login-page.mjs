@@ -27,5 +27,5 @@ export async function bundle(source) {
   return output[0].code;
 }
 
-/** What the service's own sign-in page loads. */
+/** The script of the service's own sign-in page. */
 export const buildLoginPage = () => bundle('src/login.ts');

@@ -1,21 +1,21 @@
-// What a run covers. With `CI` set it is everything; without, the slowest parts run with less or not at all, and the end of the run
-// names them.
+// The scope of a run. With `CI` set it is everything; otherwise the slowest parts are reduced or left out, and the end of the run
+// lists them.
 import { isSet } from './browser.mjs';
 
-/** True where nothing may be left out. */
+/** True if nothing may be left out. */
 export const isFullRun = isSet('CI');
 
 const e2e = (names) => names.map((name) => `test/e2e/${name}.test.ts`);
 
 /**
- * What only a full run has, by the suite that it belongs to. CONTRIBUTING.md lists the same. `files` run elsewhere only where they
- * are named on the command line or selected by `--changed`.
+ * The parts that only a full run has, by suite. CONTRIBUTING.md lists the same. Otherwise `files` run only if they are named on the
+ * command line or selected by `--changed`.
  */
 export const LEFT_TO_CI = [
   { suite: 'wtr', what: 'tests in pages: Firefox and WebKit', isOfEngines: true },
   { suite: 'wtr', what: 'random commands in Chromium: 2,000 runs and 100 seeds (50 and 4 here)' },
   { suite: 'auth', what: 'journeys of sign-in: Firefox', isOfEngines: true },
-  { suite: 'auth', what: 'journeys of sign-in: the second site where it makes no difference to them' },
+  { suite: 'auth', what: 'journeys of sign-in: the second site, if the result is the same as on the first' },
   {
     suite: 'auth',
     what: 'journeys of sign-in: challenges, code exchange, expiry, frames, keyboard, pages, silent sign-in, sign-out with a failing network, tabs, opener policies, sites',
@@ -66,7 +66,7 @@ const filesOfCi = new Set(LEFT_TO_CI.flatMap(({ files = [] }) => files));
 /** True for a file of tests that a run of everything without `CI` leaves out. */
 export const isLeftToCi = (file) => !isFullRun && filesOfCi.has(file);
 
-/** The lines that tell what these suites left out. */
+/** Describes what these suites left out, one line each. */
 export function leftOut(suites, { hasAllEngines }) {
   if (isFullRun) return [];
   return LEFT_TO_CI.filter(

@@ -1,6 +1,6 @@
-// `npm start`: the demo page, the reference service and its storage, each on an origin of its own, in one process. Prints one
-// address to open and who can sign in there. Taken ports are stepped over; Ctrl-C ends all of it. `--data=<folder>` keeps what
-// is uploaded elsewhere than in .data.
+// `npm start`: the demo page, the reference service and its storage, on three origins in one process. Prints the address and the
+// demo users. Skips ports that are in use; Ctrl-C stops everything. `--data=<folder>` is the folder of uploaded files (default:
+// .data).
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

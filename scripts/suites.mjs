@@ -1,4 +1,4 @@
-// The suites of `npm test`, and how one of them is run: as a process of its own, whose output is shown and whose tests are counted.
+// The suites of `npm test`. Each runs as a separate process, whose output is shown and whose tests are counted.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ const own = fileURLToPath(new URL('..', import.meta.url));
 const PAGE_FOLDERS = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
 
 /**
- * Each suite: the files that belong to it, and how many of its files run at a time. Two suites run side by side, in this order: the
- * longest first, so that both sides end at about the same time. `needsBuild`: loads what test/support/built.ts makes.
+ * Each suite: its files, and how many of them run in parallel. Two suites run at a time, in this order: the longest first, so that
+ * both queues end at about the same time. `needsBuild`: it loads the output of test/support/built.ts.
  */
 export const SUITES = [
   {
@@ -57,16 +57,16 @@ function killGroup(child, signal) {
   try {
     if (child.pid) process.kill(-child.pid, signal);
   } catch {
-    child.kill(signal); // where there are no process groups, or the group has ended
+    child.kill(signal); // if there are no process groups, or the group has ended
   }
 }
 
-/** Ends all suites that run, with the processes that their tests have started. */
+/** Stops all running suites, and the processes that their tests have started. */
 export function endAll(signal) {
   for (const child of running) killGroup(child, signal);
 }
 
-/** Writes what comes from a stream to the output, each line after a prefix. */
+/** Copies a stream to the output, with a prefix on each line. */
 function prefixLines(stream, prefix, output) {
   let rest = '';
   stream.setEncoding('utf8');
@@ -117,7 +117,7 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
   });
 }
 
-/** `ending` says what was wrong with the end of the suite, if anything. */
+/** `ending` describes an abnormal end of the suite, if there was one. */
 function countOf(ending, countFile) {
   const nothing = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const isCounted = existsSync(countFile);

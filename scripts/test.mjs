@@ -18,7 +18,7 @@ const own = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
 const option = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
 const root = option('root') ?? own;
-// What has not ended by then never will: a file of tests, and a suite.
+// Limits after which a test file and a suite count as hung.
 const fileLimitMs = Number(option('file-limit') ?? 1200) * 1000;
 const suiteLimitMs = Number(option('suite-limit') ?? 3000) * 1000;
 const greatestShown = 20;
@@ -41,7 +41,7 @@ for (const [signal, status] of [
     process.exit(status);
   });
 
-/** A failure in one line: where, which, and as much of the error as tells what it is. */
+/** A failure in one line: file, title, and the essential part of the error. */
 function lineOf(suite, { file, engine, title, error }) {
   const where = [suite, file && `${file}${engine ? ` in ${engine}` : ''}`].filter(Boolean).join(', ');
   const line = `${where}: ${title} — ${error}`.replace(/\s+/g, ' ');
@@ -63,7 +63,7 @@ function addError(sentence) {
   sum.failed += 1;
 }
 
-/** The paths that were asked for: none stands for all. */
+/** The requested paths; none means all. */
 function selectPaths() {
   const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
   if (!args.includes('--changed')) return { paths, isAll: paths.length === 0, left: [] };
@@ -89,7 +89,7 @@ function filesOf({ name, folders, pattern = /\.test\.ts$/ }) {
 const picked = SUITES.map((suite) => ({ suite, files: filesOf(suite) })).filter(({ files }) => files.length);
 const hasChecks = only ? only.includes('check') : isAll || args.includes('--changed');
 
-/** Builds what several suites load, so that no two of their processes build the same. A failure shows in the tests. */
+/** Builds what several suites load, so that it is built only once. The tests report a failure. */
 async function build() {
   const script = join(root, 'test/support/built.ts');
   if (!picked.some(({ suite }) => suite.needsBuild) || !existsSync(script)) return;

@@ -154,7 +154,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** What is wanted; or where the error goes; or, when nothing may be redirected to, what the error page says. */
+/** The request; or the redirect of an error; or the text of the error page, if a redirect is not allowed. */
 function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string {
   for (const name of new Set(query.keys())) {
     if (query.getAll(name).length > 1) return `The parameter “${name.slice(0, 40)}” is there twice.`;

@@ -59,7 +59,7 @@ const isNot = (node) => ts.isPrefixUnaryExpression(node) && node.operator === ts
 
 const bare = (node) => (ts.isParenthesizedExpression(node) ? bare(node.expression) : node);
 
-/** The condition that a statement or a ternary turns on. */
+/** The condition of a statement or a ternary. */
 function conditionOf(node) {
   if (ts.isIfStatement(node) || ts.isWhileStatement(node) || ts.isDoStatement(node)) return node.expression;
   if (ts.isForStatement(node) || ts.isConditionalExpression(node)) return node.condition;
@@ -72,7 +72,7 @@ const isCondition = (node) => {
   return conditionOf(child.parent) === child;
 };
 
-/** Names and modules: what stands there is read by the parser or the bundler, not run. */
+/** Names and modules, which the parser or the bundler reads: they are not executed. */
 function isName(node) {
   const { parent } = node;
   if (ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent) || ts.isMethodDeclaration(parent))
@@ -81,7 +81,7 @@ function isName(node) {
   return ts.isTaggedTemplateExpression(parent) || ts.isImportAttribute(parent);
 }
 
-/** What a developer reads in a log and no code looks at: messages of errors, and warnings. */
+/** Texts that only developers read: messages of errors, and warnings. */
 function isDeveloperMessage(node) {
   let child = node;
   while (!ts.isCallExpression(child.parent) && !ts.isNewExpression(child.parent)) {
@@ -219,7 +219,7 @@ export function findMutants(file, text) {
   return found;
 }
 
-/** The source with each mutant, which now has an `id`, behind a question to `__isMutant(id)`. */
+/** The source with all mutants, each of which runs only if `__isMutant(id)` returns true. */
 export function instrument(text, mutants) {
   const sorted = [...mutants].sort((a, b) => a.start - b.start || b.end - a.end);
   let next = 0;

@@ -5,7 +5,7 @@
   const wanted = titles && new Set(titles);
   const record = { milliseconds: {}, reached: {}, failed: undefined };
   globalThis.__mutationRecord = record;
-  // What runs before the first test belongs to all of them.
+  // Code that runs before the first test is attributed to all tests.
   let current = '';
   let startedAt = 0;
   const reach = (id) => {

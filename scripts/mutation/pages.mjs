@@ -1,4 +1,4 @@
-// Drives the project's own Web Test Runner set-up, one test file at a time in each of two pages, with one mutant switched on.
+// Runs test files with the project's Web Test Runner configuration, one file at a time in each page, with one active mutant.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ const script = (name, job) =>
     JSON.stringify(job).replaceAll('<', '\\u003c'),
   );
 
-/** What every bundle imports first: which mutant is active. */
+/** The module that every bundle imports first. It defines which mutant is active. */
 const jobPath = '/__mutation_job.js';
 
-/** Errors of the browser's own, after which a file runs again, so many times in all. */
+/** Errors of the browser itself. After one, a file runs again, up to this number of times. */
 const brokenPage = /Protocol error|Target closed|browser disconnected|unable to create and start/;
 const attempts = 3;
 
@@ -31,7 +31,7 @@ const commandPlugins = () =>
     .filter(([name]) => name.endsWith('Plugin') && name !== 'snapshotPlugin')
     .map(([, create]) => create());
 
-/** Leaves nothing behind of a test file that passed: no window, and nothing stored. */
+/** Removes the windows and the stored data of a test file that passed. */
 async function clean(page, origin) {
   const pages = await page.browserContext().pages();
   await Promise.all(pages.filter((other) => other !== page).map((other) => other.close()));
@@ -58,7 +58,7 @@ function watchPages(launcher, jobs, origin) {
         isClean = !job.record.failed;
       }
     } catch {
-      // A page that is gone, or that went elsewhere, has no record.
+      // A page that was closed or has navigated away has no record.
     }
     launcher.activePages.delete(id);
     if (isClean) launcher.inactivePages.push(used);
@@ -72,7 +72,7 @@ function watchPages(launcher, jobs, origin) {
 }
 
 /**
- * Starts `count` pages over the test files of `root` (paths below it). `scripts` are the bundles by path. Answers `{run, stop}`.
+ * Starts `count` pages over the test files of `root` (paths below it). `scripts` are the bundles by path. Returns `{run, stop}`.
  */
 export async function openPages({ root, config, testFiles, scripts, count }) {
   const jobs = new Map(); // by session
@@ -95,7 +95,7 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
   };
   const serve = (context, next) => {
     const job = numbered.get(context.cookies.get('mutation'));
-    // Each run of a test file has a reference service of its own.
+    // Each run of a test file has its own reference service.
     if (context.path === '/test-config.json' && job)
       context.headers.referer = `${context.origin}/?wtr-session-id=mutation-${job.number}`;
     if (context.path === jobPath) {
@@ -106,7 +106,7 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
     }
     const bundled = scripts.get(context.path.slice(1));
     if (bundled === undefined) return next();
-    // The same for all mutants, so that a page that is used again finds it compiled.
+    // The same for all mutants, so that a reused page has it compiled already.
     context.set('Cache-Control', 'max-age=86400, immutable');
     context.type = 'text/javascript';
     context.body = `import '${jobPath}';\n${bundled}`;
@@ -147,7 +147,7 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
     runner.sessions.update({ ...session, status: SESSION_STATUS.FINISHED });
     sessions.set(`${session.group.name} ${session.testFile}`, session.id);
   }
-  // Nothing runs by itself: every session is scheduled below.
+  // No session starts automatically: all are scheduled below.
   runner.runTests = async () => undefined;
   await runner.start();
   let testRun = 0;
@@ -158,7 +158,7 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
     free.length ? Promise.resolve(free.shift()) : new Promise((resolve) => waiting.push(resolve));
   const give = (page) => (waiting.length ? waiting.shift()(page) : free.push(page));
 
-  /** Runs a file in `page`; answers `{passed, failure, record, isHung}`. */
+  /** Runs a file in `page`. Resolves with `{passed, failure, record, isHung}`. */
   function runIn(page, file, job) {
     const id = sessions.get(`${page} ${join(root, file)}`);
     Object.assign(job, { number: String(++lastNumber) });
@@ -197,7 +197,7 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
       try {
         for (let attempt = 1; ; attempt += 1) {
           const result = await runIn(page, file, { ...job });
-          // What the browser did says nothing of the tests.
+          // An error of the browser says nothing about the tests.
           const isLost = result.passed ? !result.record : brokenPage.test(result.failure ?? '');
           const isBroken = isLost && !result.title && !result.isHung;
           if (!isBroken || attempt === attempts) return result;

@@ -1,5 +1,5 @@
-// Every bundle imports this first; `JOB` is replaced by `{active, limit}`. A page of tests, its windows, frames and workers all ask
-// here.
+// Every bundle imports this first; `JOB` is replaced by `{active, limit}`. It is used by a page of
+// tests, its windows, frames and workers.
 if (!globalThis.__isMutant) {
   const { active, limit } = JOB;
   let left = limit;

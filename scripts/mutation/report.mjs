@@ -1,4 +1,4 @@
-// What a run of mutants prints.
+// The output of a mutation run.
 
 const percent = (killed, total) => (total === 0 ? 100 : (killed / total) * 100);
 const short = (text) => (text.length > 90 ? `${text.slice(0, 87)}…` : text);
@@ -8,7 +8,7 @@ const change = ({ operator, before, after }) =>
 
 const byPlace = (a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
 
-/** Prints which mutants one folder and seed take. */
+/** Prints the mutants of one folder and seed. */
 export function printTaken({ folder, seed, taken, equivalents, found }) {
   console.log(
     `\n== ${folder}, seed ${seed}: ${taken.length} of ${found}, ${equivalents.length} equivalents left out`,
@@ -16,7 +16,7 @@ export function printTaken({ folder, seed, taken, equivalents, found }) {
   for (const mutant of [...taken].sort(byPlace)) console.log(`${place(mutant)}  ${change(mutant)}`);
 }
 
-/** Prints the survivors and the equivalents of one folder and seed; answers its score in percent. */
+/** Prints the survivors and the equivalents of one folder and seed; returns its score in percent. */
 export function printFolder({ folder, seed, taken, equivalents }) {
   const survivors = taken.filter(({ result }) => !result.isKilled).sort(byPlace);
   console.log(`\n== ${folder}, seed ${seed}`);

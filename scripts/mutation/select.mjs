@@ -1,4 +1,4 @@
-// Which mutants a run takes: the same for the same sources and the same seed.
+// Selects the mutants of a run: the same for the same sources and seed.
 import { createHash } from 'node:crypto';
 
 /** Numbers in [0, 1), the same for the same seed (mulberry32). */
@@ -12,7 +12,7 @@ function randomFrom(seed) {
   };
 }
 
-/** A copy of `items` in an order that `seed` decides. */
+/** A copy of `items` in an order that depends on `seed`. */
 export function shuffled(items, seed) {
   const random = randomFrom(seed);
   const result = [...items];
@@ -29,8 +29,8 @@ const isSame = (known, mutant) =>
   );
 
 /**
- * Takes `count` mutants of `found`, not counting equivalents; those that came up on the way are answered beside them, each with its
- * reason. `known` is the checked-in list, `[{file, operator, within, before, after, reason}]`.
+ * Selects `count` mutants of `found`, not counting equivalents. Equivalents that were found meanwhile are returned too, each with
+ * its reason. `known` is the checked-in list, `[{file, operator, within, before, after, reason}]`.
  */
 export function select(found, { seed, count, known }) {
   const taken = [];
@@ -44,6 +44,6 @@ export function select(found, { seed, count, known }) {
   return { taken, equivalents };
 }
 
-/** Entries of the checked-in list that fit no mutant of `found` any more, though their file is among `files`. */
+/** Entries of the checked-in list that no longer match a mutant of `found`, although their file is in `files`. */
 export const stale = (known, found, files) =>
   known.filter((each) => files.includes(each.file) && !found.some((mutant) => isSame(each, mutant)));

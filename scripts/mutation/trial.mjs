@@ -1,15 +1,15 @@
-// What each test reaches, measured without a mutant, and then for a mutant the tests that reach it, until one fails.
+// Measures which code each test reaches, without a mutant; then runs, for each mutant, the tests that reach it until one fails.
 
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 
-/** A test may take this many times as long as without a mutant, and this much more: the page beside it is busy too. */
+/** The time limit of a test with a mutant: this factor and this addition, because another page runs at the same time. */
 const slowdown = 3;
 const spareMs = 3000;
 const greatestSlowdown = 50;
 const measureLimitMs = 600_000;
 
 /**
- * Runs every file of tests without a mutant. Answers `{runs, broken}`: for each file its tests' `milliseconds` and what they
+ * Runs every test file without a mutant. Resolves with `{runs, broken}`: for each file its tests' `milliseconds` and what they
  * `reached` (title to id to how often; '' is what ran outside of tests), and a sentence for each file that failed.
  */
 export async function measure(pages, files) {
@@ -28,7 +28,7 @@ export async function measure(pages, files) {
   return { runs, broken };
 }
 
-/** The tests of a run that reach a mutant: all of them where the module's own code does. */
+/** The tests of a run that reach a mutant: all of them if the top level of the module reaches it. */
 function reachingTests({ milliseconds, reached }, id) {
   const all = Object.keys(milliseconds);
   return reached['']?.[id] ? all : all.filter((title) => reached[title]?.[id]);
@@ -36,7 +36,7 @@ function reachingTests({ milliseconds, reached }, id) {
 
 const folderOf = (path) => path.split('/')[1];
 
-/** The tests of the folder itself first, then what is quickest. */
+/** The tests of the same folder first, then the fastest ones. */
 function planFor(runs, mutant) {
   const planned = runs.map((run) => {
     const titles = reachingTests(run, mutant.id);
@@ -51,8 +51,8 @@ function planFor(runs, mutant) {
 }
 
 /**
- * Runs tests of one file with `mutant`. A test that ran out of time runs once more without the mutant: where that is late too, the
- * machine is slower than it was, and the mutant gets as much more time.
+ * Runs tests of one file with `mutant`. A test that exceeded its limit runs once more without the mutant: if that is late too, the
+ * machine has become slower, and the mutant gets more time by the same factor.
  */
 async function failsWith(pages, mutant, { file, titles, milliseconds, totalMs, times }, factor = slowdown) {
   const limits = Object.fromEntries(titles.map((title) => [title, milliseconds[title] * factor]));
@@ -73,8 +73,8 @@ async function failsWith(pages, mutant, { file, titles, milliseconds, totalMs, t
 }
 
 /**
- * Runs the tests that reach `mutant`, file by file, until one fails. Answers `{isKilled, isLate, by, tests}`, or undefined when
- * `isOver()` before that is known.
+ * Runs the tests that reach `mutant`, file by file, until one fails. Resolves with `{isKilled, isLate, by, tests}`, or undefined
+ * if `isOver()` returns true before.
  */
 export async function killWith(pages, runs, mutant, isOver) {
   let tests = 0;

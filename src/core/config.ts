@@ -116,7 +116,7 @@ const acceptList: Read<string, string> = (value = '', warn) => {
  */
 type Scope = 'upload' | 'service' | 'sign-in';
 
-/** `as` is the name in `Settings`, where it differs: it has the unit. */
+/** `as` is the name in `Settings` if it differs, such as a name with a unit. */
 const setting = <Input, Value, const Name extends string = never>(
   scope: Scope,
   read: Read<Input, Value>,

@@ -1,4 +1,4 @@
-// Names of files on the service where their own name is taken (`on-conflict="rename"`).
+// The name of a file on the service if its own name is taken (`on-conflict="rename"`).
 
 import { UploaderError } from './errors.ts';
 import type { Calls } from './types.ts';

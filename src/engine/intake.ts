@@ -101,7 +101,7 @@ export class Intake {
   }
 
   /**
-   * Asks the browser for the file of an upload whose handle was saved. Call it in the click. Resolves with false where that fails.
+   * Asks the browser for the file of an upload whose handle was saved. Call it in the click. Resolves with false if that fails.
    */
   async ask(id: FileId): Promise<boolean> {
     const upload = this.#parts.scheduler.get(id);
@@ -146,7 +146,7 @@ export class Intake {
     return new ResumeState(settings.noResume ? undefined : store, this.#resumeStates, context.tabLocks);
   }
 
-  /** True where an upload of the list uses the record with this key. */
+  /** True if an upload of the list uses the record with this key. */
   hasResumeState(key: string): boolean {
     return this.#resumeStates.has(key);
   }
@@ -214,7 +214,7 @@ function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Con
   });
 }
 
-/** True where the record was made for this service, client and owner, with the same hash. */
+/** True if the record was created for this service, client and owner, with the same hash. */
 export const belongsTo = (record: UploadRecord, { settings }: Connection): boolean =>
   record.hashAlgorithm === settings.hash && record.key === recordKey({ ...settings, ...record });
 
@@ -255,7 +255,7 @@ type Askable = FileSystemFileHandle & {
   requestPermission?: (wanted: { mode: 'read' }) => Promise<PermissionState>;
 };
 
-/** The file of a handle; `undefined` where it was moved or deleted, or the browser or the user does not permit it. */
+/** The file of a handle; `undefined` if it was moved or deleted, or if the browser or the user does not permit it. */
 async function askFor(handle: Askable): Promise<PickedFile | undefined> {
   try {
     const permission = (await handle.requestPermission?.({ mode: 'read' })) ?? 'granted';

@@ -11,7 +11,7 @@ import type { Restorer } from './restore.ts';
 import type { Scheduler } from './scheduler.ts';
 
 interface Leaving {
-  /** Resolves when all data is deleted; rejects with `store-unavailable` where some is left. */
+  /** Resolves when all data is deleted; rejects with `store-unavailable` if some is left. */
   readonly deleted: Promise<void>;
   readonly open: readonly { readonly service: Service; readonly session: Session }[];
 }

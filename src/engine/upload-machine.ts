@@ -68,7 +68,7 @@ const REPORT_CANCELED: UploadEffect = { type: 'report', name: 'upload-canceled',
 const REPORT_REMOVED: UploadEffect = { type: 'report', name: 'file-removed', detail: {} };
 const notePaused = (isPaused: boolean): UploadEffect => ({ type: 'note-paused', isPaused });
 
-/** Back to the queue, or to `needs-file` where the file is missing. */
+/** Back to the queue, or to `needs-file` if the file is missing. */
 const requeue = (model: UploadModel, ...effects: UploadEffect[]): Move =>
   model.hasFile
     ? enter(model, QUEUED, ...effects, notePaused(false), reportResumed('queued'))
@@ -285,7 +285,7 @@ function whileCanceling(model: UploadModel & { readonly state: Canceling }, even
   return { model: { ...model, state: { phase: 'canceling', next } }, effects: reported };
 }
 
-/** Returns the next model and the effects; the same model and no effects where the table has no cell for the event. */
+/** Returns the next model and the effects; the same model and no effects if the table has no cell for the event. */
 export function reduce(model: UploadModel, event: UploadEvent): Move {
   const isLate = 'generation' in event && event.generation !== model.generation;
   if (isLate) return inert(model);

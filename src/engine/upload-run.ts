@@ -77,7 +77,7 @@ async function identifyUpload(
   return { key, firstSliceHash: identity.firstSliceHash };
 }
 
-/** Saves the file itself in the record. Resolves with false where that is not possible. Rejects as the store does. */
+/** Saves the file itself in the record. Resolves with false if that is not possible. Rejects as the store does. */
 export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { connection, picked, resumeState } = upload;
   const { chunkSizeBytes, hash: hashAlgorithm } = connection.settings;

@@ -77,7 +77,7 @@ export type UploadCommand = Readonly<
 export type UploadEvent = UploadCommand | Late<UploadOutcome>;
 export type UploadEventType = UploadEvent['type'];
 
-/** Changes that an effect reports as they are; the upload adds its id, and its name where the event has one. */
+/** Changes that an effect reports as they are; the upload adds its id, and its name if the event has one. */
 type ReportedChange =
   | 'upload-started'
   | 'upload-paused'
@@ -98,7 +98,7 @@ export type UploadEffect = Readonly<
   | { type: 'note-paused'; isPaused: boolean }
   | { type: 'rename'; name: string }
   | { type: 'drop-file'; error: ErrorSnapshot }
-  /** Report `upload-progress`; `flush-progress` only where numbers changed since the last report. */
+  /** Report `upload-progress`; `flush-progress` only if numbers changed since the last report. */
   | { type: 'flush-progress' | 'report-progress'; phase: Phase }
   | {
       [K in ReportedChange]: { type: 'report'; name: K; detail: Omit<ChangeMap[K], 'id' | 'name'> };

@@ -44,7 +44,7 @@ export interface UploadContext extends RunContext {
 export class Upload {
   readonly id: FileId;
   readonly ownName: string;
-  /** The name on the service: the file's own, or another one where that was taken. */
+  /** The name on the service: the file's own, or another one if that was taken. */
   name: string;
   readonly relativePath: string;
   readonly sizeBytes: number;

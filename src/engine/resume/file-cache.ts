@@ -11,7 +11,7 @@ const MAX_BYTES = 64 * 2 ** 20;
 
 interface Job {
   readonly sizeBytes: number;
-  /** Resolves with false where nothing was saved. */
+  /** Resolves with false if nothing was saved. */
   readonly save: () => Promise<boolean>;
 }
 

@@ -58,7 +58,7 @@ export class ResumeState {
     this.#register(record.key);
   }
 
-  /** Waits for the lock of a saved upload. Resolves with false when the signal aborts, or where there are no locks. */
+  /** Waits for the lock of a saved upload. Resolves with false if the signal aborts, or if locks are not available. */
   async waitForLock(key: string, signal: AbortSignal): Promise<boolean> {
     return this.#acquire(() => this.#tabLocks.waitForLock(key, signal)).catch(() => false);
   }
