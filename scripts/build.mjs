@@ -35,6 +35,14 @@ const bundle = (options = {}) =>
     build: { outDir: join(dist, 'cdn'), ...options.build },
   });
 
+/**
+ * The modules load the same worker as dist/cdn: one file without imports. Many bundlers copy a worker without what it imports.
+ */
+function copyWorker() {
+  for (const name of ['hash.worker.js', 'hash.worker.js.map'])
+    cpSync(join(dist, 'cdn', name), join(dist, 'pipeline', name));
+}
+
 /** The page that a sign-in window returns to. Its script is bundled, because it can't resolve imports. */
 async function callbackPage() {
   const name = 'secure-uploader-callback';
@@ -59,6 +67,7 @@ function printSizes() {
 
 compile();
 await bundle();
+copyWorker();
 await callbackPage();
 manifest();
 printSizes();

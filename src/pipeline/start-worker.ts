@@ -45,7 +45,9 @@ export async function startWorker(
   signal: AbortSignal,
   ownUrl: string = ownAddress(WorkerAddress),
 ): Promise<Worker> {
-  const address = workerUrl === undefined ? ownUrl : new URL(workerUrl, document.baseURI).href;
+  // Some bundlers give a URL relative to the page's origin.
+  const address =
+    workerUrl === undefined ? new URL(ownUrl, location.href).href : new URL(workerUrl, document.baseURI).href;
   const isOwn = new URL(address).origin === location.origin;
   if (isOwn) return ready(address, startMs, signal);
   // Browsers refuse workers of other origins, but not `data:` URLs, which a content security policy may allow by mistake.
