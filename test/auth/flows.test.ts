@@ -6,7 +6,7 @@ import type { PostAnswer } from '../../src/auth/post.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
 import { stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
-import { hearing } from '../support/console.ts';
+import { captureWarnings } from '../support/console.ts';
 import { answering, create, grantOf, stopFlows } from './scripted-flows.ts';
 
 afterEach(stopFlows);
@@ -30,7 +30,7 @@ describe('a deadline', () => {
     ['verify', 30_000],
   ] as const)
     it(`of ${of} is ${ms / 1000} s`, () =>
-      hearing(async () => {
+      captureWarnings(async () => {
         const clock = stopClock();
         try {
           const { events, run, flows } = create();
@@ -62,19 +62,19 @@ describe('a deadline', () => {
   });
 
   it("of a window or a frame tells the page's author what may be wrong; others do not", () =>
-    hearing(async (told) => {
+    captureWarnings(async (warnings) => {
       const clock = stopClock();
       try {
         const { run, flows } = create({ clientId: `client ${crypto.randomUUID()}` });
         for (const of of ['wait', 'exchange'] as const) run({ type: 'deadline', of });
         await until(() => clock.timerCount === 3);
         await clock.pass(300_000);
-        expect(told).to.deep.equal([]);
+        expect(warnings).to.deep.equal([]);
         run({ type: 'deadline', of: 'popup' });
         await until(() => clock.timerCount > 0);
         await clock.pass(300_000);
-        expect(told).to.have.length(1);
-        expect(told[0]).to.contain('client-id').and.to.contain(flows.redirectUri());
+        expect(warnings).to.have.length(1);
+        expect(warnings[0]).to.contain('client-id').and.to.contain(flows.redirectUri());
         flows.unlock();
       } finally {
         clock.restore();
@@ -159,14 +159,14 @@ describe('a token request to the page', () => {
   });
 
   it('that throws, or returns no valid token, fails, and warns its author without the text of the error', () =>
-    hearing(async (told) => {
+    captureWarnings(async (warnings) => {
       const thrown = (): never => {
         throw new TypeError('a secret');
       };
       expect(await askedBy({ getToken: thrown })).to.deep.equal(failed('host-token-failed'));
       expect(await askedBy({})).to.deep.equal(failed('host-token-failed'));
       expect(await askedBy({ getToken: () => ({}) as never })).to.deep.equal(failed('token-malformed'));
-      expect(told).to.deep.equal([
+      expect(warnings).to.deep.equal([
         'secure-uploader: the page gave no usable token: getToken failed (TypeError).',
         'secure-uploader: the page gave no usable token: No token was given.',
         'secure-uploader: the page gave no usable token: This is no token, nor an object with one as token.',

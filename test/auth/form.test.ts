@@ -9,7 +9,7 @@ import { openSignIn } from '../../src/engine/sign-in.ts';
 import { createPost } from '../../src/service/client.ts';
 import { findReference } from '../service/reference.ts';
 import { closeAll, forever, open } from './open-session.ts';
-import { lookAt, password } from './people.ts';
+import { password, readUser } from './people.ts';
 import { challenged, fixtures, openForm, until, type WithForm } from './scripted.ts';
 
 afterEach(closeAll);
@@ -43,7 +43,7 @@ describe('a form within an uploader', () => {
     if (!recovery) throw new Error('no recovery codes are offered');
     opened.form.act({ type: 'pick', method: recovery });
     await until(opened, 'answer');
-    opened.form.answer((await lookAt('mia')).recovery_codes[0] ?? '');
+    opened.form.answer((await readUser('mia')).recovery_codes[0] ?? '');
     expect(await waiting).to.match(/^[\w-]{20,}/);
     expect(JSON.stringify(opened.changes)).not.to.contain('mia@');
   });

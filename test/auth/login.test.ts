@@ -2,7 +2,7 @@
 import { expect, fixture, html } from '@open-wc/testing';
 import { defineLogin, type SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
 import { findReference } from '../service/reference.ts';
-import { answerPush, lookAt, password } from './people.ts';
+import { answerPush, password, readUser } from './people.ts';
 
 defineLogin();
 
@@ -158,7 +158,7 @@ describe('the sign-in form', () => {
     expect(
       getSelection()?.toString() || again.value.slice(again.selectionStart ?? 0, again.selectionEnd ?? 0),
     ).to.equal('000000');
-    const { totp } = await lookAt('tom');
+    const { totp } = await readUser('tom');
     await form.enterCode(` ${totp.slice(0, 3)}-${totp.slice(3)} `);
     await form.until('signed-in');
   });
@@ -176,21 +176,21 @@ describe('the sign-in form', () => {
     await form.press('Try another way');
     await form.press('Code by text message');
     await form.find('h2', 'message');
-    const { sms } = await lookAt('mia');
+    const { sms } = await readUser('mia');
     await form.enterCode(sms ?? '');
     await form.until('signed-in');
 
     const byMail = await open('mia@example.com');
     await byMail.press('Code by e-mail');
     await byMail.find('input[name="code"]');
-    await byMail.enterCode((await lookAt('mia')).email ?? '');
+    await byMail.enterCode((await readUser('mia')).email ?? '');
     await byMail.until('signed-in');
 
     const byRecovery = await open('mia@example.com');
     await byRecovery.press('Recovery code');
     const input = await byRecovery.find<HTMLInputElement>('input[name="code"]');
     expect(input.inputMode).to.equal('text');
-    const [code] = (await lookAt('mia')).recovery_codes;
+    const [code] = (await readUser('mia')).recovery_codes;
     await byRecovery.enterCode(code ?? '');
     await byRecovery.until('signed-in');
   });

@@ -61,13 +61,13 @@ describe('a service that differs', () => {
   });
 
   it('is notified of a sign-out by the adapter of the page, if there is one', async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const adapter = {
-      logout: async (body: unknown) => ({ status: told.push(body) && 204, body: undefined }),
+      logout: async (body: unknown) => ({ status: reported.push(body) && 204, body: undefined }),
     };
     const { session } = open({ getToken: () => 't', logoutPath: '/auth/logout', authOptions: { adapter } });
     await session.withToken(async () => undefined, forever);
     await session.signOut();
-    expect(told).to.deep.equal([{}]);
+    expect(reported).to.deep.equal([{}]);
   });
 });

@@ -73,17 +73,17 @@ describe('the activity monitor', () => {
 });
 
 it('reports a page that becomes visible, is restored, or is unloaded, until its signal ends', () => {
-  const told: string[] = [];
+  const reported: string[] = [];
   const stop = new AbortController();
   watchPage(stop.signal, {
-    onWake: () => told.push('wake'),
-    onLeave: () => told.push('leave'),
-    onShownAgain: () => told.push('again'),
+    onWake: () => reported.push('wake'),
+    onLeave: () => reported.push('leave'),
+    onShownAgain: () => reported.push('again'),
   });
   const toldBy = (target: EventTarget, event: Event): string => {
-    told.length = 0;
+    reported.length = 0;
     target.dispatchEvent(event);
-    return told.join(' ');
+    return reported.join(' ');
   };
   const events: readonly (readonly [EventTarget, Event, string])[] = [
     [document, new Event('visibilitychange'), 'wake'],

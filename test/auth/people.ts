@@ -18,7 +18,7 @@ async function ask<T>(path: string, body?: unknown): Promise<T> {
   return (await response.json()) as T;
 }
 
-export const lookAt = (user: string): Promise<Person> => ask(user);
+export const readUser = (user: string): Promise<Person> => ask(user);
 export const answerPush = (user: string, decision: 'approved' | 'denied'): Promise<unknown> =>
   ask(`${user}/push`, { decision });
 

@@ -68,7 +68,7 @@ describe('the snapshot of sign-in', () => {
 });
 
 describe('the changes of a step', () => {
-  const told = (
+  const reported = (
     before: AuthModel,
     after: AuthModel,
     event: AuthEvent = EVENTS.cancel,
@@ -82,44 +82,46 @@ describe('the changes of a step', () => {
   const changed = (state: AuthState, previous: AuthState): unknown => ['auth-changed', { state, previous }];
 
   it('are none if nothing changed', () => {
-    expect(told(at('prompt'), at('prompt'))).to.deep.equal([]);
+    expect(reported(at('prompt'), at('prompt'))).to.deep.equal([]);
     const error = { code: 'network' } as const;
-    expect(told(at('prompt', { error }), at('prompt', { error }))).to.deep.equal([]);
-    expect(told(at('signed-in'), at('signed-in'))).to.deep.equal([]);
+    expect(reported(at('prompt', { error }), at('prompt', { error }))).to.deep.equal([]);
+    expect(reported(at('signed-in'), at('signed-in'))).to.deep.equal([]);
   });
 
   it('are the state, the challenge, the failure, and the sign-in, in this order', () => {
     const model = at('signed-in', { challenge, error: { code: 'network' } });
-    expect(told(at('prompt'), model, EVENTS.challenged, 'soon')).to.deep.equal([
+    expect(reported(at('prompt'), model, EVENTS.challenged, 'soon')).to.deep.equal([
       changed('signed-in', 'prompt'),
       ['auth-challenged', { methods: ['totp', 'sms'] }],
       ['auth-failed', { code: 'network', retryable: true }],
       ['signed-in', { expiresAt: 'soon' }],
     ]);
-    expect(told(at('exchange'), at('signed-in'))).to.deep.equal([
+    expect(reported(at('exchange'), at('signed-in'))).to.deep.equal([
       changed('signed-in', 'exchange'),
       ['signed-in', {}],
     ]);
   });
 
   it('have a challenge only when a new one was issued', () => {
-    expect(told(at('answer'), at('answer', { challenge: undefined }), EVENTS.challenged)).to.deep.equal([]);
+    expect(reported(at('answer'), at('answer', { challenge: undefined }), EVENTS.challenged)).to.deep.equal(
+      [],
+    );
     const model = at('answer');
-    expect(told(model, { ...model }, EVENTS.challenged)).to.deep.equal([]);
-    expect(told(at('answer', { challenge: undefined }), at('answer'), EVENTS.wrong)).to.deep.equal([]);
+    expect(reported(model, { ...model }, EVENTS.challenged)).to.deep.equal([]);
+    expect(reported(at('answer', { challenge: undefined }), at('answer'), EVENTS.wrong)).to.deep.equal([]);
   });
 
   it('include who signed out, or that the token has expired', () => {
     const out = (reason: 'user' | 'other-tab'): unknown[] =>
-      told(at('signed-in'), at('signed-out'), { type: 'sign-out', reason });
+      reported(at('signed-in'), at('signed-out'), { type: 'sign-out', reason });
     for (const reason of ['user', 'other-tab'] as const)
       expect(out(reason)).to.deep.equal([changed('signed-out', 'signed-in'), ['signed-out', { reason }]]);
-    expect(told(at('signed-in'), at('prompt'))).to.deep.equal([
+    expect(reported(at('signed-in'), at('prompt'))).to.deep.equal([
       changed('prompt', 'signed-in'),
       ['signed-out', { reason: 'expired' }],
     ]);
-    expect(told(at('popup'), at('prompt'))).to.deep.equal([changed('prompt', 'popup')]);
-    expect(told(at('signed-in'), at('cooling'))).to.deep.equal([changed('cooling', 'signed-in')]);
+    expect(reported(at('popup'), at('prompt'))).to.deep.equal([changed('prompt', 'popup')]);
+    expect(reported(at('signed-in'), at('cooling'))).to.deep.equal([changed('cooling', 'signed-in')]);
   });
 });
 

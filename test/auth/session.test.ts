@@ -87,10 +87,10 @@ describe('a page that has a token', () => {
     expect(slow.session.snapshot.required).to.equal(false);
 
     const none = open({ auth: 'token' });
-    const told = none.next('auth-failed');
+    const reported = none.next('auth-failed');
     const alone = new AbortController();
     none.session.withToken(async () => 'never', alone.signal).catch(() => undefined);
-    expect((await told).code).to.equal('host-token-failed');
+    expect((await reported).code).to.equal('host-token-failed');
     alone.abort();
   });
 

@@ -4,7 +4,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import type { WithToken } from '../../src/core/types.ts';
 import { sleep } from '../../src/core/wait.ts';
 import { stopClock } from '../support/clock.ts';
-import { hearing } from '../support/console.ts';
+import { captureWarnings } from '../support/console.ts';
 import { closeAll, forever, namesOf, noPost, type Opened, open } from './open-session.ts';
 import { granted, openSilent, type Script, until } from './scripted.ts';
 
@@ -59,9 +59,9 @@ describe('after a sign-out there is no silent sign-in', () => {
     const baseUrl = freshUrl();
     const opened = openSilent([granted()], { baseUrl });
     await tokenOf(opened);
-    const told = opened.next('signed-out');
+    const reported = opened.next('signed-out');
     new BroadcastChannel(`secure-uploader:sign-out:${baseUrl} secure-uploader`).postMessage('signed-out');
-    expect(await told).to.deep.equal({ reason: 'other-tab' });
+    expect(await reported).to.deep.equal({ reason: 'other-tab' });
     expect(await demand(opened)).not.to.include('silent');
   });
 
@@ -70,9 +70,9 @@ describe('after a sign-out there is no silent sign-in', () => {
     const [ann, bob] = ['ann', 'bob'].map((owner) => openSilent([granted()], { baseUrl, owner }));
     if (!ann || !bob) throw new Error('two were opened');
     await Promise.all([tokenOf(ann), tokenOf(bob)]);
-    const told = bob.next('signed-out');
+    const reported = bob.next('signed-out');
     await ann.session.signOut();
-    await told;
+    await reported;
     expect(await demand(bob)).not.to.include('silent');
   });
 });
@@ -142,7 +142,7 @@ describe('the last calls', () => {
     const opened = openSilent(script, input, {}, onSignOut);
     await tokenOf(opened);
     const left = opened.session.signOut();
-    if (!last) throw new Error('nobody was told');
+    if (!last) throw new Error('the event is missing');
     return { ...opened, last, left };
   }
 
@@ -194,11 +194,11 @@ describe('the last calls', () => {
     { status: 500, body: undefined },
   ].entries())
     it(`leave no user signed in if that call fails: the console reports it, once (${index})`, () =>
-      hearing(async (told) => {
+      captureWarnings(async (warnings) => {
         const opened = await leave([granted(), line]);
         await opened.left;
         expect(opened.session.snapshot.state).to.equal('signed-out');
-        expect(told).to.have.length(index === 0 ? 1 : 0);
+        expect(warnings).to.have.length(index === 0 ? 1 : 0);
       }));
 });
 
@@ -226,6 +226,6 @@ describe('the next sign-in by the user', () => {
     };
     await opened.session.signOut();
     expect(await promptOf()).to.equal('login');
-    expect(await promptOf(), 'nobody has signed in yet').to.equal('login');
+    expect(await promptOf(), 'no user has signed in yet').to.equal('login');
   });
 });

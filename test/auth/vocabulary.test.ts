@@ -156,10 +156,10 @@ describe('the methods of a response', () => {
   });
 
   it('are started by a separate call, except those whose code exists already', () => {
-    const begun = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'].filter(
+    const started = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'].filter(
       (family) => readMethods([family], true)[0]?.needsStart,
     );
-    expect(begun).to.deep.equal(['passkey', 'push', 'email', 'sms']);
+    expect(started).to.deep.equal(['passkey', 'push', 'email', 'sms']);
   });
 
   it('are offered in one order, and unsupported ones are not offered', () => {

@@ -12,7 +12,7 @@ const data = { type: 'secure-uploader:answer', version: 1, params: 'code=right&s
 
 interface FakeWindow {
   closed: boolean;
-  readonly told: unknown[][];
+  readonly reported: unknown[][];
   readonly went: string[];
 }
 
@@ -26,14 +26,14 @@ beforeEach(() => {
   document.body.append(frame);
   stop = new AbortController();
   closedCount = 0;
-  const told: unknown[][] = [];
+  const reported: unknown[][] = [];
   const went: string[] = [];
   // The source of a message has to be a real window; its calls are recorded.
   popup = frame.contentWindow as Window & FakeWindow;
   Object.defineProperties(popup, {
-    told: { value: told },
+    reported: { value: reported },
     went: { value: went },
-    postMessage: { value: (...args: unknown[]) => told.push(args) },
+    postMessage: { value: (...args: unknown[]) => reported.push(args) },
   });
 });
 afterEach(() => {
@@ -73,14 +73,14 @@ describe('a response by message', () => {
     ])
       send(wrong);
     await settled();
-    expect(popup.told).to.deep.equal([]);
+    expect(popup.reported).to.deep.equal([]);
     send();
     expect(await grant).to.deep.equal({ code: 'right', verifier: 'v', via: 'popup' });
     const ack = { type: 'secure-uploader:ack', version: 1, state: 'our-state' };
-    expect(popup.told).to.deep.equal([[ack, location.origin]]);
+    expect(popup.reported).to.deep.equal([[ack, location.origin]]);
     expect(await acknowledged).to.deep.equal(ack);
     send();
-    expect(popup.told).to.have.length(1);
+    expect(popup.reported).to.have.length(1);
     channel.close();
   });
 
@@ -89,7 +89,7 @@ describe('a response by message', () => {
     stop.abort('enough');
     expect(await given).to.equal('enough');
     send();
-    expect(popup.told).to.deep.equal([]);
+    expect(popup.reported).to.deep.equal([]);
   });
 });
 

@@ -6,7 +6,7 @@ import { contentOf } from '../../src/core/content.ts';
 import { Listeners } from '../../src/core/listeners.ts';
 import { warnOnConsole, warnOnce, warnOnceHere } from '../../src/core/warn.ts';
 import { settled } from '../support/collect.ts';
-import { hearing } from '../support/console.ts';
+import { captureWarnings } from '../support/console.ts';
 
 describe('contentOf', () => {
   const one = (): number => 1;
@@ -25,22 +25,22 @@ describe('contentOf', () => {
 
 describe('warnings', () => {
   it('are printed once each, while the object that they belong to exists', () => {
-    const told: string[] = [];
-    const warn = warnOnce((message) => told.push(message));
+    const messages: string[] = [];
+    const warn = warnOnce((message) => messages.push(message));
     for (const message of ['one', 'two', 'one']) warn(message);
-    expect(told).to.deep.equal(['one', 'two']);
-    warnOnce((message) => told.push(message))('one');
-    expect(told).to.deep.equal(['one', 'two', 'one']);
+    expect(messages).to.deep.equal(['one', 'two']);
+    warnOnce((message) => messages.push(message))('one');
+    expect(messages).to.deep.equal(['one', 'two', 'one']);
   });
 
   it('go to the console, with the name of the package and the thrown error', () =>
-    hearing(async (told) => {
+    captureWarnings(async (warnings) => {
       warnOnConsole('message', 'thrown');
       warnOnConsole('message');
       const text = `only here ${crypto.randomUUID()}`;
       warnOnceHere(text);
       warnOnceHere(text);
-      expect(told).to.deep.equal([
+      expect(warnings).to.deep.equal([
         'secure-uploader: message thrown',
         'secure-uploader: message',
         `secure-uploader: ${text}`,
@@ -52,11 +52,11 @@ describe('openChannel', () => {
   it('opens a channel of that name, and returns none if the browser refuses it', async () => {
     const name = crypto.randomUUID();
     const [one, other] = [openChannel(name), new BroadcastChannel(name)];
-    const heard = new Promise((resolve) => {
+    const received = new Promise((resolve) => {
       other.onmessage = ({ data }) => resolve(data);
     });
     one?.postMessage('hello');
-    expect(await heard).to.equal('hello');
+    expect(await received).to.equal('hello');
     one?.close();
     other.close();
     const { BroadcastChannel: real } = globalThis;
@@ -76,34 +76,34 @@ describe('openChannel', () => {
 describe('listeners', () => {
   it('are called with each value until they are removed, each as often as it was added', () => {
     const listeners = new Listeners<number>();
-    const told: string[] = [];
-    const one = (value: number): unknown => told.push(`one ${value}`);
+    const calls: string[] = [];
+    const one = (value: number): unknown => calls.push(`one ${value}`);
     const removals = [
       listeners.add(one),
       listeners.add(one),
-      listeners.add((value) => told.push(`two ${value}`)),
+      listeners.add((value) => calls.push(`two ${value}`)),
     ];
     expect(listeners.size).to.equal(3);
     listeners.tell(1);
-    expect(told.splice(0)).to.deep.equal(['one 1', 'one 1', 'two 1']);
+    expect(calls.splice(0)).to.deep.equal(['one 1', 'one 1', 'two 1']);
     expect(removals[0]?.()).to.equal(true);
     expect(removals[0]?.()).to.equal(false);
     listeners.tell(2);
-    expect(told).to.deep.equal(['one 2', 'two 2']);
+    expect(calls).to.deep.equal(['one 2', 'two 2']);
   });
 
   it('are called once for all calls of a task, and again for the next', async () => {
     const listeners = new Listeners<number>();
-    const told: number[] = [];
-    listeners.add((value) => told.push(value));
+    const calls: number[] = [];
+    listeners.add((value) => calls.push(value));
     for (let round = 1; round <= 2; round += 1) {
       listeners.tellSoon(round);
       listeners.tellSoon(0);
-      expect(told).to.have.length(round - 1);
+      expect(calls).to.have.length(round - 1);
       await settled();
-      expect(told).to.have.length(round);
+      expect(calls).to.have.length(round);
     }
-    expect(told).to.deep.equal([1, 2]);
+    expect(calls).to.deep.equal([1, 2]);
   });
 
   it('that throw are reported, and the others are still called', () => {
@@ -112,13 +112,13 @@ describe('listeners', () => {
     globalThis.reportError = (error) => reported.push(error);
     try {
       const listeners = new Listeners<number>();
-      const told: number[] = [];
+      const calls: number[] = [];
       listeners.add(() => {
         throw new Error('a defect of the page');
       });
-      listeners.add((value) => told.push(value));
+      listeners.add((value) => calls.push(value));
       listeners.tell(1);
-      expect(told).to.deep.equal([1]);
+      expect(calls).to.deep.equal([1]);
       expect(reported.map(String)).to.deep.equal(['Error: a defect of the page']);
     } finally {
       globalThis.reportError = reportError;

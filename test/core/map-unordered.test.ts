@@ -24,18 +24,18 @@ describe('mapUnordered', () => {
   it('reads only one item ahead of the limit', async () => {
     const { source, state } = watched([1, 2, 3, 4, 5]);
     const doors = scripted<number, number>();
-    const { begun, fn } = scripted<number, number>();
+    const { started, fn } = scripted<number, number>();
     const results = mapUnordered(source, doors.fn, fn);
     const first = results.next();
     await settled();
     expect(state.readCount).to.equal(1);
     doors.calls.get(1)?.resolve(1);
     await settled();
-    expect(begun()).to.deep.equal([1]);
+    expect(started()).to.deep.equal([1]);
     expect(state.readCount).to.equal(2);
     doors.calls.get(2)?.reject(new Error('the door fell'));
     await settled();
-    expect(begun()).to.deep.equal([1]);
+    expect(started()).to.deep.equal([1]);
     expect(state.readCount).to.equal(2);
     first.catch(() => undefined);
   });
@@ -67,7 +67,7 @@ describe('mapUnordered', () => {
   it('starts no item after one has failed', async () => {
     const { source, state } = watched([1, 2, 3, 4]);
     const doors = scripted<number, number>();
-    const { begun, calls, fn } = scripted<number, number>();
+    const { started, calls, fn } = scripted<number, number>();
     const all = collect(mapUnordered(source, doors.fn, fn));
     all.catch(() => undefined);
     await settled();
@@ -76,7 +76,7 @@ describe('mapUnordered', () => {
     calls.get(1)?.reject(new Error('item 1'));
     doors.calls.get(2)?.reject('aborted');
     expect((await rejection(all)).message).to.equal('item 1');
-    expect(begun()).to.deep.equal([1]);
+    expect(started()).to.deep.equal([1]);
     expect(state.isEnded).to.equal(true);
   });
 

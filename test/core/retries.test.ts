@@ -98,7 +98,7 @@ describe('retrying', () => {
   });
 
   it('reports when the next attempt starts, and that it has started', async () => {
-    const told: (number | undefined)[] = [];
+    const reported: (number | undefined)[] = [];
     let calls = 0;
     const before = Date.now();
     await retrying(
@@ -106,10 +106,10 @@ describe('retrying', () => {
         calls += 1;
         if (calls < 3) throw network();
       },
-      { policy, backoff: new HostBackoff(), signal: forever, onWait: (atMs) => told.push(atMs) },
+      { policy, backoff: new HostBackoff(), signal: forever, onWait: (atMs) => reported.push(atMs) },
     );
-    expect(told.map((atMs) => atMs !== undefined)).to.deep.equal([true, false, true, false]);
-    expect(told[0]).to.be.at.least(before);
+    expect(reported.map((atMs) => atMs !== undefined)).to.deep.equal([true, false, true, false]);
+    expect(reported[0]).to.be.at.least(before);
   });
 
   it('obeys Retry-After, for itself and for all calls with the same backoff', async () => {
@@ -135,7 +135,7 @@ describe('retrying', () => {
     Math.random = () => 1;
     try {
       const startMs = Date.now();
-      const told: (number | undefined)[] = [];
+      const reported: (number | undefined)[] = [];
       const codes: (string | undefined)[] = [];
       const errors = [
         network(),
@@ -153,23 +153,23 @@ describe('retrying', () => {
           backoff: new HostBackoff(),
           signal: forever,
           onWait: (atMs, error) => {
-            told.push(atMs === undefined ? undefined : atMs - startMs);
+            reported.push(atMs === undefined ? undefined : atMs - startMs);
             codes.push(error?.code);
           },
         },
       );
       await settled();
-      expect(told).to.deep.equal([10]);
+      expect(reported).to.deep.equal([10]);
       await clock.pass(10);
-      expect(told).to.deep.equal([10, undefined, 60]);
+      expect(reported).to.deep.equal([10, undefined, 60]);
       // Its own delay is over, and the backoff of the service is still closed.
       await clock.pass(20);
-      expect(told).to.deep.equal([10, undefined, 60]);
+      expect(reported).to.deep.equal([10, undefined, 60]);
       await clock.pass(30);
-      expect(told).to.deep.equal([10, undefined, 60, undefined, 100]);
+      expect(reported).to.deep.equal([10, undefined, 60, undefined, 100]);
       await clock.pass(40);
       expect(await going).to.equal('there');
-      expect(told.at(-1)).to.equal(undefined);
+      expect(reported.at(-1)).to.equal(undefined);
       expect(codes.join()).to.equal('network,,rate-limited,,rate-limited,');
     } finally {
       Math.random = random;
@@ -254,7 +254,7 @@ describe('while the browser is offline', () => {
   });
 
   it('a call waits for `online`, reports that, and uses none of its attempts', async () => {
-    const told: boolean[] = [];
+    const reported: boolean[] = [];
     let calls = 0;
     setOnline(false);
     const going = retrying(
@@ -267,7 +267,7 @@ describe('while the browser is offline', () => {
         policy: { ...policy, attempts: 2 },
         backoff: new HostBackoff(),
         signal: forever,
-        onOffline: (isOffline) => told.push(isOffline),
+        onOffline: (isOffline) => reported.push(isOffline),
       },
     );
     for (let round = 1; round <= 10; round += 1) {
@@ -276,7 +276,7 @@ describe('while the browser is offline', () => {
       window.dispatchEvent(new Event('online'));
     }
     expect(await going).to.equal('back');
-    expect(told).to.deep.equal(Array.from({ length: 20 }, (_, at) => at % 2 === 0));
+    expect(reported).to.deep.equal(Array.from({ length: 20 }, (_, at) => at % 2 === 0));
   });
 
   it('waiting for the network ends with an abort', async () => {

@@ -10,7 +10,7 @@ export function scripted<T, R>() {
     calls.set(item, result);
     return result.promise;
   };
-  return { calls, fn, begun: () => [...calls.keys()] };
+  return { calls, fn, started: () => [...calls.keys()] };
 }
 
 /** A stream that records how far it was read and whether it was ended. */

@@ -16,16 +16,16 @@ describe('mapAhead', () => {
   });
 
   it('works on at most `limit` items in parallel, and continues while the consumer holds a result', async () => {
-    const { begun, calls, fn } = scripted<number, number>();
+    const { started, calls, fn } = scripted<number, number>();
     const results = mapAhead([1, 2, 3, 4, 5], 2, fn);
     const first = results.next();
     await settled();
-    expect(begun()).to.deep.equal([1, 2]);
+    expect(started()).to.deep.equal([1, 2]);
     calls.get(1)?.resolve(1);
     expect((await first).value).to.equal(1);
     const second = results.next();
     await settled();
-    expect(begun()).to.deep.equal([1, 2, 3]);
+    expect(started()).to.deep.equal([1, 2, 3]);
     calls.get(2)?.resolve(2);
     await second;
     await results.return();
@@ -178,22 +178,22 @@ describe('readAhead', () => {
   });
 
   it('reports when a consumer waits, and when the wait is over', async () => {
-    const told: boolean[] = [];
+    const reported: boolean[] = [];
     const gate = deferred();
     async function* source(): AsyncGenerator<number, void, undefined> {
       yield 1;
       await gate.promise;
       yield 2;
     }
-    const items = readAhead(source(), 1, (isHungry) => told.push(isHungry));
+    const items = readAhead(source(), 1, (isHungry) => reported.push(isHungry));
     await items.next();
-    expect(told).to.deep.equal([true, false]);
+    expect(reported).to.deep.equal([true, false]);
     const second = items.next();
     await settled();
-    expect(told).to.deep.equal([true, false, true]);
+    expect(reported).to.deep.equal([true, false, true]);
     gate.resolve();
     await second;
-    expect(told).to.deep.equal([true, false, true, false]);
+    expect(reported).to.deep.equal([true, false, true, false]);
     await items.return();
   });
 

@@ -5,7 +5,7 @@ import type { Page } from 'playwright';
 import type { Fault } from '../../demo/server/faults.ts';
 import {
   call,
-  callAndAsk,
+  callUntilPrompt,
   detailsOf,
   fillIn,
   inState,
@@ -130,8 +130,8 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const page = await openWaiting(world, 'auth="popup"');
     world.service.faults.add({ operation: 'token', status: 429, body: {}, headers: { 'retry-after': '30' } });
     await signInByWindow(page, world);
-    const told = panel(page, 'cooling').getByText(/in about \d+ s/);
-    const leftS = async (): Promise<number> => Number(/\d+/.exec((await told.textContent()) ?? '')?.[0]);
+    const reported = panel(page, 'cooling').getByText(/in about \d+ s/);
+    const leftS = async (): Promise<number> => Number(/\d+/.exec((await reported.textContent()) ?? '')?.[0]);
     const first = await leftS();
     await page.clock.fastForward(10_000);
     await panel(page, 'cooling').getByText(`in about ${first} s`).waitFor({ state: 'detached' });
@@ -177,7 +177,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const endMs = Math.ceil(Date.now() / 1000) * 1000 + 3_600_000;
     const iso = new Date(endMs).toISOString();
     const withOffset = `${new Date(endMs + 7_200_000).toISOString().slice(0, 19)}+02:00`;
-    for (const [form, expires_at, told] of [
+    for (const [form, expires_at, reported] of [
       ['ISO with offset', withOffset, true],
       ['ISO without a zone', iso.slice(0, 19), true],
       ['seconds', endMs / 1000, true],
@@ -194,7 +194,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
       assert.equal(await callKnown(page), 'done', form);
       const [signedIn] = await detailsOf(page, 'signed-in');
       // A difference of the clocks may be compensated; a wrong reading would be off by hours.
-      if (told) assert.ok(Math.abs(Date.parse(String(signedIn?.expiresAt)) - endMs) < 60_000, form);
+      if (reported) assert.ok(Math.abs(Date.parse(String(signedIn?.expiresAt)) - endMs) < 60_000, form);
       else assert.equal(signedIn?.expiresAt, undefined, form);
       await page.close();
     }
@@ -203,7 +203,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
 
   test('given an issuer other than the configured one, then issuer-mismatch is reported, and no token request is made', async () => {
     const page = await world.open({ auth: 'popup', issuer: 'https://another.example' });
-    await callAndAsk(page, world);
+    await callUntilPrompt(page, world);
     await fillIn(await press(page), world);
     assert.equal((await until(page, 'auth-failed')).code, 'issuer-mismatch');
     await inState(page, 'prompt');
@@ -212,7 +212,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
 
   test('given the sign-in page responds with access_denied, then exactly that is reported, and no token request is made', async () => {
     const page = await world.open({ auth: 'popup' });
-    await callAndAsk(page, world);
+    await callUntilPrompt(page, world);
     const window = await press(page);
     await window.getByLabel('E-mail address').waitFor();
     // The service's own page cannot deny access; a service that can responds like this.

@@ -7,7 +7,7 @@ import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { startEngine } from './support/auth-browsers.ts';
 import { call, fillIn, inState, panel, pick, showForm, signInButton, times } from './support/auth-steps.ts';
 import { BOTH, inWorlds, isReady, world } from './support/auth-world.ts';
-import { eventsOf, PATIENCE_MS } from './support/browser.ts';
+import { eventsOf, TIMEOUT_MS } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
@@ -65,7 +65,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   beforeEach(async () => {
     await context?.close();
     context = await browser.newContext();
-    context.setDefaultTimeout(PATIENCE_MS);
+    context.setDefaultTimeout(TIMEOUT_MS);
     await context.addInitScript('globalThis.__name = (fn) => fn;');
   });
 

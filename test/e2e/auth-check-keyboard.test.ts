@@ -4,8 +4,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { builtBundle } from '../support/built.ts';
-import { assertAccessible, heard, SAID, saidOf } from './support/auth-heard.ts';
-import { call, callAndAsk, fillIn, panel, pick, press, showForm, until } from './support/auth-steps.ts';
+import {
+  announcedForm,
+  announcementsOf,
+  assertAccessible,
+  RECORD_ANNOUNCEMENTS,
+} from './support/auth-announcements.ts';
+import { call, callUntilPrompt, fillIn, panel, pick, press, showForm, until } from './support/auth-steps.ts';
 import { inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, until as untilWidget } from './support/browser.ts';
 
@@ -48,8 +53,8 @@ const fromTheTop = (page: Page): Promise<void> =>
   page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
 
 async function openForm(): Promise<Page> {
-  const page = await world.open({ auth: 'local' }, { script: SAID });
-  await callAndAsk(page, world);
+  const page = await world.open({ auth: 'local' }, { script: RECORD_ANNOUNCEMENTS });
+  await callUntilPrompt(page, world);
   await showForm(page, world);
   return page;
 }
@@ -59,24 +64,24 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     const page = await openForm();
     const mail = async (): Promise<string> => (await world.service.people.message('mia', 'email')) ?? '';
     assert.match(
-      await heard(page, 'Sign in'),
+      await announcedForm(page, 'Sign in'),
       /region "Sign in"[\s\S]*textbox "E-mail address"[\s\S]*textbox "Password"[\s\S]*button "Show password"[\s\S]*button "Sign in"/,
     );
     await enter(page, 'E-mail address', 'mia@example.com');
     await enter(page, 'Password', 'wrong');
     await enter(page, 'Show password');
-    assert.match(await heard(page, 'Sign in'), /button "Hide password"/);
+    assert.match(await announcedForm(page, 'Sign in'), /button "Hide password"/);
     await enter(page, 'Sign in');
     const form = page.locator('secure-uploader-login');
     await form.getByText('Incorrect e-mail or password. Try again.').waitFor();
-    assert.match(await heard(page, 'Sign in'), /status: Incorrect e-mail or password/);
+    assert.match(await announcedForm(page, 'Sign in'), /status: Incorrect e-mail or password/);
     assert.equal(await focused(page), 'Password', 'the focus is where it is typed anew');
     await page.keyboard.type(world.service.seed.password);
     await page.keyboard.press('Enter');
 
     const choice = "How do you want to verify it's you?";
     assert.match(
-      await heard(page, choice),
+      await announcedForm(page, choice),
       /list:[\s\S]*button "Code by e-mail[\s\S]*button "Code by text message[\s\S]*button "Recovery code[\s\S]*button "Start over"/,
     );
     assert.equal(await focused(page), choice, 'the focus is at the head of the new step');
@@ -85,34 +90,34 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
       named.map((name) => name.replace(/\s+/g, ' ').trim()).find((name) => name.startsWith(start)) ?? start;
     await enter(page, buttonOf('Code by e-mail'));
     assert.match(
-      await heard(page, 'Code by e-mail'),
+      await announcedForm(page, 'Code by e-mail'),
       /Sent to [\s\S]*textbox "E-mail address"[\s\S]*textbox "Code"[\s\S]*button "Send again in \d+ s" \[disabled\][\s\S]*button "Try another way"/,
     );
     await enter(page, 'Code', (await mail()) === '000000' ? '111111' : '000000');
     await page.keyboard.press('Enter');
     await form.getByText(/attempts? left/).waitFor();
-    assert.match(await heard(page, 'Code by e-mail'), /status: .*attempts? left/);
+    assert.match(await announcedForm(page, 'Code by e-mail'), /status: .*attempts? left/);
     assert.equal(await focused(page), 'Code');
     await enter(page, 'Try another way');
-    await heard(page, choice);
+    await announcedForm(page, choice);
     await enter(page, buttonOf('Code by text message'));
-    assert.match(await heard(page, 'Code by text message'), /Sent to [\s\S]*textbox "Code"/);
+    assert.match(await announcedForm(page, 'Code by text message'), /Sent to [\s\S]*textbox "Code"/);
     await enter(page, 'Try another way');
-    await heard(page, choice);
+    await announcedForm(page, choice);
     await enter(page, buttonOf('Recovery code'));
-    await heard(page, 'Recovery code');
+    await announcedForm(page, 'Recovery code');
     await enter(page, 'Start over');
-    await heard(page, 'Sign in');
+    await announcedForm(page, 'Sign in');
     await fromTheTop(page);
     await enter(page, 'Password', world.service.seed.password);
     await page.keyboard.press('Enter');
-    await heard(page, choice);
+    await announcedForm(page, choice);
     await enter(page, buttonOf('Recovery code'));
-    await heard(page, 'Recovery code');
+    await announcedForm(page, 'Recovery code');
     await enter(page, 'Code', (await world.service.people.recoveryCodes('mia'))[0] ?? '');
     await page.keyboard.press('Enter');
     await until(page, 'signed-in');
-    assert.deepEqual(await saidOf(page), [
+    assert.deepEqual(await announcementsOf(page), [
       'Incorrect e-mail or password. Try again.',
       'Sign in to upload',
       'Incorrect code. Try again. 4 attempts left.',
@@ -129,25 +134,28 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     };
     await logIn(page, 'paul@example.com');
     assert.match(
-      await heard(page, 'Approve on your phone'),
+      await announcedForm(page, 'Approve on your phone'),
       /Choose \d+ on your phone\.[\s\S]*button "Start over"/,
     );
     assert.equal(await focused(page), 'Approve on your phone');
     await enter(page, 'Start over');
-    await heard(page, 'Sign in');
+    await announcedForm(page, 'Sign in');
     await enter(page, 'Password', world.service.seed.password);
     await page.keyboard.press('Enter');
-    await heard(page, 'Approve on your phone');
+    await announcedForm(page, 'Approve on your phone');
     await world.service.people.answerPush('paul', 'denied');
     await passPause();
     await page.getByRole('status').getByText('The request was denied.').waitFor();
-    assert.match(await heard(page, "How do you want to verify it's you?"), /status: The request was denied/);
+    assert.match(
+      await announcedForm(page, "How do you want to verify it's you?"),
+      /status: The request was denied/,
+    );
     await enter(page, 'Approve on your phone');
-    await heard(page, 'Approve on your phone');
+    await announcedForm(page, 'Approve on your phone');
     await world.service.people.answerPush('paul', 'approved');
     await passPause();
     await until(page, 'signed-in');
-    assert.deepEqual(await saidOf(page), [
+    assert.deepEqual(await announcementsOf(page), [
       'Sign in to upload',
       'The request was denied. Try again, or choose another method.',
     ]);
@@ -158,26 +166,26 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     const page = await openForm();
     await logIn(page, 'lou@example.com');
     await page.getByRole('status').getByText('locked').waitFor();
-    assert.match(await heard(page, 'Sign in'), /status: .*locked/);
+    assert.match(await announcedForm(page, 'Sign in'), /status: .*locked/);
     world.service.faults.add({ operation: 'login', status: 429, body: {}, headers: { 'retry-after': '2' } });
     await enter(page, 'Password', world.service.seed.password);
     await page.keyboard.press('Enter');
     assert.match(
-      await heard(page, 'One moment…'),
+      await announcedForm(page, 'One moment…'),
       /status: The server is busy\.[\s\S]*timer: \d s[\s\S]*button "Cancel"/,
     );
     await page.clock.runFor(2_000);
-    await heard(page, 'Sign in');
+    await announcedForm(page, 'Sign in');
     await fromTheTop(page);
     await page.getByLabel('E-mail address').fill('');
     await logIn(page, 'uma@example.com');
     const window = 'Open sign-in window';
     await page.getByRole('button', { name: window }).waitFor();
-    assert.match(await heard(page, 'Sign in'), /status: .+[\s\S]*button "Open sign-in window"/);
+    assert.match(await announcedForm(page, 'Sign in'), /status: .+[\s\S]*button "Open sign-in window"/);
     await tabTo(page, window);
     const [opened] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('Enter')]);
     await opened.getByLabel('E-mail address').waitFor();
-    assert.deepEqual(await saidOf(page), [
+    assert.deepEqual(await announcementsOf(page), [
       'This account is locked. Try again later, or contact support.',
       'Sign in to upload',
       'The server is busy. Try again in a moment.',
@@ -190,21 +198,21 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     const waiting = call(page, world);
     await until(page, 'auth-required');
     const window = await press(page);
-    await heard(window, 'Sign in');
+    await announcedForm(window, 'Sign in');
     assert.match(await window.locator('main').ariaSnapshot(), /heading "Reference service" \[level=1\]/);
     await logIn(window, 'tom@example.com', 'wrong');
     await window.getByText('Incorrect e-mail or password. Try again.').waitFor();
-    await heard(window, 'Sign in');
+    await announcedForm(window, 'Sign in');
     await enter(window, 'Password', world.service.seed.password);
     await window.keyboard.press('Enter');
-    assert.match(await heard(window, 'Code from your authenticator app'), /textbox "Code"/);
+    assert.match(await announcedForm(window, 'Code from your authenticator app'), /textbox "Code"/);
     await enter(window, 'Code', await world.service.people.totp('tom'));
     await window.keyboard.press('Enter');
     assert.equal(await waiting, 'done');
   });
 
   test('given keyboard only and the accessibility tree, then the way to a window and back is reached, named, and announced once', async () => {
-    const page = await world.openWidget('auth="popup" silent="off"', SAID);
+    const page = await world.openWidget('auth="popup" silent="off"', RECORD_ANNOUNCEMENTS);
     await pick(page, world);
     const group = page.getByRole('group', { name: /sign in/i });
     await group.waitFor();
@@ -217,20 +225,23 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await logIn(window, 'alice@example.com');
     await untilWidget(page, 'upload-completed');
     assert.deepEqual(await eventsOf(page, 'auth-failed'), []);
-    const said = await saidOf(page);
+    const said = await announcementsOf(page);
     const asked = said.filter((text) => /sign in/i.test(text));
     assert.equal(asked.length, 1, JSON.stringify(said));
   });
 
   test('given a window that the browser blocked, then that is announced once, and the button to continue without one is reached and named', async () => {
-    const page = await world.openWidget('silent="off"', `${SAID} globalThis.open = () => null;`);
+    const page = await world.openWidget(
+      'silent="off"',
+      `${RECORD_ANNOUNCEMENTS} globalThis.open = () => null;`,
+    );
     await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
     const text = 'Your browser blocked the sign-in window.';
     await panel(page, 'prompt').getByText(text).waitFor();
     await assertAccessible(page, 'secure-uploader', text);
     const group = page.getByRole('group', { name: 'Sign in' });
     assert.match(await group.ariaSnapshot(), /button "Continue on this page"[\s\S]*button "/);
-    const said = await saidOf(page);
+    const said = await announcementsOf(page);
     assert.equal(said.filter((one) => one.includes(text)).length, 1, JSON.stringify(said));
     await enter(page, 'Continue on this page');
     await fillIn(page, world);
@@ -239,7 +250,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
 
   test('given any state of the form, then there are no axe violations, Tab reaches every control in turn, and errors are announced once', async () => {
     const page = await world.context.newPage();
-    await page.addInitScript(SAID);
+    await page.addInitScript(RECORD_ANNOUNCEMENTS);
     await page.goto('about:blank');
     await page.addScriptTag({ content: builtBundle('test/e2e/support/auth-gallery.ts'), type: 'module' });
     const form = page.locator('secure-uploader-login');
@@ -247,7 +258,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     const states = await page.evaluate(() => gallery.states);
     assert.ok(states.length > 20);
     for (const state of states) {
-      const before = (await saidOf(page)).length;
+      const before = (await announcementsOf(page)).length;
       await page.evaluate((state) => {
         gallery.show('password');
         gallery.show(state);
@@ -264,9 +275,9 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
         reached.push(await controls.evaluateAll((all) => all.indexOf(document.activeElement as HTMLElement)));
       }
       assert.deepEqual(reached, [...reached.keys()], state);
-      const told = await form.getByRole('status').textContent();
-      const said = (await saidOf(page)).slice(before);
-      assert.deepEqual(said, told ? [told] : [], state);
+      const status = await form.getByRole('status').textContent();
+      const said = (await announcementsOf(page)).slice(before);
+      assert.deepEqual(said, status ? [status] : [], state);
     }
   });
 });

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
-import { call, callAndAsk, fillIn, press, showForm, until } from './support/auth-steps.ts';
+import { call, callUntilPrompt, fillIn, press, showForm, until } from './support/auth-steps.ts';
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 
 /** Gives the browser of this page an authenticator with a passkey of petra's. */
@@ -103,7 +103,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
 inWorlds({ sites: BOTH_IN_CI }, () => {
   test('given a passkey of another domain, then the window is offered instead', async () => {
     const page = await world.open({ auth: 'local' });
-    await callAndAsk(page, world);
+    await callUntilPrompt(page, world);
     await showForm(page, world);
     await fillIn(page, world, 'petra@example.com');
     await page.getByRole('button', { name: 'Use passkey' }).click();

@@ -108,7 +108,7 @@ async function assertNothingLeft({ page, traces, secrets }: Journey): Promise<vo
   assert.deepEqual(others, { databases: [], caches: [], files: [], sessionStorage: [] });
   for (const [name] of localStorage)
     assert.equal(name, `secure-uploader:signed-out:${world.service.baseUrl} secure-uploader`);
-  const [state, shown, told] = await page.evaluate(() => {
+  const [state, shown, reported] = await page.evaluate(() => {
     const element = document.querySelector('secure-uploader');
     const { events } = globalThis as unknown as { events: unknown[] };
     const texts = [element?.shadowRoot?.innerHTML, element?.outerHTML, element?.snapshot, location.href];
@@ -120,7 +120,7 @@ async function assertNothingLeft({ page, traces, secrets }: Journey): Promise<vo
   });
   assert.equal(state, 'signed-out');
   assertUnseen([shown], { 'the name of a file': [PRIVATE] });
-  assertUnseen([shown, told, ...traces.lines], { secret: [...secrets] });
+  assertUnseen([shown, reported, ...traces.lines], { secret: [...secrets] });
 }
 
 /** The scripts of the page hold neither a secret nor the name of a file. */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   call,
-  callAndAsk,
+  callUntilPrompt,
   fillIn,
   inState,
   logIn,
@@ -99,7 +99,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     // By the form: across sites the page cannot delete the cookie of a window.
     const settings = { auth: 'local', logoutPath: '/auth/logout' };
     const page = await world.open(settings);
-    await callAndAsk(page, world);
+    await callUntilPrompt(page, world);
     await showForm(page, world, settings);
     await fillIn(page, world);
     await until(page, 'signed-in');

@@ -16,7 +16,7 @@ import {
   turns,
 } from './support/auth-steps.ts';
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
-import { eventsOf, PATIENCE_MS, until } from './support/browser.ts';
+import { eventsOf, TIMEOUT_MS, until } from './support/browser.ts';
 
 /** Runs in the page without the driver: a script of the driver would count as a user action, and allow windows. */
 const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
@@ -50,7 +50,7 @@ inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
     /** A page that tries to open a window, and was blocked. */
     async function openBlocked(attributes = ''): Promise<Page> {
       const context = await browser.newContext();
-      context.setDefaultTimeout(PATIENCE_MS);
+      context.setDefaultTimeout(TIMEOUT_MS);
       const page = await context.newPage();
       await page.addInitScript(`globalThis.__name = (fn) => fn; ${BY_ITSELF}`);
       const said = page.waitForEvent('console', (message) => message.text().startsWith('failed: '));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Page } from 'playwright';
 import {
   call,
-  callAndAsk,
+  callUntilPrompt,
   inState,
   logIn,
   panel,
@@ -33,7 +33,7 @@ const wayBack = (window: Page): string | null => new URL(window.url()).searchPar
 inWorlds({ sites: ['same-site'] }, () => {
   test('S2: while a window is open, no data of its request is in any storage of the page, nor in the copy that the window got', async () => {
     const page = await world.open({ auth: 'popup' });
-    await callAndAsk(page, world);
+    await callUntilPrompt(page, world);
     const window = await press(page);
     await window.getByLabel('E-mail address').waitFor();
     const read = (): unknown[] => [
@@ -61,7 +61,7 @@ inWorlds({ sites: ['same-site'] }, () => {
 
   test("S6: the callback URL is the same in every request, whatever the page's current URL", async () => {
     const page = await world.open({ auth: 'popup', silent: 'off' });
-    await callAndAsk(page, world);
+    await callUntilPrompt(page, world);
     const first = await press(page);
     await first.getByLabel('E-mail address').waitFor();
     const address = wayBack(first);
@@ -117,9 +117,9 @@ inWorlds({ sites: ['same-site'] }, () => {
     const page = await world.open(undefined, { host: 'localhost' });
     const callback = `${world.origin}/secure-uploader-callback.html?code=a&state=b`;
     await page.evaluate(() => {
-      const heard: unknown[] = [];
-      Object.assign(globalThis, { heard });
-      addEventListener('message', ({ data }) => heard.push(data));
+      const received: unknown[] = [];
+      Object.assign(globalThis, { received });
+      addEventListener('message', ({ data }) => received.push(data));
     });
     await world.context.clock.install();
     const [window] = await Promise.all([
@@ -129,7 +129,10 @@ inWorlds({ sites: ['same-site'] }, () => {
     await window.waitForLoadState();
     await window.clock.runFor(1_500);
     await window.getByText('You can close this window').waitFor();
-    assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { heard: unknown[] }).heard), []);
+    assert.deepEqual(
+      await page.evaluate(() => (globalThis as unknown as { received: unknown[] }).received),
+      [],
+    );
   });
 
   test('S10: nothing in a URL fills the form, on the page or on the service’s own', async () => {
@@ -143,12 +146,12 @@ inWorlds({ sites: ['same-site'] }, () => {
     await page.waitForFunction(() => 'tools' in globalThis, null, { polling: 50 });
     const settings = { baseUrl: world.service.baseUrl, auth: 'local' } as const;
     await page.evaluate((input) => void tools.open(input), settings);
-    await callAndAsk(page, world);
+    await callUntilPrompt(page, world);
     await showForm(page, world);
     await page.getByLabel('E-mail address').waitFor();
     assert.deepEqual(await values(page), ['', '']);
     const other = await world.open({ auth: 'popup' });
-    await callAndAsk(other, world);
+    await callUntilPrompt(other, world);
     const window = await press(other);
     await window.getByLabel('E-mail address').waitFor();
     await window.goto(`${window.url()}&${query.replace('&idp_id=local', '')}`);

@@ -80,8 +80,8 @@ async function isStored(page: Page, { sha256 }: Picked): Promise<void> {
 
 /** Codes of the page's warnings. */
 async function warningsOf(page: Page): Promise<string[]> {
-  const told = (await eventsOf(page, 'upload-progress')).map(({ detail }) => detail.warning);
-  return [...new Set(told.filter((code) => code !== undefined))];
+  const reported = (await eventsOf(page, 'upload-progress')).map(({ detail }) => detail.warning);
+  return [...new Set(reported.filter((code) => code !== undefined))];
 }
 
 /** Resolves when this many chunks of the page's file are stored. */
@@ -227,7 +227,9 @@ for (const [what, change] of [
     const file = createFile();
     await pick(page, file);
     await isStored(page, file);
-    const refused = world.pages.violations.slice(toldBefore).filter((told) => told.startsWith('worker-src'));
+    const refused = world.pages.violations
+      .slice(toldBefore)
+      .filter((reported) => reported.startsWith('worker-src'));
     assert.equal(refused.length > 0, what === 'allows no worker');
     await page.close();
   });

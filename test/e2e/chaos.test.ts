@@ -104,9 +104,9 @@ test('random faults lose no byte, and every failure has a correct code', {
     return { name, path, sizeBytes, sha256: chaos.writeFile(path, content, sizeBytes) };
   }
 
-  async function allAreTrue(all: readonly Picked[], told: readonly SeenEvent[]): Promise<void> {
+  async function allAreTrue(all: readonly Picked[], reported: readonly SeenEvent[]): Promise<void> {
     for (const { name, sha256 } of all) {
-      const ended = told.filter(
+      const ended = reported.filter(
         (event) => /^upload-(?:completed|failed)$/.test(event.name) && event.detail.name === name,
       );
       assert.equal(ended.length, 1, `${name} ended ${ended.length} times (CHAOS_SEED=${SEED})`);
@@ -118,7 +118,7 @@ test('random faults lose no byte, and every failure has a correct code', {
           `${name} failed with ${detail.code}, which nothing caused: ${[...chaos.codesOf(name)]} (CHAOS_SEED=${SEED})`,
         );
     }
-    hasHonestProgress(all, told);
+    hasHonestProgress(all, reported);
   }
 });
 

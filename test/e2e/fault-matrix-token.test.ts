@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, type SeenEvent, until } from './support/browser.ts';
-import { arm, fileFor, IMPATIENT, isEndless, PATIENT } from './support/fault-cells.ts';
+import { arm, fileFor, isEndless, LONG_DEADLINES, SHORT_DEADLINES } from './support/fault-cells.ts';
 import { type Cell, readFaultTable } from './support/fault-table.ts';
 import { sumOf } from './support/files.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -19,8 +19,8 @@ let page: Page;
 
 before(async () => {
   world = await createWorld({ fsync: false });
-  page = await world.open(withOptions(PATIENT));
-  world.pages.add('/impatient.html', world.elementWith(withOptions(IMPATIENT)));
+  page = await world.open(withOptions(LONG_DEADLINES));
+  world.pages.add('/impatient.html', world.elementWith(withOptions(SHORT_DEADLINES)));
   // From now on this browser has a session: a token needs no window.
   const { path } = fileFor(world, { ...(cells[0] as Cell), fault: 'none' });
   await page.setInputFiles('secure-uploader >> input[type=file]', path);

@@ -7,7 +7,7 @@ import type { Page } from 'playwright';
 import type { Fault } from '../../demo/server/server.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
-import { giveTokens } from './support/tokens.ts';
+import { setTokenSource } from './support/tokens.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const QUICK = `data-engine-options='{"policy":{"attempts":3,"baseMs":40,"capMs":80}}'`;
@@ -100,7 +100,7 @@ test('a service that is down is reported, and retry works once it is back', asyn
   // Issued before, since a service that is down issues none.
   const { token } = await world.service.createToken('alice', 3_600_000);
   const page = await world.open(QUICK);
-  await giveTokens(page, () => Promise.resolve(token));
+  await setTokenSource(page, () => Promise.resolve(token));
   await world.stopService();
   await pick(page, [bad]);
   const [failed] = await until(page, 'upload-failed');

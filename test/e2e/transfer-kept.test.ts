@@ -8,7 +8,7 @@ import type { SecureUploaderEventMap } from '../../src/ui/event-map.ts';
 import { until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
-import { filesOf, liesThere, pick, requestsOf } from './support/transfer.ts';
+import { assertStored, filesOf, pick, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 let world: World;
@@ -76,7 +76,7 @@ test('small files resume automatically on the next visit, and one that was pause
   );
   await next.getByRole('button', { name: 'Resume: a.bin' }).click();
   for (const { detail } of await until(next, 'upload-completed', 3))
-    await liesThere(world, detail.commit.file_id, sums.get(detail.name) ?? '');
+    await assertStored(world, detail.commit.file_id, sums.get(detail.name) ?? '');
   await keeps(next, 0, 0);
   await next.close();
 });

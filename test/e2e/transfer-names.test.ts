@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, until } from './support/browser.ts';
-import { filesOf, liesThere, QUICK } from './support/transfer.ts';
+import { assertStored, filesOf, QUICK } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 interface Case {
@@ -132,7 +132,7 @@ for (const { about, name, shown = name, stored = shown, refused, relativePath, c
       const { file_id: fileId } = completed?.detail.commit ?? {};
       const file = (await world.service.listFiles('folder-a')).find(({ id }) => id === fileId);
       assert.equal(file?.name, stored);
-      await liesThere(world, fileId, sumOfText(given.content));
+      await assertStored(world, fileId, sumOfText(given.content));
     }
     assert.deepEqual(world.pages.violations, []);
   });
@@ -157,7 +157,7 @@ for (const [about, paths] of Object.entries(TWINS)) {
     const bytes = new Map<string, string>();
     for (const { detail } of completed) bytes.set(detail.commit.file_id, detail.chunks[0].hash);
     assert.deepEqual(new Set(bytes.values()), new Set(files.map(({ content }) => sumOfText(content))));
-    for (const [id, sha256] of bytes) await liesThere(world, id, sha256);
+    for (const [id, sha256] of bytes) await assertStored(world, id, sha256);
   });
 }
 

@@ -7,10 +7,10 @@ import { after, afterEach, before, test } from 'node:test';
 import { drop, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import {
+  assertStored,
   bytesOf,
   filesOf,
   hasStored,
-  liesThere,
   openElsewhere,
   pick,
   puts,
@@ -68,7 +68,7 @@ for (const chunkCount of [3, CHUNK_COUNT]) {
     await drop(page, dropped);
     const completed = await until(page, 'upload-completed', 3);
     assert.equal(puts(world).length, chunkCount);
-    assert.equal(bytesOf(requestsOf(world, 'put')), sizeBytes, 'nothing was begun twice either');
+    assert.equal(bytesOf(requestsOf(world, 'put')), sizeBytes, 'no upload was started twice');
     assert.equal(
       completed.reduce((sum, { detail }) => sum + detail.sentBytes, 0),
       sizeBytes,
@@ -77,7 +77,7 @@ for (const chunkCount of [3, CHUNK_COUNT]) {
     for (const { detail } of completed) {
       assert.equal(detail.chunks.length, chunkCount);
       assert.equal(detail.sentBytes + detail.skippedBytes, sizeBytes);
-      await liesThere(world, detail.commit.file_id, sha256);
+      await assertStored(world, detail.commit.file_id, sha256);
     }
     assert.equal(new Set(completed.map(({ detail }) => detail.commit.file_id)).size, 3);
     for (const folder of FOLDERS) {
@@ -97,7 +97,7 @@ test('when the copy that is being sent is canceled, the others send what is miss
   const leader = (await filesOf(page)).toSorted((a, b) => b.sentBytes - a.sentBytes)[0];
   await page.evaluate((id) => document.querySelector('secure-uploader')?.cancel(id), leader?.id ?? '');
   const completed = await until(page, 'upload-completed', 2);
-  for (const { detail } of completed) await liesThere(world, detail.commit.file_id, sha256);
+  for (const { detail } of completed) await assertStored(world, detail.commit.file_id, sha256);
   puts(world);
   await page.close();
 });
@@ -120,7 +120,7 @@ test('a second browser that continues a file sends at most what the first one ha
   assert.deepEqual(await filesOf(second), [], 'it has no data of the first');
   await pick(second, path);
   const [completed] = await until(second, 'upload-completed');
-  await liesThere(world, completed?.detail.commit.file_id, sha256);
+  await assertStored(world, completed?.detail.commit.file_id, sha256);
   const ofSecond = requestsOf(world, 'put').filter(
     ({ sessionId }) => sessionId === completed?.detail.sessionId,
   );

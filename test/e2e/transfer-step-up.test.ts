@@ -7,7 +7,7 @@ import type { Page } from 'playwright';
 import { builtBundle, SHARED_BUNDLES } from '../support/built.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { filesOf, hasStored, liesThere, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
+import { assertStored, filesOf, hasStored, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -95,7 +95,7 @@ for (const [where, { attributes, isAsked, answer }] of Object.entries(WAYS)) {
     service.faults.clear();
     await answer(page);
     const [completed] = await until(page, 'upload-completed');
-    await liesThere(world, completed?.detail.commit.file_id, sha256);
+    await assertStored(world, completed?.detail.commit.file_id, sha256);
     assert.equal(puts(world).length, CHUNK_COUNT);
     assert.equal(requestsOf(world, 'put').length, CHUNK_COUNT, 'no PUT was broken off');
     assert.equal(requestsOf(world, 'session').length, 1);
@@ -142,7 +142,7 @@ test('a page with its own tokens is asked for another one, and the upload contin
   assert.equal(requestsOf(world, 'chunks').length, asked.length, 'the queue holds');
   await page.evaluate(() => (globalThis as unknown as { prove: () => void }).prove());
   const [completed] = await until(page, 'upload-completed');
-  await liesThere(world, completed?.detail.commit.file_id, sha256);
+  await assertStored(world, completed?.detail.commit.file_id, sha256);
   assert.equal(puts(world).length, CHUNK_COUNT);
   assert.deepEqual(await page.evaluate(() => (globalThis as unknown as { reasons: string[] }).reasons), [
     'first',

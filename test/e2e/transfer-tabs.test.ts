@@ -6,7 +6,16 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { eventsOf, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { bytesOf, filesOf, hasStored, liesThere, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
+import {
+  assertStored,
+  bytesOf,
+  filesOf,
+  hasStored,
+  pick,
+  puts,
+  QUICK,
+  requestsOf,
+} from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -95,7 +104,7 @@ test('five tabs upload a file once, show correct progress, and continue when the
   assert.equal(sessions.length, 1, 'one session over all tabs');
   const stored = (await world.service.listFiles('folder-a')).filter(({ name }) => name === 'five tabs.bin');
   assert.equal(stored.length, 1);
-  await liesThere(world, stored[0]?.id ?? '', sha256);
+  await assertStored(world, stored[0]?.id ?? '', sha256);
   for (const tab of tabs) await tab.close();
 });
 

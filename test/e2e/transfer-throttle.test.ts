@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
-import { bytesOf, hasStored, liesThere, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
+import { assertStored, bytesOf, hasStored, pick, puts, QUICK, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
@@ -31,7 +31,7 @@ async function isStored(
   files: ReadonlyMap<string, string>,
   { name, commit }: { readonly name: string; readonly commit: { readonly file_id: string } },
 ): Promise<void> {
-  await liesThere(world, commit.file_id, files.get(join(world.folder, name)) ?? '');
+  await assertStored(world, commit.file_id, files.get(join(world.folder, name)) ?? '');
 }
 
 test("files together do not exceed the page's bandwidth limit", async (t) => {

@@ -5,18 +5,26 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
-import { PATIENCE_MS, until } from './support/browser.ts';
+import { TIMEOUT_MS, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { openLonePage } from './support/lone-page.ts';
-import { filesOf, hasStored, liesThere, openElsewhere, pick, puts, requestsOf } from './support/transfer.ts';
+import {
+  assertStored,
+  filesOf,
+  hasStored,
+  openElsewhere,
+  pick,
+  puts,
+  requestsOf,
+} from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const CHUNK_COUNT = 40;
 /** No stall deadline passes within the time of a test. */
-const PATIENT = `data-engine-options='{"times":{"stallMs":1000000,"callTimeoutMs":1000000}}'`;
-const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="2" batch-size="4" ${PATIENT}`;
+const LONG_DEADLINES = `data-engine-options='{"times":{"stallMs":1000000,"callTimeoutMs":1000000}}'`;
+const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="2" batch-size="4" ${LONG_DEADLINES}`;
 const FOR_EVER = Number.POSITIVE_INFINITY;
 
 let world: World;
@@ -39,7 +47,7 @@ function createFile(): { path: string; sha256: string } {
 /** The page's one file ends stored, and no chunk was stored twice. */
 async function endsStored(page: Page, sha256: string): Promise<void> {
   const [completed] = await until(page, 'upload-completed');
-  await liesThere(world, completed?.detail.commit.file_id, sha256);
+  await assertStored(world, completed?.detail.commit.file_id, sha256);
   puts(world);
 }
 
@@ -99,13 +107,13 @@ test('a page restored from the back/forward cache continues automatically', asyn
   await page.goBack({ waitUntil: 'commit' });
   assert.equal((await filesOf(page)).length, 1, 'the browser kept the page');
   const [completed] = await until(page, 'upload-completed');
-  await liesThere(world, completed?.detail.commit.file_id, sha256);
+  await assertStored(world, completed?.detail.commit.file_id, sha256);
   // The service may have stored the chunks of both slots when the page was left, without a response to the page.
   assert.ok(requestsOf(world, 'put').filter(({ stored }) => stored).length <= CHUNK_COUNT + 2);
 });
 
 test('a frozen page continues automatically as soon as it resumes', {
-  timeout: PATIENCE_MS,
+  timeout: TIMEOUT_MS,
 }, async (t) => {
   const { faults } = world.service;
   const browser = await launch();
@@ -132,7 +140,7 @@ test('a frozen page continues automatically as soon as it resumes', {
   faults.clear();
   await page.send('Page.setWebLifecycleState', { state: 'active' });
   await page.says('resume');
-  await liesThere(world, await page.says('stored'), sha256);
+  await assertStored(world, await page.says('stored'), sha256);
   puts(world);
 });
 

@@ -37,7 +37,7 @@ describe('a store that fails', () => {
       const engine = new TestEngine({}, { store });
       engine.service.answerAll();
       await engine.uploader.addFiles([fileOf(1, 4500, 'a.bin')]);
-      await engine.hears('uploads-finished');
+      await engine.waitForChange('uploads-finished');
       await settled();
       expect(engine.phase('a.bin')).to.equal('done');
       const after = asked.slice(asked.lastIndexOf(name) + 1);
@@ -53,7 +53,7 @@ describe('a store that fails', () => {
       await engine.uploader.pause();
       engine.service.answerAll();
       await engine.uploader.resume();
-      await engine.hears('upload-completed');
+      await engine.waitForChange('upload-completed');
       expect(engine.details('upload-started')[1]?.resumedBytes).to.equal(1000);
       expect(engine.service.count('open')).to.equal(1);
     });
@@ -70,7 +70,7 @@ describe('a store that fails', () => {
     const engine = new TestEngine({}, { store: { ...store, saveChunks } });
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     await engine.uploader.close();
     expect(await store.list()).to.deep.equal([]);
   });
@@ -88,13 +88,13 @@ describe('a second row with the same file', () => {
     await engine.uploader.pause();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     const second = engine.id('a.bin');
-    await engine.hears('upload-started', 2);
+    await engine.waitForChange('upload-started', 2);
     (await engine.service.nextRequest('put')).answer();
-    await engine.hears('chunk-uploaded', 3);
+    await engine.waitForChange('chunk-uploaded', 3);
     await engine.uploader.pause(second);
     engine.service.answerAll();
     await engine.uploader.resume(second);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.details('upload-started')[2]?.resumedBytes).to.equal(2000);
     expect(engine.service.count('open')).to.equal(2);
   });

@@ -21,8 +21,8 @@ describe('the changes of one file', () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([{ file: fileOf(1, 2500, 'a.bin'), relativePath: 'in/a.bin' }]);
-    await engine.hears('uploads-finished');
-    expect(engine.told()).to.deep.equal([
+    await engine.waitForChange('uploads-finished');
+    expect(engine.changeNames()).to.deep.equal([
       'file-added',
       'upload-started',
       'upload-completed',
@@ -66,7 +66,7 @@ describe('the changes of one file', () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(2, 2500, 'a.bin')]);
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     const text = JSON.stringify([engine.changes, engine.uploader.snapshot]);
     expect(text).not.to.contain('header-1');
     expect(text).not.to.contain('store.test');
@@ -76,8 +76,8 @@ describe('the changes of one file', () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(3, 0, 'empty.bin')]);
-    await engine.hears('uploads-finished');
-    expect(engine.told()).to.deep.equal([
+    await engine.waitForChange('uploads-finished');
+    expect(engine.changeNames()).to.deep.equal([
       'file-added',
       'upload-started',
       'upload-completed',
@@ -90,9 +90,9 @@ describe('the changes of one file', () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(4, 2500, 'a.bin')]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     await engine.uploader.addFiles([fileOf(4, 2500, 'copy.bin')]);
-    await engine.hears('upload-completed', 2);
+    await engine.waitForChange('upload-completed', 2);
     expect(engine.details('upload-completed')[1]).to.include({
       name: 'copy.bin',
       sentBytes: 0,
@@ -109,7 +109,7 @@ describe('the changes of one file', () => {
     expect(request.fileName).to.equal('bad.bin');
     request.refuse(new UploaderError('name-taken', 'there is one', { status: 409 }));
     engine.service.answerAll();
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     expect(engine.details('upload-failed')).to.deep.equal([
       { id: engine.id('bad.bin'), name: 'bad.bin', code: 'name-taken', retryable: true, status: 409 },
     ]);
@@ -135,7 +135,7 @@ describe('uploads-finished', () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles(Array.from({ length: 30 }, (_, at) => fileOf(at, 10 * at, `${at}.bin`)));
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     for (let round = 0; round < 20; round += 1) await settled();
     expect(engine.details('uploads-finished')).to.deep.equal([
       { doneCount: 30, failedCount: 0, canceledCount: 0, waitingCount: 0 },
@@ -154,8 +154,8 @@ describe('uploads-finished', () => {
     const skipped = Array.from({ length: 400 }, () => fileOf(1, 10, 'skipped.bin'));
     await engine.uploader.addFiles([fileOf(1, 10, 'first.bin'), ...skipped, fileOf(2, 10, 'last.bin')]);
     expect(engine.phase('first.bin')).to.equal('done');
-    await engine.hears('upload-completed', 2);
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('upload-completed', 2);
+    await engine.waitForChange('uploads-finished');
     for (let round = 0; round < 20; round += 1) await settled();
     expect(engine.details('uploads-finished')).to.deep.equal([
       { doneCount: 2, failedCount: 0, canceledCount: 0, waitingCount: 0 },
@@ -170,7 +170,7 @@ describe('uploads-finished', () => {
     expect(engine.details('uploads-finished')).to.deep.equal([]);
     engine.service.answerAll();
     await engine.uploader.resume();
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     expect(engine.details('uploads-finished')).to.have.length(1);
   });
 
@@ -195,7 +195,7 @@ describe('changes and snapshots', () => {
     });
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin'), fileOf(2, 10, 'refused.bin')]);
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     const [completed] = engine.details('upload-completed');
     expect(Object.isFrozen(completed)).to.equal(true);
     expectFrozen(completed?.chunks, 'chunks');
@@ -215,7 +215,7 @@ describe('changes and snapshots', () => {
     let seen = snapshot;
     engine.service.answerAll();
     await engine.uploader.start();
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     expect(engine.uploader.snapshot).not.to.equal(snapshot);
     expect(different).to.equal(0);
   });
@@ -229,14 +229,14 @@ describe('changes and snapshots', () => {
       engine.uploader.onChange(() => {
         throw new Error('a defect of the page');
       });
-      const heard: Change[] = [];
-      engine.uploader.onChange((change) => heard.push(change));
+      const received: Change[] = [];
+      engine.uploader.onChange((change) => received.push(change));
       engine.service.answerAll();
       await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
-      await engine.hears('uploads-finished');
+      await engine.waitForChange('uploads-finished');
       expect(engine.phase('a.bin')).to.equal('done');
-      expect(heard).to.deep.equal(engine.changes);
-      expect(reported.length).to.equal(heard.length);
+      expect(received).to.deep.equal(engine.changes);
+      expect(reported.length).to.equal(received.length);
     } finally {
       globalThis.reportError = reportError;
     }
@@ -247,16 +247,16 @@ describe('changes and snapshots', () => {
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await engine.uploader.cancel();
     for (let round = 0; round < 10; round += 1) await settled();
-    expect(engine.told()).to.deep.equal(['file-added', 'upload-canceled']);
+    expect(engine.changeNames()).to.deep.equal(['file-added', 'upload-canceled']);
   });
 
   it('are not sent to a listener after it unsubscribed', async () => {
     const engine = new TestEngine({ manual: true });
-    const heard: string[] = [];
-    const leave = engine.uploader.on('file-added', ({ name }) => heard.push(name));
+    const received: string[] = [];
+    const leave = engine.uploader.on('file-added', ({ name }) => received.push(name));
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     leave();
     await engine.uploader.addFiles([fileOf(1, 10, 'b.bin')]);
-    expect(heard).to.deep.equal(['a.bin']);
+    expect(received).to.deep.equal(['a.bin']);
   });
 });

@@ -129,7 +129,7 @@ it('suspend() ends even if the list is restored before it has', async () => {
   const engine = await halfWay();
   const suspended = engine.uploader.suspend();
   engine.uploader.restore();
-  await engine.hears('upload-resumed');
+  await engine.waitForChange('upload-resumed');
   await suspended;
   await until(() => engine.phase('a.bin') === 'uploading');
 });

@@ -19,14 +19,14 @@ describe('cancel', () => {
     engine.service.answerAll('open', 'presign', 'cancel');
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();
-    await engine.hears('chunk-uploaded');
+    await engine.waitForChange('chunk-uploaded');
     await untilAsync(async () => (await store.list()).length === 1);
     await engine.uploader.cancel(engine.id('a.bin'));
     expect(engine.phase('a.bin')).to.equal('canceled');
     expect(await store.list()).to.deep.equal([]);
     expect(engine.service.log.at(-1)).to.equal('cancel');
     for (let round = 0; round < 20; round += 1) await settled();
-    expect(engine.told('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-canceled']);
+    expect(engine.changeNames('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-canceled']);
   });
 
   it('succeeds even if the service cannot be reached', async () => {
@@ -41,7 +41,7 @@ describe('cancel', () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(9, 10, 'done.bin')]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     engine.service.hold('put');
     await engine.uploader.addFiles(three());
     await engine.uploader.cancel();
@@ -60,7 +60,7 @@ describe('cancel', () => {
     await engine.uploader.retry();
     expect(engine.phase('a.bin')).to.equal('canceled');
     await engine.uploader.retry(engine.id('a.bin'));
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(2);
   });
 
@@ -73,13 +73,13 @@ describe('cancel', () => {
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
     const canceling = engine.uploader.cancel(engine.id('a.bin'));
     void engine.uploader.retry(engine.id('a.bin'));
-    const told = await engine.service.nextRequest('cancel');
-    expect(told.session.sessionId).to.equal('session-1');
+    const request = await engine.service.nextRequest('cancel');
+    expect(request.session.sessionId).to.equal('session-1');
     await untilAsync(async () => (await store.list())[0]?.session?.sessionId === 'session-2');
-    told.answer();
+    request.answer();
     await canceling;
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.log.filter((line) => line === 'cancel' || line === 'open')).to.deep.equal([
       'open',
       'cancel',
@@ -97,7 +97,7 @@ describe('cancel', () => {
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([file]);
     (await engine.service.nextRequest('put')).answer();
-    await engine.hears('chunk-uploaded');
+    await engine.waitForChange('chunk-uploaded');
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
   });
 });
@@ -111,9 +111,9 @@ describe('retry', () => {
     });
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(refused());
-    await engine.hears('upload-failed');
+    await engine.waitForChange('upload-failed');
     engine.service.answerAll();
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     expect(engine.phase('a.bin')).to.equal('done');
   });
 
@@ -121,11 +121,11 @@ describe('retry', () => {
     const engine = await halfWay();
     const sent = engine.service.puts[0];
     (await engine.service.nextRequest('put')).refuse(refused());
-    await engine.hears('upload-failed');
+    await engine.waitForChange('upload-failed');
     expect(engine.row('a.bin')?.error).to.deep.equal({ code: 'forbidden', retryable: true, status: 403 });
     engine.service.answerAll();
     await engine.uploader.retry();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.row('a.bin')?.error).to.equal(undefined);
     expect(engine.service.puts.filter((hash) => hash === sent)).to.have.length(1);
   });
@@ -134,7 +134,7 @@ describe('retry', () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(refused());
-    await engine.hears('upload-failed');
+    await engine.waitForChange('upload-failed');
     await engine.uploader.cancel();
     expect(engine.row('a.bin')).to.include({ phase: 'canceled' });
     expect(engine.row('a.bin')?.error).to.equal(undefined);
@@ -144,13 +144,13 @@ describe('retry', () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles(three());
     for (let count = 0; count < 3; count += 1) (await engine.service.nextRequest('open')).refuse(refused());
-    await engine.hears('upload-failed', 3);
+    await engine.waitForChange('upload-failed', 3);
     engine.service.answerAll();
     await engine.uploader.retry(engine.id('2.bin'));
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.phases()).to.deep.equal(['failed', 'done', 'failed']);
     await engine.uploader.retry();
-    await engine.hears('upload-completed', 3);
+    await engine.waitForChange('upload-completed', 3);
   });
 
   it('does not help if the file or its folder has to change first', async () => {
@@ -159,7 +159,7 @@ describe('retry', () => {
     (await engine.service.nextRequest('open')).refuse(
       new UploaderError('file-too-large', 'no', { status: 413 }),
     );
-    await engine.hears('upload-failed');
+    await engine.waitForChange('upload-failed');
     expect(engine.row('a.bin')?.error?.retryable).to.equal(false);
     await engine.uploader.retry();
     expect(engine.phase('a.bin')).to.equal('failed');
@@ -176,7 +176,7 @@ describe('small files', () => {
     await until(() => engine.service.waiting('put').length === 1);
     expect(engine.service.waiting('open').length).to.be.at.least(1);
     engine.service.answerAll();
-    await engine.hears('upload-completed', 10);
+    await engine.waitForChange('upload-completed', 10);
   });
 });
 
@@ -191,7 +191,7 @@ describe('prioritize', () => {
     expect(engine.phase('urgent.bin')).to.equal('queued');
     await engine.uploader.prioritize(engine.id('urgent.bin'));
     await until(() => engine.details('chunk-hashed').some(({ sizeBytes }) => sizeBytes === 500));
-    await until(() => engine.told('urgent.bin').includes('upload-started'));
+    await until(() => engine.changeNames('urgent.bin').includes('upload-started'));
     for (let round = 0; round < 20; round += 1) await settled();
     first.answer();
     expect((await engine.service.nextRequest('put')).body.size).to.equal(500);
@@ -227,7 +227,7 @@ describe('move', () => {
       }
     }
     const isReady = (name = 'd'): boolean =>
-      engine.told(name).includes('upload-started') &&
+      engine.changeNames(name).includes('upload-started') &&
       engine.details('chunk-hashed').some(({ id }) => id === engine.id(name));
     const sizes: number[] = [];
     while (sizes.length < 5) {
@@ -251,7 +251,7 @@ describe('close', () => {
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();
-    await engine.hears('chunk-uploaded');
+    await engine.waitForChange('chunk-uploaded');
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
     const count = engine.changes.length;
     await engine.uploader.close();

@@ -8,7 +8,7 @@ import { createUploadStore } from '../../src/store/uploads.ts';
 import { rejection } from '../service/reference.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until, untilAsync } from '../support/collect.ts';
-import { closeEngines, halfWay, leftBehind, SERVICE_URL, TestEngine } from '../support/engine.ts';
+import { closeEngines, createUnfinished, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -56,10 +56,10 @@ describe('saved data of an upload', () => {
     const engine = await halfWay({}, { store });
     const id = engine.id('a.bin');
     const removed = engine.uploader.remove(id);
-    const told = await engine.service.nextRequest('cancel');
+    const request = await engine.service.nextRequest('cancel');
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
     await engine.uploader.retry(id);
-    told.answer();
+    request.answer();
     await removed;
     for (let round = 0; round < 20; round += 1) await settled();
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
@@ -68,34 +68,34 @@ describe('saved data of an upload', () => {
   });
 
   it('of an earlier visit is canceled at the service too', async () => {
-    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
     const engine = new TestEngine({}, { store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     void engine.uploader.remove(engine.id('a.bin'));
-    const told = await engine.service.nextRequest('cancel');
-    expect(told.session.sessionId).to.equal('session-1');
+    const request = await engine.service.nextRequest('cancel');
+    expect(request.session.sessionId).to.equal('session-1');
   });
 
   it('of a failed upload is resumed by the same file, added again, and not canceled with the failed upload', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const engine = await halfWay({}, { store });
     (await engine.service.nextRequest('put')).refuse(new UploaderError('forbidden', 'no', { status: 403 }));
-    await engine.hears('upload-failed');
+    await engine.waitForChange('upload-failed');
     const failed = engine.id('a.bin');
     engine.service.answerAll('cancel');
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
-    await engine.hears('upload-started', 2);
+    await engine.waitForChange('upload-started', 2);
     expect(engine.details('upload-started')[1]?.resumedBytes).to.equal(1000);
     await engine.uploader.remove(failed);
     expect(engine.service.count('cancel')).to.equal(0);
     expect(await store.list()).to.have.length(1);
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(1);
   });
 
   it('is deleted when the user signs out, also that of another owner, which is not in the list', async () => {
-    const store = await leftBehind(fileOf(1, 2500, 'a.bin'), { owner: 'ann' });
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'), { owner: 'ann' });
     const engine = new TestEngine({ owner: 'bob' }, { store });
     await engine.uploader.signOut();
     expect(await store.list()).to.deep.equal([]);
@@ -106,7 +106,7 @@ describe('saved data of an upload', () => {
     'the sign-out call fails': { logoutPath: '/auth/logout', auth: 'popup', silent: 'off' },
   } as const))
     it(`is deleted before any call, with the upload and the data of another owner, even if ${what}`, async () => {
-      const store = await leftBehind(fileOf(2, 2500, 'salary.pdf'), { owner: 'ann' });
+      const store = await createUnfinished(fileOf(2, 2500, 'salary.pdf'), { owner: 'ann' });
       const engine = await halfWay({ owner: 'bob' }, { store });
       engine.uploader.configure({ ...engine.input, ...settings, owner: 'bob' });
       const left = engine.uploader.signOut();
@@ -118,7 +118,7 @@ describe('saved data of an upload', () => {
       await left;
       expect(await store.list()).to.deep.equal([]);
       expect(
-        engine.told().filter((name) => name.startsWith('upload-c') || name === 'file-removed'),
+        engine.changeNames().filter((name) => name.startsWith('upload-c') || name === 'file-removed'),
       ).to.deep.equal(['upload-canceled', 'file-removed']);
     });
 
@@ -174,7 +174,7 @@ describe('saved data of an upload', () => {
     const engine = await halfWay({ clientId: 'two-tabs' }, { store });
     engine.service.answerAll('cancel');
     new BroadcastChannel(`secure-uploader:sign-out:${SERVICE_URL} two-tabs`).postMessage('signed-out');
-    await engine.hears('signed-out');
+    await engine.waitForChange('signed-out');
     expect(engine.details('signed-out')).to.deep.equal([{ reason: 'other-tab' }]);
     expect(engine.uploader.snapshot.files).to.deep.equal([]);
     await untilAsync(async () => (await store.list()).length === 0);
@@ -194,7 +194,7 @@ describe('saved data of an upload', () => {
       },
     );
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(asked).to.deep.equal([]);
   });
 
@@ -204,7 +204,7 @@ describe('saved data of an upload', () => {
     const engine = await halfWay({}, { store: { ...store, find } });
     expect(engine.row('a.bin')?.warning).to.equal('store-unavailable');
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.row('a.bin')?.warning).to.equal(undefined);
   });
 });

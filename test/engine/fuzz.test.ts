@@ -3,7 +3,7 @@
 
 import fc from 'fast-check';
 import { createModelStore, readScope, World } from '../support/model.ts';
-import { happening } from '../support/model-commands.ts';
+import { anyCommand } from '../support/model-commands.ts';
 
 const { isFullRun, seed: only } = await readScope();
 const COUNT = isFullRun && 'userAgentData' in navigator ? 100 : 4;
@@ -17,7 +17,7 @@ async function fuzz(seed: number): Promise<void> {
   world.open();
   const texts: string[] = [];
   try {
-    for (const { text, step } of fc.sample(happening, { seed, numRuns: STEPS })) {
+    for (const { text, step } of fc.sample(anyCommand, { seed, numRuns: STEPS })) {
       texts.push(text);
       await world.take(text, step);
       if (world.random() < 0.5) await new Promise((resolve) => setTimeout(resolve, world.random() * 3));

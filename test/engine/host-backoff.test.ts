@@ -21,7 +21,7 @@ describe('a service that responds with Retry-After', () => {
     await engine.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
     engine.uploader.configure({ ...engine.input, baseUrl: 'https://other.test' });
     await engine.uploader.addFiles([fileOf(3, 10, 'c.bin')]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.details('upload-completed').map(({ name }) => name)).to.deep.equal(['c.bin']);
     expect(engine.service.count('open')).to.equal(2);
   });

@@ -39,7 +39,7 @@ async function createEngine(settings: SettingsInput = {}) {
   uploader.onChange(({ name }) => done.push(name));
   const finished = (count = 1): Promise<void> =>
     until(() => done.filter((name) => name === 'uploads-finished').length >= count);
-  return { finished, reasons, told: done, uploader };
+  return { finished, reasons, reported: done, uploader };
 }
 
 /** The bytes of a finished file. */
@@ -51,7 +51,7 @@ async function download(fileId: string): Promise<Blob> {
 
 describe('a page with its own token', () => {
   it('uploads three files with one call for the token, and the service has the same bytes', async () => {
-    const { finished, reasons, told, uploader } = await createEngine();
+    const { finished, reasons, reported, uploader } = await createEngine();
     const files = [freshFile(1_000_000), freshFile(65_536), freshFile(1)];
     const fileIds = new Map<string, string>();
     uploader.on('upload-completed', ({ name, commit }) => {
@@ -61,7 +61,7 @@ describe('a page with its own token', () => {
     await finished();
     expect(uploader.snapshot.files.map(({ phase }) => phase)).to.deep.equal(['done', 'done', 'done']);
     expect(reasons).to.deep.equal(['first']);
-    expect(told).not.to.include('auth-required');
+    expect(reported).not.to.include('auth-required');
     for (const file of files) {
       expect(await sha256(await download(fileIds.get(file.name) ?? ''))).to.equal(await sha256(file));
     }

@@ -64,7 +64,7 @@ it('a service with invalid responses completes no upload without a receipt for e
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     // Its `Retry-After` may be long.
     const waits = (): boolean => (engine.row('a.bin')?.retryAt ?? 0) > Date.now() + 1000;
-    await until(() => engine.told().some((name) => /completed|failed$/.test(name)) || waits());
+    await until(() => engine.changeNames().some((name) => /completed|failed$/.test(name)) || waits());
     for (const { chunks } of engine.details('upload-completed')) {
       const tickets = said.filter((each) => each.path.endsWith('/chunks') && isOk(each));
       for (const { receipt } of chunks)

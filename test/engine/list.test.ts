@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../support/engine.ts';
+import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -48,7 +48,7 @@ describe('files that are added', () => {
       ['large.bin', 'file-too-large', 2000],
       ['three.bin', 'too-many-files', 2],
     ]);
-    expect(engine.told().filter((name) => name === 'file-rejected')).to.have.length(3);
+    expect(engine.changeNames().filter((name) => name === 'file-rejected')).to.have.length(3);
     const [first] = uploader.snapshot.rejections;
     uploader.dismissRejections([first?.id ?? '']);
     expect(uploader.snapshot.rejections).to.have.length(2);
@@ -80,13 +80,13 @@ describe('files that are added', () => {
     await engine.uploader.addFiles(named('one.bin', 'two.bin'));
     expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['too-many-files']);
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     await engine.uploader.addFiles(named('three.bin'));
     expect(engine.row('three.bin')).not.to.equal(undefined);
   });
 
   it('are not rejected without `multiple` because an upload of an earlier visit still needs its file', async () => {
-    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
     const engine = new TestEngine({ multiple: false }, { store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles(named('one.bin', 'two.bin'));
@@ -104,7 +104,7 @@ describe('files that are added', () => {
     await engine.uploader.addFiles(named('open.bin', 'secret.bin'));
     expect(asked).to.deep.equal(['open.bin', 'secret.bin']);
     expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['open.bin']);
-    expect(engine.told()).to.deep.equal(['file-added']);
+    expect(engine.changeNames()).to.deep.equal(['file-added']);
   });
 
   it('twice are two uploads, both complete, whose bytes are sent once', async () => {
@@ -112,7 +112,7 @@ describe('files that are added', () => {
     const file = fileOf(5, 2500, 'same.bin');
     engine.service.answerAll();
     await engine.uploader.addFiles([file, file]);
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     expect(engine.phases()).to.deep.equal(['done', 'done']);
     expect(engine.service.puts).to.have.length(3);
     expect(engine.service.count('open')).to.equal(2);
@@ -195,11 +195,11 @@ describe('with `manual`', () => {
     expect(engine.service.log).to.deep.equal([]);
     engine.service.answerAll();
     await engine.uploader.start(engine.id('two.bin'));
-    await engine.hears('upload-completed');
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('upload-completed');
+    await engine.waitForChange('uploads-finished');
     expect(engine.phases()).to.deep.equal(['queued', 'done', 'queued']);
     await engine.uploader.start();
-    await engine.hears('uploads-finished', 2);
+    await engine.waitForChange('uploads-finished', 2);
     expect(engine.phases()).to.deep.equal(['done', 'done', 'done']);
   });
 });
@@ -210,7 +210,7 @@ describe('rows', () => {
     engine.service.answerAll();
     await engine.uploader.addFiles(named('done.bin', 'canceled.bin', 'waiting.bin'));
     await engine.uploader.start(engine.id('done.bin'));
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     await engine.uploader.cancel(engine.id('canceled.bin'));
     await engine.uploader.clear();
     expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['waiting.bin']);
@@ -227,7 +227,7 @@ describe('rows', () => {
     const id = engine.id('twice.bin');
     await Promise.all([engine.uploader.remove(id), engine.uploader.remove(id)]);
     await engine.uploader.remove(id);
-    expect(engine.told().filter((name) => name !== 'uploads-finished')).to.deep.equal([
+    expect(engine.changeNames().filter((name) => name !== 'uploads-finished')).to.deep.equal([
       'file-added',
       'upload-started',
       'upload-canceled',

@@ -105,13 +105,13 @@ describe('a listener', () => {
         if (sentBytes === sizeBytes && commands.length === 0) commands.push(engine.uploader[name](id));
       });
       await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
-      await engine.hears('upload-completed');
+      await engine.waitForChange('upload-completed');
       await Promise.all(commands);
       await engine.uploader.close();
       expect(commands).to.have.length(1);
       expect(engine.phase('a.bin')).to.equal('done');
       expect(engine.service.count('commit')).to.equal(1);
-      expect(engine.told('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-completed']);
+      expect(engine.changeNames('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-completed']);
     }
   });
 
@@ -120,13 +120,13 @@ describe('a listener', () => {
     engine.service.answerAll('open', 'presign', 'cancel');
     await engine.uploader.addFiles([1, 2, 3].map((seed) => fileOf(seed, 900, `${seed}.bin`)));
     await until(() => engine.service.waiting('put').length === 3);
-    const told = deferred();
+    const reported = deferred();
     engine.uploader.on('upload-paused', ({ id }) => {
-      void engine.uploader.cancel(id).then(told.resolve, told.reject);
+      void engine.uploader.cancel(id).then(reported.resolve, reported.reject);
     });
     const first = engine.id('1.bin');
     await engine.uploader.pause(first);
-    await told.promise;
+    await reported.promise;
     engine.uploader.on('upload-paused', () => undefined);
     await engine.uploader.pause();
     expect(engine.phases()).to.deep.equal(['canceled', 'canceled', 'canceled']);
@@ -139,7 +139,7 @@ describe('a listener', () => {
       if (warning === 'file-unreadable') void engine.uploader.cancel(id);
     });
     await engine.uploader.addFiles([onDrive(fileOf(1, 2500, 'a.bin'), { isAway: true })]);
-    await engine.hears('upload-canceled');
+    await engine.waitForChange('upload-canceled');
     expect(engine.phase('a.bin')).to.equal('canceled');
   });
 });

@@ -30,7 +30,7 @@ describe('a file that cannot be read any more', () => {
   it('is requested again, with the error beside it, while other files continue', async () => {
     const engine = await lost();
     expect(engine.row('away.bin')).to.include({ phase: 'paused', warning: 'file-unreadable' });
-    expect(engine.told('away.bin')).not.to.include('upload-failed');
+    expect(engine.changeNames('away.bin')).not.to.include('upload-failed');
     expect(engine.details('upload-paused').map(({ reason }) => reason)).to.deep.equal(['needs-file']);
   });
 
@@ -63,7 +63,7 @@ describe('a file that cannot be read any more', () => {
     expect(engine.id('away.bin')).not.to.equal(id);
     expect(engine.row('away.bin')?.sizeBytes).to.equal(3000);
     expect(engine.uploader.snapshot.files).to.have.length(2);
-    expect(engine.told()).not.to.include('upload-canceled');
+    expect(engine.changeNames()).not.to.include('upload-canceled');
     expect(engine.details('uploads-finished').at(-1)).to.include({ doneCount: 2, waitingCount: 0 });
   });
 
@@ -94,12 +94,12 @@ describe('a file that cannot be read any more', () => {
     const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
     engine.service.answerAll();
     await engine.uploader.addFiles(cards.map((card, at) => onDrive(card, drives[at] ?? { isAway: true })));
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     expect(engine.details('uploads-finished')).to.deep.equal([
       { doneCount: 0, failedCount: 0, canceledCount: 0, waitingCount: 2 },
     ]);
     await engine.uploader.addFiles([fileOf(2, 800, 'photo.jpg')]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.phases()).to.deep.equal(['paused', 'done']);
     expect(engine.uploader.snapshot.files[1]?.warning).to.equal(undefined);
   });
@@ -114,7 +114,7 @@ describe('a file that cannot be read any more', () => {
     await engine.uploader.addFiles([onDrive(fileOf(1, 25_000, 'away.bin'), drive)]);
     await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
     expect(engine.row('away.bin')?.warning).to.equal('file-unreadable');
-    expect(engine.told('away.bin')).not.to.include('upload-failed');
+    expect(engine.changeNames('away.bin')).not.to.include('upload-failed');
     expect(engine.service.count('commit')).to.equal(0);
   });
 
@@ -124,15 +124,15 @@ describe('a file that cannot be read any more', () => {
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([onDrive(fileOf(1, 25_000, 'away.bin'), drive)]);
     (await engine.service.nextRequest('put')).answer();
-    await engine.hears('chunk-uploaded');
+    await engine.waitForChange('chunk-uploaded');
     await engine.uploader.pause();
     drive.isAway = true;
     await engine.uploader.resume();
     await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
-    expect(engine.told('away.bin')).not.to.include('upload-failed');
+    expect(engine.changeNames('away.bin')).not.to.include('upload-failed');
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 25_000, 'away.bin')]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(new Set(engine.service.puts).size).to.equal(25);
     expect(engine.details('upload-started').at(-1)?.resumedBytes).to.be.at.least(1000);
   });
@@ -147,7 +147,7 @@ describe('a file that cannot be read any more', () => {
     const engine = await lost();
     await engine.uploader.cancel(engine.id('away.bin'));
     await engine.uploader.addFiles([fileOf(1, 25_000, 'away.bin')]);
-    await engine.hears('upload-completed', 2);
+    await engine.waitForChange('upload-completed', 2);
     expect(engine.phases()).to.deep.equal(['canceled', 'done', 'done']);
   });
 });

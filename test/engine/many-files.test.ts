@@ -5,7 +5,7 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import { recordKey } from '../../src/store/identity.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
+import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -119,7 +119,7 @@ describe('hundreds of uploads of an earlier visit', () => {
 
   /** An engine that finds them, and the length of its list at each of the page's tasks. */
   async function visit(): Promise<{ engine: TestEngine; counts: Set<number> }> {
-    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
     const { settings } = new TestEngine({}, { store }).uploader;
     const [found] = await store.list();
     if (!found) throw new Error('there is a record');

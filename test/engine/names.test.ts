@@ -39,15 +39,15 @@ describe('a name that exists', () => {
     const engine = new TestEngine();
     await engine.uploader.addFiles([fileOf(1, 10, 'report.pdf')]);
     (await engine.service.nextRequest('open')).refuse(taken());
-    await engine.hears('upload-failed');
+    await engine.waitForChange('upload-failed');
     const id = engine.id('report.pdf');
     await engine.uploader.retry(id, 'report (2).pdf');
     const open = await engine.service.nextRequest('open');
     expect(open.fileName).to.equal('report (2).pdf');
     engine.service.answerAll();
     open.answer();
-    await engine.hears('upload-completed');
-    expect(engine.told('report (2).pdf')).to.deep.equal([
+    await engine.waitForChange('upload-completed');
+    expect(engine.changeNames('report (2).pdf')).to.deep.equal([
       'file-added',
       'upload-started',
       'upload-failed',
@@ -74,10 +74,10 @@ describe('a name that exists', () => {
       if (isFree) open.answer();
       else open.refuse(taken());
     }
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(asked).to.deep.equal(['a/report.pdf', 'a/report (2).pdf', 'a/report (3).pdf']);
     expect(engine.details('file-renamed').map(({ name }) => name)).to.deep.equal(['report (3).pdf']);
-    expect(engine.told()).not.to.include('upload-failed');
+    expect(engine.changeNames()).not.to.include('upload-failed');
   });
 
   it('is replaced after a limited number of attempts, and only for this error', async () => {
@@ -87,7 +87,7 @@ describe('a name that exists', () => {
       const open = await engine.service.nextRequest('open');
       open.refuse(open.fileName === 'b' ? new UploaderError('forbidden', 'no') : taken());
     }
-    await engine.hears('upload-failed', 2);
+    await engine.waitForChange('upload-failed', 2);
     expect(engine.row('a')?.error?.code).to.equal('name-taken');
     expect(engine.row('b')?.error?.code).to.equal('forbidden');
   });
@@ -98,14 +98,14 @@ describe('a name that exists', () => {
       engine.service.answerAll('open', 'put', 'cancel');
       await engine.uploader.addFiles([fileOf(1, sizeBytes, 'report.pdf')]);
       (await engine.service.nextRequest('presign')).refuse(new UploaderError('forbidden', 'no'));
-      await engine.hears('upload-failed');
+      await engine.waitForChange('upload-failed');
       engine.service.hold('open');
       await engine.uploader.retry(engine.id('report.pdf'), 'other.pdf');
       const open = await engine.service.nextRequest('open');
       expect(open.fileName).to.equal('other.pdf');
       open.answer();
       engine.service.answerAll();
-      await engine.hears('upload-completed');
+      await engine.waitForChange('upload-completed');
       expect(engine.service.count('open')).to.equal(2);
     }
   });
@@ -137,7 +137,7 @@ describe('a file that has another name at the service, after a reload', () => {
     expect(open.fileName).to.equal('report (2).pdf');
     open.answer();
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['report (2).pdf']);
     expect(engine.details('upload-completed')[0]?.name).to.equal('report (2).pdf');
   });
@@ -150,7 +150,7 @@ describe('a file that has another name at the service, after a reload', () => {
     await engine.uploader.retry(id);
     engine.service.answerAll();
     await engine.uploader.provide(id, file);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.uploader.snapshot.rejections).to.deep.equal([]);
   });
 
@@ -159,7 +159,7 @@ describe('a file that has another name at the service, after a reload', () => {
     const engine = new TestEngine({}, { store: { ...store, list: async () => [] } });
     engine.service.answerAll();
     await engine.uploader.addFiles([file]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(0);
     expect(engine.details('upload-completed')[0]?.name).to.equal('report (2).pdf');
   });

@@ -5,7 +5,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf, sha256 } from '../support/bytes.ts';
 import { until, untilAsync } from '../support/collect.ts';
-import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
+import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -20,7 +20,7 @@ describe('an outage', () => {
   for (const [code, status] of REFUSALS) {
     it(`that responds with ${status} once, and then opens no session, keeps the saved upload`, async () => {
       const file = fileOf(1, 5500, 'a.bin');
-      const store = await leftBehind(file);
+      const store = await createUnfinished(file);
       const engine = new TestEngine({}, { store });
       engine.service.isForgetful = true;
       engine.service.stored.add(await sha256(file.slice(0, 1000)));
@@ -30,11 +30,11 @@ describe('an outage', () => {
       (await engine.service.nextRequest('open')).refuse(
         new UploaderError('forbidden', 'outage', { status: 403 }),
       );
-      await engine.hears('upload-failed');
+      await engine.waitForChange('upload-failed');
       expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([1]);
       engine.service.answerAll();
       await engine.uploader.retry();
-      await engine.hears('upload-completed');
+      await engine.waitForChange('upload-completed');
       expect(engine.details('upload-started').at(-1)?.resumedBytes).to.equal(1000);
       expect(engine.service.puts).to.have.length(5);
     });
@@ -56,11 +56,11 @@ describe('an outage', () => {
       const open = await engine.service.nextRequest('open');
       open.refuse(new UploaderError('service-failed', 'outage', { status: 502 }));
     }
-    await engine.hears('upload-failed');
+    await engine.waitForChange('upload-failed');
     expect((await store.list()).map(({ stored }) => stored.size >= 3)).to.deep.equal([true]);
     engine.service.answerAll();
     await engine.uploader.retry();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.puts).to.have.length(20);
   });
 });

@@ -20,7 +20,7 @@ describe('pause', () => {
     const count = engine.changes.length;
     for (let round = 0; round < 20; round += 1) await settled();
     expect(engine.changes.slice(count)).to.deep.equal([]);
-    expect(engine.told('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-paused']);
+    expect(engine.changeNames('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-paused']);
   });
 
   it('and resume continue in the same session, where no stored chunk is sent again', async () => {
@@ -29,10 +29,10 @@ describe('pause', () => {
     await engine.uploader.pause();
     await engine.uploader.resume();
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.puts.filter((hash) => hash === sent)).to.have.length(1);
     expect(engine.service.count('open')).to.equal(1);
-    expect(engine.told('a.bin')).to.deep.equal([
+    expect(engine.changeNames('a.bin')).to.deep.equal([
       'file-added',
       'upload-started',
       'upload-paused',
@@ -49,7 +49,7 @@ describe('pause', () => {
     await engine.uploader.pause();
     await engine.uploader.resume();
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.puts.filter((hash) => hash === sent)).to.have.length(1);
   });
 
@@ -73,7 +73,7 @@ describe('pause', () => {
     expect(engine.service.log).to.deep.equal([]);
     engine.service.answerAll();
     await engine.uploader.resume();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
   });
 
   it('at the last chunk, from inside a listener, takes effect before the commit', async () => {
@@ -83,7 +83,7 @@ describe('pause', () => {
       if (index === 0) void engine.uploader.pause(id);
     });
     await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
-    await engine.hears('upload-paused');
+    await engine.waitForChange('upload-paused');
     for (let round = 0; round < 20; round += 1) await settled();
     expect(engine.phase('a.bin')).to.equal('paused');
     expect(engine.service.count('commit')).to.equal(0);
@@ -99,7 +99,7 @@ describe('pause', () => {
     const again = await engine.service.nextRequest('commit');
     expect(again.session).to.deep.equal(first.session);
     again.answer();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(1);
     expect(engine.service.puts).to.have.length(1);
   });
@@ -110,10 +110,10 @@ describe('pause', () => {
     engine.uploader.on('chunk-uploaded', ({ id }) => void engine.uploader.pause(id));
     await engine.uploader.addFiles([fileOf(1, 9500, 'a.bin')]);
     (await engine.service.nextRequest('put')).answer();
-    await engine.hears('upload-paused');
+    await engine.waitForChange('upload-paused');
     for (let round = 0; round < 20; round += 1) await settled();
     expect(engine.phase('a.bin')).to.equal('paused');
-    expect(engine.told('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-paused']);
+    expect(engine.changeNames('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-paused']);
     expect(engine.service.waiting()).to.deep.equal([]);
   });
 
@@ -123,7 +123,7 @@ describe('pause', () => {
     const resumed = engine.uploader.resume();
     await Promise.all([paused, resumed]);
     engine.service.answerAll();
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     await until(() => engine.phase('a.bin') === 'done');
     expect(engine.service.count('commit')).to.equal(1);
   });
@@ -135,7 +135,7 @@ describe('pause', () => {
     expect(engine.phases()).to.deep.equal(['paused', 'paused', 'paused']);
     engine.service.answerAll();
     await engine.uploader.resume();
-    await engine.hears('upload-completed', 3);
+    await engine.waitForChange('upload-completed', 3);
     expect(engine.phases()).to.deep.equal(['done', 'done', 'done']);
   });
 
@@ -144,7 +144,7 @@ describe('pause', () => {
     engine.service.answerAll();
     await engine.uploader.addFiles(three());
     await engine.uploader.pause(engine.id('2.bin'));
-    await engine.hears('upload-completed', 2);
+    await engine.waitForChange('upload-completed', 2);
     await settled();
     expect(engine.phases()).to.deep.equal(['done', 'paused', 'done']);
   });
@@ -175,10 +175,10 @@ describe('a suspended list', () => {
     const other = new TestEngine({}, { store });
     other.service.answerAll();
     await other.uploader.addFiles([file]);
-    await other.hears('upload-completed');
+    await other.waitForChange('upload-completed');
     aside.service.answerAll();
     aside.uploader.restore();
-    await aside.hears('upload-completed');
+    await aside.waitForChange('upload-completed');
   });
 
   it('loses nothing: once it is restored, no stored chunk is sent again', async () => {
@@ -189,7 +189,7 @@ describe('a suspended list', () => {
     expect((await store.list()).map(({ stored }) => stored.size)).to.deep.equal([1]);
     engine.service.answerAll();
     engine.uploader.restore();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.details('upload-started').map(({ resumedBytes }) => resumedBytes)).to.deep.equal([0, 1000]);
     expect(engine.service.count('open')).to.equal(1);
   });

@@ -27,7 +27,7 @@ describe('a large file whose bytes do not arrive', () => {
     engine.service.answerAll();
     const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
     await engine.uploader.addFiles([unreadable(40_000, 'slow.bin'), ...small]);
-    await engine.hears('upload-completed', small.length);
+    await engine.waitForChange('upload-completed', small.length);
     expect(engine.phase('slow.bin')).not.to.equal('done');
   });
 });

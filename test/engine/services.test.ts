@@ -5,7 +5,7 @@ import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
-import { closeEngines, leftBehind, TestEngine } from '../support/engine.ts';
+import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 
 afterEach(closeEngines);
@@ -43,7 +43,7 @@ describe('a service', () => {
     for (let at = 0; at < 5; at += 1) {
       engine.uploader.configure({ ...engine.input, parentId: `folder-${at}`, chunkSize: 1000 + at });
       await engine.uploader.addFiles([fileOf(at + 1, 10, `${at}.bin`)]);
-      await engine.hears('upload-completed', at + 1);
+      await engine.waitForChange('upload-completed', at + 1);
     }
     expect(madeCount).to.equal(1);
     engine.uploader.configure({ ...engine.input, baseUrl: 'https://two.test' });
@@ -69,7 +69,7 @@ describe('a service', () => {
     await until(() => one.waiting('put').length === 1);
     engine.uploader.configure({ ...engine.input, baseUrl: 'https://two.test' });
     await engine.uploader.addFiles([fileOf(1, 900, 'b.bin')]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.phase('b.bin')).to.equal('done');
   });
 });
@@ -129,14 +129,14 @@ describe('files that are being added', () => {
       engine.uploader.restore();
       await adding;
     });
-    await engine.hears('upload-completed', files.length);
+    await engine.waitForChange('upload-completed', files.length);
     expect(closedCalls).to.equal(0);
   });
 });
 
 describe('an upload of an earlier visit', () => {
   it('is removed without asking a user to sign in', async () => {
-    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
     let askedCount = 0;
     const getToken = (): Promise<string> => {
       askedCount += 1;
@@ -162,7 +162,7 @@ describe('an upload of an earlier visit', () => {
         super.close();
       }
     }
-    const store = await leftBehind(fileOf(1, 2500, 'a.bin'));
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
     globalThis.BroadcastChannel = Counted;
     try {
       for (const end of ['suspend', 'close'] as const) {

@@ -174,9 +174,10 @@ describe('the snapshot', () => {
   const storeOf = (...files: FileSnapshot[]): SnapshotStore => {
     const store = new SnapshotStore(auth);
     for (const file of files) {
-      const { id, name, relativePath, sizeBytes, type, parentId, phase, error, pauseReason, ...told } = file;
+      const { id, name, relativePath, sizeBytes, type, parentId, phase, error, pauseReason, ...reported } =
+        file;
       store.apply({ name: 'file-added', detail: { id, name, relativePath, sizeBytes, type, parentId } });
-      const detail = { ...told, id, sizeBytes, phase };
+      const detail = { ...reported, id, sizeBytes, phase };
       store.apply({ name: 'upload-progress', detail: { ...detail, phase: 'uploading' } } as Change);
       if (phase === 'done' || phase === 'canceled')
         store.apply({

@@ -6,7 +6,7 @@ import type { StoredChunk } from '../../src/core/types.ts';
 import { Progress } from '../../src/engine/transfer/progress.ts';
 import { describeError, type RunContext, type RunTarget, reportsOf } from '../../src/engine/upload-run.ts';
 import { plan } from '../../src/pipeline/plan.ts';
-import { hearing } from '../support/console.ts';
+import { captureWarnings } from '../support/console.ts';
 
 const ignore = (): void => undefined;
 
@@ -90,9 +90,9 @@ describe('an error that ended an upload', () => {
   });
 
   it("is reported to the page's author, once, if the page set an invalid value", () =>
-    hearing((told) => {
+    captureWarnings((warnings) => {
       for (const code of ['bad-config', 'bad-config', 'network'] as const)
         describeError(new UploaderError(code, `the ${code} of a test`));
-      expect(told).to.deep.equal(['secure-uploader: the bad-config of a test']);
+      expect(warnings).to.deep.equal(['secure-uploader: the bad-config of a test']);
     }));
 });

@@ -110,9 +110,9 @@ describe('npm run check', () => {
 
   test('rejects each test that is focused, skipped, unwritten or empty', () => {
     assert.match(faultyRun.output, /^FAIL focused, skipped, empty tests/m);
-    const told = [...faultyRun.output.matchAll(/^test\/incomplete\.test\.mjs:(\d+): this test (.+)$/gm)];
+    const reported = [...faultyRun.output.matchAll(/^test\/incomplete\.test\.mjs:(\d+): this test (.+)$/gm)];
     const lines = incomplete.split('\n').flatMap((line, at) => (/^(?!import)./.test(line) ? [at + 1] : []));
-    assert.deepEqual([...new Set(told.map(([, line]) => Number(line)))], lines, faultyRun.output);
+    assert.deepEqual([...new Set(reported.map(([, line]) => Number(line)))], lines, faultyRun.output);
     assert.match(faultyRun.output, /:3: this test is marked "only"$/m);
     assert.match(faultyRun.output, /:9: this test has the option "skip"$/m);
     assert.match(faultyRun.output, /:15: this test is an empty test$/m);

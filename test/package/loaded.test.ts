@@ -11,7 +11,7 @@ import { type Browser, chromium, type Page } from 'playwright';
 import { build } from 'vite';
 import { type Service, startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
-import { PATIENCE_MS } from '../e2e/support/browser.ts';
+import { TIMEOUT_MS } from '../e2e/support/browser.ts';
 import { type PackedApp, sharedApp } from './packed.ts';
 import './contents.ts';
 import './sign-in-size.ts';
@@ -60,10 +60,10 @@ function upload(
       element.setAttribute('hash', hash);
       element.getToken = () => token;
       document.body.append(element);
-      const ended = new Promise<{ type: string; told: string }>((resolve) => {
+      const ended = new Promise<{ type: string; reported: string }>((resolve) => {
         const onEnd = (event: Event): void => {
           const { chunks, code } = (event as CustomEvent).detail;
-          resolve({ type: event.type, told: chunks?.[0]?.hash ?? code });
+          resolve({ type: event.type, reported: chunks?.[0]?.hash ?? code });
         };
         for (const type of ['upload-completed', 'upload-failed', 'file-rejected'])
           element.addEventListener(type, onEnd);
@@ -103,7 +103,7 @@ describe('The package in a page', () => {
   async function open(url: string): Promise<{ page: Page; errors: string[] }> {
     service.allowOrigin(new URL(url).origin);
     const page = await browser.newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(TIMEOUT_MS);
     // tsx adds calls of it to functions, also to those that are sent to the page.
     await page.addInitScript('globalThis.__name = (value) => value');
     const errors: string[] = [];
@@ -130,7 +130,7 @@ describe('The package in a page', () => {
       page.waitForEvent('worker'),
       upload(page, vector.text, settings),
     ]);
-    assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
+    assert.deepEqual(ended, { type: 'upload-completed', reported: vector.hash });
     assert.match(worker.url(), /^blob:/);
     assert.deepEqual(cdn.asked.toSorted(), ['/hash.worker.js', '/secure-uploader.min.js']);
     assert.deepEqual(errors, []);
@@ -141,11 +141,11 @@ describe('The package in a page', () => {
     const spoiled = `${await readFile(join(folder, 'hash.worker.js'), 'utf8')}\nglobalThis.isSpoiled = true;`;
     const { page } = await openFromCdn(t, { '/hash.worker.js': spoiled });
     const ended = await upload(page, vector.text, settings);
-    assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
+    assert.deepEqual(ended, { type: 'upload-completed', reported: vector.hash });
     assert.equal(page.workers().length, 0);
     // An algorithm that the bundle cannot hash without a worker is an error of the page, reported once and not retried.
     const refused = await upload(page, vector.text, settings, 'blake3');
-    assert.deepEqual(refused, { type: 'upload-failed', told: 'bad-config' });
+    assert.deepEqual(refused, { type: 'upload-failed', reported: 'bad-config' });
   });
 
   test('continues without a worker whose file never loads', async (t) => {
@@ -186,7 +186,7 @@ await import('secure-uploader/define');`,
       page.waitForEvent('worker'),
       upload(page, vector.text, settings),
     ]);
-    assert.deepEqual(ended, { type: 'upload-completed', told: vector.hash });
+    assert.deepEqual(ended, { type: 'upload-completed', reported: vector.hash });
     assert.match(worker.url(), /\/assets\/hash\.worker-[^/]+\.js$/);
     assert.deepEqual(errors, []);
     const isLogin = (path: string): boolean => path.includes('secure-uploader-login');

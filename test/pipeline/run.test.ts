@@ -15,7 +15,7 @@ const changed = (file: File, at: number): File =>
 describe('an upload', () => {
   it('opens a session, requests tickets, sends every chunk, and commits them in order', async () => {
     const file = fileOf(20, 4500);
-    const { controller, pagePool, service, start, told } = setUpRun(file);
+    const { controller, pagePool, service, start, reported } = setUpRun(file);
     const running = start();
     (await service.nextRequest('open')).answer();
     const first = await service.nextRequest('presign');
@@ -34,8 +34,8 @@ describe('an upload', () => {
     expect(result.chunks.map(({ receipt }) => receipt)).to.deep.equal(commit.receipts);
     expect(result.body).to.deep.equal({ file_id: 'file-1' });
     expect(result.session.sessionId).to.equal('session-1');
-    expect(told[0]).to.equal('opened 5');
-    expect(told.at(-1)).to.equal('commit');
+    expect(reported[0]).to.equal('opened 5');
+    expect(reported.at(-1)).to.equal('commit');
     expect(pagePool.freeBytes).to.equal(PAGE_BYTES);
     expect(controller.signal.aborted).to.equal(false);
   });
@@ -116,14 +116,14 @@ describe('an upload', () => {
   });
 
   it('that is canceled before its session is open reports no chunk', async () => {
-    const { controller, parts, start, told } = setUpRun(fileOf(28, 6500));
+    const { controller, parts, start, reported } = setUpRun(fileOf(28, 6500));
     const identify = async () => {
       controller.abort('canceled');
       return { key: 'a', firstSliceHash: 'first' };
     };
     Object.assign(parts, { identify });
     expect(await rejection(start())).to.equal('canceled');
-    expect(told).to.deep.equal([]);
+    expect(reported).to.deep.equal([]);
   });
 
   it('that fails releases its memory', async () => {
@@ -140,7 +140,7 @@ describe('an upload', () => {
 describe('an upload resumed from an earlier visit', () => {
   it('sends only missing chunks, first, and verifies recorded ones after them', async () => {
     const file = fileOf(30, 4500);
-    const { keeper, service, start, told } = setUpRun(file, { width: 1 });
+    const { keeper, service, start, reported } = setUpRun(file, { width: 1 });
     keeper.records.set(file.name, await recordOf(file, [0, 1, 3]));
     const hashes = await hashesOf(file);
     for (const at of [0, 1, 3]) service.stored.add(hashes[at] as string);
@@ -148,7 +148,7 @@ describe('an upload resumed from an earlier visit', () => {
     const { chunks } = await start();
     expect(service.puts).to.have.members([hashes[2], hashes[4]]);
     expect(service.log).not.to.include('open');
-    expect(told.filter((line) => line.startsWith('hashed'))).to.deep.equal(
+    expect(reported.filter((line) => line.startsWith('hashed'))).to.deep.equal(
       [2, 4, 0, 1, 3].map((at) => `hashed ${at}`),
     );
     expect(
@@ -205,7 +205,7 @@ describe('a session that is lost', () => {
   ] as const) {
     it(`(${name}) is opened again once, with new tickets for every chunk, and nothing is sent twice`, async () => {
       const file = fileOf(40, 4500);
-      const { keeper, service, start, told } = setUpRun(file);
+      const { keeper, service, start, reported } = setUpRun(file);
       service.answerAll('open', 'put');
       const running = start();
       (await service.nextRequest('presign')).answer();
@@ -219,8 +219,8 @@ describe('a session that is lost', () => {
       await running;
       expect(service.puts).to.have.length(5);
       expect(service.count('open')).to.equal(2);
-      expect(told.filter((line) => line.startsWith('session'))).to.deep.equal(['session-1', 'session-2']);
-      expect(told.filter((line) => line.startsWith('hashed'))).to.have.length(5);
+      expect(reported.filter((line) => line.startsWith('session'))).to.deep.equal(['session-1', 'session-2']);
+      expect(reported.filter((line) => line.startsWith('hashed'))).to.have.length(5);
     });
   }
 
@@ -261,7 +261,7 @@ describe('a commit that finds chunks missing', () => {
   it('sends those again, and no others, and repeats the commit', async () => {
     const file = fileOf(50, 4500);
     const hashes = await hashesOf(file);
-    const { service, start, told } = setUpRun(file);
+    const { service, start, reported } = setUpRun(file);
     service.answerAll('open', 'presign', 'put');
     const running = start();
     const missing = [hashes[1] as string, hashes[3] as string];
@@ -274,7 +274,7 @@ describe('a commit that finds chunks missing', () => {
     const { chunks } = await running;
     expect(service.puts.slice(5)).to.have.members(missing);
     expect(chunks.map(({ hash }) => hash)).to.deep.equal(hashes);
-    expect(told.filter((line) => line === 'commit')).to.have.length(2);
+    expect(reported.filter((line) => line === 'commit')).to.have.length(2);
   });
 
   it('for the second time fails the file', async () => {

@@ -11,7 +11,7 @@ import { networkError, setUpSending } from '../support/sending.ts';
 
 describe('a PUT that fails', () => {
   it('is retried with a fresh ticket, and its progress restarts', async () => {
-    const { parts, renewed, service, ticketed, told } = await setUpSending([1]);
+    const { parts, renewed, service, ticketed, reported } = await setUpSending([1]);
     const sending = collect(upload(streamOf(await ticketed()), parts));
     const first = await service.nextRequest('put');
     first.tell(400);
@@ -22,7 +22,7 @@ describe('a PUT that fails', () => {
     const [stored] = await sending;
     expect(renewed).to.deep.equal([0]);
     expect(stored?.receipt).to.equal('receipt-2');
-    expect(told.filter((line) => line !== 'read')).to.deep.equal([
+    expect(reported.filter((line) => line !== 'read')).to.deep.equal([
       'put 0',
       'sent 400 of 0',
       'sent 0 of 0',
@@ -59,12 +59,12 @@ describe('a PUT that fails', () => {
   });
 
   it('keeps nothing in memory while it waits: the bytes are read again, and must be the same', async () => {
-    const { parts, service, ticketed, told } = await setUpSending([1]);
+    const { parts, service, ticketed, reported } = await setUpSending([1]);
     const sending = collect(upload(streamOf(await ticketed()), parts));
     (await service.nextRequest('put')).refuse(networkError());
     (await service.nextRequest('put')).answer();
     await sending;
-    expect(told.filter((line) => line === 'read')).to.have.length(1);
+    expect(reported.filter((line) => line === 'read')).to.have.length(1);
   });
 
   it('does not fail all chunks of a file in turn while the storage is down', async () => {
@@ -190,7 +190,7 @@ describe('a PUT that fails', () => {
 
   it('is retried immediately, with a fresh ticket and no attempt counted, when the network changes', async () => {
     let change = new AbortController();
-    const { parts, renewed, service, told, ticketed } = await setUpSending([1], {
+    const { parts, renewed, service, reported, ticketed } = await setUpSending([1], {
       policy: { attempts: 1, baseMs: 1e9, capMs: 1e9 },
       connectionChange: () => change.signal,
     });
@@ -203,6 +203,6 @@ describe('a PUT that fails', () => {
     (await service.nextRequest('put')).answer();
     expect(await sending).to.have.length(1);
     expect(renewed).to.deep.equal([0]);
-    expect(told).not.to.include('wait');
+    expect(reported).not.to.include('wait');
   });
 });

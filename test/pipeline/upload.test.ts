@@ -255,10 +255,10 @@ describe('memory', () => {
   });
 
   it('of a chunk that was hashed far ahead is read before it is sent, and a changed file is detected', async () => {
-    const { parts, service, ticketed, told } = await setUpSending([1]);
+    const { parts, service, ticketed, reported } = await setUpSending([1]);
     service.answerAll();
     await collect(upload(streamOf(await ticketed(false)), parts));
-    expect(told.filter((line) => line === 'read')).to.have.length(1);
+    expect(reported.filter((line) => line === 'read')).to.have.length(1);
     const changed = { ...parts, receipts: new Map(), file: new Blob([bytesOf(2, CHUNK)]) };
     service.stored.clear();
     const error = await rejection<UploaderError>(collect(upload(streamOf(await ticketed(false)), changed)));
@@ -282,7 +282,7 @@ describe('an abort', () => {
   });
 
   it('directly after a slot was granted starts no PUT', async () => {
-    const { controller, parts, service, ticketed, told } = await setUpSending([1, 2, 3]);
+    const { controller, parts, service, ticketed, reported } = await setUpSending([1, 2, 3]);
     const sending = (async () => {
       for await (const _ of upload(streamOf(await ticketed()), parts)) controller.abort('paused');
     })();
@@ -291,7 +291,7 @@ describe('an abort', () => {
     await service.nextRequest('put');
     first.answer();
     expect(await rejection(sending)).to.equal('paused');
-    expect(told.filter((line) => line.startsWith('put'))).to.have.length.at.most(3);
+    expect(reported.filter((line) => line.startsWith('put'))).to.have.length.at.most(3);
     expect(service.waiting('put')).to.deep.equal([]);
   });
 });

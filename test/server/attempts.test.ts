@@ -15,10 +15,10 @@ const step = (rig: Rig, from: Answer, action: string, method: string, code?: str
 test('of many codes that are sent at once, over as many sign-ins, five are checked', async (t) => {
   const rig = await startRig();
   t.after(() => rig.end());
-  const begun = await Promise.all(Array.from({ length: 25 }, () => enter(rig, 'tom')));
+  const started = await Promise.all(Array.from({ length: 25 }, () => enter(rig, 'tom')));
   const right = await rig.service.people.totp('tom');
   const answers = await Promise.all(
-    begun.map((from, index) => step(rig, from, 'answer', 'totp', index < 24 ? '000000' : right)),
+    started.map((from, index) => step(rig, from, 'answer', 'totp', index < 24 ? '000000' : right)),
   );
   const said = answers.map(({ body }) => body.status as string);
   assert.ok(said.filter((status) => status === 'challenge').length < 5, `wrong, and not locked yet: ${said}`);
@@ -33,8 +33,8 @@ test('of many codes that are sent at once, over as many sign-ins, five are check
 test('a lock of the second step survives a restart, and ends after a quarter of an hour', async (t) => {
   const rig = await startRig();
   t.after(() => rig.end());
-  const begun = await Promise.all(Array.from({ length: 9 }, () => enter(rig, 'tom')));
-  await Promise.all(begun.map((from) => step(rig, from, 'answer', 'totp', '000000')));
+  const started = await Promise.all(Array.from({ length: 9 }, () => enter(rig, 'tom')));
+  await Promise.all(started.map((from) => step(rig, from, 'answer', 'totp', '000000')));
   await rig.restart();
   assert.equal((await enter(rig, 'tom')).body.status, 'locked');
   rig.service.clock.shift(15 * 60_000 + 1000);

@@ -39,7 +39,7 @@ test('without a session, prompt=none responds with login_required and shows noth
 });
 
 test('errors of a request are reported to a registered callback page only', async () => {
-  const told: [Record<string, string | undefined>, string][] = [
+  const reported: [Record<string, string | undefined>, string][] = [
     [{ response_type: 'token' }, 'unsupported_response_type'],
     [{ response_type: undefined }, 'unsupported_response_type'],
     [{ code_challenge_method: 'plain' }, 'invalid_request'],
@@ -48,7 +48,7 @@ test('errors of a request are reported to a registered callback page only', asyn
     [{ state: undefined }, 'invalid_request'],
     [{ response_mode: 'web_message' }, 'invalid_request'],
   ];
-  for (const [changes, error] of told) {
+  for (const [changes, error] of reported) {
     const { status, headers } = await ask(rig.service, 'GET', authorizePath(changes));
     assert.equal(status, 303);
     const location = new URL(headers.get('location') ?? '');

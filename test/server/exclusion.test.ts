@@ -6,13 +6,13 @@ import {
   type Answer,
   actAs,
   ask,
-  type Begun,
   begin,
   hashOf,
   type Person,
   put,
   type Rig,
   randomChunks,
+  type StartedUpload,
   startRig,
 } from './support.ts';
 
@@ -24,15 +24,16 @@ before(async () => {
 });
 after(() => rig.end());
 
-const cancel = ({ passport }: Begun): Promise<Answer> =>
+const cancel = ({ passport }: StartedUpload): Promise<Answer> =>
   ask(rig.service, 'DELETE', '/files/uploadsession', {
     headers: { authorization: `Bearer ${alice.token}`, 'x-service-uploadsession': passport },
   });
 
-async function stored(chunks: Uint8Array[]): Promise<Begun> {
-  const begun = await begin(alice, chunks);
-  for (const [index, url] of begun.urls.entries()) if (url) await put(url, chunks[index] ?? new Uint8Array());
-  return begun;
+async function stored(chunks: Uint8Array[]): Promise<StartedUpload> {
+  const started = await begin(alice, chunks);
+  for (const [index, url] of started.urls.entries())
+    if (url) await put(url, chunks[index] ?? new Uint8Array());
+  return started;
 }
 
 async function turns(count: number): Promise<void> {
@@ -49,11 +50,11 @@ test('a commit and a cancel at once: one of them succeeds, and a confirmed file 
   const outcomes = new Set<string>();
   for (let round = 0; round < 30; round += 1) {
     const chunks = randomChunks(...Array<number>(12).fill(500));
-    const begun = await stored(chunks);
+    const started = await stored(chunks);
     const [committed, canceled] = await Promise.all([
-      alice.commit(begun.passport, begun.hashes, begun.receipts),
+      alice.commit(started.passport, started.hashes, started.receipts),
       // The service runs in this process, so turns of the event loop move the cancel into the middle of the commit.
-      turns(round).then(() => cancel(begun)),
+      turns(round).then(() => cancel(started)),
     ]);
     outcomes.add(`${committed.status} ${canceled.status}`);
     if (committed.status === 200) assert.deepEqual(await read(committed.body.file_id), Buffer.concat(chunks));
@@ -64,8 +65,8 @@ test('a commit and a cancel at once: one of them succeeds, and a confirmed file 
 test('an upload that starts while another is canceled may rely on every chunk that is reported as stored', async () => {
   for (let round = 0; round < 12; round += 1) {
     const chunks = randomChunks(...Array<number>(40).fill(500));
-    const begun = await stored(chunks);
-    const canceled = cancel(begun);
+    const started = await stored(chunks);
+    const canceled = cancel(started);
     await turns(round);
     const [last = new Uint8Array()] = chunks.slice(-1);
     const next = await begin(alice, [last]);

@@ -198,9 +198,9 @@ test('latency delays every request, preflights too, and bandwidth every connecti
 
 test('the log has callers and operations, and no secret', async () => {
   rig.service.faults.clearLog();
-  const begun = await begin(alice, randomChunks(1234), { name: 'logged' });
-  await put(begun.urls[0] ?? '', begun.chunks[0] ?? new Uint8Array());
-  await alice.commit(begun.passport, begun.hashes, begun.receipts);
+  const started = await begin(alice, randomChunks(1234), { name: 'logged' });
+  await put(started.urls[0] ?? '', started.chunks[0] ?? new Uint8Array());
+  await alice.commit(started.passport, started.hashes, started.receipts);
   const [session, chunks, stored, commit] = rig.service.log;
   assert.deepEqual(
     rig.service.log.map(({ operation, status }) => [operation, status]),
@@ -216,21 +216,21 @@ test('the log has callers and operations, and no secret', async () => {
   assert.equal(session?.hasCookie, false);
   assert.equal(session?.bearerNumber, commit?.bearerNumber);
   assert.deepEqual(session?.fields, ['parent_id', 'file_name', 'file_size']);
-  assert.deepEqual(chunks?.hashes, begun.hashes);
-  assert.deepEqual(chunks?.presigned, begun.hashes);
+  assert.deepEqual(chunks?.hashes, started.hashes);
+  assert.deepEqual(chunks?.presigned, started.hashes);
   assert.equal(stored?.server, 'storage');
-  assert.equal(stored?.hash, begun.hashes[0]);
+  assert.equal(stored?.hash, started.hashes[0]);
   assert.equal(stored?.sizeBytes, 1234);
   assert.equal(stored?.answered, true);
   assert.equal(stored?.hasBearer, false);
   for (const entry of rig.service.log) {
-    assert.equal(entry.sessionId, begun.sessionId);
+    assert.equal(entry.sessionId, started.sessionId);
     assert.equal(entry.fileName, 'logged');
   }
   assert.equal(commit?.answered, true);
   assert.equal(stored?.bearerNumber, undefined);
   const text = JSON.stringify(rig.service.log);
-  for (const secret of [alice.token, begun.passport, 'signature', begun.receipts[0] ?? '']) {
+  for (const secret of [alice.token, started.passport, 'signature', started.receipts[0] ?? '']) {
     assert.ok(!text.includes(secret));
   }
 });

@@ -118,7 +118,7 @@ export function put(url: string, bytes: Uint8Array): Promise<Response> {
 }
 
 /** A session with its chunks presigned. */
-export interface Begun {
+export interface StartedUpload {
   passport: string;
   sessionId: string;
   chunks: Uint8Array[];
@@ -137,7 +137,7 @@ export async function begin(
   person: Person,
   chunks: Uint8Array[],
   file: { name?: string; folder?: string } = {},
-): Promise<Begun> {
+): Promise<StartedUpload> {
   const size = chunks.reduce((sum, chunk) => sum + chunk.byteLength, 0);
   const opened = await person.open({ ...file, size });
   const passport = opened.headers.get('x-service-uploadsession') ?? '';

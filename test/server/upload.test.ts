@@ -63,12 +63,12 @@ test('an empty file is a session and a commit without chunks', async () => {
 });
 
 test('a receipt can be verified with the published key', async () => {
-  const begun = await begin(alice, randomChunks(10));
+  const started = await begin(alice, randomChunks(10));
   const { body } = await ask(rig.service, 'GET', '/.well-known/jwks.json');
-  const { payload } = await compactVerify(begun.receipts[0] ?? '', createLocalJWKSet(body));
+  const { payload } = await compactVerify(started.receipts[0] ?? '', createLocalJWKSet(body));
   assert.deepEqual(JSON.parse(new TextDecoder().decode(payload)), {
-    session: begun.sessionId,
-    hash: begun.hashes[0],
+    session: started.sessionId,
+    hash: started.hashes[0],
   });
 });
 
@@ -201,16 +201,16 @@ test('a canceled session is deleted, and its chunks with it', async () => {
 test('a restarted service keeps its sessions, chunks, tokens and files', async () => {
   const other = await startRig();
   const person = await actAs(other.service, 'alice');
-  const begun = await begin(person, randomChunks(10, 20));
-  await put(begun.urls[0] ?? '', begun.chunks[0] ?? new Uint8Array());
+  const started = await begin(person, randomChunks(10, 20));
+  await put(started.urls[0] ?? '', started.chunks[0] ?? new Uint8Array());
   await other.restart();
-  const again = await person.presign(begun.passport, begun.hashes);
-  const [stored = '', missing = ''] = begun.hashes;
+  const again = await person.presign(started.passport, started.hashes);
+  const [stored = '', missing = ''] = started.hashes;
   assert.equal(again.body.chunks[stored].upload_url, undefined);
-  assert.equal(again.body.chunks[stored].receipt, begun.receipts[0]);
-  assert.equal((await put(begun.urls[1] ?? '', begun.chunks[1] ?? new Uint8Array())).status, 200);
+  assert.equal(again.body.chunks[stored].receipt, started.receipts[0]);
+  assert.equal((await put(started.urls[1] ?? '', started.chunks[1] ?? new Uint8Array())).status, 200);
   assert.ok(again.body.chunks[missing].upload_url);
-  const committed = await person.commit(begun.passport, begun.hashes, begun.receipts);
+  const committed = await person.commit(started.passport, started.hashes, started.receipts);
   assert.equal(committed.status, 200);
   await other.restart();
   assert.equal((await person.get(`/files/${committed.body.file_id}`)).status, 200);

@@ -67,8 +67,8 @@ describe('ten thousand invalid responses', () => {
     let storedCount = 0;
     const check = async (answer: Met): Promise<void> => {
       globalThis.XMLHttpRequest = answering(answer);
-      const told: number[] = [];
-      const options = { signal: forever, onProgress: (bytes: number) => told.push(bytes) };
+      const reported: number[] = [];
+      const options = { signal: forever, onProgress: (bytes: number) => reported.push(bytes) };
       const upload = { url, method: 'PUT' as const, headers: {}, receivedAtMs: 0 };
       const error = await put(upload, body, options).then(
         () => undefined,
@@ -77,7 +77,7 @@ describe('ten thousand invalid responses', () => {
       const isStored =
         answer.end === 'onload' && answer.answeredBy === url && answer.status >= 200 && answer.status < 300;
       expect(error === undefined).to.equal(isStored);
-      expect(told.every((bytes) => bytes <= body.size)).to.equal(true);
+      expect(reported.every((bytes) => bytes <= body.size)).to.equal(true);
       if (isStored) storedCount += 1;
       else {
         expect(error).to.be.instanceOf(UploaderError);

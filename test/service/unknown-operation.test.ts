@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import type { Calls, Session } from '../../src/core/types.ts';
-import { hearing } from '../support/console.ts';
+import { captureWarnings } from '../support/console.ts';
 import {
   addFault,
   callsOf,
@@ -18,7 +18,7 @@ const open = (calls: Calls, fileName: string, parentId = 'folder-a'): Promise<Se
 
 describe('an error response', () => {
   it('of an endpoint without the operation warns on the console, with its URL, once', () =>
-    hearing(async (told) => {
+    captureWarnings(async (warnings) => {
       const { baseUrl } = await referenceSettings();
       const nowhere = await callsOf('alice', { baseUrl: `${baseUrl}/nowhere` });
       for (const name of [uniqueName(), uniqueName()])
@@ -33,7 +33,7 @@ describe('an error response', () => {
       await rejection(open(await callsOf(), fileName));
       const told404 = 'secure-uploader: the service answered 404 to';
       const why = 'right, as base-url and the path have it?';
-      expect(told).to.deep.equal([
+      expect(warnings).to.deep.equal([
         `${told404} open: is ${baseUrl}/nowhere/files/uploadsession ${why}`,
         `${told404} commit: is ${baseUrl}/files/complete ${why}`,
         `secure-uploader: the service answered 405 to open: is ${baseUrl}/files/uploadsession ${why}`,
@@ -41,10 +41,10 @@ describe('an error response', () => {
     }));
 
   it('of the service itself does not warn about its URL', () =>
-    hearing(async (told) => {
+    captureWarnings(async (warnings) => {
       const calls = await callsOf();
       await rejection(open(calls, uniqueName(), 'folder-none'));
       await rejection(calls.presign({ sessionId: 's', header: 'none' }, [await randomChunk()], forever));
-      expect(told).to.deep.equal([]);
+      expect(warnings).to.deep.equal([]);
     }));
 });

@@ -15,7 +15,7 @@ import {
   readSession,
   sessionBody,
 } from '../../src/service/wire.ts';
-import { hearing } from '../support/console.ts';
+import { captureWarnings } from '../support/console.ts';
 import { answerOf } from './answer-of.ts';
 
 const full = (profile: Profile = {}) => fillProfile(profile);
@@ -216,13 +216,13 @@ describe('an error response', () => {
   });
 
   it('of an unknown endpoint warns on the console, and not if the service itself responds', () =>
-    hearing((told) => {
+    captureWarnings((warnings) => {
       const address = `https://api.test/${crypto.randomUUID()}`;
       for (const status of [404, 405, 400, 410]) readRefusal(answerOf({ status, address }), 'open', full());
       readRefusal(answerOf({ status: 404, address: `${address}/known`, body }), 'open', full());
-      expect(told).to.have.length(2);
+      expect(warnings).to.have.length(2);
       for (const [at, status] of [404, 405].entries())
-        expect(told[at]).to.contain(`answered ${status} to open`).and.to.contain(`is ${address} right`);
+        expect(warnings[at]).to.contain(`answered ${status} to open`).and.to.contain(`is ${address} right`);
     }));
 });
 

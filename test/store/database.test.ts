@@ -82,14 +82,14 @@ describe('a database that does not respond', () => {
     const database = createDatabase(`test-${crypto.randomUUID()}`, 40);
     await database.write((store) => store.put('value', 'key'));
     const { promise, resolve } = deferred();
-    const begun = deferred();
+    const started = deferred();
     const late = rejection(
       database.read(() => {
-        begun.resolve();
+        started.resolve();
         return promise;
       }),
     );
-    await begun.promise;
+    await started.promise;
     await clock.pass(40);
     expect(await late).to.include({ code: 'store-unavailable' });
     let tries = 0;

@@ -1,12 +1,12 @@
 // Warnings on the console during a test.
 
 /** Runs `act` with an array that receives the warnings on the console meanwhile, each as one text. */
-export async function hearing(act: (told: readonly string[]) => unknown): Promise<void> {
-  const told: string[] = [];
+export async function captureWarnings(act: (warnings: readonly string[]) => unknown): Promise<void> {
+  const warnings: string[] = [];
   const { warn } = console;
-  console.warn = (...args: unknown[]) => told.push(args.join(' ').trim());
+  console.warn = (...args: unknown[]) => warnings.push(args.join(' ').trim());
   try {
-    await act(told);
+    await act(warnings);
   } finally {
     console.warn = warn;
   }

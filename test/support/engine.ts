@@ -45,7 +45,7 @@ export class TestEngine {
   }
 
   /** Names of the reported changes, without those of chunks and progress; of one file if it is named. */
-  told(fileName?: string): ChangeName[] {
+  changeNames(fileName?: string): ChangeName[] {
     const id = fileName === undefined ? undefined : this.row(fileName)?.id;
     return this.changes
       .filter(({ detail }) => id === undefined || ('id' in detail && detail.id === id))
@@ -77,7 +77,7 @@ export class TestEngine {
   }
 
   /** Waits until the engine has reported this change this many times. */
-  async hears(name: ChangeName, count = 1): Promise<void> {
+  async waitForChange(name: ChangeName, count = 1): Promise<void> {
     await until(() => this.details(name).length >= count);
   }
 }
@@ -93,13 +93,13 @@ export async function halfWay(settings = {}, options: UploaderOptions = {}): Pro
   engine.service.answerAll('open', 'presign');
   await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
   (await engine.service.nextRequest('put')).answer();
-  await engine.hears('chunk-uploaded');
+  await engine.waitForChange('chunk-uploaded');
   await until(() => engine.service.waiting('put').length === 2);
   return engine;
 }
 
 /** A store with one chunk of a file, left by a closed page. */
-export async function leftBehind(
+export async function createUnfinished(
   picked: PickedFile | File,
   settings = {},
   store: UploadStore = createUploadStore({ name: `test-${crypto.randomUUID()}` }),

@@ -60,7 +60,7 @@ const add = fc.tuple(tabNumber, fc.array(fileNumber, { minLength: 1, maxLength: 
 );
 
 /** All possible commands, frequent ones more often. */
-export const happening: fc.Arbitrary<Named> = fc.oneof(
+export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
   { weight: 5, arbitrary: add },
   { weight: 2, arbitrary: one('pause', (uploader, id) => uploader.pause(id)) },
   { weight: 2, arbitrary: one('resume', (uploader, id) => uploader.resume(id)) },

@@ -23,7 +23,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
   const slots = new SlotCounter(2);
   const pagePool = { freeBytes: PAGE_BYTES };
   const controller = new AbortController();
-  const told: string[] = [];
+  const reported: string[] = [];
   const reads: number[] = [];
   const parts: RunParts = {
     calls: service.calls,
@@ -60,12 +60,12 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     identify: async () => ({ key: file.name, firstSliceHash: 'first' }),
     retrying: (call, signal) =>
       retrying(call, { policy, backoff: new HostBackoff(), signal, isWorthRetrying: isCallRetryable }),
-    onOpened: (chunks) => told.push(`opened ${chunks.length}`),
-    onSession: ({ sessionId }) => told.push(sessionId),
-    onHashed: ({ index }) => told.push(`hashed ${index}`),
-    onPut: ({ index }) => told.push(`put ${index}`),
-    onStored: ({ index, skipped }) => told.push(`${skipped ? 'skipped' : 'stored'} ${index}`),
-    onCommit: () => told.push('commit'),
+    onOpened: (chunks) => reported.push(`opened ${chunks.length}`),
+    onSession: ({ sessionId }) => reported.push(sessionId),
+    onHashed: ({ index }) => reported.push(`hashed ${index}`),
+    onPut: ({ index }) => reported.push(`put ${index}`),
+    onStored: ({ index, skipped }) => reported.push(`${skipped ? 'skipped' : 'stored'} ${index}`),
+    onCommit: () => reported.push('commit'),
     onSent: () => undefined,
     onWait: () => undefined,
     onOffline: () => undefined,
@@ -73,7 +73,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
   };
   const open: OpenFile = { file, name: file.name, relativePath: file.name, parentId: 'folder-a' };
   const start = (): Promise<RunResult> => run(open, parts);
-  return { controller, keeper, slots, open, pagePool, parts, reads, service, start, told };
+  return { controller, keeper, slots, open, pagePool, parts, reads, service, start, reported };
 }
 
 /** The hashes of a file's chunks. */

@@ -26,13 +26,13 @@ export async function setUpSending(
   const pagePool = { freeBytes: 1e6 };
   const budget = new ByteBudget(pagePool);
   const controller = new AbortController();
-  const told: string[] = [];
+  const reported: string[] = [];
   const renewed: number[] = [];
   const parts: UploadParts = {
     file,
     budget,
     hashSlice: async (slice, { keepBytes }) => {
-      told.push('read');
+      reported.push('read');
       const hash = await sha256(slice);
       return keepBytes ? { hash, body: new Blob([await slice.arrayBuffer()]) } : { hash };
     },
@@ -54,9 +54,9 @@ export async function setUpSending(
     stallMs: () => 30_000,
     waitForBandwidth: async () => () => undefined,
     onMultiplexed: () => undefined,
-    onSent: ({ index }, sentBytes) => told.push(`sent ${sentBytes} of ${index}`),
-    onPut: ({ index }) => told.push(`put ${index}`),
-    onWait: (atMs) => told.push(atMs === undefined ? 'again' : 'wait'),
+    onSent: ({ index }, sentBytes) => reported.push(`sent ${sentBytes} of ${index}`),
+    onPut: ({ index }) => reported.push(`put ${index}`),
+    onWait: (atMs) => reported.push(atMs === undefined ? 'again' : 'wait'),
     onOffline: () => undefined,
     ...given,
   };
@@ -78,5 +78,5 @@ export async function setUpSending(
         } as TicketedChunk;
       }),
     );
-  return { budget, controller, file, slots, pagePool, parts, renewed, service, ticketed, told };
+  return { budget, controller, file, slots, pagePool, parts, renewed, service, ticketed, reported };
 }

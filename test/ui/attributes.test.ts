@@ -5,7 +5,7 @@ import '../../src/define.ts';
 import { createSettings, type Settings } from '../../src/core/config.ts';
 import { readSettings } from '../../src/ui/read-settings.ts';
 import type { SecureUploader } from '../../src/ui/secure-uploader.ts';
-import { hearing } from '../support/console.ts';
+import { captureWarnings } from '../support/console.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -86,10 +86,10 @@ describe('an attribute', () => {
   };
 
   it('with a typo warns once, with the right name', () =>
-    hearing((told) => {
+    captureWarnings((warnings) => {
       connect('baseurl', 'parent_id', 'chunksize', 'max--files');
       connect('baseurl');
-      expect(told).to.deep.equal([
+      expect(warnings).to.deep.equal([
         'secure-uploader: baseurl is not known: write base-url.',
         'secure-uploader: parent_id is not known: write parent-id.',
         'secure-uploader: chunksize is not known: write chunk-size.',
@@ -98,9 +98,9 @@ describe('an attribute', () => {
     }));
 
   it('of the element, or of any other library, causes no warning', () =>
-    hearing((told) => {
+    captureWarnings((warnings) => {
       connect(...Object.keys(TABLE), ...OWN, 'id', 'class', 'data-parent-id', 'title');
-      expect(told).to.deep.equal([]);
+      expect(warnings).to.deep.equal([]);
     }));
 
   /** The rules shown in the drop zone. */
@@ -122,7 +122,7 @@ describe('an attribute', () => {
       ...['-3', '2.5', '0', 'auto', 'many'].map((text) => [text, '']),
     ] as const)
       it(`max-files="${maxFiles}" is shown as the engine reads it, ${when}`, () =>
-        hearing(async () => expect(await hintOf({ ...base, 'max-files': maxFiles })).to.equal(hint)));
+        captureWarnings(async () => expect(await hintOf({ ...base, 'max-files': maxFiles })).to.equal(hint)));
 
     it(`all rules are shown, ${when}`, async () => {
       const rules = { accept: 'image/*,.pdf', 'max-file-size': '500MB', 'max-files': '20' };

@@ -3,7 +3,7 @@
 import { UploaderError } from '../../src/core/errors.ts';
 import type { ErrorCode } from '../../src/index.ts';
 import { fileOf, freshFile } from '../support/bytes.ts';
-import { leftBehind, TestEngine } from '../support/engine.ts';
+import { createUnfinished, TestEngine } from '../support/engine.ts';
 import type { Kind } from '../support/scripted-service.ts';
 import { fileReaches, type ScriptedStage, type Stage, type StageSettings, setUp } from './stage.ts';
 
@@ -95,7 +95,7 @@ async function openMixed(): Promise<Stage> {
 /** A file of an earlier visit: one chunk of it is stored. */
 async function openEarlier(): Promise<Stage> {
   const baseUrl = `https://${crypto.randomUUID()}.test`;
-  const store = await leftBehind(A, { baseUrl });
+  const store = await createUnfinished(A, { baseUrl });
   return setUp(['cancel'], { baseUrl }, { store });
 }
 

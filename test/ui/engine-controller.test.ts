@@ -71,22 +71,22 @@ describe('the element before its first settings', () => {
   });
 
   it('logs invalid settings, once for each error, and shows the error until it is fixed', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const { error } = console;
-    console.error = (...args: unknown[]) => told.push(args.join(' '));
+    console.error = (...args: unknown[]) => reported.push(args.join(' '));
     try {
       const element = await createElement({ baseUrl: 'ftp://a.test' });
       const isShown = (): boolean => element.renderRoot.querySelector('[part=error]') !== null;
-      expect([told.length, isShown()]).to.deep.equal([1, true]);
-      expect(told[0]).to.match(/^<secure-uploader>: .+/);
+      expect([reported.length, isShown()]).to.deep.equal([1, true]);
+      expect(reported[0]).to.match(/^<secure-uploader>: .+/);
       expect((await rejection<Error & { code: string }>(element.start())).code).to.equal('bad-config');
-      expect(told).to.have.length(1);
+      expect(reported).to.have.length(1);
       element.baseUrl = 'mailto:a@b.test';
       await element.updateComplete;
-      expect([told.length, isShown()]).to.deep.equal([2, true]);
+      expect([reported.length, isShown()]).to.deep.equal([2, true]);
       element.baseUrl = 'https://a.test';
       await element.updateComplete;
-      expect([told.length, isShown()]).to.deep.equal([2, false]);
+      expect([reported.length, isShown()]).to.deep.equal([2, false]);
       element.baseUrl = 'ftp://a.test';
       await element.updateComplete;
       expect(isShown()).to.equal(true);

@@ -92,10 +92,10 @@ describe('the sign-in form alone on a page', () => {
   });
 
   it('reports sign-in to the page by events that bubble and are composed', async () => {
-    const told: unknown[] = [];
+    const reported: unknown[] = [];
     const names = ['auth-changed', 'auth-failed', 'auth-challenged', 'signed-in'];
     const log = ({ type, bubbles, composed, detail }: Event & { detail?: { state?: string } }): void =>
-      void told.push([type, bubbles, composed, detail?.state].filter((each) => each !== undefined));
+      void reported.push([type, bubbles, composed, detail?.state].filter((each) => each !== undefined));
     for (const name of names) document.addEventListener(name, log);
     try {
       const made = await stage();
@@ -110,8 +110,8 @@ describe('the sign-in form alone on a page', () => {
     } finally {
       for (const name of names) document.removeEventListener(name, log);
     }
-    expect(told.map((each) => (each as unknown[])[0])).to.include.members(names);
-    for (const each of told) expect((each as unknown[]).slice(1, 3)).to.deep.equal([true, true]);
+    expect(reported.map((each) => (each as unknown[])[0])).to.include.members(names);
+    for (const each of reported) expect((each as unknown[]).slice(1, 3)).to.deep.equal([true, true]);
   });
 
   it('keeps the e-mail while it is signed in or fails, drops secrets, and clears both at the end', async () => {

@@ -3,7 +3,7 @@
 import { expect, fixture, html } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
 import '../../src/define.ts';
-import { lookAt, password } from '../auth/people.ts';
+import { password, readUser } from '../auth/people.ts';
 import { findReference } from '../service/reference.ts';
 import { all, shown, textFile } from './support.ts';
 
@@ -116,7 +116,7 @@ describe('the form within the element', () => {
     await logIn(element, 'mia@example.com');
     (await buttonOf(element, 'text message')).click();
     await shown(() => element.querySelector<HTMLElement>('[name=code]'));
-    const code = (await lookAt('mia')).sms ?? '';
+    const code = (await readUser('mia')).sms ?? '';
     fill(element, 'code', code.slice(0, -1));
     expect(element.snapshot.auth.state).to.equal('answer');
     fill(element, 'code', code);

@@ -88,7 +88,7 @@ describe('a token that the page sets', () => {
       return now(source.getToken('first', signal));
     };
     source.set('of-ann');
-    expect(await tokenFor(''), 'whose it is may be told later').to.equal('of-ann');
+    expect(await tokenFor(''), 'the owner may be set later').to.equal('of-ann');
     expect(await tokenFor('ann')).to.equal('of-ann');
     expect(await tokenFor('bob')).to.equal('waits');
     source.set('of-bob');

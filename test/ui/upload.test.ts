@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { SecureUploader } from '../../src/index.ts';
 import { addFault, findReference, type LogEntry, logOf, uniqueName } from '../service/reference.ts';
 import { untilAsync } from '../support/collect.ts';
-import { hearing } from '../support/console.ts';
+import { captureWarnings } from '../support/console.ts';
 import { all, button, createElement, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
 
 describe('uploading with the element', () => {
@@ -24,7 +24,7 @@ describe('uploading with the element', () => {
 
   it('dispatches its events in order, each bubbling and composed', async () => {
     const element = await createElement({ chunkEvents: true });
-    const heard: string[] = [];
+    const received: string[] = [];
     const names = [
       'file-add',
       'file-added',
@@ -39,7 +39,7 @@ describe('uploading with the element', () => {
       document.addEventListener(
         name,
         (event) => {
-          heard.push(event.type);
+          received.push(event.type);
           expect(event.composed).to.equal(true);
         },
         { signal: stop.signal },
@@ -54,7 +54,7 @@ describe('uploading with the element', () => {
       waitingCount: 0,
     });
     stop.abort();
-    expect(heard.filter((name, index) => heard.indexOf(name) === index)).to.deep.equal(names);
+    expect(received.filter((name, index) => received.indexOf(name) === index)).to.deep.equal(names);
   });
 
   it('dispatches no chunk events by default', async () => {
@@ -195,17 +195,17 @@ describe('uploading with the element', () => {
   });
 
   it('reports missing settings when a file is added, once on the console, and works when they are set', async () => {
-    const told: string[] = [];
+    const reported: string[] = [];
     const { error } = console;
-    console.error = (...args: unknown[]) => told.push(args.join(' '));
+    console.error = (...args: unknown[]) => reported.push(args.join(' '));
     try {
       const element = await createElement({ baseUrl: undefined });
       expect(textOf(element)).not.to.contain("aren't set up");
       pick(element, textFile('early.txt'));
       pick(element, textFile('early.txt'));
       await shown(() => textOf(element).includes("Uploads aren't set up correctly here."));
-      expect(told).to.have.length(1);
-      expect(told[0]).to.contain('base-url is not set');
+      expect(reported).to.have.length(1);
+      expect(reported[0]).to.contain('base-url is not set');
       element.baseUrl = (await findReference()).baseUrl;
       await element.updateComplete;
       expect(textOf(element)).not.to.contain("aren't set up");
@@ -226,24 +226,24 @@ describe('uploading with the element', () => {
   });
 
   it('ignores a token in HTML, and warns', () =>
-    hearing((told) => {
+    captureWarnings((warnings) => {
       const element = document.createElement('secure-uploader');
       element.setAttribute('token', 'eyJhbGciOi');
       document.body.append(element);
       element.remove();
-      expect(told.join()).to.contain('attribute token is ignored').and.not.contain('eyJ');
+      expect(warnings.join()).to.contain('attribute token is ignored').and.not.contain('eyJ');
       expect(element.getToken).to.equal(undefined);
     }));
 
   it('fails a file immediately if its bytes would go to an origin that the page does not allow, and names it', () =>
-    hearing(async (told) => {
+    captureWarnings(async (warnings) => {
       const { storageUrl } = await findReference();
       const element = await createElement({ uploadOrigins: 'https://a.example https://b.example' });
       const name = uniqueName();
       const failed = nextEvent(element, 'upload-failed');
       await element.addFiles(textFile(name));
       expect((await failed).detail).to.include({ code: 'bad-config', retryable: false });
-      expect(told).to.deep.equal([
+      expect(warnings).to.deep.equal([
         `secure-uploader: an upload URL goes to ${new URL(storageUrl).origin}, but upload-origins allows https://a.example https://b.example`,
       ]);
       const operations = (await logOf({ fileName: name })).map(({ operation }) => operation);

@@ -19,7 +19,7 @@ export const call = (page: Page | Frame, world: AuthWorld, more: object = {}, co
   ] as const);
 
 /** As `call`, for a call that may stay pending. Resolves when the user is required. */
-export async function callAndAsk(page: Page, world: AuthWorld): Promise<void> {
+export async function callUntilPrompt(page: Page, world: AuthWorld): Promise<void> {
   call(page, world).catch(() => undefined);
   await until(page, 'auth-required');
 }
@@ -112,7 +112,7 @@ export function showForm(page: Page | Frame, world: AuthWorld, more: object = {}
 /** A page with the form, after e-mail and password were sent. `script` runs before all others. */
 export async function logIn(world: AuthWorld, email: string, script = ''): Promise<Page> {
   const page = await world.open({ auth: 'local' }, { script });
-  await callAndAsk(page, world);
+  await callUntilPrompt(page, world);
   await showForm(page, world);
   await fillIn(page, world, email);
   return page;

@@ -13,7 +13,7 @@ import { type Service, type ServiceOptions, startService } from '../../../demo/s
 import { isFullRun } from '../../../scripts/scope.mjs';
 import { builtBundle, SHARED_BUNDLES } from '../../support/built.ts';
 import { type Engine, engines, startEngine } from './auth-browsers.ts';
-import { PATIENCE_MS } from './browser.ts';
+import { TIMEOUT_MS } from './browser.ts';
 import { type Pages, startPages } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
@@ -170,7 +170,7 @@ async function createAuthWorld(
   ].join('; ');
   const newContext = async (): Promise<BrowserContext> => {
     const context = await browser.newContext();
-    context.setDefaultTimeout(PATIENCE_MS);
+    context.setDefaultTimeout(TIMEOUT_MS);
     return context;
   };
   const element = (attributes = ''): string => {

@@ -5,7 +5,7 @@ import { type BrowserContext, chromium, type Frame, type Locator, type Page } fr
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
 
 /** How long a journey waits for an expected event: longer than any machine needs, however busy. */
-export const PATIENCE_MS = 120_000;
+export const TIMEOUT_MS = 120_000;
 
 /** A browser with the profile of `folder`. */
 export async function startBrowser(folder: string): Promise<BrowserContext> {
@@ -16,7 +16,7 @@ export async function startBrowser(folder: string): Promise<BrowserContext> {
     args: chromiumArgs,
     viewport: { width: 900, height: 700 },
   });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(TIMEOUT_MS);
   return context;
 }
 

@@ -7,7 +7,7 @@ import type { Fault, LogEntry, StruckRequest } from '../../../demo/server/faults
 import { eventsOf, type SeenEvent } from './browser.ts';
 import { type Cell, type Column, causeOf, OPERATIONS } from './fault-table.ts';
 import { sumOf, writeRandom } from './files.ts';
-import { giveTokens, tokenCallsOf } from './tokens.ts';
+import { setTokenSource, tokenCallsOf } from './tokens.ts';
 import { openElsewhere, pick } from './transfer.ts';
 import type { World } from './world.ts';
 
@@ -21,12 +21,12 @@ const policy = { attempts: 3, baseMs: 30, capMs: 90 };
 const auth = { brakeMs: 1, brakeCount: 1000, coolBaseMs: 50, coolCapMs: 1500, silentMs: LONG_MS };
 
 /** Few attempts and short delays; deadlines allow for a slow machine. */
-export const PATIENT = {
+export const LONG_DEADLINES = {
   policy,
   times: { callTimeoutMs: LONG_MS, stallMs: LONG_MS, auth: { ...auth, requestMs: LONG_MS } },
 };
 /** For requests that never end: a PUT may stall for a second or two, a call take two or three. */
-export const IMPATIENT = {
+export const SHORT_DEADLINES = {
   policy,
   times: { callTimeoutMs: 2500, stallMs: 1500, auth: { ...auth, requestMs: 2500 } },
 };
@@ -130,12 +130,12 @@ export async function runCells(world: World, cells: readonly Cell[]): Promise<Ou
   service.faults.clear();
   service.faults.clearLog();
   arm(world, cells);
-  const page = await world.openWithToken(settings(PATIENT));
-  world.pages.add('/impatient.html', world.elementWith(settings(IMPATIENT)));
+  const page = await world.openWithToken(settings(LONG_DEADLINES));
+  world.pages.add('/impatient.html', world.elementWith(settings(SHORT_DEADLINES)));
   const context = await world.browser.browser()?.newContext();
   if (!context) throw new Error('no second profile');
   const impatient = await openElsewhere(world, context, '/impatient.html');
-  await giveTokens(impatient, async () => (await service.createToken('alice', 3_600_000)).token);
+  await setTokenSource(impatient, async () => (await service.createToken('alice', 3_600_000)).token);
   const parts = [
     await begin(
       world,

@@ -7,7 +7,7 @@ interface Counting {
 }
 
 /** Sets `getToken` of the page's widget to `createToken`, which must resolve with another token for each call. */
-export async function giveTokens(page: Page, createToken: () => Promise<string>): Promise<void> {
+export async function setTokenSource(page: Page, createToken: () => Promise<string>): Promise<void> {
   await page.exposeFunction('createToken', createToken);
   await page.evaluate(() => {
     const scope = globalThis as unknown as Counting;

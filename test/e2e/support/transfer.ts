@@ -65,6 +65,6 @@ export const bytesOf = (entries: readonly LogEntry[]): number =>
   entries.reduce((sum, { sizeBytes = 0 }) => sum + sizeBytes, 0);
 
 /** The committed file at the service has these bytes. */
-export async function liesThere({ service }: World, fileId: string, sha256: string): Promise<void> {
+export async function assertStored({ service }: World, fileId: string, sha256: string): Promise<void> {
   assert.equal((await sumOf(service.readFile(fileId))).sha256, sha256);
 }

@@ -7,7 +7,7 @@ import type { BrowserContext, Page } from 'playwright';
 import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
 import { killBrowser, startBrowser } from './browser.ts';
 import { type Pages, startPages } from './pages.ts';
-import { giveTokens } from './tokens.ts';
+import { setTokenSource } from './tokens.ts';
 
 export interface World {
   readonly folder: string;
@@ -65,7 +65,7 @@ export async function createWorld(options: Partial<ServiceOptions> = {}): Promis
     open,
     async openWithToken(attributes, user = 'alice') {
       const page = await open(attributes);
-      await giveTokens(page, async () => (await service.createToken(user, 3_600_000)).token);
+      await setTokenSource(page, async () => (await service.createToken(user, 3_600_000)).token);
       return page;
     },
     async killAndRestartBrowser() {

@@ -5,7 +5,7 @@ import type { PickedFile } from '../../../src/core/types.ts';
 import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf, sha256 } from '../../support/bytes.ts';
 import { deferred, settled, until, untilAsync } from '../../support/collect.ts';
-import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../../support/engine.ts';
+import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -13,7 +13,7 @@ const file = fileOf(1, 2500, 'a.bin');
 
 /** An engine whose list has an upload that an earlier engine left with one chunk stored. */
 async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: UploadStore }> {
-  const store = await leftBehind(file);
+  const store = await createUnfinished(file);
   const engine = new TestEngine(settings, { store });
   await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
   engine.service.answerAll();
@@ -27,16 +27,16 @@ describe('an upload of an earlier visit', () => {
     await engine.uploader.resume();
     expect(engine.row('a.bin')?.pauseReason).to.equal('needs-file');
     await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     await engine.uploader.provide(engine.id('a.bin'), file);
-    await engine.hears('upload-completed', 2);
+    await engine.waitForChange('upload-completed', 2);
   });
 
   it('that is completed with a larger chunk size sends only what is missing, and is not restored again', async () => {
     const { engine, store } = await nextVisit({ chunkSize: 10_000 });
     engine.service.stored.add(await sha256(file.slice(0, 1000)));
     await engine.uploader.addFiles([file]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.puts).to.have.length(2);
     await untilAsync(async () => (await store.list()).length === 0);
   });
@@ -50,7 +50,7 @@ describe('an upload of an earlier visit', () => {
     await engine.uploader.provide(engine.id('a.bin'), fileOf(2, 2400, 'a.bin'));
     expect(engine.uploader.snapshot.rejections.map(({ code }) => code)).to.deep.equal(['wrong-file']);
     await engine.uploader.provide(engine.id('a.bin'), file);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(1);
   });
 
@@ -65,15 +65,15 @@ describe('an upload of an earlier visit', () => {
     ]);
     expect(engine.row('a.bin')?.pauseReason).to.equal('needs-file');
     await engine.uploader.provide(id, file);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
   });
 
   it('is not restored once it is older than `resume-for`', async () => {
-    const store = await leftBehind(file);
+    const store = await createUnfinished(file);
     const [old] = await store.list();
     if (!old) throw new Error('there is a record');
     await store.save({ ...old, createdAtMs: Date.now() - 25 * 3_600_000 });
-    await leftBehind(fileOf(2, 2500, 'young.bin'), {}, store);
+    await createUnfinished(fileOf(2, 2500, 'young.bin'), {}, store);
     const engine = new TestEngine({ keepDays: 1 }, { store });
     await until(() => engine.row('young.bin')?.pauseReason === 'needs-file');
     expect(engine.phases()).to.deep.equal(['paused']);
@@ -83,7 +83,7 @@ describe('an upload of an earlier visit', () => {
   it('accepts the same file when it is added for the same folder', async () => {
     const { engine } = await nextVisit();
     await engine.uploader.addFiles([file]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.phases()).to.deep.equal(['done']);
     expect(engine.service.count('open')).to.equal(0);
   });
@@ -91,13 +91,13 @@ describe('an upload of an earlier visit', () => {
   it('ignores a file that is added for another folder, or has another path', async () => {
     const { engine } = await nextVisit({ parentId: 'folder-b' });
     await engine.uploader.addFiles([file]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.uploader.snapshot.files.map(({ phase, parentId }) => [phase, parentId])).to.deep.equal([
       ['paused', 'folder-a'],
       ['done', 'folder-b'],
     ]);
     await engine.uploader.addFiles([{ file, relativePath: 'other/a.bin' }]);
-    await engine.hears('upload-completed', 2);
+    await engine.waitForChange('upload-completed', 2);
     expect(engine.uploader.snapshot.files[0]?.phase).to.equal('paused');
   });
 
@@ -108,7 +108,7 @@ describe('an upload of an earlier visit', () => {
     const unheed = uploader.on('upload-resumed', ({ id }) => void uploader.pause(id));
     await uploader.addFiles([file, file]);
     unheed();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     const [first, second] = uploader.snapshot.files;
     expect(first).to.include({ id: waiting, pauseReason: 'user' });
     expect(second?.phase).to.equal('done');
@@ -137,14 +137,14 @@ describe('a file whose handle was saved', () => {
       await writable.close();
       picked = { file: await handle.getFile(), relativePath: 'a.bin', handle };
     }
-    const engine = new TestEngine({}, { store: await leftBehind(picked) });
+    const engine = new TestEngine({}, { store: await createUnfinished(picked) });
     engine.service.answerAll();
     await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
     const id = engine.uploader.snapshot.files[0]?.id ?? '';
     expect(await engine.uploader.provide(id)).to.equal(canKeep);
     // If no handle can be saved, the row still asks for the file.
     if (!canKeep) await engine.uploader.provide(id, file);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(0);
     expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
   });
@@ -157,11 +157,11 @@ describe('a file that is added before the uploads of an earlier visit are restor
     const engine = new TestEngine({}, { store: { ...store, prune: () => never, list: () => never } });
     engine.service.answerAll();
     await engine.uploader.addFiles([file]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
   });
 
   it('resumes its upload, which is not listed twice', async () => {
-    const store = await leftBehind(file);
+    const store = await createUnfinished(file);
     const listing = deferred();
     const list: typeof store.list = async () => {
       await listing.promise;
@@ -171,7 +171,7 @@ describe('a file that is added before the uploads of an earlier visit are restor
     engine.service.answerAll();
     await engine.uploader.addFiles([file, fileOf(2, 2500, 'b.bin')]);
     listing.resolve();
-    await engine.hears('upload-completed', 2);
+    await engine.waitForChange('upload-completed', 2);
     expect(engine.phases()).to.deep.equal(['done', 'done']);
     expect(engine.details('upload-started').map(({ resumedBytes }) => resumedBytes)).to.have.members([
       1000, 0,
@@ -181,7 +181,7 @@ describe('a file that is added before the uploads of an earlier visit are restor
 
 describe('uploads of another owner', () => {
   it('leave the list with their owner, whatever their phase, stay saved, and come back with their owner', async () => {
-    const store = await leftBehind(file, { owner: 'ann' });
+    const store = await createUnfinished(file, { owner: 'ann' });
     const engine = new TestEngine({ owner: 'ann', accept: '.bin' }, { store });
     const settings = {
       baseUrl: SERVICE_URL,
@@ -211,7 +211,7 @@ describe('uploads of another owner', () => {
   });
 
   it('are not shown if their owner leaves while they are loaded', async () => {
-    const store = await leftBehind(file, { owner: 'ann' });
+    const store = await createUnfinished(file, { owner: 'ann' });
     const asked = deferred();
     const listing = deferred();
     const list: typeof store.list = async () => {
@@ -230,7 +230,7 @@ describe('uploads of another owner', () => {
   });
 
   it('are not mixed with those that were picked before an owner was set', async () => {
-    const store = await leftBehind(file);
+    const store = await createUnfinished(file);
     const engine = new TestEngine({}, { store });
     await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);

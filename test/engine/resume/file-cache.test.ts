@@ -6,7 +6,7 @@ import type { UploadRecord } from '../../../src/core/types.ts';
 import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf } from '../../support/bytes.ts';
 import { deferred, settled, until, untilAsync } from '../../support/collect.ts';
-import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../../support/engine.ts';
+import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -34,7 +34,7 @@ const leave = ({ uploader }: TestEngine): Promise<void> => uploader.close();
 const STOPS: Readonly<Record<string, (engine: TestEngine) => Promise<void>>> = {
   failed: async (engine) => {
     (await engine.service.nextRequest('open')).refuse(new UploaderError('forbidden', 'no'));
-    await engine.hears('upload-failed');
+    await engine.waitForChange('upload-failed');
   },
   'was paused': ({ uploader }) => uploader.pause(),
   'was suspended': ({ uploader }) => uploader.suspend(),
@@ -55,7 +55,7 @@ describe('with `keep-files`', () => {
     await leave(before);
     const engine = new TestEngine({ ...kept, parentId: 'folder-b' }, { store });
     engine.service.answerAll();
-    await engine.hears('upload-completed', 2);
+    await engine.waitForChange('upload-completed', 2);
     expect(engine.service.count('open')).to.equal(0);
     expect(engine.service.stored.size).to.equal(2);
     expect(engine.row('a.bin')).to.include({ relativePath: 'deep/a.bin', parentId: 'folder-a' });
@@ -73,7 +73,7 @@ describe('with `keep-files`', () => {
     const engine = new TestEngine({ ...kept, chunkSize: 1000 }, { store });
     for (const hash of before.service.stored) engine.service.stored.add(hash);
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.uploader.snapshot.files).to.have.length(1);
     expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
     expect(engine.service.puts).to.have.length(2);
@@ -81,7 +81,7 @@ describe('with `keep-files`', () => {
 
   it('a file that an earlier visit started without saving it resumes that upload, and is saved with it', async () => {
     const file = fileOf(1, 2500, 'a.bin');
-    const store = await leftBehind(file);
+    const store = await createUnfinished(file);
     const engine = new TestEngine({ keepFiles: true }, { store });
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([file]);
@@ -90,7 +90,7 @@ describe('with `keep-files`', () => {
     expect([saved?.stored.size, saved?.session !== undefined]).to.deep.equal([1, true]);
     expect(engine.service.count('open')).to.equal(0);
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     await untilAsync(async () => (await store.list()).length === 0);
   });
 
@@ -98,7 +98,7 @@ describe('with `keep-files`', () => {
     const before = new TestEngine(kept, { store });
     await before.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await before.service.nextRequest('open')).refuse(new UploaderError('name-taken', 'there is one'));
-    await before.hears('upload-failed');
+    await before.waitForChange('upload-failed');
     await keeps(1);
     await before.uploader.retry(before.id('a.bin'), 'b.bin');
     (await before.service.nextRequest('open')).answer();
@@ -107,7 +107,7 @@ describe('with `keep-files`', () => {
     await leave(before);
     const engine = new TestEngine(kept, { store });
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     expect(engine.details('upload-completed')[0]?.name).to.equal('b.bin');
     expect(engine.service.count('open')).to.equal(0);
   });
@@ -154,7 +154,7 @@ describe('with `keep-files`', () => {
     const engine = new TestEngine(kept, { store: slow });
     await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     (await engine.service.nextRequest('open')).refuse(new UploaderError('name-taken', 'there is one'));
-    await engine.hears('upload-failed');
+    await engine.waitForChange('upload-failed');
     await keeps(1);
     await isUnlocked((await savedFiles())[0]?.key ?? '');
     await engine.uploader.retry(engine.id('a.bin'), 'b.bin');
@@ -186,11 +186,11 @@ describe('with `keep-files`', () => {
       await leave(before);
       const engine = new TestEngine(settings, { store });
       engine.service.answerAll();
-      await engine.hears('upload-completed', 2);
+      await engine.waitForChange('upload-completed', 2);
       expect(engine.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'user' });
-      expect(engine.told('a.bin')).not.to.include('upload-started');
+      expect(engine.changeNames('a.bin')).not.to.include('upload-started');
       await engine.uploader.resume(engine.id('a.bin'));
-      await engine.hears('upload-completed', 3);
+      await engine.waitForChange('upload-completed', 3);
       await keeps(0);
     });
   }
@@ -202,7 +202,7 @@ describe('with `keep-files`', () => {
     await before.uploader.suspend();
     const engine = new TestEngine(kept, { store: createUploadStore({ name }) });
     engine.service.answerAll();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
   });
 
   it('no other page takes a file that is active in another one', async () => {
@@ -231,7 +231,7 @@ describe('with `keep-files`', () => {
       other.service.answerAll();
       // A file added later is uploaded after the saved files have been loaded.
       await other.uploader.addFiles([fileOf(2, 500, 'b.bin')]);
-      await other.hears('upload-completed');
+      await other.waitForChange('upload-completed');
       for (let round = 0; round < 20; round += 1) await settled();
       expect(other.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.bin']);
       await closeEngines();
@@ -251,7 +251,7 @@ describe('with `keep-files`', () => {
     await untilAsync(async () => (await savedFiles()).length === 1);
     engine.service.answerAll();
     await engine.uploader.start();
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     await keeps(0);
     expect(engine.phases()).to.deep.equal(['done']);
   });
@@ -335,7 +335,7 @@ describe('with `keep-files`', () => {
     ]);
     await keeps(2);
     engine.service.answerAll();
-    await engine.hears('upload-completed', 3);
+    await engine.waitForChange('upload-completed', 3);
     await keeps(0);
   });
 
@@ -356,7 +356,7 @@ describe('with `keep-files`', () => {
       await until(() => warnings.length > 0);
       engine.service.answerAll();
       await engine.uploader.addFiles([fileOf(2, 10, 'b')]);
-      await engine.hears('upload-completed', 2);
+      await engine.waitForChange('upload-completed', 2);
     } finally {
       IDBObjectStore.prototype.put = put;
     }

@@ -6,7 +6,7 @@ import { createUploadStore, type UploadStore } from '../../../src/store/uploads.
 import { fileOf } from '../../support/bytes.ts';
 import { settled, until, untilAsync } from '../../support/collect.ts';
 import { onDrive } from '../../support/drive.ts';
-import { closeEngines, leftBehind, SERVICE_URL, TestEngine } from '../../support/engine.ts';
+import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../../support/engine.ts';
 import { ScriptedService } from '../../support/scripted-service.ts';
 import { ScriptedSignIn } from '../../support/scripted-sign-in.ts';
 
@@ -16,7 +16,7 @@ const file = fileOf(1, 2500, 'a.bin');
 
 /** Two tabs; one chunk of the file, of three, was stored on an earlier visit, and both show the upload without its file. */
 async function twoVisits(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
-  const store = await leftBehind(file);
+  const store = await createUnfinished(file);
   const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
   for (const tab of [one, other]) await until(() => tab.row('a.bin')?.pauseReason === 'needs-file');
   return { store, one, other };
@@ -41,14 +41,14 @@ describe('an upload that both tabs restored', () => {
     await one.uploader.pause();
     one.service.answerAll();
     await one.uploader.resume();
-    await one.hears('upload-completed');
+    await one.waitForChange('upload-completed');
     expect(one.service.count('open')).to.equal(0);
   });
 
   it('is kept while one tab runs it, however old it is', async () => {
     const { store, one } = await twoVisits();
     await runsIn(one, store);
-    await leftBehind(fileOf(2, 2500, 'z.bin'), {}, store);
+    await createUnfinished(fileOf(2, 2500, 'z.bin'), {}, store);
     const { now } = Date;
     try {
       Date.now = () => now() + 26 * 3_600_000;
@@ -75,7 +75,7 @@ describe('an upload that both tabs restored', () => {
     await until(() => (other.row('a.bin')?.storedBytes ?? 0) >= 1500);
     expect(other.row('a.bin')?.pauseReason).to.equal('needs-file');
     one.service.answerAll();
-    await other.hears('upload-completed');
+    await other.waitForChange('upload-completed');
     expect(other.phase('a.bin')).to.equal('done');
     expect(other.details('upload-completed')[0]).to.include({ sentBytes: 0, skippedBytes: 2500 });
     expect(other.details('upload-completed')[0]?.chunks).to.have.length(3);
@@ -86,10 +86,10 @@ describe('an upload that both tabs restored', () => {
     const { store, one, other } = await twoVisits();
     await runsIn(one, store);
     one.service.answerAll();
-    await other.hears('upload-completed');
+    await other.waitForChange('upload-completed');
     other.service.answerAll();
     await other.uploader.addFiles([file]);
-    await other.hears('upload-completed', 2);
+    await other.waitForChange('upload-completed', 2);
     expect(other.phases()).to.deep.equal(['done', 'done']);
   });
 });
@@ -100,7 +100,7 @@ describe('an upload that waits for another tab', () => {
     const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
     other.service.answerAll();
     await other.uploader.addFiles([file]);
-    await other.hears('upload-completed');
+    await other.waitForChange('upload-completed');
     one.service.answerAll('open', 'presign', 'commit');
     await one.uploader.addFiles([file]);
     const put = await one.service.nextRequest('put');
@@ -109,7 +109,7 @@ describe('an upload that waits for another tab', () => {
     await other.uploader.clear();
     put.answer();
     one.service.answerAll();
-    await other.hears('upload-completed', 2);
+    await other.waitForChange('upload-completed', 2);
     expect(other.service.count('open')).to.equal(1);
   });
 
@@ -119,7 +119,7 @@ describe('an upload that waits for another tab', () => {
     other.uploader.restore();
     await runsIn(one, store);
     one.service.answerAll();
-    await other.hears('upload-completed');
+    await other.waitForChange('upload-completed');
     expect(other.service.log).to.deep.equal([]);
   });
 });
@@ -155,11 +155,11 @@ describe('an upload that stops in the tab that has it', () => {
       const { one, other } = await leaderAndWaiter();
       other.service.answerAll();
       await end(one);
-      await other.hears('upload-completed');
+      await other.waitForChange('upload-completed');
       expect(other.service.count('open')).to.equal(0);
       expect(other.details('upload-started')[0]?.resumedBytes).to.equal(1000);
       expect(other.service.puts).not.to.include(one.service.puts[0]);
-      await one.hears('upload-completed');
+      await one.waitForChange('upload-completed');
       expect(one.phase('a.bin')).to.equal('done');
     });
   }
@@ -171,7 +171,7 @@ describe('an upload that stops in the tab that has it', () => {
     one.service.answerAll('put');
     await until(() => one.row('a.bin')?.pauseReason === 'needs-file');
     other.service.answerAll();
-    await other.hears('upload-completed');
+    await other.waitForChange('upload-completed');
     expect(other.service.count('open')).to.equal(0);
   });
 
@@ -184,7 +184,7 @@ describe('an upload that stops in the tab that has it', () => {
     await until(() => one.row('a.bin')?.pauseReason === 'other-tab');
     put.answer();
     other.service.answerAll('put');
-    await one.hears('upload-completed');
+    await one.waitForChange('upload-completed');
     expect(one.service.count('open')).to.equal(1);
   });
 
@@ -237,7 +237,7 @@ describe('a file that waits for another tab', () => {
     await until(() => (other.row('a.bin')?.storedBytes ?? 0) >= 1000);
     expect(other.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'other-tab' });
     one.service.answerAll();
-    await other.hears('upload-completed');
+    await other.waitForChange('upload-completed');
     expect(other.phase('a.bin')).to.equal('done');
   });
 });

@@ -19,17 +19,17 @@ const detail = { name: 'a.txt', chunks: [{ index: 0, hash: 'h', receipt: 'r' }] 
 let key = '';
 let tab: TabLocks;
 let other: BroadcastChannel;
-let heard: unknown[] = [];
-let told: unknown[] = [];
+let sent: unknown[] = [];
+let reported: unknown[] = [];
 
 beforeEach(() => {
   key = crypto.randomUUID();
   tab = new TabLocks();
-  heard = [];
-  told = [];
+  sent = [];
+  reported = [];
   other = new BroadcastChannel(CHANNEL);
   other.onmessage = ({ data }) => {
-    if (data?.key === key) heard.push(data);
+    if (data?.key === key) sent.push(data);
   };
 });
 afterEach(() => {
@@ -39,28 +39,28 @@ afterEach(() => {
 
 const observe = (): (() => void) =>
   tab.observe(key, {
-    onProgress: (seen) => told.push(['progress', seen]),
-    onDone: (seen: DoneElsewhere) => told.push(['done', seen]),
+    onProgress: (seen) => reported.push(['progress', seen]),
+    onDone: (seen: DoneElsewhere) => reported.push(['done', seen]),
   });
 
 /** Sends messages, then a valid one, and returns what was received before that. */
-async function hears(...messages: unknown[]): Promise<unknown[]> {
-  told = [];
+async function receive(...messages: unknown[]): Promise<unknown[]> {
+  reported = [];
   const end = { ...numbers, sentBytes: 99 };
   for (const message of [...messages, { type: 'progress', key, numbers: end }]) other.postMessage(message);
-  await until(() => told.some((entry) => JSON.stringify(entry).includes('99')));
-  return told.slice(0, -1);
+  await until(() => reported.some((entry) => JSON.stringify(entry).includes('99')));
+  return reported.slice(0, -1);
 }
 
 describe('a message from another tab', () => {
   it('reaches the observer of that upload', async () => {
     observe();
-    expect(await hears({ type: 'progress', key, numbers: { ...numbers, token: 'secret' } })).to.deep.equal([
+    expect(await receive({ type: 'progress', key, numbers: { ...numbers, token: 'secret' } })).to.deep.equal([
       ['progress', numbers],
     ]);
-    expect(await hears({ type: 'done', key, detail })).to.deep.equal([['done', detail]]);
-    expect(await hears({ type: 'progress', key: 'another', numbers })).to.deep.equal([]);
-    expect(await hears({ type: 'asked', key })).to.deep.equal([]);
+    expect(await receive({ type: 'done', key, detail })).to.deep.equal([['done', detail]]);
+    expect(await receive({ type: 'progress', key: 'another', numbers })).to.deep.equal([]);
+    expect(await receive({ type: 'asked', key })).to.deep.equal([]);
   });
 
   it('is ignored if it is invalid', async () => {
@@ -68,7 +68,7 @@ describe('a message from another tab', () => {
     const progress = (more: object): unknown => ({ type: 'progress', key, numbers: { ...numbers, ...more } });
     const done = (more: object): unknown => ({ type: 'done', key, detail: { ...detail, ...more } });
     expect(
-      await hears(
+      await receive(
         null,
         'text',
         {},
@@ -91,7 +91,7 @@ describe('a message from another tab', () => {
       ),
     ).to.deep.equal([]);
     const zero = { sentBytes: 0, storedBytes: 0, skippedBytes: 0 };
-    expect(await hears(progress(zero), done({ chunks: [] }))).to.deep.equal([
+    expect(await receive(progress(zero), done({ chunks: [] }))).to.deep.equal([
       ['progress', zero],
       ['done', { ...detail, chunks: [] }],
     ]);
@@ -100,10 +100,10 @@ describe('a message from another tab', () => {
   it('reaches all observers until they unsubscribe', async () => {
     const stop = observe();
     observe();
-    expect(await hears()).to.have.length(1);
+    expect(await receive()).to.have.length(1);
     stop();
     stop();
-    expect(await hears()).to.have.length(0);
+    expect(await receive()).to.have.length(0);
   });
 
   it('is not received while the channel is closed, and is again once it is open', async () => {
@@ -112,7 +112,7 @@ describe('a message from another tab', () => {
     other.postMessage({ type: 'progress', key, numbers });
     await settled();
     tab.open();
-    expect(await hears()).to.deep.equal([]);
+    expect(await receive()).to.deep.equal([]);
   });
 });
 
@@ -120,8 +120,8 @@ describe('messages to other tabs', () => {
   it('contain the progress of an upload, and its end without fields that only this tab needs', async () => {
     tab.announceProgress(key, { ...numbers, token: 'secret' } as RemoteProgress);
     tab.announceDone(key, { id: 'row', commit: 'answer', ...detail } as unknown as CompletedDetail);
-    await until(() => heard.length === 2);
-    expect(heard).to.deep.equal([
+    await until(() => sent.length === 2);
+    expect(sent).to.deep.equal([
       { type: 'progress', key, numbers },
       { type: 'done', key, detail },
     ]);
@@ -131,12 +131,12 @@ describe('messages to other tabs', () => {
     const release = await tab.tryLock(key);
     tab.announceProgress(key, numbers);
     other.postMessage({ type: 'asked', key });
-    await until(() => heard.length === 2);
+    await until(() => sent.length === 2);
     await release?.();
     other.postMessage({ type: 'asked', key });
     observe();
-    await hears();
-    expect(heard).to.deep.equal([
+    await receive();
+    expect(sent).to.deep.equal([
       { type: 'progress', key, numbers },
       { type: 'progress', key, numbers },
     ]);
@@ -147,8 +147,8 @@ describe('messages to other tabs', () => {
     tab.announceProgress(key, numbers);
     tab.open();
     tab.announceProgress(key, { ...numbers, sentBytes: 7 });
-    await until(() => heard.length > 0);
-    expect(heard).to.deep.equal([{ type: 'progress', key, numbers: { ...numbers, sentBytes: 7 } }]);
+    await until(() => sent.length > 0);
+    expect(sent).to.deep.equal([{ type: 'progress', key, numbers: { ...numbers, sentBytes: 7 } }]);
   });
 });
 
@@ -180,8 +180,8 @@ describe('the lock of an upload', () => {
     const second = new TabLocks();
     const release = await second.tryLock(key);
     const waiting = tab.waitForLock(key, signal);
-    await until(() => heard.length === 1);
-    expect(heard).to.deep.equal([{ type: 'asked', key }]);
+    await until(() => sent.length === 1);
+    expect(sent).to.deep.equal([{ type: 'asked', key }]);
     await release?.();
     await (await waiting)();
     second.close();

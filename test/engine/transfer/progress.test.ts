@@ -111,8 +111,8 @@ describe('the bar of a file', () => {
   it('shows the progress of another tab, and keeps it when that tab is closed', () => {
     const progress = new Progress(200);
     progress.beginRun(plan(200, CHUNK));
-    const told = { sentBytes: 120, storedBytes: 100 };
-    expect(progress.showRemote(told)).to.deep.equal(told);
+    const reported = { sentBytes: 120, storedBytes: 100 };
+    expect(progress.showRemote(reported)).to.deep.equal(reported);
     expect(progress.showRemote({ sentBytes: 50 })).to.deep.equal({ sentBytes: 120 });
     expect(progress.numbers(0)).to.include({ sentBytes: 120, storedBytes: 0 });
     expect(progress.showRemote({ sentBytes: 200 })).to.deep.equal({ sentBytes: 199 });
@@ -273,7 +273,7 @@ describe('the progress of an upload', () => {
             (await engine.service.nextRequest(request.kind)).refuse(new UploaderError('network', ''));
         }
         engine.service.answerAll();
-        await engine.hears('upload-completed');
+        await engine.waitForChange('upload-completed');
         const shown = engine.changes.filter(
           ({ name }) => name === 'upload-progress' || name === 'upload-completed',
         );
@@ -299,7 +299,7 @@ describe('the progress of an upload', () => {
     const engine = new TestEngine();
     engine.service.answerAll();
     await engine.uploader.addFiles([fileOf(1, 1000, 'a.bin'), fileOf(2, 2000, 'b.bin')]);
-    await engine.hears('uploads-finished');
+    await engine.waitForChange('uploads-finished');
     engine.service.hold('open');
     await engine.uploader.addFiles([fileOf(3, 5000, 'c.bin'), fileOf(4, 700, 'd.bin')]);
     await engine.uploader.cancel(engine.id('d.bin'));

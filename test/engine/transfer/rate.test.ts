@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { fileOf, sha256 } from '../../support/bytes.ts';
 import { until } from '../../support/collect.ts';
-import { closeEngines, leftBehind, TestEngine } from '../../support/engine.ts';
+import { closeEngines, createUnfinished, TestEngine } from '../../support/engine.ts';
 import type { Request } from '../../support/scripted-service.ts';
 
 afterEach(closeEngines);
@@ -31,7 +31,7 @@ describe('the transfer rate of the list', () => {
       shown = engine.uploader.snapshot.totals.bytesPerSecond ?? shown;
     });
     await engine.uploader.addFiles(files);
-    await engine.hears('upload-completed', files.length);
+    await engine.waitForChange('upload-completed', files.length);
     const real = (files.length * 2000 * 1000) / (performance.now() - beganMs);
     expect(shown).to.be.within(real / 3, real * 3);
   });
@@ -43,7 +43,7 @@ describe('the transfer rate of the list', () => {
       engine.service.stored.add(await sha256(known.slice(start, start + 1000)));
     engine.service.answerAll('open', 'presign', 'commit');
     await engine.uploader.addFiles([fileOf(2, 4000, 'new.bin'), known]);
-    await engine.hears('upload-completed');
+    await engine.waitForChange('upload-completed');
     await until(() => engine.service.waiting('put').length > 0);
     expect(engine.phase('new.bin')).to.equal('uploading');
     expect(engine.uploader.snapshot.totals.bytesPerSecond ?? 0).to.equal(0);
@@ -52,7 +52,7 @@ describe('the transfer rate of the list', () => {
 
 describe('the time left of the list', () => {
   it('excludes files that wait for the user', async () => {
-    const store = await leftBehind(fileOf(1, 9000, 'old.bin'));
+    const store = await createUnfinished(fileOf(1, 9000, 'old.bin'));
     const engine = new TestEngine({}, { store });
     await until(() => engine.row('old.bin')?.pauseReason === 'needs-file');
     engine.service.answerAll('open', 'presign', 'commit');

@@ -58,11 +58,11 @@ describe('slots', () => {
     first.refuse(new UploaderError('rate-limited', 'slow down', { status: 429 }));
     second.answer();
     const third = await service.nextRequest('put');
-    await engine.hears('chunk-uploaded');
+    await engine.waitForChange('chunk-uploaded');
     service.mostPuts = 0;
     third.answer();
     service.answerAll();
-    await engine.hears('upload-completed', 2);
+    await engine.waitForChange('upload-completed', 2);
     expect(service.mostPuts).to.equal(1);
   });
 

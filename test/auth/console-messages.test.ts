@@ -1,7 +1,7 @@
 // Console messages to a page's author when the page itself prevents signing in.
 import { expect } from '@open-wc/testing';
 import type { GetToken } from '../../src/core/config.ts';
-import { hearing } from '../support/console.ts';
+import { captureWarnings } from '../support/console.ts';
 import { closeAll, forever, open } from './open-session.ts';
 import { fixtures, granted, openSilent } from './scripted.ts';
 
@@ -25,39 +25,39 @@ describe('the console', () => {
       },
       () => Promise.reject(new TypeError('secret-cookie ran out')),
     ];
-    await hearing(async (told) => {
+    await captureWarnings(async (warnings) => {
       for (const getToken of ways) {
         const [code, events] = await ask(open({ auth: 'token', getToken }));
         expect(code).to.equal('host-token-failed');
         expect(events).not.to.contain('secret-cookie');
       }
-      expect(told).to.have.length(1);
-      expect(told[0]).to.contain('getToken').and.contain('TypeError').and.not.contain('secret-cookie');
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.contain('getToken').and.contain('TypeError').and.not.contain('secret-cookie');
     });
   });
 
   it('describes a token if the page returned something else, and not the returned value', () =>
-    hearing(async (told) => {
+    captureWarnings(async (warnings) => {
       const [code] = await ask(open({ getToken: () => 'two words' }));
       expect(code).to.equal('token-malformed');
-      expect(told).to.have.length(1);
-      expect(told[0]).to.contain('This is no token').and.not.contain('two words');
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.contain('This is no token').and.not.contain('two words');
     }));
 
   it('has no message about a getToken that works', () =>
-    hearing(async (told) => {
+    captureWarnings(async (warnings) => {
       const { session } = open({ getToken: () => ({ token: 'good' }) });
       expect(await session.withToken(async (token) => token, forever)).to.equal('good');
-      expect(told).to.deep.equal([]);
+      expect(warnings).to.deep.equal([]);
     }));
 
   it('names client id, redirect URL and registration if no response arrived in time', () =>
-    hearing(async (told) => {
+    captureWarnings(async (warnings) => {
       const redirectUri = `${fixtures}no-such-page.html`;
       const input = { redirectUri, clientId: 'my-app' };
       const [code] = await ask(openSilent([granted()], input, { silentMs: 300 }));
       expect(code).to.equal('silent-timeout');
-      expect(told).to.have.length(1);
-      expect(told[0]).to.contain(redirectUri).and.contain('client-id "my-app"').and.contain('registered');
+      expect(warnings).to.have.length(1);
+      expect(warnings[0]).to.contain(redirectUri).and.contain('client-id "my-app"').and.contain('registered');
     }));
 });

@@ -8,7 +8,7 @@ import { observing } from './observe.ts';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
 /** A script that records every announcement of live regions. */
-export const SAID = `globalThis.said = []; ${observing(`(records) => {
+export const RECORD_ANNOUNCEMENTS = `globalThis.said = []; ${observing(`(records) => {
   const regionOf = ({ target }) => (target.closest ? target : target.parentElement)?.closest('[role="status"], [role="alert"], [aria-live]');
   for (const region of new Set(records.map(regionOf))) {
     const text = region?.textContent.trim();
@@ -17,7 +17,7 @@ export const SAID = `globalThis.said = []; ${observing(`(records) => {
 }`)}`;
 
 /** The announcements so far on a page with `SAID`. */
-export const saidOf = (page: Page): Promise<string[]> =>
+export const announcementsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
 
 /** axe finds no violation in that element, or in the whole page. */
@@ -33,7 +33,7 @@ export async function assertAccessible(page: Page, at: string | undefined, name:
 }
 
 /** The accessible content of the form, once it shows that heading; without axe violations. */
-export async function heard(page: Page, heading: string): Promise<string> {
+export async function announcedForm(page: Page, heading: string): Promise<string> {
   const form = page.locator('secure-uploader-login');
   await form.getByRole('heading', { name: heading, level: 2, exact: true }).waitFor();
   // A page around the form is not checked; the service's page is checked as a whole.
