@@ -19,6 +19,7 @@ const WORDS = [
   [/\bbegun\b/i, 'started'],
   [/\bcomes? to an end\b/i, 'end'],
   [/\banswers? a promise\b/i, 'returns a promise'],
+  [/\b(?:true|false|undefined) where\b/i, 'if'],
 ];
 
 const COMMENT_COLUMNS = 132;
