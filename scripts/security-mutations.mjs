@@ -215,7 +215,7 @@ export const mutations = [
     rule: 'S1',
     file: 'src/auth/shared-session.ts',
     before: 'toJSON: () => snapshot,',
-    after: 'toJSON: () => ({ ...snapshot, token: keeper.value }),',
+    after: 'toJSON: () => ({ ...snapshot, token: keeper.value() }),',
     test: 'test/auth/session.test.ts',
     title: 'exposes no secret',
   },
