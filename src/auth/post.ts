@@ -36,7 +36,7 @@ export function callService(
 ): Promise<PostAnswer> {
   const { adapter, credentials } = settings.authOptions;
   const adapted = adapter?.[name === 'token' ? 'exchange' : name];
-  if (adapted) return adapted(body, signal);
+  if (adapted) return adapted(body as never, signal);
   return post(settings[`${name}Path`] ?? '', body, {
     credentials: credentials?.[name] ?? (name === 'token' ? 'same-origin' : 'include'),
     signal,

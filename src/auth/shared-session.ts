@@ -16,7 +16,7 @@ import { firstModel, isHosted, isInteractive, ownWay, watchPage, watchWork } fro
 import { dropTransactions } from './redirect.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
-import { createLastCalls, markSignedOut } from './sign-out.ts';
+import { createLastCalls, hasSignedOut, markSignedOut } from './sign-out.ts';
 import { timesOf } from './times.ts';
 import { createWithToken } from './with-token.ts';
 
@@ -42,6 +42,8 @@ export function createSharedSession(
   /** The page's answer to `auth-required`, until it is used. */
   let offer: Promise<TokenInput> | undefined;
   let wasPageAsked = false;
+  /** There was a mark of a sign-out when the token was kept, or forgotten. */
+  let wasSignedOut = hasSignedOut(settings);
 
   const withToken = createWithToken(settings, {
     keeper,
@@ -175,7 +177,8 @@ export function createSharedSession(
   }
 
   function onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
-    // First of all, so that a throw below cannot leave a token behind.
+    if (event.type === 'token') markSignedOut(settings, false);
+    // Before what calls code of the page, so that a throw there cannot leave a token behind.
     for (const effect of effects) {
       if (effect.type === 'drop') keeper.drop();
       if (effect.type === 'keep') {
@@ -187,11 +190,13 @@ export function createSharedSession(
         keeper.forget();
         if (event.type === 'sign-out') lastCalls.begin(token);
       }
-      if (effect.type === 'keep' || effect.type === 'forget') wasPageAsked = false;
+      if (effect.type === 'keep' || effect.type === 'forget') {
+        wasPageAsked = false;
+        wasSignedOut = hasSignedOut(settings);
+      }
       if (effect.type === 'hold') brakes.hold(effect.ms);
     }
     if (event.type === 'sign-out') dropTransactions();
-    if (event.type === 'token') markSignedOut(settings, false);
     if (model.renewing && !before.renewing) brakes.count();
     const running = model.renewing ?? model.state;
     if (running !== 'silent' && running !== 'exchange') flows.unlock();
@@ -235,6 +240,8 @@ export function createSharedSession(
       onShownAgain: () => {
         if (machine.model.state === 'redirecting') dropTransactions();
         dispatch({ type: 'shown-again' });
+        // Messages of other tabs may not have arrived while the page was in the back/forward cache.
+        if (!wasSignedOut && hasSignedOut(settings)) dispatch({ type: 'sign-out', reason: 'other-tab' });
       },
     });
     if (isInteractive(settings))

@@ -15,7 +15,7 @@ type OnSignOut = NonNullable<AuthDeps['onSignOut']>;
  * The calls that are still made after a sign-out, each step for at most `ms`: those of the users, then the one to `logout-path`.
  */
 export function createLastCalls(settings: Settings, post: Post, ms: number) {
-  const callers = new Set<{ readonly call: OnSignOut }>();
+  const callers = new Set<{ readonly call: OnSignOut | undefined }>();
   let calls: Promise<unknown> = Promise.resolve();
   let leaving: Promise<void> | undefined;
 
@@ -33,9 +33,9 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
   return {
     /** Returns a function that removes the caller. */
     add(call: OnSignOut | undefined): () => void {
-      const own = call && { call };
-      if (own) callers.add(own);
-      return () => void (own && callers.delete(own));
+      const own = { call };
+      callers.add(own);
+      return () => void callers.delete(own);
     },
     /** Each caller makes its calls with `token`, once. The token is not kept longer than that. */
     begin(token: string | undefined): void {
@@ -46,7 +46,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
         if (stop.signal.aborted || !isAllowed) throw new UploaderError('sign-in-required', 'Signed out');
         return call(last);
       };
-      const all = Promise.allSettled([...callers].map(({ call }) => call(withToken, stop.signal)));
+      const all = Promise.allSettled([...callers].map(({ call }) => call?.(withToken, stop.signal)));
       const end = (): void => {
         last = undefined;
         stop.abort();
@@ -55,13 +55,12 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
     },
     /** Signs out by `leave`, then waits for the calls. While that lasts, further calls return the same promise. */
     once(leave: () => void): Promise<void> {
-      const signOut = async (): Promise<void> => {
+      leaving ??= (async () => {
         leave();
         await calls;
         await logOut();
         leaving = undefined;
-      };
-      leaving ??= signOut();
+      })();
       return leaving;
     },
   };
@@ -71,21 +70,27 @@ type Service = Pick<Settings, 'baseUrl' | 'clientId'>;
 const markOf = ({ baseUrl, clientId }: Service): string =>
   `secure-uploader:signed-out:${baseUrl} ${clientId}`;
 
+/** Marks that could not be stored: the storage is blocked or full. They last as long as the page. */
+const unstored = new Set<string>();
+
 /** True after a sign-out from this service in this browser, until the next sign-in. */
 export function hasSignedOut(service: Service): boolean {
+  const mark = markOf(service);
   try {
-    return localStorage.getItem(markOf(service)) !== null;
+    return unstored.has(mark) || localStorage.getItem(mark) !== null;
   } catch {
     return false;
   }
 }
 
-/** Sets or removes the mark. Without storage it lasts as long as the page. */
+/** Sets or removes the mark. */
 export function markSignedOut(service: Service, isOut: boolean): void {
+  const mark = markOf(service);
+  unstored.delete(mark);
   try {
-    if (isOut) localStorage.setItem(markOf(service), '1');
-    else localStorage.removeItem(markOf(service));
+    if (isOut) localStorage.setItem(mark, '1');
+    else localStorage.removeItem(mark);
   } catch {
-    // Storage is blocked.
+    if (isOut) unstored.add(mark);
   }
 }

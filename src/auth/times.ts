@@ -9,12 +9,10 @@ export { AUTH_TIMES, type AuthTimes };
 export const coolMs = (toldMs: number | undefined, count: number, times: AuthTimes): number =>
   toldMs ?? Math.min(times.coolMaxMs, times.coolBaseMs * 2 ** count) * (0.8 + Math.random() * 0.4);
 
-/** The defaults, overridden by `authOptions.times` and `authOptions.assumedLifetime` (seconds). */
+/** The defaults, overridden by valid values of `authOptions.times`. */
 export function timesOf({ authOptions }: Settings): AuthTimes {
   const times: Record<string, number> = { ...AUTH_TIMES };
-  const assumedLifetimeMs = Number(authOptions.assumedLifetime) * 1000;
-  const told = { ...authOptions.times, ...(assumedLifetimeMs > 0 && { assumedLifetimeMs }) };
-  for (const [name, value] of Object.entries(told))
+  for (const [name, value] of Object.entries(authOptions.times ?? {}))
     if (name in times && Number(value) > 0) times[name] = Number(value);
   return times as AuthTimes;
 }

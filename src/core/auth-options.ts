@@ -9,23 +9,32 @@ export interface AdapterAnswer {
   readonly retryAfterMs?: number;
 }
 
-export type AdapterCall = (
-  body: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-) => Promise<AdapterAnswer>;
+/** Replaces one call. `Body` is what the default would send. */
+export type AdapterCall<Body> = (body: Readonly<Body>, signal: AbortSignal) => Promise<AdapterAnswer>;
+
+/** The body of a request about a challenge. */
+export interface ChallengeBody {
+  challenge_token: string | undefined;
+  /** Name that the service gave the method. */
+  method: string | undefined;
+  action: 'start' | 'answer' | 'poll';
+  /** With `answer`: the code, or the passkey's credential in its JSON form. */
+  code?: string;
+  credential?: unknown;
+}
 
 /** Adapts sign-in to a service with other calls. Each function replaces one call. */
 export interface AuthAdapter {
   /** Returns the URL of the sign-in page for these parameters, absolute or below `base-url`. */
   readonly authorizeUrl?: (params: Readonly<Record<string, string>>) => string;
-  /** Exchanges `{ code, code_verifier }` for `{ token, expires_at? }`. */
-  readonly exchange?: AdapterCall;
-  /** Sends credentials. */
-  readonly login?: AdapterCall;
+  /** Exchanges a code for `{ token, expires_at? }`. */
+  readonly exchange?: AdapterCall<{ code: string; code_verifier: string }>;
+  /** Sends the fields of the form by name, and `idp_id`. */
+  readonly login?: AdapterCall<Record<string, string>>;
   /** Starts, answers or polls a challenge. */
-  readonly challenge?: AdapterCall;
+  readonly challenge?: AdapterCall<ChallengeBody>;
   /** Ends the session of the service; called only if `logout-path` is set. */
-  readonly logout?: AdapterCall;
+  readonly logout?: AdapterCall<object>;
 }
 
 /** A field of the form, besides the one for the account. */
@@ -47,8 +56,6 @@ export interface AuthOptions {
   readonly credentials?: Readonly<
     Partial<Record<'token' | 'login' | 'challenge' | 'logout', RequestCredentials>>
   >;
-  /** Lifetime of a token without one, in seconds. Defaults to 300. */
-  readonly assumedLifetime?: number;
   /** Parameter `prompt` of the first sign-in after a sign-out; empty omits it. Defaults to `login`. */
   readonly promptAfterSignOut?: string;
   /** Field of the token answer that identifies the user; empty disables the check. Defaults to `id`. */

@@ -20,7 +20,9 @@ describe('a service that differs', () => {
       if (count === 2) renew();
       return granted();
     };
-    const { session } = openSilent([], { authOptions: { assumedLifetime: 20, adapter: { exchange } } });
+    const { session } = openSilent([], {
+      authOptions: { times: { assumedLifetimeMs: 20_000 }, adapter: { exchange } },
+    });
     await session.withToken(async () => undefined, forever);
     const undo = skipTime(19_000);
     try {

@@ -147,7 +147,7 @@ describe('the sign-out flag', () => {
     expect([hasSignedOut(service), ownKeys()]).to.deep.equal([false, []]);
   });
 
-  it('is not stored, and blocks nothing, if the browser has no storage', () => {
+  it('lasts as long as the page if the browser has no storage', () => {
     const storage = Object.getOwnPropertyDescriptor(globalThis, 'localStorage');
     Object.defineProperty(globalThis, 'localStorage', {
       configurable: true,
@@ -157,6 +157,7 @@ describe('the sign-out flag', () => {
     });
     try {
       markSignedOut(service, true);
+      expect(hasSignedOut(service)).to.equal(true);
       markSignedOut(service, false);
       expect(hasSignedOut(service)).to.equal(false);
     } finally {

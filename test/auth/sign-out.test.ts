@@ -1,5 +1,6 @@
 // What is left after a sign-out: no token, no silent sign-in, and a few seconds for the last calls.
 import { expect } from '@open-wc/testing';
+import { markSignedOut } from '../../src/auth/sign-out.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { WithToken } from '../../src/core/types.ts';
 import { sleep } from '../../src/core/wait.ts';
@@ -63,6 +64,23 @@ describe('after a sign-out there is no silent sign-in', () => {
     new BroadcastChannel(`secure-uploader:sign-out:${baseUrl} secure-uploader`).postMessage('signed-out');
     expect(await reported).to.deep.equal({ reason: 'other-tab' });
     expect(await demand(opened)).not.to.include('silent');
+  });
+
+  it('in another tab while this page was in the back/forward cache, where no message arrives', async () => {
+    const service = { baseUrl: freshUrl(), clientId: 'of-the-cache' };
+    const opened = openSilent([granted()], service);
+    await tokenOf(opened);
+    const show = (): unknown => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    show();
+    expect(opened.session.snapshot.state).to.equal('signed-in');
+    markSignedOut(service, true);
+    show();
+    expect(opened.session.snapshot.state).to.equal('signed-out');
+    expect(opened.changes.at(-1)).to.deep.equal({ name: 'signed-out', detail: { reason: 'other-tab' } });
+    const told = opened.changes.length;
+    show();
+    expect(opened.changes.length).to.equal(told);
+    expect(await demand(opened)).to.deep.equal(['prompt', 'prompt']);
   });
 
   it('for another owner on the same page, who used the same service', async () => {

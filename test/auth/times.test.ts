@@ -44,11 +44,9 @@ describe('the times of sign-in', () => {
         expect(timesWith({ times: { [name]: wrong } }), String(wrong)).to.deep.equal(USUAL);
     });
 
-  it('are complete, and the lifetime in seconds takes precedence over the one in milliseconds', () => {
+  it('are complete', () => {
     expect(AUTH_TIMES).to.deep.equal(USUAL);
     expect(timesWith({ times: { otherMs: 7 } })).to.deep.equal(USUAL);
-    expect(timesWith({ assumedLifetime: 20 })).to.deep.equal({ ...USUAL, assumedLifetimeMs: 20_000 });
-    expect(timesWith({ assumedLifetime: 0 })).to.deep.equal(USUAL);
   });
 });
 
