@@ -204,14 +204,10 @@ describe('the times of sign-in', () => {
     const of = (authOptions: Readonly<Record<string, unknown>>) =>
       timesOf(createSettings({ baseUrl: 'https://api.example', authOptions }));
     expect(of({})).to.deep.equal(AUTH_TIMES);
-    expect(of({ assumedLifetime: 20 })).to.deep.equal({ ...AUTH_TIMES, assumedLifetimeMs: 20_000 });
     expect(of({ times: { popupMs: '7', pollMs: 0, hostMs: -1, silentMs: 'x', other: 5 } })).to.deep.equal({
       ...AUTH_TIMES,
       popupMs: 7,
     });
-    expect(of({ times: { assumedLifetimeMs: 5 }, assumedLifetime: 'x' })).to.deep.equal({
-      ...AUTH_TIMES,
-      assumedLifetimeMs: 5,
-    });
+    expect(of({ times: { assumedLifetimeMs: 5 } })).to.deep.equal({ ...AUTH_TIMES, assumedLifetimeMs: 5 });
   });
 });

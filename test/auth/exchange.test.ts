@@ -3,7 +3,8 @@ import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/exchange.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import { skipTime } from '../support/clock.ts';
+import { skipTime, stopClock } from '../support/clock.ts';
+import { settled, until as untilTrue } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, type Opened } from './open-session.ts';
 import { fixtures, follow, granted, openSilent, until } from './scripted.ts';
 
@@ -162,10 +163,21 @@ describe('a silent sign-in', () => {
   });
 
   it('ignores a response with a wrong state or a code twice, and times out', async () => {
-    for (const answer of ['code=c&state=wrong', 'code=c&code=d', 'silence=1']) {
-      const opened = openSilent([granted()], answering(answer), { silentMs: 300 });
-      expect(await failureOf(opened), answer).to.equal('silent-timeout');
-      expect(opened.sent).to.deep.equal([]);
+    const clock = stopClock();
+    try {
+      for (const answer of ['code=c&state=wrong', 'code=c&code=d', 'silence=1']) {
+        const sent = new Promise((resolve) => addEventListener('message', resolve, { once: true }));
+        const opened = openSilent([granted()], answering(answer));
+        const failure = failureOf(opened);
+        await untilTrue(() => document.querySelector('iframe') !== null);
+        if (answer !== 'silence=1') await sent;
+        await settled();
+        await clock.pass(10_000);
+        expect(await failure, answer).to.equal('silent-timeout');
+        expect(opened.sent).to.deep.equal([]);
+      }
+    } finally {
+      clock.restore();
     }
   });
 
