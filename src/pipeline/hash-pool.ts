@@ -4,6 +4,7 @@
 import { UploaderError } from '../core/errors.ts';
 import type { HashAlgorithm, HashSlice } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
+import { warnOnceHere } from '../core/warn.ts';
 import { type Hashed, hashSlice } from './digest.ts';
 import { startWorker } from './start-worker.ts';
 
@@ -204,11 +205,20 @@ export class HashPool {
         if (signal.aborted) return;
         this.#failedStarts += 1;
         this.#failedAtMs = performance.now();
+        if (!this.#mayStart) this.#warn();
       })
       .finally(() => {
         this.#starting -= 1;
         this.#pump();
       });
+  }
+
+  #warn(): void {
+    const { workerUrl } = this.#options;
+    warnOnceHere(
+      `the hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start, so the page hashes, which is slower. ` +
+        'Copy secure-uploader/hash.worker.js to your site, and set worker-url to its address.',
+    );
   }
 
   #timeoutMs({ slice }: HashRequest): number {

@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { sha256 } from '../support/bytes.ts';
 import { rejection, settled, until } from '../support/collect.ts';
+import { captureWarnings } from '../support/console.ts';
 import { ascii, createPool, hashOf, oneGood, poolOf } from './pools.ts';
 
 interface Counts {
@@ -53,6 +54,15 @@ async function watched(ms: number, work: (counts: Counts) => Promise<unknown>): 
 }
 
 describe('a pool', () => {
+  it('warns once on the console if no worker can start, and says what to set', async () => {
+    await captureWarnings(async (warned) => {
+      for (const text of ['abc', 'def'])
+        await hashOf(createPool({ workerUrl: '/not-copied.js' }).hashSlice, ascii(text));
+      expect(warned).to.have.length(1);
+      expect(warned[0]).to.contain('/not-copied.js').and.to.contain('worker-url');
+    });
+  });
+
   const silenceMs = 543_210;
   const fewBytes = ascii('abc');
 
