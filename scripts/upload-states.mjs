@@ -14,6 +14,7 @@ const MEANINGS = {
   hashing: 'the session is open; nothing has been sent yet',
   uploading: 'chunks are being sent',
   committing: 'all chunks are stored; the commit request is sent',
+  accepted: 'the service has accepted the commit (202), which is repeated until it is complete',
   blocked: 'the run waits for another tab, the network, or sign-in',
   user: 'paused by the user',
   suspended: 'paused because the element was removed from the page',
@@ -37,7 +38,7 @@ function cell(row, event) {
   const { model: after, effects } = reduce(model, event);
   if (after === model) return undefined;
   const aborts = after.generation !== model.generation && at(row).state.phase !== after.state.phase;
-  const isLive = ['opening', 'hashing', 'uploading', 'committing', 'blocked'].includes(row);
+  const isLive = ['opening', 'hashing', 'uploading', 'committing', 'accepted', 'blocked'].includes(row);
   const done = effects.map((effect) => `\`${nameOf(effect)}\``).join(', ');
   return [stateName(after.state), aborts && isLive ? 'the run is aborted' : '', done]
     .filter(Boolean)

@@ -20,12 +20,7 @@ export async function commitFile(
   const finished = await tables.files.get(session.fileId);
   if (finished) return sameAgain(finished, hashes);
 
-  const chunks = await findChunks(parts, session, hashes);
-  const total = chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
-  if (total !== session.sizeBytes) {
-    const said = `the chunks have ${total} bytes, the file was said to have ${session.sizeBytes}`;
-    throw new Refusal(422, 'wrong_size', said);
-  }
+  const chunks = await wholeFile(parts, session, hashes);
   await claimName(parts, session);
   const file = await tables.files.update(session.fileId, (row) =>
     row
@@ -44,6 +39,25 @@ export async function commitFile(
   if (!file) throw new Error('the file was not kept');
   parts.usage.close(session.id, session.userId, 'finished');
   return sameAgain(file, hashes);
+}
+
+/** Throws the refusals of `commitFile` for missing chunks and a wrong total, and creates nothing. */
+export async function checkCommit(
+  parts: Parts,
+  session: UploadSession,
+  hashes: string[],
+): Promise<undefined> {
+  await wholeFile(parts, session, hashes);
+}
+
+async function wholeFile(parts: Parts, session: UploadSession, hashes: string[]): Promise<StoredChunk[]> {
+  const chunks = await findChunks(parts, session, hashes);
+  const total = chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  if (total !== session.sizeBytes) {
+    const said = `the chunks have ${total} bytes, the file was said to have ${session.sizeBytes}`;
+    throw new Refusal(422, 'wrong_size', said);
+  }
+  return chunks;
 }
 
 function sameAgain(file: StoredFile, hashes: string[]): StoredFile {

@@ -51,6 +51,8 @@ export interface Fault {
   wrongTicket?: boolean;
   /** `chunks`: leaves the first hash out of the answer. */
   omitEntry?: boolean;
+  /** `commit`: checks everything, creates no file yet and answers 202. */
+  pending?: boolean;
   /** `put`: answers 200 and stores nothing. */
   storeNothing?: boolean;
   /** Answers 307 to this address. */

@@ -2,7 +2,7 @@
 // to the same user. Bytes go to storage-server.ts.
 import { type Context, Hono } from 'hono';
 import { requireUser } from './accounts.ts';
-import { checkReceipts, commitFile } from './commit.ts';
+import { checkCommit, checkReceipts, commitFile } from './commit.ts';
 import { readFileName } from './file-name.ts';
 import { nameKey, requireFolder } from './folders.ts';
 import type { Env, Parts, UploadSession } from './parts.ts';
@@ -76,8 +76,10 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const file = await parts.locks.shared(user.id, async () => {
       const current = await requireCurrent(parts, session.id);
       if (current.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
+      if (c.get('fault').pending) return checkCommit(parts, current, hashes);
       return commitFile(parts, current, hashes);
     });
+    if (!file) return c.json({ state: 'processing' }, 202);
     return c.json({
       file_id: file.id,
       parent_id: file.folderId,

@@ -31,6 +31,8 @@ export interface Profile {
   emptyFile?: 'session' | 'refuse';
   /** What is sent as `file_name` (U17). */
   fileName?: 'name' | 'path';
+  /** Returns true for an answer to the commit that is not final, as 202 is: the commit is repeated until another answer (U10a). */
+  commitPending?: (answer: { status: number; body: unknown }) => boolean;
   /** Adds `sizes` (bytes, in the order of `hashes`) to the presign request (U19). */
   sendSizes?: boolean;
   /** Meanings of statuses of the upload operations that differ from the default (U12). */

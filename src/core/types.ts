@@ -74,6 +74,8 @@ export interface CommitAnswer {
   readonly missing: readonly string[];
   /** The JSON of the answer, on success. */
   readonly body?: unknown;
+  /** The service has accepted the commit and completes the file later (202). */
+  readonly pending?: { readonly retryAfterMs?: number | undefined };
 }
 
 /** The upload operations, with token and validated answers. They reject with `UploaderError` only. */
@@ -148,6 +150,8 @@ export interface UploadRecord {
   readonly handle?: FileSystemFileHandle;
   /** The file itself, if `keep-files` saves it. */
   readonly file?: File | undefined;
+  /** When the service accepted the commit (202), epoch milliseconds. All chunks are stored; the file is no longer needed. */
+  readonly acceptedAtMs?: number | undefined;
   /** The user paused the upload; saved with the file only. */
   readonly isPaused?: true | undefined;
   /** Stored chunks, by index. */

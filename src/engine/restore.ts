@@ -42,7 +42,7 @@ export class Restorer {
     await store.prune(keepMs, isRunning).catch(() => undefined);
   }
 
-  /** Adds the uploads that were saved under these settings. Those whose file is not saved too are paused until it is provided. */
+  /** Adds the uploads that were saved under these settings. Those that still need their file are paused until it is provided. */
   async restore(connection: Connection): Promise<void> {
     const { scheduler, store, tabLocks } = this.#parts;
     const { signal } = this.#restoring;
@@ -98,7 +98,7 @@ export class Restorer {
     const upload = intake.append(file, undefined, connection, resumeState);
     if (newName) upload.rename(newName);
     upload.showRecord(record);
-    upload.dispatch({ type: 'file-missing' });
+    if (!resumeState.isAccepted) upload.dispatch({ type: 'file-missing' });
   }
 
   #isListed(record: UploadRecord, listed = this.#listed()): boolean {

@@ -161,8 +161,8 @@ export class Scheduler {
 
   /**
    * The next upload, if there is room for it. One large file fills the slots; small files run in such numbers that the calls of
-   * some fill the time that others wait. An upload that another tab runs does not count, and one that waits for sign-in does not
-   * keep others from starting.
+   * some fill the time that others wait. An upload that another tab runs, or whose commit the service has accepted, does not count,
+   * and one that waits for sign-in does not keep others from starting.
    */
   #next(): Upload | undefined {
     const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots;
@@ -170,6 +170,7 @@ export class Scheduler {
     let unsentSignIn = 0;
     for (const upload of this.#running) {
       const { state } = upload;
+      if (state.phase === 'accepted') continue;
       if (state.phase === 'paused' && state.reason === 'other-tab') continue;
       const count = Math.max(1, upload.unsentCount);
       unsent += count;

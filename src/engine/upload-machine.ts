@@ -168,6 +168,7 @@ const running: Cells<Running> = {
   suspend,
   'put-started': (model) => reach(model, 'uploading'),
   'commit-started': (model) => reach(model, 'committing'),
+  'commit-accepted': (model) => reach(model, 'accepted'),
   'retry-scheduled': (model, { atMs }) => {
     const { phase } = model.state;
     const report = { type: 'report-progress', phase: publicPhase(model.state) } as const;
@@ -177,9 +178,12 @@ const running: Cells<Running> = {
   'sign-in': (model, { reason }) => block(model, 'signIn', reason),
 };
 
-function reach(model: UploadModel & { readonly state: Running }, phase: 'uploading' | 'committing'): Move {
+function reach(
+  model: UploadModel & { readonly state: Running },
+  phase: 'uploading' | 'committing' | 'accepted',
+): Move {
   if (model.state.phase === phase) return inert(model);
-  return to(model, { phase }, { type: 'report-progress', phase });
+  return to(model, { phase }, { type: 'report-progress', phase: publicPhase({ phase }) });
 }
 
 function open(
@@ -226,6 +230,7 @@ const TABLE: Table = {
   hashing: running,
   uploading: running,
   committing: running,
+  accepted: running,
   blocked: {
     ...unfinished,
     ...ended,
@@ -234,6 +239,7 @@ const TABLE: Table = {
     opened: open,
     'put-started': (model) => to(model, { ...model.state, resumesTo: 'uploading' }),
     'commit-started': (model) => to(model, { ...model.state, resumesTo: 'committing' }),
+    'commit-accepted': (model) => to(model, { ...model.state, resumesTo: 'accepted' }),
     offline: (model) => block(model, 'network', 'offline'),
     online: (model) => block(model, 'network', undefined),
     'lock-taken': (model) => block(model, 'tab', 'other-tab'),

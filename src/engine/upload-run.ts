@@ -20,6 +20,8 @@ import type { Progress, ProgressThrottle } from './transfer/progress.ts';
 import type { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadOutcome } from './upload-state.ts';
 
+const COMMIT_DEADLINE_MS = 3_600_000;
+
 /** What the runs of all uploads share. */
 export interface RunContext {
   readonly slots: UploadSlots;
@@ -28,6 +30,7 @@ export interface RunContext {
   /** Returns the current monitor; `Uploader.restore()` creates a new one. */
   readonly monitor: () => ConnectionMonitor;
   readonly policy?: RetryPolicy;
+  readonly commitDeadlineMs?: number;
   readonly report: (change: Change) => void;
   readonly throttle: ProgressThrottle;
   readonly warn: (message: string) => void;
@@ -96,27 +99,20 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   }
 }
 
-export function createRunParts(
-  upload: RunTarget,
-  picked: PickedFile,
-  context: RunContext,
-  signal: AbortSignal,
-  send: Send,
-): RunParts {
-  const { connection, relativePath } = upload;
-  const { service, settings } = connection;
-  const { calls, pool, put, stallMs: ownStallMs } = service.client;
-  const { backoffOf, monitor, policy = RETRY_POLICY, slots } = context;
+/** The parameters of a run that do not depend on the file. */
+export function createConfirmParts(upload: RunTarget, context: RunContext, signal: AbortSignal, send: Send) {
+  const { service, settings } = upload.connection;
+  const { backoffOf, monitor, policy = RETRY_POLICY, commitDeadlineMs = COMMIT_DEADLINE_MS } = context;
   const rename = (name: string): void => upload.rename(name);
   const connectionChange = (): AbortSignal => monitor().change;
   const reports = reportsOf(upload, context, signal, send);
+  const { calls } = service.client;
   return {
     ...reports,
     calls: settings.onConflict === 'rename' ? renaming(calls, rename) : calls,
-    put,
-    inFlight: service.inFlight,
     policy,
     signal,
+    commitDeadlineMs,
     store: upload.resumeState.recordKeeper(signal, {
       onWarning: ({ code }) => {
         if (signal.aborted) return;
@@ -127,6 +123,36 @@ export function createRunParts(
       onLockTaken: () => send({ type: 'lock-taken' }),
       onLockAcquired: () => send({ type: 'lock-acquired' }),
     }),
+    connectionChange,
+    backoffOf,
+    retrying: (call, callSignal) =>
+      retrying(call, {
+        policy,
+        backoff: backoffOf(settings.baseUrl),
+        signal: callSignal,
+        connectionChange,
+        onOffline: reports.onOffline,
+        onWait: (atMs) => send({ type: 'retry-scheduled', atMs }),
+        isWorthRetrying: isCallRetryable,
+      }),
+  } satisfies Partial<RunParts>;
+}
+
+export function createRunParts(
+  upload: RunTarget,
+  picked: PickedFile,
+  context: RunContext,
+  signal: AbortSignal,
+  send: Send,
+): RunParts {
+  const { connection, relativePath } = upload;
+  const { service, settings } = connection;
+  const { pool, put, stallMs: ownStallMs } = service.client;
+  const { monitor, slots } = context;
+  return {
+    ...createConfirmParts(upload, context, signal, send),
+    put,
+    inFlight: service.inFlight,
     file: picked.file,
     ...createBodies(pool.hashFirst),
     hashAlgorithm: settings.hash,
@@ -141,22 +167,10 @@ export function createRunParts(
     batch: { limit: 1, max: settings.batchSize },
     bytesPerSecond: context.bytesPerSecond,
     hasIdleSlot: () => slots.hasIdleSlot,
-    connectionChange,
     waitForBandwidth: (sizeBytes, moveSignal) => monitor().waitForBandwidth(sizeBytes, moveSignal),
     stallMs: (sizeBytes) => ownStallMs ?? stallMs(sizeBytes, (context.bytesPerSecond() ?? 0) / slots.limit),
-    backoffOf,
     acquireSlot: (slotSignal) => slots.acquireSlot(() => upload.order, slotSignal),
     identify: () => identifyUpload(upload, picked, signal),
-    retrying: (call, callSignal) =>
-      retrying(call, {
-        policy,
-        backoff: backoffOf(settings.baseUrl),
-        signal: callSignal,
-        connectionChange,
-        onOffline: reports.onOffline,
-        onWait: (atMs) => send({ type: 'retry-scheduled', atMs }),
-        isWorthRetrying: isCallRetryable,
-      }),
   };
 }
 
@@ -216,6 +230,7 @@ export function reportsOf(
     onCommit: () => {
       if (!signal.aborted && connection.service.client.calls.commit) send({ type: 'commit-started' });
     },
+    onAccepted: () => send({ type: 'commit-accepted' }),
     onOffline: (isOffline) => send({ type: isOffline ? 'offline' : 'online' }),
     onWait: (atMs, error) => {
       if (error && codeFacts(error.code).isCongestion) slots.slowDown();

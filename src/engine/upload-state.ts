@@ -6,8 +6,11 @@ import type { PauseReason, Phase } from '../core/phases.ts';
 import type { ErrorSnapshot } from '../core/types.ts';
 import type { RunResult } from '../pipeline/run.ts';
 
-/** Steps of a live run. In `opening` the file is identified and its record looked up; the public phase is still `queued`. */
-export type RunPhase = 'opening' | 'hashing' | 'uploading' | 'committing';
+/**
+ * Steps of a live run. In `opening` the file is identified and its record looked up; the public phase is still `queued`. In `accepted`
+ * the commit was answered 202 and is repeated; the public phase is `committing`.
+ */
+export type RunPhase = 'opening' | 'hashing' | 'uploading' | 'committing' | 'accepted';
 
 /** Why a live run waits. Each ends without the user. */
 export type WaitReason = Exclude<PauseReason, 'user' | 'needs-file'>;
@@ -41,7 +44,7 @@ export interface UploadModel {
   readonly state: UploadState;
   /** Grows when a run starts or ends, so that late results of an ended run are dropped. */
   readonly generation: number;
-  /** The page has the file. Set before each event. */
+  /** The page has the file, or the service has accepted all of it. Set before each event. */
   readonly hasFile: boolean;
 }
 
@@ -54,7 +57,7 @@ export type UploadOutcome = Readonly<
       resumedBytes: number;
       signIn: WaitReason | undefined;
     }
-  | { type: 'put-started' | 'commit-started' | 'forgotten' }
+  | { type: 'put-started' | 'commit-started' | 'commit-accepted' | 'forgotten' }
   | { type: 'retry-scheduled'; atMs: number | undefined }
   | { type: 'offline' | 'online' | 'lock-taken' | 'lock-acquired' }
   | { type: 'succeeded'; result: RunResult }
@@ -110,7 +113,13 @@ export type UploadEffect = Readonly<
 type Running = Extract<UploadState, { readonly phase: RunPhase }>;
 type Blocked = Extract<UploadState, { readonly blockers: Blockers }>;
 
-const RUN_PHASES: ReadonlySet<string> = new Set<RunPhase>(['opening', 'hashing', 'uploading', 'committing']);
+const RUN_PHASES: ReadonlySet<string> = new Set<RunPhase>([
+  'opening',
+  'hashing',
+  'uploading',
+  'committing',
+  'accepted',
+]);
 
 /** Rows of the table: the phases, with `paused` split by what ends the pause. */
 export type StateName =
@@ -141,6 +150,8 @@ export function publicPhase(state: UploadState): Phase {
       return publicPhase(state.next);
     case 'removed':
       return 'canceled';
+    case 'accepted':
+      return 'committing';
     default:
       return state.phase;
   }

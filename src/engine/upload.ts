@@ -5,6 +5,7 @@ import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import { Machine } from '../core/machine.ts';
 import type { Phase } from '../core/phases.ts';
 import type { AddedFile, FileId, PickedFile, Session, UploadRecord } from '../core/types.ts';
+import { confirm } from '../pipeline/confirm.ts';
 import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
 import type { Connection } from './connection.ts';
@@ -12,7 +13,13 @@ import type { ResumeState } from './resume/resume-state.ts';
 import type { DoneElsewhere, RemoteProgress, TabLocks } from './resume/tab-locks.ts';
 import { Progress } from './transfer/progress.ts';
 import { reduce } from './upload-machine.ts';
-import { createRunParts, describeError, openFileOf, type RunContext } from './upload-run.ts';
+import {
+  createConfirmParts,
+  createRunParts,
+  describeError,
+  openFileOf,
+  type RunContext,
+} from './upload-run.ts';
 import {
   isRunning,
   publicPhase,
@@ -33,6 +40,9 @@ const NAMED: ReadonlySet<ChangeName> = new Set<ChangeName>([
   'file-removed',
   'file-renamed',
 ]);
+
+/** The upload cannot continue without its file, which the page does not have. */
+class FileNeeded extends UploaderError {}
 
 /** What all uploads of an engine share. */
 export interface UploadContext extends RunContext {
@@ -95,7 +105,7 @@ export class Upload {
       { state: { phase: manual ? 'held' : 'queued' }, generation: 0, hasFile: picked !== undefined },
       {
         reduce,
-        facts: () => ({ hasFile: this.picked !== undefined }),
+        facts: () => ({ hasFile: this.picked !== undefined || this.resumeState.isAccepted }),
         onStep: (before, after) => context.onTransition(this, before.state, after.state),
         run: (effect, signal, send) => this.#run(effect, signal, send),
         // A defect; the upload stays in the state that it has reached.
@@ -238,19 +248,34 @@ export class Upload {
 
   /** Runs the pipeline over the file. Resolves when the run has ended in any way; a run that was aborted sends nothing. */
   async #transfer(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<void> {
-    const { picked } = this;
-    if (!picked) throw new TypeError('An upload without its file cannot run');
     try {
-      const parts = createRunParts(this, picked, this.#context, signal, send);
-      const result = await run(openFileOf(this, picked), parts);
+      const result = (await this.#confirm(signal, send)) ?? (await this.#send(signal, send));
       if (signal.aborted) return;
       this.progress.finish();
       send({ type: 'succeeded', result });
     } catch (error) {
       if (signal.aborted) return;
-      const isLost = error instanceof UploaderError && error.code === 'file-unreadable';
+      const isLost =
+        error instanceof FileNeeded || (error instanceof UploaderError && error.code === 'file-unreadable');
       send({ type: isLost ? 'file-lost' : 'run-failed', error: describeError(error) });
     }
+  }
+
+  /** Repeats a commit that an earlier run saved as accepted. Resolves with `undefined` if there is none, or it is lost. */
+  async #confirm(
+    signal: AbortSignal,
+    send: (outcome: UploadOutcome) => void,
+  ): Promise<RunResult | undefined> {
+    const { isAccepted, record } = this.resumeState;
+    if (!isAccepted || !record) return undefined;
+    return confirm(record.key, createConfirmParts(this, this.#context, signal, send));
+  }
+
+  #send(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<RunResult> {
+    signal.throwIfAborted();
+    const { picked } = this;
+    if (!picked) throw new FileNeeded('session-expired', 'The commit that the service accepted is lost');
+    return run(openFileOf(this, picked), createRunParts(this, picked, this.#context, signal, send));
   }
 
   /** Another run may have started meanwhile. */

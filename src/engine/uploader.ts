@@ -29,6 +29,8 @@ export interface UploaderOptions {
   readonly times?: Times;
   /** Retries of calls and PUTs. Defaults to 8 attempts, at most 30 s apart. */
   readonly policy?: RetryPolicy;
+  /** How long the service may take to complete a commit that it has accepted (202), ms. Defaults to one hour. */
+  readonly commitDeadlineMs?: number;
   /** Where uploads are saved. Defaults to IndexedDB. */
   readonly store?: UploadStore;
   /** Called with a message for each invalid setting. Defaults to `console.warn`. */
@@ -121,6 +123,7 @@ export class Uploader {
         if (this.#scheduler.isIdle) this.#snapshots.onIdle();
       },
       ...(options.policy && { policy: options.policy }),
+      ...(options.commitDeadlineMs !== undefined && { commitDeadlineMs: options.commitDeadlineMs }),
     };
     const shared = {
       scheduler: this.#scheduler,

@@ -1,6 +1,6 @@
 // Finds the saved upload of a file, or opens a session on the service.
 
-import type { Calls, HashAlgorithm, Session, UploadRecord } from '../core/types.ts';
+import type { Calls, HashAlgorithm, Session, StoredChunk, UploadRecord } from '../core/types.ts';
 
 export interface OpenFile {
   readonly file: File;
@@ -53,6 +53,8 @@ export interface Opened {
    */
   reopen(): void;
   save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
+  /** Saves that the service has accepted the commit; also an upload that was not worth saving before. */
+  accept(session: Session, chunks: readonly StoredChunk[], atMs: number): void;
   forget(): Promise<void>;
 }
 
@@ -61,8 +63,9 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   // A file of one chunk needs no record: presigning tells whether it is stored (decision 0013).
   const isWorthSaving = parts.hasRecord || file.file.size > parts.chunkSizeBytes;
   const keeper = isWorthSaving ? parts.store : undefined;
-  const identity = keeper ? await parts.identify() : undefined;
+  let identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
+  let accepted: Promise<void> = Promise.resolve();
   const known = record ? record.session : keeper ? undefined : parts.session;
   signal.throwIfAborted();
 
@@ -97,12 +100,34 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     save(chunk) {
       if (identity) void keeper?.saveChunks(identity.key, [chunk]);
     },
+    accept(session, chunks, acceptedAtMs) {
+      accepted = saveAccepted(session, chunks, acceptedAtMs).catch(() => undefined);
+    },
     async forget() {
-      if (identity) await keeper?.remove(identity.key);
+      await accepted;
+      if (identity) await parts.store?.remove(identity.key);
     },
   };
   opened.session.then(parts.onSession, () => undefined);
   return opened;
+
+  async function saveAccepted(
+    session: Session,
+    chunks: readonly StoredChunk[],
+    acceptedAtMs: number,
+  ): Promise<void> {
+    if (!identity) {
+      const found = await parts.identify();
+      // Takes the lock.
+      await parts.store?.find(found.key);
+      identity = found;
+    }
+    const { chunkSizeBytes } = opened;
+    const saved = recordOf(file, { ...parts, chunkSizeBytes }, identity, session);
+    const stored = new Map(chunks.map(({ index, hash, receipt }) => [index, { hash, receipt }]));
+    await parts.store?.save({ ...saved, stored, acceptedAtMs });
+    if (!keeper) await parts.store?.saveChunks(identity.key, chunks);
+  }
 }
 
 /** A new record without stored chunks. */

@@ -12,7 +12,7 @@ import { type UploadParts, upload } from './upload.ts';
 /** The parameters of all stages. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
-  'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf'
+  'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
 > & {
   /** Called with the plan; chunks that an earlier run stored are `recorded`. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
@@ -116,7 +116,8 @@ async function sendAll(
     if (!parts.isWatched) await readAgain(stored, parts);
     parts.signal.throwIfAborted();
     parts.onCommit();
-    const { missing, body } = await commit(session, stored, parts).catch(orLost(opened));
+    const saveAccepted = (atMs: number): void => opened.accept(session, stored, atMs);
+    const { missing, body } = await commit(session, stored, { ...parts, saveAccepted }).catch(orLost(opened));
     if (missing.length === 0) return { session, chunks: stored, body };
     if (isSecondRound)
       throw new UploaderError('service-failed', 'The service lacks chunks that it was sent twice');

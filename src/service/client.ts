@@ -13,7 +13,7 @@ import {
   resolveUrl,
   type ServiceRequest,
 } from './http.ts';
-import { fillProfile } from './profile.ts';
+import { askProfile, fillProfile } from './profile.ts';
 import {
   commitBody,
   presignBody,
@@ -89,6 +89,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
       withToken(async (token) => {
         const body = commitBody(proof, profile);
         const answer = await send({ method: 'POST', path, token, headers: inSession(session), body, signal });
+        if (isPending(answer)) return { missing: [], pending: { retryAfterMs: readPauseMs(answer) } };
         if (isOk(answer)) {
           const said = readCommitted(answer);
           return said === undefined ? { missing: [] } : { missing: [], body: said };
@@ -97,6 +98,11 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
         if (missing) return { missing };
         throw readRefusal(answer, 'commit', profile);
       }, signal);
+  }
+
+  function isPending({ status, body }: Answer): boolean {
+    const ask = (): boolean => profile.commitPending?.({ status, body }) === true;
+    return status === 202 || askProfile('commitPending', ask);
   }
 
   function createCancel(path: string): NonNullable<Calls['cancel']> {

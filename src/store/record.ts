@@ -43,6 +43,7 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
     sessionHeader: record.session?.header,
     fileId: record.fileId,
     isPaused: record.isPaused,
+    acceptedAtMs: record.acceptedAtMs,
     createdAtMs: record.createdAtMs,
     usedAtMs: record.usedAtMs,
     ...(record.handle ? { handle: record.handle } : {}),
@@ -83,11 +84,13 @@ export function readRecord(value: unknown): SavedRecord | undefined {
   const session = sessionId && header ? { sessionId, header } : undefined;
   if (fields.version !== VERSION || !isFull(read) || !(session || fileId)) return undefined;
   const handle = readHandle(fields.handle);
+  const acceptedAtMs = count('acceptedAtMs');
   return {
     ...read,
     session,
     ...(fileId && { fileId }),
     ...(fields.isPaused === true && { isPaused: true }),
+    ...(acceptedAtMs !== undefined && { acceptedAtMs }),
     newName: text('newName'),
     usedAtMs: count('usedAtMs'),
     ...(handle && { handle }),

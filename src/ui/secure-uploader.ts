@@ -224,7 +224,7 @@ export class SecureUploader extends LitElement {
   @property({ attribute: false }) authOptions?: AuthOptions | undefined;
   /** Identity providers offered by the form of `auth="local"`. `federated` ones use the sign-in window. */
   @property({ attribute: false }) idps: readonly Idp[] = [];
-  /** Timeouts and retry policy of the engine. Read once, with the first settings. */
+  /** Timeouts, retry policy and `commitDeadlineMs` of the engine. Read once, with the first settings. */
   @property({ attribute: false }) engineOptions?: UploaderOptions | undefined;
   /** Texts that replace the English ones, including those of the sign-in form. */
   @property({ attribute: false }) messages: Partial<Messages & LoginMessages> = {};

@@ -39,6 +39,7 @@ export const EVENTS: { readonly [T in UploadEventType]: UploadEvent } = {
   opened: { type: 'opened', generation, chunkCount: 3, resumedBytes: 0, signIn: undefined },
   'put-started': { type: 'put-started', generation },
   'commit-started': { type: 'commit-started', generation },
+  'commit-accepted': { type: 'commit-accepted', generation },
   'retry-scheduled': { type: 'retry-scheduled', generation, atMs: 5 },
   offline: { type: 'offline', generation },
   online: { type: 'online', generation },
@@ -57,6 +58,7 @@ const STATES: { readonly [R in StateName]: UploadState } = {
   hashing: { phase: 'hashing' },
   uploading: { phase: 'uploading' },
   committing: { phase: 'committing' },
+  accepted: { phase: 'accepted' },
   blocked: { phase: 'paused', reason: 'other-tab', resumesTo: 'opening', blockers: { tab: 'other-tab' } },
   user: { phase: 'paused', reason: 'user', resumesTo: 'queued' },
   suspended: { phase: 'paused', reason: 'suspended', resumesTo: 'queued' },
@@ -103,12 +105,14 @@ const transferring = (phase: string) => ({
   ...running,
   'put-started': 'uploading report-progress',
   'commit-started': 'committing report-progress',
+  'commit-accepted': 'accepted report-progress',
   'retry-scheduled': `${phase} report-progress`,
   offline: `blocked:offline>${phase} upload-paused`,
   'sign-in': `blocked:signed-out>${phase} upload-paused`,
 });
 const { 'put-started': _uploads, ...uploading } = transferring('uploading');
 const { 'commit-started': _commits, ...committing } = transferring('committing');
+const { 'commit-accepted': _accepts, ...accepted } = transferring('accepted');
 
 /** The name of an effect in the table; for a reported change, the name of the change. */
 export const nameOf = (effect: UploadEffect): string =>
@@ -126,11 +130,13 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
   hashing: transferring('hashing'),
   uploading,
   committing,
+  accepted,
   blocked: {
     ...running,
     opened: 'blocked:other-tab>hashing upload-started report-progress upload-paused',
     'put-started': 'blocked:other-tab>uploading',
     'commit-started': 'blocked:other-tab>committing',
+    'commit-accepted': 'blocked:other-tab>accepted',
     'lock-acquired': 'opening upload-resumed',
     // Each is recorded as one more or one less thing to wait for; the reason shown stays.
     offline: 'blocked:other-tab>opening',

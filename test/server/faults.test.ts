@@ -276,3 +276,16 @@ test('closing the service ends connections that hang', async () => {
   await other.end();
   await hanging;
 });
+
+test('a commit can be answered 202: it is checked and creates no file', async () => {
+  const chunks = randomChunks(9);
+  const { passport, hashes, receipts, urls } = await begin(alice, chunks);
+  const commit = (): ReturnType<Person['commit']> => alice.commit(passport, hashes, receipts);
+  add({ operation: 'commit', pending: true, times: 2, headers: { 'retry-after': '3' } });
+  assert.equal((await commit()).status, 409);
+  await put(urls[0] ?? '', chunks[0] ?? new Uint8Array());
+  const accepted = await commit();
+  assert.equal(accepted.status, 202);
+  assert.equal(accepted.headers.get('retry-after'), '3');
+  assert.equal((await commit()).status, 200);
+});

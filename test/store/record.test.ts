@@ -14,6 +14,7 @@ describe('a restored record', () => {
       { usedAtMs: undefined },
       { lastModifiedMs: -1 },
       { createdAtMs: 0 },
+      { acceptedAtMs: 7 },
       { name: '', relativePath: '', type: '', parentId: '', key: '' },
       { hashAlgorithm: 'blake3' as const },
       { sizeBytes: 0 },
@@ -50,7 +51,7 @@ describe('a restored record', () => {
   });
 
   it('is read without damaged optional fields', () => {
-    const read = readRecord({ ...writeRecord(saved), newName: 7, usedAtMs: 'now', handle: {} });
+    const read = readRecord({ ...writeRecord(saved), newName: 7, usedAtMs: 'now', acceptedAtMs: -1, handle: {} });
     const { newName: _newName, usedAtMs: _usedAtMs, ...rest } = saved;
     expect(read).to.deep.equal({ ...rest, newName: undefined, usedAtMs: undefined });
   });

@@ -32,6 +32,8 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     file,
     inFlight: new InFlightChunks(),
     policy,
+    commitDeadlineMs: 3_600_000,
+    onAccepted: () => told.push('accepted'),
     backoffOf: createHostBackoffs(),
     signal: controller.signal,
     connectionChange: () => new AbortController().signal,

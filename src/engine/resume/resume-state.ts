@@ -107,6 +107,11 @@ export class ResumeState {
     return this.#record;
   }
 
+  /** The service has accepted the commit: the upload can be completed without its file. */
+  get isAccepted(): boolean {
+    return this.#record?.acceptedAtMs !== undefined;
+  }
+
   /** `observer` is called with what other tabs report about this upload, whether it runs here or not. */
   observeOtherTabs(observer: TabObserver): void {
     this.#observer = observer;

@@ -46,6 +46,7 @@ const ONLY_AT: Readonly<Record<string, Column>> = {
   'expired ticket': 'presign',
   'ticket for the wrong hash': 'presign',
   'storage that stored nothing': 'PUT',
+  'accepted (202) for a while': 'commit',
 };
 /** Faults that end after a while by definition; and if the bytes arrive anyway, there is no second time. */
 const SHORT = /for a while$/;
@@ -104,7 +105,7 @@ export function readFaultTable(): Cell[] {
 
 const SPIKE_MS = 700;
 const HTML = '<!doctype html><title>Sign in to the network</title>';
-/** How often a proxy responds instead of the service. */
+/** How often a proxy responds instead of the service, or the service accepts a commit that is not complete. */
 const PROXY_TIMES = 2;
 
 /** Responses with valid HTTP and truncated JSON. */
@@ -147,6 +148,8 @@ export function causeOf(fault: string, column: Column, storageUrl: string): Part
       return { wrongTicket: true };
     case 'storage that stored nothing':
       return { storeNothing: true };
+    case 'accepted (202) for a while':
+      return { pending: true, times: PROXY_TIMES };
     case 'redirect':
       return { redirect: `${storageUrl}/elsewhere` };
     case 'proxy that answers for a while':

@@ -1,0 +1,194 @@
+// A service that accepts a commit (202) and completes the file later. Against the reference service, also over a reload.
+
+import { expect } from '@open-wc/testing';
+import type { Profile, SettingsInput } from '../../src/core/config.ts';
+import { Uploader } from '../../src/engine/uploader.ts';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
+import { freshFile, sha256 } from '../support/bytes.ts';
+import { until, untilAsync } from '../support/collect.ts';
+
+const engines: Uploader[] = [];
+afterEach(() => Promise.all(engines.splice(0).map((uploader) => uploader.close())));
+
+const newStore = (): UploadStore => createUploadStore({ name: `test-${crypto.randomUUID()}` });
+
+async function createEngine(
+  store: UploadStore = newStore(),
+  settings: SettingsInput = {},
+  commitDeadlineMs?: number,
+) {
+  const { baseUrl } = await findReference();
+  const uploader = new Uploader(
+    {
+      baseUrl,
+      parentId: 'folder-a',
+      multiple: true,
+      chunkSize: '64KiB',
+      commitPath: '/files/uploadsession/commit',
+      getToken: () => tokenOf('alice'),
+      ...settings,
+    },
+    {
+      store,
+      policy: { attempts: 5, baseMs: 1, capMs: 20 },
+      ...(commitDeadlineMs !== undefined && { commitDeadlineMs }),
+    },
+  );
+  engines.push(uploader);
+  const events: string[] = [];
+  const fileIds: string[] = [];
+  const codes: string[] = [];
+  uploader.onChange(({ name }) => events.push(name));
+  uploader.on('upload-completed', ({ commit }) => fileIds.push((commit as { file_id: string }).file_id));
+  uploader.on('upload-failed', ({ code }) => codes.push(code));
+  return { codes, events, fileIds, phase: () => uploader.snapshot.files[0]?.phase, uploader };
+}
+
+async function operationsOf(file: File): Promise<string[]> {
+  return (await logOf({ fileName: file.name })).map(({ operation }) => operation);
+}
+
+const commitCount = async (file: File): Promise<number> =>
+  (await operationsOf(file)).filter((operation) => operation === 'commit').length;
+
+async function download(fileId: string): Promise<Blob> {
+  const { baseUrl } = await findReference();
+  const headers = { authorization: `Bearer ${await tokenOf('alice')}` };
+  return (await fetch(`${baseUrl}/files/${fileId}`, { headers })).blob();
+}
+
+/** The next `times` commits of the file are answered 202. */
+const accept = (file: File, times: number, more: Record<string, unknown> = {}): Promise<unknown> =>
+  addFault({ operation: 'commit', pending: true, times, match: { fileName: file.name }, ...more });
+
+describe('a commit that the service answers with 202', () => {
+  it('is repeated until the file is complete, which is done only then', async () => {
+    const file = freshFile(3 * 65_536);
+    await accept(file, 2);
+    const { events, fileIds, phase, uploader } = await createEngine();
+    await uploader.addFiles([file]);
+    await untilAsync(async () => (await commitCount(file)) === 2);
+    expect(phase()).to.equal('committing');
+    expect(events).not.to.include('upload-completed');
+    await until(() => phase() === 'done');
+    expect(await commitCount(file)).to.equal(3);
+    expect(await sha256(await download(fileIds[0] ?? ''))).to.equal(await sha256(file));
+  });
+
+  it('is repeated after the time in `Retry-After`', async () => {
+    const file = freshFile(100);
+    await accept(file, 1, { headers: { 'retry-after': '1' } });
+    const { phase, uploader } = await createEngine();
+    await uploader.addFiles([file]);
+    await until(() => phase() === 'done');
+    const [first, second] = (await logOf({ fileName: file.name })).filter(
+      ({ operation }) => operation === 'commit',
+    ) as unknown as readonly { at: number; answeredAt: number }[];
+    expect((second?.at ?? 0) - (first?.answeredAt ?? 0)).to.be.at.least(990);
+  });
+
+  it('ends with the error of a later answer', async () => {
+    const file = freshFile(100);
+    await accept(file, 1, { headers: { 'retry-after': '0' } });
+    await addFault({ operation: 'commit', status: 422, skip: 1, match: { fileName: file.name } });
+    const { codes, phase, uploader } = await createEngine();
+    await uploader.addFiles([file]);
+    await until(() => phase() === 'failed');
+    expect(codes).to.deep.equal(['upload-refused']);
+    await uploader.retry();
+    await until(() => phase() === 'done');
+    expect((await operationsOf(file)).filter((operation) => operation === 'chunks')).to.have.length(1);
+  });
+
+  it('fails with `timeout` after `commitDeadlineMs`, and a retry asks again', async () => {
+    const file = freshFile(100);
+    await accept(file, 2, { headers: { 'retry-after': '30' } });
+    const { codes, phase, uploader } = await createEngine(newStore(), {}, 1000);
+    await uploader.addFiles([file]);
+    await until(() => phase() === 'failed');
+    expect(codes).to.deep.equal(['timeout']);
+    await uploader.retry();
+    await until(() => phase() === 'done');
+    expect(await operationsOf(file)).to.deep.equal([
+      'session',
+      'chunks',
+      'put',
+      'commit',
+      'commit',
+      'commit',
+    ]);
+  });
+
+  for (const sizeBytes of [100, 3 * 65_536]) {
+    it(`continues after a reload without the file (${sizeBytes} bytes)`, async () => {
+      const file = freshFile(sizeBytes);
+      const store = newStore();
+      await accept(file, 2, { headers: { 'retry-after': '1' } });
+      const before = await createEngine(store);
+      await before.uploader.addFiles([file]);
+      await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+      await before.uploader.close();
+      const puts = (await operationsOf(file)).filter((operation) => operation === 'put').length;
+
+      const { events, fileIds, phase, uploader } = await createEngine(store);
+      await until(() => phase() === 'done');
+      expect(events).not.to.include('upload-paused');
+      expect(uploader.snapshot.files.map(({ name }) => name)).to.deep.equal([file.name]);
+      expect(await sha256(await download(fileIds[0] ?? ''))).to.equal(await sha256(file));
+      expect((await operationsOf(file)).filter((operation) => operation === 'put')).to.have.length(puts);
+      await untilAsync(async () => (await store.list()).length === 0);
+    });
+  }
+
+  it('asks for the file after a reload if the service has lost the session', async () => {
+    const file = freshFile(3 * 65_536);
+    const store = newStore();
+    await accept(file, 1, { headers: { 'retry-after': '30' } });
+    const before = await createEngine(store);
+    await before.uploader.addFiles([file]);
+    await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+    await before.uploader.close();
+    await addFault({ operation: 'commit', status: 410, match: { fileName: file.name } });
+
+    const { phase, uploader } = await createEngine(store);
+    await until(() => uploader.snapshot.files[0]?.pauseReason === 'needs-file');
+    await uploader.addFiles([file]);
+    await until(() => phase() === 'done');
+  });
+
+  it('does not keep other files from starting', async () => {
+    const waiting = Array.from({ length: 40 }, () => freshFile(10));
+    for (const file of waiting) await accept(file, 1, { headers: { 'retry-after': '30' } });
+    const { uploader } = await createEngine(newStore(), { concurrency: 1 });
+    const last = freshFile(10);
+    await uploader.addFiles([...waiting, last]);
+    await until(() => uploader.snapshot.files.at(-1)?.phase === 'done');
+    expect(uploader.snapshot.totals.doneCount).to.equal(1);
+  });
+});
+
+describe('`profile.commitPending`', () => {
+  it('recognizes an answer that is not complete by its body', async () => {
+    const file = freshFile(100);
+    const body = { state: 'processing' };
+    await addFault({
+      operation: 'commit',
+      status: 200,
+      body,
+      headers: { 'retry-after': '0' },
+      match: { fileName: file.name },
+    });
+    const seen: unknown[] = [];
+    const commitPending: Profile['commitPending'] = (answer) => {
+      seen.push(answer);
+      return (answer.body as { state?: string }).state === 'processing';
+    };
+    const { fileIds, phase, uploader } = await createEngine(newStore(), { profile: { commitPending } });
+    await uploader.addFiles([file]);
+    await until(() => phase() === 'done');
+    expect(seen[0]).to.deep.equal({ status: 200, body });
+    expect(seen).to.have.length(2);
+    expect(fileIds[0]).to.be.a('string');
+  });
+});

@@ -1,0 +1,84 @@
+// When a commit that is accepted (202) is repeated, and when it fails.
+
+import { expect } from '@open-wc/testing';
+import type { CommitAnswer } from '../../src/core/types.ts';
+import { commit } from '../../src/pipeline/commit.ts';
+import { type Clock, stopClock } from '../support/clock.ts';
+import { rejection, settled } from '../support/collect.ts';
+import { ScriptedService } from '../support/scripted-service.ts';
+
+const HOUR_MS = 3_600_000;
+const session = { sessionId: 's', header: 'h' };
+
+describe('an accepted commit', () => {
+  let clock: Clock;
+  beforeEach(() => {
+    clock = stopClock();
+  });
+  afterEach(() => clock.restore());
+
+  /** A commit of no chunks; `answers` are given in turn, then 202 without `Retry-After`. */
+  function start(answers: CommitAnswer[] = [], acceptedAtMs?: number) {
+    const times: number[] = [];
+    const events: string[] = [];
+    const calls = {
+      ...new ScriptedService().calls,
+      commit: async (): Promise<CommitAnswer> => {
+        times.push(performance.now() / 1000);
+        return answers.shift() ?? { missing: [], pending: {} };
+      },
+    };
+    const parts = {
+      calls,
+      signal: new AbortController().signal,
+      retrying: <T>(call: () => Promise<T>) => call(),
+      connectionChange: () => new AbortController().signal,
+      commitDeadlineMs: HOUR_MS,
+      onAccepted: () => events.push('accepted'),
+      saveAccepted: () => events.push('saved'),
+    };
+    return { events, times, ended: commit(session, [], parts, acceptedAtMs) };
+  }
+
+  /** Lets this many seconds pass, one after the other. */
+  async function pass(seconds: number): Promise<void> {
+    for (let second = 0; second < seconds; second += 1) await clock.pass(1000);
+  }
+
+  it('is repeated after 2, 4, 8, and then every 15 seconds', async () => {
+    const { times } = start();
+    await settled();
+    await pass(60);
+    expect(times).to.deep.equal([0, 2, 6, 14, 29, 44, 59]);
+  });
+
+  it('is repeated after `Retry-After`, and not before half a second', async () => {
+    const pending = (retryAfterMs: number): CommitAnswer => ({ missing: [], pending: { retryAfterMs } });
+    const { events, times, ended } = start([pending(20_000), pending(0), { missing: [], body: 'done' }]);
+    await settled();
+    await pass(20);
+    expect(times).to.deep.equal([0, 20]);
+    await clock.pass(499);
+    expect(times).to.have.length(2);
+    await clock.pass(1);
+    expect(await ended).to.deep.equal({ missing: [], body: 'done' });
+    expect(events).to.deep.equal(['accepted', 'saved']);
+  });
+
+  it('fails with `timeout` an hour after the first 202, also if that came before a reload', async () => {
+    const { events, times, ended } = start([], Date.now() - HOUR_MS + 10_000);
+    const failed = rejection<{ code: string }>(ended);
+    await settled();
+    await pass(10);
+    expect((await failed).code).to.equal('timeout');
+    expect(times.at(-1)).to.equal(10);
+    expect(events).to.deep.equal(['accepted', 'saved']);
+  });
+
+  it('has the whole hour if the clock of the device was set back since', async () => {
+    const { times } = start([], Date.now() + HOUR_MS);
+    await settled();
+    await pass(14);
+    expect(times).to.deep.equal([0, 2, 6, 14]);
+  });
+});
