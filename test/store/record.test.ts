@@ -51,7 +51,13 @@ describe('a restored record', () => {
   });
 
   it('is read without damaged optional fields', () => {
-    const read = readRecord({ ...writeRecord(saved), newName: 7, usedAtMs: 'now', acceptedAtMs: -1, handle: {} });
+    const read = readRecord({
+      ...writeRecord(saved),
+      newName: 7,
+      usedAtMs: 'now',
+      acceptedAtMs: -1,
+      handle: {},
+    });
     const { newName: _newName, usedAtMs: _usedAtMs, ...rest } = saved;
     expect(read).to.deep.equal({ ...rest, newName: undefined, usedAtMs: undefined });
   });
