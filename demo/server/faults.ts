@@ -51,6 +51,8 @@ export interface Fault {
   wrongTicket?: boolean;
   /** `chunks`: leaves the first hash out of the answer. */
   omitEntry?: boolean;
+  /** `session`: adds these fields to the answer. */
+  answerFields?: Record<string, unknown>;
   /** `commit`: checks everything, creates no file yet and answers 202. */
   pending?: boolean;
   /** `put`: answers 200 and stores nothing. */

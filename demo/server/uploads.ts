@@ -54,7 +54,7 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     });
     c.get('entry').sessionId = session.id;
     c.header(HEADER, passport);
-    return c.json({ session_id: session.id, passport }, 201);
+    return c.json({ session_id: session.id, passport, ...c.get('fault').answerFields }, 201);
   });
 
   app.post('/files/uploadsession/chunks', async (c) => {

@@ -5,7 +5,7 @@ import { readBaseUrl, readOrigins } from './addresses.ts';
 import type { AuthOptions } from './auth-options.ts';
 import type { TokenInput } from './changes.ts';
 import { contentOf } from './content.ts';
-import type { AuthMode, HashAlgorithm } from './types.ts';
+import type { AuthMode, HashAlgorithm, SessionFile } from './types.ts';
 
 export { isLoopback } from './addresses.ts';
 
@@ -13,6 +13,10 @@ export { isLoopback } from './addresses.ts';
 export interface Profile {
   /** Returns the value of `x-service-uploadsession` (U1), from the body of the answer and its header of that name, if readable. */
   sessionHeader?: (answer: { body: Readonly<Record<string, unknown>>; header: string | null }) => string;
+  /** Returns the chunk size in bytes that the service chose; `undefined` for the setting `chunkSize` (U6a). */
+  chunkSize?: (answer: { body: Readonly<Record<string, unknown>> }) => number | undefined;
+  /** Returns fields to add to the body that opens a session; those of the interface cannot be replaced (U21). */
+  sessionFields?: (file: SessionFile) => Readonly<Record<string, unknown>>;
   /** Returns the key of a hash in `chunks` (U2). */
   chunkKey?: (hash: string, position: number) => string;
   /** The meaning of a hash without an entry (U3). */

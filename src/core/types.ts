@@ -13,6 +13,24 @@ export interface PickedFile {
   readonly relativePath: string;
   /** Saved, so that the upload can resume on a later visit without picking the file again (Chromium only). */
   readonly handle?: FileSystemFileHandle;
+  /** For `profile.sessionFields`. At most 4 kB as JSON. Copied when the file is added, and saved with the upload. */
+  readonly metadata?: Metadata | undefined;
+}
+
+/** A JSON object of the page. */
+export type Metadata = Readonly<Record<string, unknown>>;
+
+/** The file for which a session is opened; the parameter of `profile.sessionFields`. */
+export interface SessionFile {
+  /** The file's own name. */
+  readonly name: string;
+  readonly relativePath: string;
+  readonly sizeBytes: number;
+  /** Media type as the browser reports it, often empty. */
+  readonly type: string;
+  /** Epoch milliseconds. */
+  readonly lastModifiedMs: number;
+  readonly metadata?: Metadata;
 }
 
 /**
@@ -66,6 +84,8 @@ export interface Session {
   readonly sessionId: string;
   /** The `x-service-uploadsession` header of all later calls. Secret: it never leaves engine and store. */
   readonly header: string;
+  /** The chunk size that the service chose (`profile.chunkSize`), bytes. Not saved: the record has the size of the plan. */
+  readonly chunkSizeBytes?: number;
 }
 
 /** The answer of the commit. */
@@ -82,7 +102,12 @@ export interface CommitAnswer {
 export interface Calls {
   /** Opens a session in a folder. `fileSize` in bytes. (`POST /files/uploadsession`) */
   openSession(
-    input: { readonly parentId: string; readonly fileName: string; readonly fileSize: number },
+    input: {
+      readonly parentId: string;
+      readonly fileName: string;
+      readonly fileSize: number;
+      readonly file?: SessionFile;
+    },
     signal: AbortSignal,
   ): Promise<Session>;
   /** Tickets by hash, for exactly these chunks. (`POST /files/uploadsession/chunks`) */
@@ -148,6 +173,7 @@ export interface UploadRecord {
   /** Epoch milliseconds. */
   readonly createdAtMs: number;
   readonly handle?: FileSystemFileHandle;
+  readonly metadata?: Metadata | undefined;
   /** The file itself, if `keep-files` saves it. */
   readonly file?: File | undefined;
   /** When the service accepted the commit (202), epoch milliseconds. All chunks are stored; the file is no longer needed. */

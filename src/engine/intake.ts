@@ -2,6 +2,8 @@
 
 import type { Candidate } from '../core/changes.ts';
 import { createId } from '../core/create-id.ts';
+import { UploaderError } from '../core/errors.ts';
+import { copyOfMetadata } from '../core/metadata.ts';
 import type { AddedFile, FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
 import { type Refusal, refusal } from '../pipeline/pick.ts';
@@ -43,7 +45,7 @@ export class Intake {
 
   /**
    * Adds files, or rejects each with a reason. A file that an upload in the list needs is given to that upload. Files for which
-   * `mayAdd` returns false are skipped.
+   * `mayAdd` returns false are skipped. Rejects with `bad-config`, and adds none, if the metadata of one is invalid.
    */
   async add(
     files: Iterable<PickedFile | File>,
@@ -51,13 +53,13 @@ export class Intake {
     mayAdd: (file: Candidate) => boolean,
   ): Promise<void> {
     const { signal } = this.#adding;
+    const all = Array.from(files, readPicked);
     const { multiple } = connection.settings;
     const limits = limitsOf(connection);
     const waitingUploads = this.#waitingUploads();
     let listedCount = this.#countListed(multiple);
-    const addOne = (item: PickedFile | File): void => {
+    const addOne = (picked: PickedFile): void => {
       if (signal.aborted) return;
-      const picked = readPicked(item);
       const candidate = candidateOf(picked);
       const waiting = waitingFor(picked, waitingUploads, connection);
       const refused = waiting ? undefined : refusal(picked, limits, listedCount);
@@ -69,7 +71,7 @@ export class Intake {
       }
     };
     await this.#parts.scheduler.whileAdding(() =>
-      inSlices(files, addOne, () => {
+      inSlices(all, addOne, () => {
         listedCount = this.#countListed(multiple);
       }),
     );
@@ -166,8 +168,9 @@ export class Intake {
   }
 
   /** Uploads a file that was lost on this visit, and has changed since, from the start. */
-  #replace(upload: Upload, { file, handle }: PickedFile): void {
-    const picked = { file, relativePath: upload.relativePath, ...(handle && { handle }) };
+  #replace(upload: Upload, { file, handle, metadata }: PickedFile): void {
+    const { relativePath, lost } = upload;
+    const picked = { file, relativePath, metadata: metadata ?? lost?.metadata, ...(handle && { handle }) };
     const refused = refusal(picked, limitsOf(upload.connection), 0);
     if (refused) {
       this.#refuse(candidateOf(picked), refused);
@@ -240,8 +243,16 @@ const limitsOf = ({ settings }: Connection) => ({
   refuseEmpty: settings.profile.emptyFile === 'refuse',
 });
 
-const readPicked = (item: PickedFile | File): PickedFile =>
-  item instanceof File ? { file: item, relativePath: item.webkitRelativePath || item.name } : item;
+function readPicked(item: PickedFile | File): PickedFile {
+  if (item instanceof File) return { file: item, relativePath: item.webkitRelativePath || item.name };
+  if (item.metadata === undefined) return item;
+  const metadata = copyOfMetadata(item.metadata);
+  if (metadata) return { ...item, metadata };
+  throw new UploaderError(
+    'bad-config',
+    `the metadata of ${item.file.name} is no JSON object of at most 4 kB`,
+  );
+}
 
 export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
   name: file.name,

@@ -159,6 +159,9 @@ export function createRunParts(
     width: pool.size + 1,
     hasRecord: upload.resumeState.keepsFile || upload.resumeState.record !== undefined,
     chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, context.warn),
+    chosenChunkSize:
+      settings.profile.chunkSize &&
+      ((chunkSizeBytes) => chunkSizeFor(picked.file.size, chunkSizeBytes, context.warn)),
     fileName: () =>
       settings.profile.fileName === 'path'
         ? pathUnder(upload.name, upload.ownName, relativePath)

@@ -7,8 +7,8 @@ import type { ErrorSnapshot } from '../core/types.ts';
 import type { RunResult } from '../pipeline/run.ts';
 
 /**
- * Steps of a live run. In `opening` the file is identified and its record looked up; the public phase is still `queued`. In `accepted`
- * the commit was answered 202 and is repeated; the public phase is `committing`.
+ * Steps of a live run. In `opening` the file is identified and its record looked up; the public phase is still `queued`. In
+ * `accepted` the commit was answered 202 and is repeated; the public phase is `committing`.
  */
 export type RunPhase = 'opening' | 'hashing' | 'uploading' | 'committing' | 'accepted';
 

@@ -148,7 +148,7 @@ export class Upload {
 
   /** Gives the upload the file that it needs. */
   provide(picked: PickedFile): void {
-    this.picked = picked;
+    this.picked = { ...picked, metadata: picked.metadata ?? this.lost?.metadata };
     this.lost = undefined;
     this.warning = undefined;
     this.dispatch({ type: 'file-provided' });

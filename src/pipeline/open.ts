@@ -1,6 +1,6 @@
 // Finds the saved upload of a file, or opens a session on the service.
 
-import type { Calls, HashAlgorithm, Session, StoredChunk, UploadRecord } from '../core/types.ts';
+import type { Calls, HashAlgorithm, Metadata, Session, StoredChunk, UploadRecord } from '../core/types.ts';
 
 export interface OpenFile {
   readonly file: File;
@@ -8,6 +8,7 @@ export interface OpenFile {
   readonly relativePath: string;
   readonly parentId: string;
   readonly handle?: FileSystemFileHandle;
+  readonly metadata?: Metadata | undefined;
 }
 
 /** Access to the saved record of an upload. Rejects only when the run was aborted. */
@@ -30,6 +31,8 @@ export interface OpenParts {
   /** True if the upload has a record of an earlier visit, or its file is saved. */
   readonly hasRecord: boolean;
   readonly chunkSizeBytes: number;
+  /** Returns the chunk size for one that the service chose; `undefined` if it chooses none (`profile.chunkSize`). */
+  readonly chosenChunkSize?: ((chunkSizeBytes: number) => number) | undefined;
   readonly hashAlgorithm: HashAlgorithm;
   /** The current name on the service. */
   readonly fileName: () => string;
@@ -41,7 +44,7 @@ export interface OpenParts {
 }
 
 export interface Opened {
-  readonly chunkSizeBytes: number;
+  chunkSizeBytes: number;
   /** The chunks that the record has as stored. */
   stored: UploadRecord['stored'];
   /** True if the session was opened by an earlier run. */
@@ -49,9 +52,9 @@ export interface Opened {
   session: Promise<Session>;
   /**
    * Opens a new session in place of a lost one. The record is replaced only when the new session is open: if that fails, a retry
-   * resumes from the old record.
+   * resumes from the old record. Resolves when the chunk size is known.
    */
-  reopen(): void;
+  reopen(): Promise<void>;
   save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
   /** Saves that the service has accepted the commit; also an upload that was not worth saving before. */
   accept(session: Session, chunks: readonly StoredChunk[], atMs: number): void;
@@ -61,41 +64,51 @@ export interface Opened {
 export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const { calls, signal, retrying } = parts;
   // A file of one chunk needs no record: presigning tells whether it is stored (decision 0013).
-  const isWorthSaving = parts.hasRecord || file.file.size > parts.chunkSizeBytes;
+  const { chosenChunkSize } = parts;
+  const isWorthSaving =
+    parts.hasRecord || chosenChunkSize !== undefined || file.file.size > parts.chunkSizeBytes;
   const keeper = isWorthSaving ? parts.store : undefined;
   let identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
   let accepted: Promise<void> = Promise.resolve();
   const known = record ? record.session : keeper ? undefined : parts.session;
   signal.throwIfAborted();
+  const { name, relativePath, metadata = record?.metadata } = file;
+  const { size: sizeBytes, type, lastModified: lastModifiedMs } = file.file;
+  const about = { name, relativePath, sizeBytes, type, lastModifiedMs, ...(metadata && { metadata }) };
+  const chunkSizeFor = ({ chunkSizeBytes }: Session): number =>
+    (chunkSizeBytes && chosenChunkSize?.(chunkSizeBytes)) || parts.chunkSizeBytes;
 
   const openSession = (): Promise<Session> => {
     const session = retrying(
       () =>
         calls.openSession(
-          { parentId: file.parentId, fileName: parts.fileName(), fileSize: file.file.size },
+          { parentId: file.parentId, fileName: parts.fileName(), fileSize: sizeBytes, file: about },
           signal,
         ),
       signal,
     );
     session.then(
       (session) => {
-        if (identity) void keeper?.save(recordOf(file, parts, identity, session));
+        opened.chunkSizeBytes = chunkSizeFor(session);
+        if (identity) void keeper?.save(recordFor(session, identity));
       },
       () => undefined,
     );
     return session;
   };
   const opened: Opened = {
-    chunkSizeBytes: record?.chunkSizeBytes ?? parts.chunkSizeBytes,
+    chunkSizeBytes: (known && record?.chunkSizeBytes) ?? parts.chunkSizeBytes,
     stored: (known && record?.stored) ?? new Map(),
     isResumed: known !== undefined,
     session: known ? Promise.resolve(known) : openSession(),
-    reopen() {
+    async reopen() {
       opened.isResumed = false;
       opened.stored = new Map();
+      opened.chunkSizeBytes = parts.chunkSizeBytes;
       opened.session = openSession();
       opened.session.then(parts.onSession, () => undefined);
+      if (chosenChunkSize) await opened.session;
     },
     save(chunk) {
       if (identity) void keeper?.saveChunks(identity.key, [chunk]);
@@ -109,7 +122,13 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     },
   };
   opened.session.then(parts.onSession, () => undefined);
+  if (chosenChunkSize && !known) await opened.session;
   return opened;
+
+  function recordFor(session: Session, found: NonNullable<typeof identity>): UploadRecord {
+    const { chunkSizeBytes } = opened;
+    return recordOf({ ...file, metadata }, { ...parts, chunkSizeBytes }, found, session);
+  }
 
   async function saveAccepted(
     session: Session,
@@ -122,8 +141,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
       await parts.store?.find(found.key);
       identity = found;
     }
-    const { chunkSizeBytes } = opened;
-    const saved = recordOf(file, { ...parts, chunkSizeBytes }, identity, session);
+    const saved = recordFor(session, identity);
     const stored = new Map(chunks.map(({ index, hash, receipt }) => [index, { hash, receipt }]));
     await parts.store?.save({ ...saved, stored, acceptedAtMs });
     if (!keeper) await parts.store?.saveChunks(identity.key, chunks);
@@ -132,7 +150,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
 
 /** A new record without stored chunks. */
 export function recordOf(
-  { file, handle, name, relativePath, parentId }: OpenFile,
+  { file, handle, metadata, name, relativePath, parentId }: OpenFile,
   { chunkSizeBytes, hashAlgorithm }: Pick<OpenParts, 'chunkSizeBytes' | 'hashAlgorithm'>,
   { key, firstSliceHash }: { readonly key: string; readonly firstSliceHash: string },
   session?: Session,
@@ -152,5 +170,6 @@ export function recordOf(
     createdAtMs: Date.now(),
     stored: new Map(),
     ...(handle && { handle }),
+    ...(metadata && { metadata }),
   };
 }

@@ -66,7 +66,12 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
       if (isSecondSession) throw error.cause;
       // Only the hashes of this run remain valid in a new session.
       chunks = known.map(withoutTicket);
-      opened.reopen();
+      const { chunkSizeBytes } = opened;
+      await opened.reopen();
+      if (opened.chunkSizeBytes !== chunkSizeBytes) {
+        chunks = plan(parts.file.size, opened.chunkSizeBytes);
+        parts.onOpened(chunks);
+      }
     } finally {
       stop.abort();
       parts.budget.releaseAll();

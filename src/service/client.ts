@@ -51,7 +51,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           method: 'POST',
           path: settings.sessionPath,
           token,
-          body: sessionBody(input),
+          body: sessionBody(input, profile),
           signal,
         });
         if (!isOk(answer)) throw readRefusal(answer, 'open', profile);

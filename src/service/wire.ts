@@ -1,7 +1,8 @@
 // Names and shapes of the service's interface; the only module with snake_case. Writes request bodies and validates answers.
 
+import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { Session, Ticket, TicketUpload } from '../core/types.ts';
+import type { Session, SessionFile, Ticket, TicketUpload } from '../core/types.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { type Answer, readDateMs, readRetryAfterMs } from './http.ts';
 import { askProfile, type FullProfile, meaningOf } from './profile.ts';
@@ -29,9 +30,21 @@ const field = (value: unknown, name: string): unknown =>
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : undefined;
 
-/** Body of `POST /files/uploadsession`. The name is in NFC, since macOS writes NFD. */
-export function sessionBody(input: { parentId: string; fileName: string; fileSize: number }): unknown {
-  return { parent_id: input.parentId, file_name: input.fileName.normalize('NFC'), file_size: input.fileSize };
+/** Body of `POST /files/uploadsession`. The name is in NFC, since macOS writes NFD. Throws `bad-config`. */
+export function sessionBody(
+  {
+    parentId,
+    fileName,
+    fileSize,
+    file,
+  }: { parentId: string; fileName: string; fileSize: number; file?: SessionFile },
+  { sessionFields }: Pick<Profile, 'sessionFields'> = {},
+): unknown {
+  const own = { parent_id: parentId, file_name: fileName.normalize('NFC'), file_size: fileSize };
+  if (!sessionFields || !file) return own;
+  // Here, what is no JSON is an error of the page's function.
+  const more = askProfile('sessionFields', () => JSON.parse(JSON.stringify(sessionFields(file))) as object);
+  return { ...more, ...own };
 }
 
 /** The session in the answer of `POST /files/uploadsession` (U1). Throws `bad-response`. */
@@ -46,7 +59,11 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
   if (text(value) === undefined || !/^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value ?? '')) {
     throw badResponse(answer, 'what opens the session cannot go into a header');
   }
-  return { sessionId, header: value as string };
+  const chunkSizeBytes = askProfile('chunkSize', () => profile.chunkSize?.({ body }));
+  if (chunkSizeBytes === undefined) return { sessionId, header: value as string };
+  if (!Number.isSafeInteger(chunkSizeBytes) || chunkSizeBytes <= 0)
+    throw badResponse(answer, 'profile.chunkSize gave no whole number of bytes');
+  return { sessionId, header: value as string, chunkSizeBytes };
 }
 
 /** A hash in the notation of the service (U5); ours is lower-case hex. */

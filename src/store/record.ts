@@ -1,5 +1,6 @@
 // The format of saved records and chunks, and its validation: another version of this package, or a user, may have written them.
 
+import { copyOfMetadata } from '../core/metadata.ts';
 import type { HashAlgorithm, UploadRecord } from '../core/types.ts';
 
 /** A record without its chunks, which are saved separately. */
@@ -44,6 +45,7 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
     fileId: record.fileId,
     isPaused: record.isPaused,
     acceptedAtMs: record.acceptedAtMs,
+    metadata: record.metadata,
     createdAtMs: record.createdAtMs,
     usedAtMs: record.usedAtMs,
     ...(record.handle ? { handle: record.handle } : {}),
@@ -85,11 +87,13 @@ export function readRecord(value: unknown): SavedRecord | undefined {
   if (fields.version !== VERSION || !isFull(read) || !(session || fileId)) return undefined;
   const handle = readHandle(fields.handle);
   const acceptedAtMs = count('acceptedAtMs');
+  const metadata = copyOfMetadata(fields.metadata);
   return {
     ...read,
     session,
     ...(fileId && { fileId }),
     ...(fields.isPaused === true && { isPaused: true }),
+    ...(metadata && { metadata }),
     ...(acceptedAtMs !== undefined && { acceptedAtMs }),
     newName: text('newName'),
     usedAtMs: count('usedAtMs'),

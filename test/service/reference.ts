@@ -67,6 +67,7 @@ export interface LogEntry {
   readonly hasCookie: boolean;
   readonly fileName?: string;
   readonly hash?: string;
+  readonly sizeBytes?: number;
   readonly fields?: readonly string[];
   readonly stored?: boolean;
   readonly broken?: boolean;

@@ -15,6 +15,7 @@ describe('a restored record', () => {
       { lastModifiedMs: -1 },
       { createdAtMs: 0 },
       { acceptedAtMs: 7 },
+      { metadata: { order: { id: 5 } } },
       { name: '', relativePath: '', type: '', parentId: '', key: '' },
       { hashAlgorithm: 'blake3' as const },
       { sizeBytes: 0 },
@@ -56,6 +57,7 @@ describe('a restored record', () => {
       newName: 7,
       usedAtMs: 'now',
       acceptedAtMs: -1,
+      metadata: 'none',
       handle: {},
     });
     const { newName: _newName, usedAtMs: _usedAtMs, ...rest } = saved;

@@ -1,0 +1,16 @@
+// The metadata that a page gives to a file: a JSON object of limited size.
+
+import type { Metadata } from './types.ts';
+
+const MAX_BYTES = 4096;
+
+/** A copy; `undefined` if the value is no JSON object or too large. */
+export function copyOfMetadata(value: unknown): Metadata | undefined {
+  try {
+    const text = JSON.stringify(value);
+    if (!text?.startsWith('{') || new TextEncoder().encode(text).length > MAX_BYTES) return undefined;
+    return JSON.parse(text) as Metadata;
+  } catch {
+    return undefined;
+  }
+}
