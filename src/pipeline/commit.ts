@@ -26,7 +26,8 @@ export interface CommitParts {
 
 /**
  * Resolves with the final answer; `missing` are hashes that have to be sent again. An answer that is pending (202) is not final:
- * the commit is repeated. `acceptedAtMs` is when an earlier run saved the first of these. Rejects with `timeout` after the deadline.
+ * the commit is repeated. `acceptedAtMs` is when an earlier run saved the first of these. Rejects with `timeout` after the
+ * deadline.
  */
 export async function commit(
   session: Session,
