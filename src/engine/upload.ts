@@ -41,8 +41,10 @@ const NAMED: ReadonlySet<ChangeName> = new Set<ChangeName>([
   'file-renamed',
 ]);
 
-/** The upload cannot continue without its file, which the page does not have. */
-class FileNeeded extends UploaderError {}
+/** True if the upload can continue with the file: it could not be read, or it is needed again and the page does not have it. */
+const needsFileAfter = (error: unknown, picked: PickedFile | undefined): boolean =>
+  error instanceof UploaderError &&
+  (error.code === 'file-unreadable' || (error.code === 'session-expired' && !picked));
 
 /** What all uploads of an engine share. */
 export interface UploadContext extends RunContext {
@@ -255,8 +257,7 @@ export class Upload {
       send({ type: 'succeeded', result });
     } catch (error) {
       if (signal.aborted) return;
-      const isLost =
-        error instanceof FileNeeded || (error instanceof UploaderError && error.code === 'file-unreadable');
+      const isLost = needsFileAfter(error, this.picked);
       send({ type: isLost ? 'file-lost' : 'run-failed', error: describeError(error) });
     }
   }
@@ -274,7 +275,7 @@ export class Upload {
   #send(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<RunResult> {
     signal.throwIfAborted();
     const { picked } = this;
-    if (!picked) throw new FileNeeded('session-expired', 'The commit that the service accepted is lost');
+    if (!picked) throw new UploaderError('session-expired', 'The commit that the service accepted is lost');
     return run(openFileOf(this, picked), createRunParts(this, picked, this.#context, signal, send));
   }
 

@@ -21,7 +21,7 @@ export interface CommitParts {
   /** Called when a commit is accepted (202). */
   readonly onAccepted: () => void;
   /** Saves that the commit was accepted. Called again at the deadline, since a retry has the whole time again. */
-  readonly saveAccepted: (atMs: number) => void;
+  readonly saveAccepted: (atMs: number) => unknown;
 }
 
 /**
@@ -43,17 +43,15 @@ export async function commit(
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const answer = await parts.retrying(() => call(session, proof, signal), signal);
     if (!answer.pending) return answer;
-    const [nowMs, dateMs] = [performance.now(), Date.now()];
-    if (endsMs === undefined) {
-      parts.onAccepted();
-      if (acceptedAtMs === undefined) parts.saveAccepted(dateMs);
-      // The clock of the device may have been set back since an earlier run.
-      endsMs = nowMs + parts.commitDeadlineMs - Math.max(0, dateMs - (acceptedAtMs ?? dateMs));
-    }
-    if (nowMs >= endsMs) {
-      parts.saveAccepted(dateMs);
-      throw new UploaderError('timeout', 'the service accepted the commit and has not completed it in time');
-    }
+    const nowMs = performance.now();
+    const dateMs = Date.now();
+    parts.onAccepted();
+    // The clock of the device may have been set back since an earlier run.
+    endsMs ??= nowMs + parts.commitDeadlineMs - Math.max(0, dateMs - (acceptedAtMs ?? dateMs));
+    const isOver = nowMs >= endsMs;
+    if (isOver || acceptedAtMs === undefined) parts.saveAccepted(dateMs);
+    if (isOver) throw new UploaderError('timeout', 'the accepted commit was not completed in time');
+    acceptedAtMs ??= dateMs;
     const waitMs = Math.max(answer.pending.retryAfterMs ?? pauseMs, SHORTEST_PAUSE_MS);
     await sleepUntil(Math.min(waitMs, endsMs - nowMs), signal, parts.connectionChange());
   }

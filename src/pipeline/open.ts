@@ -76,8 +76,6 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const { name, relativePath, metadata = record?.metadata } = file;
   const { size: sizeBytes, type, lastModified: lastModifiedMs } = file.file;
   const about = { name, relativePath, sizeBytes, type, lastModifiedMs, ...(metadata && { metadata }) };
-  const chunkSizeFor = ({ chunkSizeBytes }: Session): number =>
-    (chunkSizeBytes && chosenChunkSize?.(chunkSizeBytes)) || parts.chunkSizeBytes;
 
   const openSession = (): Promise<Session> => {
     const session = retrying(
@@ -90,7 +88,9 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     );
     session.then(
       (session) => {
-        opened.chunkSizeBytes = chunkSizeFor(session);
+        const { chunkSizeBytes } = session;
+        if (chosenChunkSize)
+          opened.chunkSizeBytes = chunkSizeBytes ? chosenChunkSize(chunkSizeBytes) : parts.chunkSizeBytes;
         if (identity) void keeper?.save(recordFor(session, identity));
       },
       () => undefined,
@@ -105,7 +105,6 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     async reopen() {
       opened.isResumed = false;
       opened.stored = new Map();
-      opened.chunkSizeBytes = parts.chunkSizeBytes;
       opened.session = openSession();
       opened.session.then(parts.onSession, () => undefined);
       if (chosenChunkSize) await opened.session;
@@ -126,8 +125,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   return opened;
 
   function recordFor(session: Session, found: NonNullable<typeof identity>): UploadRecord {
-    const { chunkSizeBytes } = opened;
-    return recordOf({ ...file, metadata }, { ...parts, chunkSizeBytes }, found, session);
+    return recordOf({ ...file, metadata }, { ...parts, ...opened }, found, session);
   }
 
   async function saveAccepted(
