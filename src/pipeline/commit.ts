@@ -18,7 +18,7 @@ export interface CommitParts {
   readonly connectionChange: () => AbortSignal;
   /** How long the service may take to complete an accepted commit, ms. */
   readonly commitDeadlineMs: number;
-  /** Called when a commit is accepted (202). */
+  /** Called for each answer that the commit is accepted (202). */
   readonly onAccepted: () => void;
   /** Saves that the commit was accepted. Called again at the deadline, since a retry has the whole time again. */
   readonly saveAccepted: (atMs: number) => unknown;

@@ -62,7 +62,7 @@ describe('an accepted commit', () => {
     expect(times).to.have.length(2);
     await clock.pass(1);
     expect(await ended).to.deep.equal({ missing: [], body: 'done' });
-    expect(events).to.deep.equal(['accepted', 'saved']);
+    expect(events).to.deep.equal(['accepted', 'saved', 'accepted']);
   });
 
   it('fails with `timeout` an hour after the first 202, also if that came before a reload', async () => {
@@ -72,7 +72,8 @@ describe('an accepted commit', () => {
     await pass(10);
     expect((await failed).code).to.equal('timeout');
     expect(times.at(-1)).to.equal(10);
-    expect(events).to.deep.equal(['accepted', 'saved']);
+    expect(events.at(-1)).to.equal('saved');
+    expect(events.filter((event) => event === 'saved')).to.have.length(1);
   });
 
   it('has the whole hour if the clock of the device was set back since', async () => {

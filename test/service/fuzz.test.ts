@@ -131,9 +131,9 @@ const OPERATIONS = {
     expectSession(await calls.openSession({ parentId: 'p', fileName: 'f', fileSize: 3 }, forever)),
   presign: async (calls: Calls): Promise<void> =>
     expectTickets(await calls.presign(SESSION, CHUNKS as never, forever)),
-  commit: async (calls: Calls): Promise<void> => {
-    await calls.commit?.(SESSION, { hashes: HASHES, receipts: HASHES }, forever);
-  },
+  /** Defined if the commit is accepted and not done. */
+  commit: async (calls: Calls): Promise<unknown> =>
+    (await calls.commit?.(SESSION, { hashes: HASHES, receipts: HASHES }, forever))?.pending,
   cancel: async (calls: Calls): Promise<void> => calls.cancel?.(SESSION, forever),
 };
 
@@ -151,12 +151,16 @@ describe('invalid responses to real calls', () => {
         const isBare = status === 204 || status === 205 || status === 304;
         sent = { status, text: isBare ? '' : text };
         globalThis.fetch = async () => new Response(isBare ? null : text, { status, headers });
+        let pending: unknown;
         try {
-          await ask(calls);
+          pending = await ask(calls);
         } catch (error) {
           expectOurs(error);
           return;
         }
+        if ((name === 'commit' && status === 202) !== (pending !== undefined))
+          throw new Error(`${status} is${pending ? '' : ' not'} accepted`);
+        if (pending) return;
         if (name === 'cancel' && (status === 404 || status === 410)) return;
         const isMissing = name === 'commit' && status === 409;
         if (!isMissing && (sent.status < 200 || sent.status > 299))
