@@ -33,7 +33,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     inFlight: new InFlightChunks(),
     policy,
     commitDeadlineMs: 3_600_000,
-    onAccepted: () => told.push('accepted'),
+    onAccepted: () => reported.push('accepted'),
     backoffOf: createHostBackoffs(),
     signal: controller.signal,
     connectionChange: () => new AbortController().signal,
