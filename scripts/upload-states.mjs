@@ -15,7 +15,8 @@ const MEANINGS = {
   uploading: 'chunks are being sent',
   committing: 'all chunks are stored; the commit request is sent',
   accepted: 'the service has accepted the commit (202), which is repeated until it is complete',
-  blocked: 'the run waits for another tab, the network, or sign-in',
+  blocked:
+    'the run waits for another tab, the network or sign-in, or several of them; the table shows one that waits for another tab',
   user: 'paused by the user',
   suspended: 'paused because the element was removed from the page',
   'needs-file': 'waits until the user provides the file again',
@@ -53,8 +54,11 @@ function page() {
     '',
     'Each row of a table is an event, with the next state and then the effects in order. The effects `upload-…` and `file-removed`',
     'dispatch the event of that name, `report-progress` dispatches `upload-progress`, and `report-completed` dispatches',
-    '`upload-completed`. `flush-progress` dispatches `upload-progress` if numbers have changed since the last one. An event that a',
-    'table does not list changes nothing in that state. Events of an ended run are ignored.',
+    '`upload-completed`. `flush-progress` dispatches `upload-progress` if numbers have changed since the last one. `forget` deletes the',
+    'record and cancels the session on the service. `release` releases the lock when the run has stopped; `yield` also lets another',
+    'upload of the page use the record, and `leave` stops using it. `note-paused` saves whether the user paused the upload, and',
+    '`drop-file` drops a file that can no longer be read. An event that a table does not list changes nothing in that state. Events',
+    'of an ended run are ignored.',
     '',
   ];
   for (const row of Object.keys(TABLE)) {

@@ -99,7 +99,7 @@ export type FlowEvent = Readonly<
   | { type: 'host-token' | 'token'; bearer: Bearer }
   | { type: 'code'; grant: Grant }
   | { type: 'failed'; error: Failure }
-  /** A token of another user than before arrived. */
+  /** The new token belongs to a different user. */
   | { type: 'other-person' }
   /** The outcome of an exchange is unknown; `waitMs` is the pause before the next one. */
   | { type: 'burnt'; error: Failure; waitMs: number }
@@ -126,7 +126,7 @@ export type AuthEvent =
       | { type: 'sign-in'; via: 'popup' | 'redirect' | 'host' | 'form'; isBlocked?: boolean }
       | { type: 'sign-out'; reason: 'user' | 'other-tab' }
       | { type: 'cancel' | 'disconnected' | 'shown-again' }
-      /** After a sign-out, the page may be asked for tokens again. */
+      /** `allow()` was called: after a sign-out, the page may be asked for tokens again. */
       | { type: 'allowed' }
       /** `onStep` or an effect threw. */
       | { type: 'fault' }

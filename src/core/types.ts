@@ -178,7 +178,7 @@ export interface UploadRecord {
   readonly file?: File | undefined;
   /** When the service accepted the commit (202), epoch milliseconds. All chunks are stored; the file is no longer needed. */
   readonly acceptedAtMs?: number | undefined;
-  /** The user paused the upload; saved with the file only. */
+  /** True if the user paused the upload. Saved only with the file (`keep-files`). */
   readonly isPaused?: true | undefined;
   /** Stored chunks, by index. */
   readonly stored: ReadonlyMap<number, { readonly hash: string; readonly receipt: string }>;

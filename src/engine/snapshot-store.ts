@@ -95,7 +95,7 @@ export class SnapshotStore {
   #movedBytes = 0;
   #rejections: Rejection[] = [];
   #auth: AuthSnapshot;
-  /** Built from the rest; `undefined` after a change. */
+  /** Built on the next read after a change; `undefined` until then. */
   #snapshot: Snapshot | undefined;
   readonly #listeners = new Listeners<void>();
   readonly #changeListeners = new Listeners<Change>();

@@ -23,7 +23,7 @@ import { ProgressThrottle } from './transfer/progress.ts';
 import { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadContext } from './upload.ts';
 
-/** Options that are not settings of the page. */
+/** Options of the constructor. Unlike settings, they can't be changed with `configure()`. */
 export interface UploaderOptions {
   /** Deadlines, in milliseconds. */
   readonly times?: Times;

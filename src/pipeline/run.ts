@@ -142,7 +142,7 @@ function isRecorded(chunk: StoredChunk, opened: Opened): boolean {
   return record?.hash === chunk.hash && record.receipt === chunk.receipt;
 }
 
-/** The service has lost the session; `cause` is its answer. */
+/** The session is no longer valid on the service; `cause` is the error of the call. */
 class SessionLost extends Error {
   override readonly cause: UploaderError;
   constructor(cause: UploaderError) {

@@ -37,7 +37,7 @@ export async function identify(file: File, hashSlice: HashSlice, signal: AbortSi
   return { name: file.name, sizeBytes: file.size, lastModifiedMs: file.lastModified, firstSliceHash: hash };
 }
 
-/** True if the file is the one that the record was made for. */
+/** Compares name, size, time and the hash of the first bytes, not the whole content. */
 export function isSameFile(record: FileIdentity, identity: FileIdentity): boolean {
   return (
     record.name === identity.name &&

@@ -1,4 +1,4 @@
-// Bytes that are the same in every run, generated from a number, and their hashes.
+// Deterministic bytes from a seed, and their hashes.
 
 /** Bytes made from a seed (mulberry32): the same seed, the same bytes. */
 export function bytesOf(seed: number, sizeBytes: number): Uint8Array<ArrayBuffer> {

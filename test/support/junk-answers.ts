@@ -5,7 +5,7 @@ import fc from 'fast-check';
 /** The chunks that tickets are requested for. */
 export const HASHES = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)];
 
-/** Any JSON value, with the interface's own names among its keys, and nearly valid values. */
+/** Keys that a response may have, and keys that are special in JavaScript. */
 const names = fc.constantFrom(
   'session_id',
   'passport',
