@@ -33,7 +33,7 @@ const OWN = {
   otherMethod: 'Try another way',
   startOver: 'Start over',
   inWindow: 'Open sign-in window',
-  otherJar: "Your browser doesn't share this sign-in with the upload. Use the sign-in window instead.",
+  otherJar: 'Your browser blocks this sign-in from being used for uploads. Use the sign-in window instead.',
   framed:
     "For your security, you can't enter a password inside another site. Use the sign-in window instead.",
   shownElsewhere: 'Use the sign-in form already shown on this page.',
