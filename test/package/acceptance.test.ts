@@ -64,6 +64,6 @@ describe('The security requirements of sign-in', () => {
     for (const limit of [/script that runs on the page/i, /harder, not impossible/i, /proof of possession/i])
       assert.match(security, limit);
     assert.match(docs, /proof of possession/i);
-    assert.match(docs, /A script\s+that runs on your page can start a sign-in of its own/);
+    assert.match(docs, /A script\s+that runs on your page can start its own sign-in/);
   });
 });
