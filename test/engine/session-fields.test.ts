@@ -174,6 +174,8 @@ describe('`profile.chunkSize`', () => {
     const store = newStore();
     const file = freshFile(100 * KIB);
     await answer(file, { chunk_bytes: 30 * KIB });
+    // Until the engine is closed: a complete upload has no record.
+    await addFault({ operation: 'commit', delayMs: 1e9, match: { fileName: file.name } });
     const before = await createEngine({ profile, concurrency: 1 }, store);
     await before.addFiles([file]);
     await untilAsync(async () => ((await store.list())[0]?.stored.size ?? 0) > 0);
