@@ -1,4 +1,4 @@
-// Applies a command to one upload or to all of them.
+// Applies a command to one or more uploads.
 
 import type { FileId } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
@@ -6,7 +6,7 @@ import type { Scheduler } from './scheduler.ts';
 import type { Upload } from './upload.ts';
 import type { UploadCommand } from './upload-state.ts';
 
-/** Commands that resolve only when the runs which they end have stopped. */
+/** Commands that end runs. Their promise resolves when those runs have stopped. */
 const STOPPING: ReadonlySet<UploadCommand['type']> = new Set<UploadCommand['type']>([
   'pause',
   'suspend',
@@ -21,26 +21,26 @@ const STOPPING: ReadonlySet<UploadCommand['type']> = new Set<UploadCommand['type
 
 export class Commands {
   readonly #scheduler: Scheduler;
-  /** Commands that have not been dispatched yet, in order; a later command of the same upload dispatches them first. */
+  /** Commands that are not dispatched yet, oldest first. A later call that reaches the upload sooner dispatches all of them. */
   readonly #pending = new Map<Upload, UploadCommand[]>();
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
   }
 
-  /** Applies a command to the upload with this id, or to all. Resolves when every run that it ends has stopped. */
+  /** Applies a command to the upload with this id, or to all without an id. Resolves when every run that it ends has stopped. */
   async apply(command: UploadCommand, id?: FileId): Promise<void> {
     const upload = id === undefined ? undefined : this.#scheduler.get(id);
     await this.applyTo(id === undefined ? this.#scheduler.all : upload ? [upload] : [], command);
   }
 
-  /** As `apply()`, for these uploads. */
+  /** Like `apply()`, for these uploads. */
   async applyTo(uploads: readonly Upload[], command: UploadCommand): Promise<void> {
     await this.#scheduler.whilePaused(() => this.#dispatchAll(uploads, command));
     if (STOPPING.has(command.type)) await Promise.all(uploads.map((upload) => upload.stopped()));
   }
 
-  /** Yields to the page from time to time. */
+  /** Dispatches in slices, so that a long list does not block the main thread. */
   async #dispatchAll(uploads: readonly Upload[], command: UploadCommand): Promise<void> {
     for (const upload of uploads) {
       const pending = this.#pending.get(upload);

@@ -1,4 +1,4 @@
-// Service clients (calls, sign-in, PUT, hash workers), shared by all uploads whose `service` and `sign-in` settings are equal.
+// Service clients (calls, sign-in, PUT, hash workers). Uploads with the same `service` and `sign-in` settings share one.
 
 import { type AuthSession, openAuthSession } from '../auth/session.ts';
 import type { AuthTimes } from '../auth/times.ts';
@@ -16,12 +16,12 @@ export interface ServiceClient {
   readonly calls: Calls;
   readonly put: Put;
   readonly pool: HashPool;
-  /** How long a PUT may make no progress, ms; `undefined` adapts it to the rate. */
+  /** Timeout of a PUT without progress, ms; `undefined` derives it from the measured rate. */
   readonly stallMs: number | undefined;
   close(): void;
 }
 
-/** Deadlines, in milliseconds. Tests shorten them. */
+/** Timeouts, in milliseconds. Tests shorten them. */
 export interface Times {
   /** Timeout of a call to the service. */
   readonly callTimeoutMs?: number;
@@ -32,11 +32,11 @@ export interface Times {
 
 export interface ConnectOptions {
   readonly times?: Times | undefined;
-  /** Called on sign-out from `auth`. `withToken` uses the token from before the sign-out until `signal` aborts. */
+  /** Called on sign-out from `auth`. `withToken` still uses the old token, until `signal` aborts. */
   readonly onSignOut: (auth: AuthSession, withToken: WithToken, signal: AbortSignal) => Promise<unknown>;
-  /** Called before sign-in navigates away from the page. Returns false to stay. */
+  /** Called before sign-in navigates away from the page. Return false to stay. */
   readonly confirmRedirect: () => boolean;
-  /** Returns a signal that aborts when calls may be on a dead connection. */
+  /** Returns a signal that aborts when the network may have changed, so that open connections may be dead. */
   readonly connectionChange: () => AbortSignal;
 }
 
@@ -69,7 +69,7 @@ export function connect(
 
 /** Opens the client of a service on first use, and again on the first use after `close()`. */
 export class Service {
-  /** Chunks that are being sent to this service. */
+  /** The chunks that all uploads are sending to this service now. */
   readonly inFlight = new InFlightChunks();
   readonly #open: () => ServiceClient;
   readonly #onAuth: (service: Service) => void;
@@ -95,13 +95,13 @@ export class Service {
   }
 }
 
-/** The settings of an upload, and the service that it shares with others. */
+/** The settings of an upload, and its service, which it may share with other uploads. */
 export interface Connection {
   readonly settings: Settings;
   readonly service: Service;
 }
 
-/** The connections of one engine. A service stays open while an upload or the current settings use it. */
+/** The services of one engine, by their settings. `closeUnused()` closes those that are no longer needed. */
 export class Connections {
   /** The connection of the current settings. */
   current: Connection;
@@ -128,7 +128,7 @@ export class Connections {
     this.current = this.#connection(settings);
   }
 
-  /** Closes the services that neither these connections nor the current settings use. */
+  /** Closes all services that are used neither by these connections nor by the current settings. */
   closeUnused(connections: Iterable<Connection>): void {
     const used = new Set([this.current.service]);
     for (const { service } of connections) used.add(service);
@@ -139,7 +139,7 @@ export class Connections {
     }
   }
 
-  /** Closes all services but the current one, when the owner changes: no other may get a token. */
+  /** Closes all services except the current one. Used when the owner changes: the others must not get the new owner's token. */
   leaveAuth(): void {
     for (const service of this.services) if (service !== this.current.service) service.close();
   }
@@ -157,7 +157,7 @@ export class Connections {
   }
 }
 
-/** Why uploads have to wait for sign-in; `undefined` if they do not. */
+/** Returns why uploads have to wait for sign-in; `undefined` if they do not. */
 export function waitsFor({
   required,
   state,

@@ -1,4 +1,4 @@
-// Picked files: adds each to the list as an upload, gives it to an upload that needs it, or rejects it with a reason.
+// Takes in picked files. Each one becomes a new upload, goes to an upload that needs its file, or is rejected with a reason.
 
 import type { Candidate } from '../core/changes.ts';
 import { createId } from '../core/create-id.ts';
@@ -29,7 +29,7 @@ export interface IntakeParts {
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #resumeStates: ResumeStates = new Map();
-  /** Aborts with `stop()`. */
+  /** Aborted by `stop()`. */
   #adding = new AbortController();
   #order = 0;
 
@@ -37,15 +37,15 @@ export class Intake {
     this.#parts = parts;
   }
 
-  /** Files that are being added and are not in the list yet are dropped. */
+  /** Stops adding files. Files that are not in the list yet are dropped. */
   stop(): void {
     this.#adding.abort();
     this.#adding = new AbortController();
   }
 
   /**
-   * Adds files, or rejects each with a reason. A file that an upload in the list needs is given to that upload. Files for which
-   * `mayAdd` returns false are skipped. Rejects with `bad-config`, and adds none, if the metadata of one is invalid.
+   * Adds each file to the list, or rejects it with a reason. If an upload in the list needs the file, that upload gets it instead.
+   * Skips files for which `mayAdd` returns false. If the metadata of any file is invalid, adds none and throws `bad-config`.
    */
   async add(
     files: Iterable<PickedFile | File>,
@@ -78,9 +78,9 @@ export class Intake {
   }
 
   /**
-   * Gives an upload its file. Rejects another file with `wrong-file`: one with another name, size, time or first bytes, or where
-   * there is no record, another name or size. A file that was lost on this visit may have changed; then it is uploaded from the
-   * start.
+   * Gives an upload the file that it needs. Reports a different file as rejected (`wrong-file`): its name, size, modification time
+   * or first bytes differ from the record, or its name or size from the upload if there is no record. Exception: if the file became
+   * unreadable during this visit, a changed file with the same name replaces it and is uploaded from the start.
    */
   async provide(id: FileId, item: PickedFile | File): Promise<void> {
     const upload = this.#parts.scheduler.get(id);
@@ -91,7 +91,7 @@ export class Intake {
     const found = await identify(picked.file, upload.connection.service.client.pool.hashSmall, signal).catch(
       () => undefined,
     );
-    // Another call may have provided or canceled it meanwhile.
+    // Meanwhile, another call may have provided the file or canceled the upload.
     if (!upload.needsFile) return;
     if (
       found &&
@@ -103,7 +103,8 @@ export class Intake {
   }
 
   /**
-   * Asks the browser for the file of an upload whose handle was saved. Call it in the click. Resolves with false if that fails.
+   * Gets the file of an upload from its saved handle. Resolves with false if that fails. Call it in a click handler, since the
+   * browser may ask the user for permission.
    */
   async ask(id: FileId): Promise<boolean> {
     const upload = this.#parts.scheduler.get(id);
@@ -127,7 +128,7 @@ export class Intake {
     if (resumeState.keepsFile) fileCache.add({ sizeBytes: upload.sizeBytes, save: () => saveFile(upload) });
   }
 
-  /** Creates an upload, adds it at the end of the list, and reports it. */
+  /** Creates an upload, adds it to the end of the list, and reports `file-added`. */
   append(
     file: Omit<AddedFile, 'id'>,
     picked: PickedFile | undefined,
@@ -148,12 +149,12 @@ export class Intake {
     return new ResumeState(settings.noResume ? undefined : store, this.#resumeStates, context.tabLocks);
   }
 
-  /** True if an upload of the list uses the record with this key. */
+  /** True if an upload in the list uses the record with this key. */
   hasResumeState(key: string): boolean {
     return this.#resumeStates.has(key);
   }
 
-  /** The uploads that need their file, by the place of that. */
+  /** The uploads that need their file, by the `placeOf` that file. */
   #waitingUploads(): UploadsByPlace {
     const byPlace = new Map<string, Upload[]>();
     for (const upload of this.#parts.scheduler.all) {
@@ -167,7 +168,7 @@ export class Intake {
     return byPlace;
   }
 
-  /** Uploads a file that was lost on this visit, and has changed since, from the start. */
+  /** Replaces an upload whose file became unreadable and has changed since: uploads the new file from the start. */
   #replace(upload: Upload, { file, handle, metadata }: PickedFile): void {
     const { relativePath, lost } = upload;
     const picked = { file, relativePath, metadata: metadata ?? lost?.metadata, ...(handle && { handle }) };
@@ -188,7 +189,7 @@ export class Intake {
     });
   }
 
-  /** How many files count towards `max-files`. */
+  /** Counts the files that count towards `max-files`. */
   #countListed(isMultiple: boolean): number {
     let count = 0;
     for (const { phase, needsFile } of this.#parts.scheduler.all) {
@@ -203,13 +204,13 @@ export class Intake {
 
 type UploadsByPlace = ReadonlyMap<string, readonly Upload[]>;
 
-/** The upload that needs this file. Its first bytes are compared when the run opens. */
+/** Returns the upload that needs this file, without reading the file: its run compares the first bytes when it opens. */
 function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Connection): Upload | undefined {
   if (uploads.size === 0) return undefined;
   const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
   return uploads.get(placeOf(place))?.find((upload) => {
     const { record } = upload.resumeState;
-    // It may have got its file since, or been removed, canceled, or uploaded by another tab.
+    // Since the list was read, the upload may have got its file, or been removed, canceled, or completed by another tab.
     if (!upload.needsFile) return false;
     return record
       ? belongsTo(record, connection)
@@ -217,7 +218,7 @@ function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Con
   });
 }
 
-/** True if the record was created for this service, client and owner, with the same hash. */
+/** True if the record was created for the same service, client and owner, with the same hash algorithm. */
 export const belongsTo = (record: UploadRecord, { settings }: Connection): boolean =>
   record.hashAlgorithm === settings.hash && record.key === recordKey({ ...settings, ...record });
 
@@ -229,7 +230,7 @@ export const identityOf = ({ name, size, lastModified }: File): Seen => ({
   lastModifiedMs: lastModified,
 });
 
-/** The same text for a file with the same name, size and time, for the same folder. */
+/** Identifies a file without reading it: by folder, path, name, size and modification time. */
 export const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>): string =>
   JSON.stringify([file.parentId, file.relativePath, file.name, file.sizeBytes, file.lastModifiedMs]);
 
@@ -261,12 +262,12 @@ export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
   type: file.type,
 });
 
-/** Chromium asks for the permission again after a restart. */
+/** Chromium only: after a browser restart, a saved handle needs the user's permission again. */
 type Askable = FileSystemFileHandle & {
   requestPermission?: (wanted: { mode: 'read' }) => Promise<PermissionState>;
 };
 
-/** The file of a handle; `undefined` if it was moved or deleted, or if the browser or the user does not permit it. */
+/** Returns the file of a handle; `undefined` if it was moved or deleted, or if the browser or the user denies access. */
 async function askFor(handle: Askable): Promise<PickedFile | undefined> {
   try {
     const permission = (await handle.requestPermission?.({ mode: 'read' })) ?? 'granted';

@@ -9,7 +9,7 @@ import { belongsTo, candidateOf, type Intake, identityOf, placeOf } from './inta
 import type { TabLocks } from './resume/tab-locks.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** How long to wait for the lock of a saved upload, ms. */
+/** How long to wait for the lock of a saved upload, ms. A page that is being closed may hold its locks for a moment longer. */
 const CLOSING_MS = 5000;
 
 export interface RestorerParts {
@@ -22,31 +22,31 @@ export interface RestorerParts {
 
 export class Restorer {
   readonly #parts: RestorerParts;
-  /** Aborts with `stop()`. */
+  /** Aborted by `stop()`. */
   #restoring = new AbortController();
 
   constructor(parts: RestorerParts) {
     this.#parts = parts;
   }
 
-  /** Ends the restoring that is under way. */
+  /** Stops a `restore()` that is in progress. */
   stop(): void {
     this.#restoring.abort();
     this.#restoring = new AbortController();
   }
 
-  /** Deletes expired uploads, unless a tab is running them. Best effort. */
+  /** Deletes saved uploads older than `keepMs`, unless a tab is running them. Ignores errors of the store. */
   async prune(keepMs: number): Promise<void> {
     const { store, tabLocks } = this.#parts;
     const isRunning = await tabLocks.listLocked();
     await store.prune(keepMs, isRunning).catch(() => undefined);
   }
 
-  /** Adds the uploads that were saved under these settings. Those that still need their file are paused until it is provided. */
+  /** Adds the uploads that were saved with these settings to the list. Those that still need their file wait in `needs-file`. */
   async restore(connection: Connection): Promise<void> {
     const { scheduler, store, tabLocks } = this.#parts;
     const { signal } = this.#restoring;
-    // Pages often set their settings one after the other: uploads without their file use the latest.
+    // Pages often change several settings in a row: uploads that wait for their file get the latest ones.
     await inSlices(scheduler.all, (upload) => {
       const { record } = upload.resumeState;
       if (record && !upload.picked && belongsTo(record, connection)) upload.connection = connection;
@@ -65,7 +65,7 @@ export class Restorer {
     });
   }
 
-  /** An upload with its file resumes, unless the user paused it or another tab has its lock. */
+  /** Adds an upload whose file was saved. It resumes, unless the user paused it. Adds nothing if another tab keeps its lock. */
   async #restoreFile(
     record: UploadRecord,
     file: File,
@@ -75,7 +75,6 @@ export class Restorer {
     const { commands, intake } = this.#parts;
     const { key, newName, relativePath, parentId, isPaused } = record;
     const resumeState = intake.createResumeState(connection);
-    // A page that is being closed may hold its locks for a moment longer.
     const signal = AbortSignal.any([restoring, AbortSignal.timeout(CLOSING_MS)]);
     if (!(await resumeState.waitForLock(key, signal))) return;
     if (restoring.aborted || this.#isListed(record)) {
@@ -105,7 +104,7 @@ export class Restorer {
     return this.#parts.intake.hasResumeState(record.key) || listed.has(placeOf(record));
   }
 
-  /** The places of files that were added before the records were read. Their runs find the records. */
+  /** Files that the page added before the records were read, by `placeOf`. Their own runs find their records. */
   #listed(): ReadonlySet<string> {
     const listed = new Set<string>();
     for (const upload of this.#parts.scheduler.all) {

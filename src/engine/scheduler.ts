@@ -1,5 +1,5 @@
-// The list of uploads, and which of them run: as many as the slots allow, in the order of the list. Reports `uploads-finished`
-// when no upload is left that runs or will run.
+// Holds the list of uploads, and starts them in that order, as many as the slots allow. Reports `uploads-finished` when no upload
+// is running or queued any more.
 
 import type { Change } from '../core/changes.ts';
 import type { FileId } from '../core/types.ts';
@@ -10,11 +10,11 @@ import type { UploadSlots } from './transfer/upload-slots.ts';
 import type { Upload } from './upload.ts';
 import { isOver, isRunning, type UploadState } from './upload-state.ts';
 
-/** An upload of one chunk uses a slot for a third of its time; the rest is calls. */
+/** Single-chunk uploads per slot: each spends only about a third of its time on the PUT, the rest on calls. */
 const UPLOADS_PER_SLOT = 3;
-/** Uploads started in one task: each opens a session and reads its first bytes at once. */
+/** Limits the uploads started in one task: each opens a session and reads its first bytes immediately. */
 const BEGIN_AT_ONCE = 4;
-/** When slots are idle for this long, ms, the running files are slow to read, and another upload starts. */
+/** If slots are idle for this long, ms, because the running files are slow to read, one more upload starts. */
 const IDLE_MS = 500;
 
 export class Scheduler {
@@ -24,15 +24,15 @@ export class Scheduler {
   readonly #uploads = new Map<FileId, Upload>();
   readonly #queue = new Queue();
   readonly #running = new Set<Upload>();
-  /** Moved to the front by the user: starts at once, but only one at a time beyond the limit. */
+  /** The upload of `prioritize()`. It starts even if the limit is reached, but only one such upload runs at a time. */
   #preferred: Upload | undefined;
-  /** Nothing starts while the list is suspended or closed, or while a command is being applied. */
+  /** No upload starts while this is true, or while `#commandCount` commands are being applied. */
   #isSuspended = false;
   #commandCount = 0;
   /** `uploads-finished` is not reported while files are being added. */
   #addingCount = 0;
   #isPumping = false;
-  /** `uploads-finished` is reported after an upload ran, and one has ended since. */
+  /** What happened since the last `uploads-finished`. It is reported only if an upload ran, and one ended after that. */
   #news: 'none' | 'ran' | 'ended' = 'none';
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #idleCount = 0;
@@ -68,7 +68,7 @@ export class Scheduler {
     return [...this.#uploads.values()];
   }
 
-  /** Adds an upload at the end of the list. It starts when there is room, unless it is held. */
+  /** Adds an upload to the end of the list. A queued one starts when the slots allow it. */
   append(upload: Upload): void {
     this.#uploads.set(upload.id, upload);
     this.#queue.add(upload);
@@ -84,7 +84,7 @@ export class Scheduler {
     this.#report({ name: 'file-moved', detail: { id, ...(beforeId !== undefined && { beforeId }) } });
   }
 
-  /** Moves an upload to the front, and starts it as soon as possible, whatever else is running. */
+  /** Moves an upload to the front, and starts it even if the limit is reached. */
   prioritize(id: FileId): void {
     const [first] = this.#uploads.keys();
     this.reorder(id, first);
@@ -106,7 +106,7 @@ export class Scheduler {
     this.#pumpSoon();
   }
 
-  /** Starts no upload until the promise of `work` settles. */
+  /** Calls `work`, and starts no upload until its promise settles. */
   async whilePaused(work: () => Promise<void>): Promise<void> {
     this.#commandCount += 1;
     try {
@@ -117,7 +117,7 @@ export class Scheduler {
     }
   }
 
-  /** Reports no `uploads-finished` until the promise of `work` settles. Uploads start meanwhile. */
+  /** Calls `work`, and reports no `uploads-finished` until its promise settles. Uploads can still start. */
   async whileAdding(work: () => Promise<void>): Promise<void> {
     this.#addingCount += 1;
     try {
@@ -128,7 +128,7 @@ export class Scheduler {
     }
   }
 
-  /** To be called when the sign-in state of a service changed: blocks or unblocks its uploads. */
+  /** Pauses or resumes the running uploads of a service according to its sign-in state. Call it when that state changes. */
   onAuth(service: Service): void {
     const reason = waitsFor(service.client.auth.snapshot);
     for (const upload of [...this.#running])
@@ -136,7 +136,7 @@ export class Scheduler {
     this.#pumpSoon();
   }
 
-  /** Starts uploads after the current task, once for all changes of it. */
+  /** Starts uploads in a microtask; further calls before that have no effect. */
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -160,9 +160,10 @@ export class Scheduler {
   }
 
   /**
-   * The next upload, if there is room for it. One large file fills the slots; small files run in such numbers that the calls of
-   * some fill the time that others wait. An upload that another tab runs, or whose commit the service has accepted, does not count,
-   * and one that waits for sign-in does not keep others from starting.
+   * Returns the next upload to start, if the running ones have fewer unsent chunks than the limit. So one large file is enough to
+   * fill the slots, but many small files run at the same time: some send while others wait for calls. Uploads that another tab
+   * runs, or whose commit the service has accepted, do not count. Uploads that wait for sign-in do not delay uploads to other
+   * services.
    */
   #next(): Upload | undefined {
     const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots;
@@ -219,7 +220,7 @@ export class Scheduler {
   }
 }
 
-/** True before the first chunk is sent, unless the upload is blocked or waits to retry. */
+/** True if the upload reads its file and has sent nothing yet; false if it is paused or waits to retry. */
 const isReading = ({ state }: Upload): boolean =>
   (state.phase === 'opening' || state.phase === 'hashing') && state.retryAtMs === undefined;
 
@@ -228,7 +229,7 @@ const waitsForSignIn = ({ connection }: Upload): boolean =>
 
 const isQueued = (upload: Upload): boolean => upload.state.phase === 'queued';
 
-/** Uploads that wait for a free slot, in the order of the list. It may hold some that no longer wait. */
+/** Queued uploads, in the order of the list. May contain uploads that are no longer queued; they are skipped. */
 class Queue {
   #uploads: Upload[] = [];
   #isSorted = true;
@@ -238,7 +239,7 @@ class Queue {
     this.#uploads.push(upload);
   }
 
-  /** To be called when the order of the list changed. */
+  /** Sorts the queue before its next use. Call it when the order of the list changes. */
   sort(): void {
     this.#isSorted = false;
   }
@@ -247,7 +248,7 @@ class Queue {
     return !this.#uploads.some(isQueued);
   }
 
-  /** Removes and returns the first upload that is still queued and wanted. */
+  /** Removes and returns the first queued upload for which `isWanted` returns true. */
   shift(isWanted: (upload: Upload) => boolean): Upload | undefined {
     if (!this.#isSorted) this.#uploads.sort((one, other) => one.order - other.order);
     this.#isSorted = true;

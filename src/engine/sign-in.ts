@@ -1,4 +1,4 @@
-// The session and the form of the sign-in element. Loaded only with that element.
+// Session and form for `<secure-uploader-login>`. Only that element loads this module.
 
 import { createLoginForm, type LoginForm } from '../auth/form.ts';
 import { type AuthSession, openAuthSession } from '../auth/session.ts';
@@ -15,8 +15,8 @@ export interface SignIn {
 }
 
 /**
- * Opens the session that all uploaders with these settings share, with its form. With `report`, opens a session of its own for the
- * sign-in page of the service; it starts at once and needs no token. The caller has to call `session.close()`.
+ * Opens the auth session that all uploaders with these settings share, and its form. With `report`, opens a separate session for
+ * the service's own sign-in page: it starts sign-in immediately and needs no token. The caller has to call `session.close()`.
  */
 export function openSignIn(settings: Settings, report?: Report): SignIn {
   const deps = { post: createPost(settings), report: report ?? (() => undefined), isSessionEnough: !!report };

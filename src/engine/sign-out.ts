@@ -1,5 +1,4 @@
-// Sign-out: first deletes all upload data from this page and from the disk, in every case; then cancels the uploads on the service,
-// as best effort.
+// Sign-out. First deletes all upload data in memory and on disk, even offline. Then tries to cancel the uploads on the service.
 
 import type { AuthSession } from '../auth/session.ts';
 import type { Session, WithToken } from '../core/types.ts';
@@ -11,7 +10,7 @@ import type { Restorer } from './restore.ts';
 import type { Scheduler } from './scheduler.ts';
 
 interface Leaving {
-  /** Resolves when all data is deleted; rejects with `store-unavailable` if some is left. */
+  /** Resolves when all data is deleted. Rejects with `store-unavailable` if some could not be deleted. */
   readonly deleted: Promise<void>;
   readonly open: readonly { readonly service: Service; readonly session: Session }[];
 }
@@ -33,8 +32,8 @@ export class SignOut {
   }
 
   /**
-   * Signs out of all services. Resolves after the calls to the service; rejects with `store-unavailable` if data could not be
-   * deleted.
+   * Signs out from all services. Resolves after the calls to them, even if these fail. Rejects with `store-unavailable` if some
+   * data could not be deleted.
    */
   async begin(services: readonly Service[]): Promise<void> {
     const signedOut = services.map(({ client }) => client.auth.signOut());
@@ -42,7 +41,7 @@ export class SignOut {
     if (deleted.status === 'rejected') throw deleted.reason;
   }
 
-  /** Called on a sign-out here or in another tab. Deletes everything, then cancels the uploads on the service, each in one try. */
+  /** Deletes everything, then cancels each upload on the service without retries. Called on sign-out here or in another tab. */
   async onSignOut(auth: AuthSession, withToken: WithToken, signal: AbortSignal): Promise<void> {
     const { deleted, open } = this.#leave();
     await deleted.catch(() => undefined);
@@ -52,7 +51,10 @@ export class SignOut {
     await Promise.allSettled(calls);
   }
 
-  /** Removes the uploads of an owner from the list. Uploads from before there was an owner stay, if their file was picked. */
+  /**
+   * Removes the uploads of the previous owner from the list. If there was none (`''`), removes only uploads whose file this page
+   * never had.
+   */
   async leaveOwner(owner: string): Promise<void> {
     const { commands, scheduler } = this.#parts;
     this.#stopAdding();
@@ -87,10 +89,10 @@ export class SignOut {
     const stopped = commands.applyTo(scheduler.all, { type: 'abandon' });
     const cleared = store.clear();
     await Promise.allSettled([stopped, cleared]);
-    // A run that was stopped may have saved something meanwhile.
+    // A run may have saved something while it was being stopped.
     await store.clear();
   }
 }
 
-/** Deletes the saved uploads of this origin; for a page whose settings allow no engine. */
+/** Deletes the saved uploads of this origin, for a page whose settings are too incomplete to create an engine. */
 export const deleteUploads = (): Promise<void> => createUploadStore().clear();

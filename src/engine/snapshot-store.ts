@@ -1,4 +1,4 @@
-// Turns changes into the next frozen snapshot, and notifies listeners of both.
+// Applies changes to the snapshot, which is frozen, and notifies the listeners.
 
 import type { Change, ProgressDetail } from '../core/changes.ts';
 import { Listeners } from '../core/listeners.ts';
@@ -14,7 +14,7 @@ import type {
 } from '../core/types.ts';
 import { Rate } from './transfer/progress.ts';
 
-/** The file after a change; `undefined` if it was removed. */
+/** Returns the file after the change; `undefined` if the change removes it. */
 export function reduceFile(file: FileSnapshot | undefined, change: Change): FileSnapshot | undefined {
   if (change.name === 'file-added')
     return {
@@ -88,7 +88,7 @@ export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: File
   entries.set(id, moved);
 }
 
-/** Holds the file snapshots. The list is built when it is read, so ten thousand changes cost one list. */
+/** Holds the file snapshots. The list is built only when it is read, so that many changes in a row build it once. */
 export class SnapshotStore {
   readonly #files = new Map<FileId, FileSnapshot>();
   readonly #rate = new Rate();
@@ -104,12 +104,12 @@ export class SnapshotStore {
     this.#auth = auth;
   }
 
-  /** Calls `listener` after changes, once for all changes of a task. Returns a function that stops it. */
+  /** Calls `listener` once after all changes in the same task. Returns a function that removes the listener. */
   subscribe(listener: () => void): () => void {
     return this.#listeners.add(listener);
   }
 
-  /** Calls `listener` with every change as it happens. Returns a function that stops it. */
+  /** Calls `listener` synchronously with every change. Returns a function that removes the listener. */
   onChange(listener: (change: Change) => void): () => void {
     return this.#changeListeners.add(listener);
   }
@@ -149,18 +149,18 @@ export class SnapshotStore {
     this.#snapshot = undefined;
   }
 
-  /** Rate of all uploads together, bytes a second, smoothed; `undefined` until measured. */
+  /** Smoothed rate of all uploads together, bytes per second; `undefined` until measured. */
   get bytesPerSecond(): number | undefined {
     return this.#rate.perSecond;
   }
 
-  /** Bytes were handed to the network. */
+  /** Adds bytes that were handed to the network to the rate. */
   onBytesSent(bytes: number): void {
     this.#movedBytes += bytes;
     this.#rate.add(this.#movedBytes, performance.now());
   }
 
-  /** No run is alive: the time until the next bytes says nothing about the network. */
+  /** Leaves out the time until the next bytes from the rate. Call it when no upload is running. */
   onIdle(): void {
     this.#rate.skip();
   }
@@ -193,7 +193,7 @@ export class SnapshotStore {
       if (file.phase === 'failed') failedCount += 1;
       if (isSettled(file.phase)) continue;
       openCount += 1;
-      // A file that waits for the user does not count in the time left.
+      // The remaining time does not include files that wait for the user.
       const needsUser = file.pauseReason === 'user' || file.pauseReason === 'needs-file';
       if (!needsUser) leftBytes += file.sizeBytes - file.sentBytes;
       isMoving ||= file.phase === 'uploading';

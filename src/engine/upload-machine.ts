@@ -1,5 +1,5 @@
-// The state machine of one upload, as a pure table: state and event lead to the next state and effects. A pair that the table
-// lacks changes nothing.
+// The state machine of one upload, without side effects. For each state and event, the table returns the next state and its
+// effects. An event that is not in the table for the current state is ignored.
 
 import { canRetry } from '../core/errors.ts';
 import type { Transition } from '../core/machine.ts';
@@ -38,7 +38,7 @@ const PAUSED = { phase: 'paused', reason: 'user', resumesTo: 'queued' } as const
 const SUSPENDED = { phase: 'paused', reason: 'suspended', resumesTo: 'queued' } as const;
 const NEEDS_FILE = { phase: 'paused', reason: 'needs-file', resumesTo: 'queued' } as const;
 
-/** Changes the state within the same generation: a live run continues. */
+/** Changes the state without ending the current run (same generation). */
 const to = (model: UploadModel, state: UploadState, ...effects: UploadEffect[]): Move => ({
   model: { ...model, state },
   effects,
@@ -46,7 +46,7 @@ const to = (model: UploadModel, state: UploadState, ...effects: UploadEffect[]):
 
 const inert = (model: UploadModel): Move => ({ model, effects: [] });
 
-/** Starts a generation: the live run, if there is one, is aborted. */
+/** Changes the state and aborts the current run, if there is one (next generation). */
 const enter = (model: UploadModel, state: UploadState, ...effects: UploadEffect[]): Move =>
   to({ ...model, generation: model.generation + 1 }, state, ...effects);
 
@@ -68,7 +68,7 @@ const REPORT_CANCELED: UploadEffect = { type: 'report', name: 'upload-canceled',
 const REPORT_REMOVED: UploadEffect = { type: 'report', name: 'file-removed', detail: {} };
 const notePaused = (isPaused: boolean): UploadEffect => ({ type: 'note-paused', isPaused });
 
-/** Back to the queue, or to `needs-file` if the file is missing. */
+/** Puts the upload back into the queue, or into `needs-file` if the page does not have the file. */
 const requeue = (model: UploadModel, ...effects: UploadEffect[]): Move =>
   model.hasFile
     ? enter(model, QUEUED, ...effects, notePaused(false), reportResumed('queued'))
@@ -79,14 +79,14 @@ const pause = (model: UploadModel): Move =>
 const suspend = (model: UploadModel): Move =>
   enter(model, SUSPENDED, flush(model), reportPaused('user'), { type: 'release' });
 
-/** Deletes what is saved of the upload, then changes to `next`. */
+/** Deletes the saved progress of the upload, then changes to `next`. */
 const giveUp = (model: UploadModel, next: UploadState, ...effects: UploadEffect[]): Move =>
   enter(model, { phase: 'canceling', next }, ...effects, { type: 'forget' });
 const cancel = (model: UploadModel): Move => giveUp(model, CANCELED, flush(model), REPORT_CANCELED);
 const cancelAndRemove = (model: UploadModel): Move =>
   giveUp(model, REMOVED, flush(model), REPORT_CANCELED, REPORT_REMOVED);
 const remove = (model: UploadModel): Move => enter(model, REMOVED, REPORT_REMOVED, { type: 'leave' });
-/** On sign-out, all records are deleted and all sessions canceled together (`sign-out.ts`). */
+/** Removes the upload on sign-out without `forget`: `sign-out.ts` deletes all records and cancels all sessions together. */
 const abandon = (model: UploadModel): Move =>
   enter(model, REMOVED, REPORT_CANCELED, REPORT_REMOVED, { type: 'leave' });
 const close = (model: UploadModel): Move => enter(model, REMOVED, { type: 'leave' });
@@ -101,7 +101,7 @@ const doneElsewhere = (model: UploadModel, { detail }: EventOf<'done-elsewhere'>
 
 const reasonOf = ({ tab, network, signIn }: Blockers): WaitReason | undefined => tab ?? network ?? signIn;
 
-/** Adds or removes one cause to wait. The upload is paused while any is left. */
+/** Adds a blocker (`why`), or removes it (`undefined`). The upload is paused while it has any blocker. */
 function block(
   model: UploadModel & { readonly state: Running | Blocked },
   cause: keyof Blockers,
@@ -249,7 +249,7 @@ const TABLE: Table = {
   user: { ...unfinished, resume: (model) => requeue(model) },
   suspended: {
     ...unfinished,
-    // Already reported as paused; `restore` no longer resumes it.
+    // The pause is reported already. From `PAUSED`, `restore` does not resume the upload.
     pause: (model) => to(model, PAUSED, notePaused(true)),
     resume: (model) => requeue(model),
     restore: (model) => requeue(model),
@@ -280,7 +280,7 @@ const TABLE: Table = {
 const isCanceling = (model: UploadModel): model is UploadModel & { readonly state: Canceling } =>
   model.state.phase === 'canceling';
 
-/** A command given before the deletion is complete applies to the next state; nothing is deleted twice. */
+/** While the deletion is in progress, events change the state that follows it (`next`), and start no second deletion. */
 function whileCanceling(model: UploadModel & { readonly state: Canceling }, event: UploadEvent): Move {
   if (event.type === 'forgotten') return enter(model, model.state.next);
   if (event.type === 'begin') return inert(model);
@@ -291,7 +291,7 @@ function whileCanceling(model: UploadModel & { readonly state: Canceling }, even
   return { model: { ...model, state: { phase: 'canceling', next } }, effects: reported };
 }
 
-/** Returns the next model and the effects; the same model and no effects if the table has no cell for the event. */
+/** Returns the next model and the effects. If the table has no cell for the event, returns the same model and no effects. */
 export function reduce(model: UploadModel, event: UploadEvent): Move {
   const isLate = 'generation' in event && event.generation !== model.generation;
   if (isLate) return inert(model);

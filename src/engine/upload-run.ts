@@ -1,5 +1,5 @@
-// The parameters of one run: what the pipeline needs of service, store and workers, and its reports, as events of the upload's
-// state machine and as numbers.
+// Builds the parameters of one run: connects the pipeline to the service, the store and the workers, and turns its reports into
+// events for the upload's state machine and into progress.
 
 import type { Change } from '../core/changes.ts';
 import { canRetry, codeFacts, type ErrorCode, isCallRetryable, toUploaderError } from '../core/errors.ts';
@@ -25,7 +25,7 @@ const COMMIT_DEADLINE_MS = 3_600_000;
 /** What the runs of all uploads share. */
 export interface RunContext {
   readonly slots: UploadSlots;
-  /** The `Retry-After` backoff of a URL's origin. */
+  /** Returns the `Retry-After` backoff for the origin of a URL. */
   readonly backoffOf: (url: string) => HostBackoff;
   /** Returns the current monitor; `Uploader.restore()` creates a new one. */
   readonly monitor: () => ConnectionMonitor;
@@ -34,7 +34,7 @@ export interface RunContext {
   readonly report: (change: Change) => void;
   readonly throttle: ProgressThrottle;
   readonly warn: (message: string) => void;
-  /** Rate of all uploads together, bytes a second; `undefined` until measured. */
+  /** Returns the rate of all uploads together, bytes per second; `undefined` until measured. */
   readonly bytesPerSecond: () => number | undefined;
   readonly onBytesSent: (bytes: number) => void;
 }
@@ -68,7 +68,7 @@ export const openFileOf = ({ parentId, relativePath }: RunTarget, picked: Picked
   parentId,
 });
 
-/** Reads and hashes the first bytes of the file. Rejects with `file-unreadable` or `hash-failed`. */
+/** Hashes the first bytes of the file to find its record. Rejects with `file-unreadable` or `hash-failed`. */
 async function identifyUpload(
   { connection, parentId, relativePath }: RunTarget,
   { file }: PickedFile,
@@ -80,13 +80,16 @@ async function identifyUpload(
   return { key, firstSliceHash: identity.firstSliceHash };
 }
 
-/** Saves the file itself in the record. Resolves with false if that is not possible. Rejects as the store does. */
+/**
+ * Saves the content of the file in the record (`keep-files`). Resolves with false if the file cannot be read, or the record is in
+ * use elsewhere. Rejects with `store-full` or `store-unavailable`.
+ */
 export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { connection, picked, resumeState } = upload;
   const { chunkSizeBytes, hash: hashAlgorithm } = connection.settings;
   if (!picked) return false;
   const { signal } = new AbortController();
-  // A file that cannot be read is reported by the run.
+  // The run reports that the file cannot be read.
   const identity = await identifyUpload(upload, picked, signal).catch(() => undefined);
   if (!identity) return false;
   const plan = { hashAlgorithm, chunkSizeBytes: chunkSizeFor(picked.file.size, chunkSizeBytes) };
@@ -94,12 +97,12 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   try {
     return await resumeState.saveFile({ ...record, file: picked.file });
   } finally {
-    // It was paused or failed meanwhile: another tab may run it.
+    // If the upload was paused or failed meanwhile, another tab may run it.
     if (!upload.isRunning && upload.phase !== 'queued') resumeState.releaseLock();
   }
 }
 
-/** The parameters of a run that do not depend on the file. */
+/** Creates the parameters that do not need the file; enough to repeat a commit. */
 export function createConfirmParts(upload: RunTarget, context: RunContext, signal: AbortSignal, send: Send) {
   const { service, settings } = upload.connection;
   const { backoffOf, monitor, policy = RETRY_POLICY, commitDeadlineMs = COMMIT_DEADLINE_MS } = context;
@@ -177,7 +180,10 @@ export function createRunParts(
   };
 }
 
-/** Turns the reports of the pipeline into numbers, changes and outcomes; after `signal` aborts, into nothing. */
+/**
+ * Creates the callbacks of the pipeline. They update the progress, report changes, and send outcomes to the state machine. Reports
+ * of an aborted run are dropped.
+ */
 export function reportsOf(
   upload: RunTarget,
   { slots, onBytesSent, report, throttle }: RunContext,
@@ -186,7 +192,7 @@ export function reportsOf(
 ) {
   const { connection, id, progress } = upload;
   const startedMs = new Map<number, number>();
-  /** Chunks that are recorded as stored are only checked; they need no slot. */
+  /** Chunks that are recorded as stored. They do not count as unsent. */
   let recorded: ReadonlySet<number> = new Set();
   return {
     onOpened: (chunks) => {
@@ -243,7 +249,8 @@ export function reportsOf(
 }
 
 /**
- * The error as the page may see it. An error of another class is a defect and goes to `reportError`; `bad-config` is warned about.
+ * Returns the error as pages may see it. Anything but an `UploaderError` is a defect and also goes to `reportError`; `bad-config`
+ * also causes a console warning.
  */
 export function describeError(error: unknown): ErrorSnapshot {
   const known = toUploaderError(error, 'service-failed', 'The upload failed by a defect');

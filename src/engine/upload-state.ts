@@ -7,50 +7,50 @@ import type { ErrorSnapshot } from '../core/types.ts';
 import type { RunResult } from '../pipeline/run.ts';
 
 /**
- * Steps of a live run. In `opening` the file is identified and its record looked up; the public phase is still `queued`. In
- * `accepted` the commit was answered 202 and is repeated; the public phase is `committing`.
+ * Steps of a run. `opening`: identifies the file and looks up its record; the public phase is still `queued`. `accepted`: the
+ * service responded to the commit with 202, and the commit is repeated; the public phase is `committing`.
  */
 export type RunPhase = 'opening' | 'hashing' | 'uploading' | 'committing' | 'accepted';
 
-/** Why a live run waits. Each ends without the user. */
+/** Why a run is paused without a command of the user. The run resumes automatically. */
 export type WaitReason = Exclude<PauseReason, 'user' | 'needs-file'>;
 
-/** What a run waits for: another tab, the network, sign-in. */
+/** What a run waits for; it can wait for several things at once. */
 export type Blockers = Readonly<Partial<Record<'tab' | 'network' | 'signIn', WaitReason>>>;
 
 export type UploadState =
   /** `held` waits for `start()`, `queued` for a free slot. */
   | { readonly phase: 'held' | 'queued' }
   | { readonly phase: RunPhase; readonly retryAtMs?: number | undefined }
-  /** The run is alive and waits. */
+  /** The run still exists and waits for its blockers. */
   | {
       readonly phase: 'paused';
       readonly reason: WaitReason;
       readonly resumesTo: RunPhase;
       readonly blockers: Blockers;
     }
-  /** No run. `suspended`: the element was removed from the page; reported as paused by the user. */
+  /** There is no run. `suspended` (the element was removed from the page) is reported as paused by the user. */
   | {
       readonly phase: 'paused';
       readonly reason: 'user' | 'suspended' | 'needs-file';
       readonly resumesTo: 'queued';
     }
   | { readonly phase: 'failed'; readonly error: ErrorSnapshot }
-  /** The record is being deleted and the session canceled; commands given meanwhile apply to `next`. */
+  /** The record is being deleted and the session canceled. Events during this time change `next`. */
   | { readonly phase: 'canceling'; readonly next: UploadState }
   | { readonly phase: 'canceled' | 'done' | 'removed' };
 
 export interface UploadModel {
   readonly state: UploadState;
-  /** Grows when a run starts or ends, so that late results of an ended run are dropped. */
+  /** Increases when a run starts or ends. Outcomes with an older number are dropped. */
   readonly generation: number;
-  /** The page has the file, or the service has accepted all of it. Set before each event. */
+  /** True if the page has the file, or no longer needs it because the service has accepted the commit. Set before each event. */
   readonly hasFile: boolean;
 }
 
-/** Results of a run or of `forget`; dropped when they belong to an earlier generation. */
+/** Outcomes of a run or of `forget`. Those of an earlier generation are dropped. */
 export type UploadOutcome = Readonly<
-  /** The record was looked up. `signIn`: why the first call has to wait, if it has to. */
+  /** The record was looked up. `signIn`: why calls have to wait for sign-in; `undefined` if they do not. */
   | {
       type: 'opened';
       chunkCount: number;
@@ -68,9 +68,9 @@ export type UploadOutcome = Readonly<
 /** Events from the user, the page, the scheduler, sign-in and other tabs. */
 export type UploadCommand = Readonly<
   | { type: 'start' | 'pause' | 'resume' | 'suspend' | 'restore' | 'cancel' | 'remove' | 'clear' }
-  /** `isNamed`: the command has the id of the upload. Only then a canceled upload is retried. */
+  /** `isNamed`: the caller gave the id of this upload. A canceled upload is retried only then. */
   | { type: 'retry'; isNamed: boolean; newName?: string | undefined }
-  /** `leave`: the owner changed. `abandon`: the user signed out. `replace`: another upload took its place. */
+  /** `leave`: the owner changed. `abandon`: the user signed out. `replace`: a new upload replaces this one. */
   | { type: 'begin' | 'leave' | 'abandon' | 'replace' | 'close' }
   | { type: 'file-missing' | 'file-provided' }
   | { type: 'sign-in'; reason: WaitReason | undefined }
@@ -80,7 +80,7 @@ export type UploadCommand = Readonly<
 export type UploadEvent = UploadCommand | Late<UploadOutcome>;
 export type UploadEventType = UploadEvent['type'];
 
-/** Changes that an effect reports as they are; the upload adds its id, and its name if the event has one. */
+/** Changes that `report` effects carry. The upload adds its id, and its name to events that have one. */
 type ReportedChange =
   | 'upload-started'
   | 'upload-paused'
@@ -91,17 +91,17 @@ type ReportedChange =
 
 export type UploadEffect = Readonly<
   | { type: 'run' }
-  /** Deletes the record and cancels the session on the service; `forgotten` follows. */
+  /** Deletes the record and cancels the session on the service, then sends the outcome `forgotten`. */
   | { type: 'forget' }
-  /** Releases the lock when the run has stopped. `yield`: another upload of this page may take over the record too. */
+  /** `release`: releases the lock when the run has stopped. `yield`: also lets another upload on this page take over the record. */
   | { type: 'release' | 'yield' }
-  /** As `release`; the upload no longer uses the record. */
+  /** Like `release`, and the upload no longer uses the record. */
   | { type: 'leave' }
-  /** Saves in a record with the file whether the user paused the upload. */
+  /** Saves whether the user paused the upload, if its file is saved too: it resumes automatically after a reload. */
   | { type: 'note-paused'; isPaused: boolean }
   | { type: 'rename'; name: string }
   | { type: 'drop-file'; error: ErrorSnapshot }
-  /** Report `upload-progress`; `flush-progress` only if numbers changed since the last report. */
+  /** Both report `upload-progress`; `flush-progress` only if there is progress that was not reported yet. */
   | { type: 'flush-progress' | 'report-progress'; phase: Phase }
   | {
       [K in ReportedChange]: { type: 'report'; name: K; detail: Omit<ChangeMap[K], 'id' | 'name'> };
@@ -121,7 +121,7 @@ const RUN_PHASES: ReadonlySet<string> = new Set<RunPhase>([
   'accepted',
 ]);
 
-/** Rows of the table: the phases, with `paused` split by what ends the pause. */
+/** Rows of the table: the phases, with `paused` split by what resumes the upload. */
 export type StateName =
   | Exclude<UploadState['phase'], 'paused'>
   | 'blocked'
@@ -132,15 +132,15 @@ export type StateName =
 export const stateNameOf = (state: UploadState): StateName =>
   state.phase !== 'paused' ? state.phase : 'blockers' in state ? 'blocked' : state.reason;
 
-/** True while a run is alive. */
+/** True if the upload has a run, even if the run is paused. */
 export const isRunning = (state: UploadState): state is Running | Blocked =>
   state.phase === 'paused' ? 'blockers' in state : RUN_PHASES.has(state.phase);
 
-/** True in states that only a command of the user changes. */
+/** True if the upload has ended, or is being canceled. */
 export const isOver = ({ phase }: UploadState): boolean =>
   phase === 'done' || phase === 'failed' || phase === 'canceled' || phase === 'canceling';
 
-/** The phase that pages and views see. */
+/** Returns the phase that pages and views see. */
 export function publicPhase(state: UploadState): Phase {
   switch (state.phase) {
     case 'held':

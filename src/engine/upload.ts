@@ -1,4 +1,4 @@
-// One upload: its file, its numbers, its state machine, and the effects of that. `upload-run.ts` has the parameters of a run.
+// One upload: its file, its progress and its state machine, whose effects it carries out.
 
 import type { Change, ChangeMap, ChangeName, CompletedDetail } from '../core/changes.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
@@ -30,10 +30,10 @@ import {
   type UploadState,
 } from './upload-state.ts';
 
-/** How long `cancel()` waits for the service, ms. */
+/** Timeout of the call that cancels a session on the service, ms. */
 const CANCEL_MS = 10_000;
 
-/** Changes that carry the name of the file. */
+/** Changes whose detail contains the name of the file. */
 const NAMED: ReadonlySet<ChangeName> = new Set<ChangeName>([
   'upload-failed',
   'upload-canceled',
@@ -41,12 +41,12 @@ const NAMED: ReadonlySet<ChangeName> = new Set<ChangeName>([
   'file-renamed',
 ]);
 
-/** True if the upload can continue with the file: it could not be read, or it is needed again and the page does not have it. */
+/** True if the upload can continue once the user provides the file: it was unreadable, or the page needs it and lacks it. */
 const needsFileAfter = (error: unknown, picked: PickedFile | undefined): boolean =>
   error instanceof UploaderError &&
   (error.code === 'file-unreadable' || (error.code === 'session-expired' && !picked));
 
-/** What all uploads of an engine share. */
+/** Shared by all uploads of an engine. */
 export interface UploadContext extends RunContext {
   readonly tabLocks: TabLocks;
   /** Called after each event of an upload, before its effects run. */
@@ -56,14 +56,14 @@ export interface UploadContext extends RunContext {
 export class Upload {
   readonly id: FileId;
   readonly ownName: string;
-  /** The name on the service: the file's own, or another one if that was taken. */
+  /** The name on the service. Differs from `ownName` if that name was taken. */
   name: string;
   readonly relativePath: string;
   readonly sizeBytes: number;
   readonly parentId: string;
-  /** `undefined` while the upload needs its file: it was saved by an earlier visit, or the file cannot be read any more. */
+  /** `undefined` while the page does not have the file: the upload comes from an earlier visit, or the file became unreadable. */
   picked: PickedFile | undefined;
-  /** The file that cannot be read any more. */
+  /** The file that became unreadable. */
   lost: PickedFile | undefined;
   connection: Connection;
   readonly resumeState: ResumeState;
@@ -71,14 +71,14 @@ export class Upload {
   /** Uploads with a lower number start first. */
   order: number;
   session: Session | undefined;
-  /** Why the upload is not resumable, or needs its file. */
+  /** Why the progress cannot be saved, or why the upload needs its file. */
   warning: ErrorCode | undefined;
-  /** Chunks that are still to be sent. */
+  /** Number of chunks that still have to be sent. */
   unsentCount: number;
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
   #startedMs: number | undefined;
-  /** Resolves when every run and every deletion that was started has ended. */
+  /** Resolves when all runs and deletions that have started are over. */
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -110,7 +110,7 @@ export class Upload {
         facts: () => ({ hasFile: this.picked !== undefined || this.resumeState.isAccepted }),
         onStep: (before, after) => context.onTransition(this, before.state, after.state),
         run: (effect, signal, send) => this.#run(effect, signal, send),
-        // A defect; the upload stays in the state that it has reached.
+        // Only a defect throws here. The upload keeps the state that it has reached.
         onFault: (error) => void globalThis.reportError?.(error),
       },
     );
@@ -141,9 +141,9 @@ export class Upload {
     this.#machine.dispatch(command);
   }
 
-  /** Resolves when an ended run has stopped; at once if a run is alive. */
+  /** Resolves when the runs that were ended have stopped. Resolves immediately if the upload is running. */
   async stopped(): Promise<void> {
-    // A command given by a listener is processed after the step that called the listener.
+    // Commands that a listener gives are processed only after the current step.
     await Promise.resolve();
     if (!this.isRunning) await this.#work;
   }
@@ -160,12 +160,12 @@ export class Upload {
     if (name === this.name) return;
     this.name = name;
     this.resumeState.rename(name);
-    // The session has the old name.
+    // The session on the service was opened with the old name.
     this.session = undefined;
     this.#report('file-renamed', {});
   }
 
-  /** Reports what an earlier visit has stored. */
+  /** Reports the progress that an earlier visit saved. */
   showRecord({ stored, chunkSizeBytes }: UploadRecord): void {
     this.progress.beginRun(plan(this.sizeBytes, chunkSizeBytes, stored));
     this.reportProgress();
@@ -248,7 +248,7 @@ export class Upload {
     this.#work = Promise.allSettled([this.#work, work]);
   }
 
-  /** Runs the pipeline over the file. Resolves when the run has ended in any way; a run that was aborted sends nothing. */
+  /** Runs the pipeline. Never rejects: sends the outcome, or nothing if the run was aborted. */
   async #transfer(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<void> {
     try {
       const result = (await this.#confirm(signal, send)) ?? (await this.#send(signal, send));
@@ -262,7 +262,7 @@ export class Upload {
     }
   }
 
-  /** Repeats a commit that an earlier run saved as accepted. Resolves with `undefined` if there is none, or it is lost. */
+  /** Repeats a commit that the service accepted in an earlier run. Resolves with `undefined` if there is none or it was lost. */
   async #confirm(
     signal: AbortSignal,
     send: (outcome: UploadOutcome) => void,
@@ -279,12 +279,12 @@ export class Upload {
     return run(openFileOf(this, picked), createRunParts(this, picked, this.#context, signal, send));
   }
 
-  /** Another run may have started meanwhile. */
   #afterRun(): void {
+    // Another run may have started meanwhile.
     if (!this.isRunning) this.progress.endRun();
   }
 
-  /** Deletes what is saved of the upload; `onForgotten` is called when a new upload of the same file may start. */
+  /** Deletes the record, calls `onForgotten` (from then on, the file may be uploaded again), then tries to cancel the session. */
   async #forget(onForgotten: () => void): Promise<void> {
     await this.#work;
     const session = this.session ?? this.resumeState.record?.session;
@@ -293,7 +293,7 @@ export class Upload {
     this.progress.restart();
     const isGone = await this.resumeState.deleteRecord();
     onForgotten();
-    // Best effort: the service drops the session after a while anyway, so this does not ask the user to sign in.
+    // Not worth asking the user to sign in: the service drops the session after a while anyway.
     const hasToken = auth.snapshot.mode === 'none' || auth.snapshot.state === 'signed-in';
     if (hasToken && isGone && session && calls.cancel)
       await calls.cancel(session, AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);
@@ -323,7 +323,7 @@ export class Upload {
     };
   }
 
-  /** Shows the progress of the tab that runs this upload. */
+  /** Shows the progress of another tab that runs this upload. */
   #onProgressElsewhere(numbers: RemoteProgress): void {
     const { progress, phase, sizeBytes } = this;
     if (phase !== 'paused') return;

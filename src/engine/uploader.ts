@@ -1,4 +1,4 @@
-// The public class of the engine: a list of uploads, commands, settings, snapshots and changes.
+// The public class of the headless engine.
 
 import type { AuthSession } from '../auth/session.ts';
 import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.ts';
@@ -25,9 +25,9 @@ import type { UploadContext } from './upload.ts';
 
 /** Options of the constructor. Unlike settings, they can't be changed with `configure()`. */
 export interface UploaderOptions {
-  /** Deadlines, in milliseconds. */
+  /** Timeouts, in milliseconds. */
   readonly times?: Times;
-  /** Retries of calls and PUTs. Defaults to 8 attempts, at most 30 s apart. */
+  /** How calls and PUTs are retried. Defaults to 8 attempts, at most 30 s apart. */
   readonly policy?: RetryPolicy;
   /** How long the service may take to complete a commit that it has accepted (202), ms. Defaults to one hour. */
   readonly commitDeadlineMs?: number;
@@ -35,7 +35,7 @@ export interface UploaderOptions {
   readonly store?: UploadStore;
   /** Called with a message for each invalid setting. Defaults to `console.warn`. */
   readonly warn?: Warn;
-  /** Opens the service client. Replaced in tests. */
+  /** Opens a service client. Tests replace it. */
   readonly connect?: typeof connect;
 }
 
@@ -68,14 +68,14 @@ export class Uploader {
    * ```
    */
   mayAdd: ((file: Candidate) => boolean) | undefined;
-  /** Called before sign-in navigates away from the page, which loses the picked files. Return `false` to stay. */
+  /** Called before sign-in leaves the page, which loses the picked files. Return `false` to stay. */
   mayRedirect: (() => boolean) | undefined;
   readonly #warn: Warn;
   readonly #store: UploadStore;
   readonly #tabLocks = new TabLocks();
   readonly #intake: Intake;
   readonly #restorer: Restorer;
-  /** Resolves when the uploads of an earlier visit are in the list. */
+  /** Resolves when the uploads of earlier visits are in the list. */
   #restored: Promise<void>;
   readonly #snapshots: SnapshotStore;
   readonly #slots: UploadSlots;
@@ -139,18 +139,18 @@ export class Uploader {
     this.#restored = this.#restore();
   }
 
-  /** Everything that a view needs, frozen. The same object until something changes. */
+  /** The state of the list and of sign-in, frozen. Returns the same object until something changes. */
   get snapshot(): Snapshot {
     return this.#snapshots.snapshot;
   }
 
-  /** The current settings, parsed. The same object until one of them changes. */
+  /** The current settings, parsed. Returns the same object until one of them changes. */
   get settings(): Settings {
     return this.#connections.current.settings;
   }
 
   /**
-   * Calls `listener` after changes, once for all changes of a task. Returns a function that stops it.
+   * Calls `listener` once after all changes in the same task. Returns a function that removes the listener.
    *
    * @example
    * ```ts
@@ -164,12 +164,12 @@ export class Uploader {
     return this.#snapshots.subscribe(listener);
   }
 
-  /** Calls `listener` with every change as it happens. Returns a function that stops it. */
+  /** Calls `listener` synchronously with every change. Returns a function that removes the listener. */
   onChange(listener: (change: Change) => void): () => void {
     return this.#snapshots.onChange(listener);
   }
 
-  /** Calls `listener` with the detail of every change of this name. Returns a function that stops it. */
+  /** Calls `listener` with the detail of every change with this name. Returns a function that removes the listener. */
   on<K extends ChangeName>(name: K, listener: (detail: ChangeMap[K]) => void): () => void {
     return this.onChange((change) => {
       if (change.name === name) listener(change.detail as ChangeMap[K]);
@@ -177,7 +177,8 @@ export class Uploader {
   }
 
   /**
-   * Replaces the settings: `concurrency` and `throttle` at once, all others for files that are added afterwards.
+   * Replaces all settings. `concurrency` and `throttle` apply immediately, most others only to files that are added afterwards. If
+   * `owner` changes, the uploads of the previous owner leave the list.
    *
    * @example
    * ```ts
@@ -205,7 +206,7 @@ export class Uploader {
   }
 
   /**
-   * Adds files to the list, or rejects each with a reason (`file-rejected`). They start automatically unless `manual` is set.
+   * Adds files to the list, or rejects them with a reason (`file-rejected`). Uploads start automatically unless `manual` is set.
    *
    * @example
    * ```ts
@@ -214,14 +215,15 @@ export class Uploader {
    * ```
    */
   async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
-    // The `FileList` of an input is emptied when the page clears the input.
+    // Copied, because a page that clears its file input also empties the `FileList`.
     const list = Symbol.iterator in files ? [...files] : [files];
     await this.#intake.add(list, this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
   }
 
   /**
-   * Gives an upload the file that it needs (`needs-file`). Another file is rejected with `wrong-file`. Without `file`, the browser
-   * is asked for the file of a saved handle, which has to happen in a click; resolves with false if that fails.
+   * Gives an upload the file that it needs (`needs-file`). A different file is rejected with `wrong-file`. Without `file`, gets the
+   * file from its saved handle, and resolves with false if that fails: call it in a click handler, since the browser may ask the
+   * user for permission.
    *
    * @example
    * ```ts
@@ -235,29 +237,29 @@ export class Uploader {
     return true;
   }
 
-  /** Starts the upload with this id, or all, if they wait for it (`manual`). */
+  /** Starts the upload with this id; without an id, all uploads. Needed only with `manual`. */
   async start(id?: FileId): Promise<void> {
     await this.#commands.apply({ type: 'start' }, id);
   }
 
-  /** Pauses the upload with this id, or all. */
+  /** Pauses the upload with this id; without an id, all uploads. */
   pause(id?: FileId): Promise<void> {
     return this.#commands.apply({ type: 'pause' }, id);
   }
 
-  /** Resumes the upload with this id, or all, if the user paused them. */
+  /** Resumes the upload with this id; without an id, all uploads that the user paused. */
   resume(id?: FileId): Promise<void> {
     return this.#commands.apply({ type: 'resume' }, id);
   }
 
-  /** Cancels the upload with this id, or all that are not done, and deletes what is saved of them. */
+  /** Cancels the upload with this id; without an id, all uploads that are not done. Deletes their saved progress. */
   cancel(id?: FileId): Promise<void> {
     return this.#commands.apply({ type: 'cancel' }, id);
   }
 
   /**
-   * Retries the failed upload with this id, or all, from the last stored chunk. With `id` also a canceled upload; `name` renames
-   * it.
+   * Retries the failed upload with this id; without an id, all failed uploads. Stored chunks are not sent again. With an id, also
+   * restarts a canceled upload, and `name` renames the upload.
    *
    * @example
    * ```ts
@@ -270,7 +272,7 @@ export class Uploader {
     return this.#commands.apply({ type: 'retry', isNamed: id !== undefined, newName: id && name }, id);
   }
 
-  /** Removes an upload from the list; one that is not done is canceled first. */
+  /** Removes an upload from the list. Cancels it first if it is not done. */
   async remove(id: FileId): Promise<void> {
     await this.#commands.apply({ type: 'remove' }, id);
     this.#closeUnused();
@@ -288,29 +290,29 @@ export class Uploader {
     this.#scheduler.reorder(id, beforeId);
   }
 
-  /** Moves an upload to the front, and starts it as soon as possible. */
+  /** Moves an upload to the front, and starts it without waiting for the running uploads. */
   async prioritize(id: FileId): Promise<void> {
     this.#scheduler.prioritize(id);
   }
 
-  /** Removes the rejections with these ids, or all, from the snapshot. */
+  /** Removes the rejections with these ids, by default all of them, from the snapshot. */
   dismissRejections(ids: readonly string[] = this.snapshot.rejections.map(({ id }) => id)): void {
     if (ids.length > 0) this.#report({ name: 'rejections-dismissed', detail: { ids } });
   }
 
-  /** Starts sign-in. `via` overrides the setting `auth`. Call it in the click, or the browser blocks the window. */
+  /** Starts sign-in. `via` overrides the setting `auth`. Call it in a click handler, or the browser blocks the popup. */
   signIn(via?: 'popup' | 'redirect'): void {
     this.#auth.signIn(via);
   }
 
-  /** Cancels a sign-in that is under way. */
+  /** Cancels a sign-in in progress. */
   cancelSignIn(): void {
     this.#auth.cancel();
   }
 
   /**
-   * Deletes the token, empties the list, and deletes all saved uploads of this origin, offline too; then signs out on the service,
-   * in at most 10 seconds. Rejects with `store-unavailable` if something could not be deleted.
+   * Deletes the token, empties the list, and deletes all saved uploads of this origin, even offline. Then signs out on the service,
+   * with a timeout of 10 seconds. Rejects with `store-unavailable` if saved data could not be deleted.
    *
    * @example
    * ```ts
@@ -326,14 +328,14 @@ export class Uploader {
     return this.#signOut.begin(this.#connections.services);
   }
 
-  /** After a sign-out, allows asking the page for tokens again, as `signIn()` does, but shows nothing. */
+  /** Lets the uploader call `getToken` again after a sign-out. Unlike `signIn()`, shows nothing. */
   allowSignIn(): void {
     this.#auth.allow();
   }
 
   /**
-   * Pauses all uploads, and closes listeners, channels and connections, until `restore()`. Resolves when every Web Lock is
-   * released, so that another uploader or tab can run the uploads, or when `restore()` was called meanwhile.
+   * Pauses all uploads, and closes connections and event listeners, until `restore()`. Resolves when all Web Locks are released, so
+   * that another uploader or tab can run the uploads; earlier if `restore()` is called meanwhile.
    *
    * @example
    * ```ts
@@ -349,11 +351,11 @@ export class Uploader {
     const paused = this.#commands.apply({ type: 'suspend' });
     this.#closeConnections();
     await paused;
-    // After `restore()`, the locks belong to uploads that run again.
+    // After `restore()`, running uploads hold the locks again.
     if (this.#state === 'suspended') await this.#tabLocks.allReleased();
   }
 
-  /** Undoes `suspend()`: resumes the uploads that it paused. */
+  /** Undoes `suspend()`, and resumes the uploads that it paused. */
   restore(): void {
     if (this.#state !== 'suspended') return;
     this.#state = 'open';
@@ -366,8 +368,8 @@ export class Uploader {
   }
 
   /**
-   * Ends all work and keeps what is saved. Resolves when every Web Lock is released, so that another uploader or tab can run the
-   * uploads. The uploader cannot be used afterwards.
+   * Stops all uploads and keeps their saved progress. Resolves when all Web Locks are released, so that another uploader or tab can
+   * run the uploads. The uploader cannot be used afterwards.
    */
   async close(): Promise<void> {
     this.#state = 'closed';
@@ -386,10 +388,10 @@ export class Uploader {
     this.#connections.close();
   }
 
-  /** A failure must not keep new files from being added. */
+  /** Never rejects: after a failure, the user can still add new files. */
   async #restore(): Promise<void> {
     await this.#restorer.prune(this.settings.keepMs);
-    // `suspend()` or `close()` may have been called meanwhile; `restore()` restores again.
+    // If `suspend()` was called meanwhile, `restore()` will do this again.
     if (this.#state !== 'open') return;
     await this.#restorer
       .restore(this.#connections.current)
@@ -407,7 +409,7 @@ export class Uploader {
     this.#scheduler.onAuth(service);
   };
 
-  /** Closes services that only completed uploads used. */
+  /** Closes services that no unfinished upload uses. */
   #closeUnused(): void {
     const open = this.#scheduler.all.filter(({ phase }) => phase !== 'done');
     this.#connections.closeUnused(open.map(({ connection }) => connection));

@@ -1,10 +1,10 @@
-// Saves small files in the browser's database (`keep-files`), so that their uploads resume after a reload without the user.
+// Saves the content of small files in IndexedDB (`keep-files`), so that their uploads resume automatically after a reload.
 
 import type { Settings, Warn } from '../../core/config.ts';
 import { toUploaderError } from '../../core/errors.ts';
 import type { UploadStore } from '../../store/uploads.ts';
 
-/** Larger files have to be picked again after a reload. */
+/** Larger files are not saved: the user has to pick them again after a reload. */
 const MAX_FILE_BYTES = 4 * 2 ** 20;
 /** Limit for all saved files together. */
 const MAX_BYTES = 64 * 2 ** 20;
@@ -15,11 +15,11 @@ interface Job {
   readonly save: () => Promise<boolean>;
 }
 
-/** True if the file itself is to be saved. */
+/** True if the content of the file will be saved. */
 export const isCacheable = (sizeBytes: number, { keepFiles, noResume }: Settings): boolean =>
   keepFiles && !noResume && sizeBytes <= MAX_FILE_BYTES;
 
-/** Saves one file after the other, so that only one is in memory. Best effort: an upload does not depend on it. */
+/** Saves one file at a time, so that only one is in memory. If that fails, the uploads continue. */
 export class FileCache {
   readonly #store: UploadStore;
   readonly #warn: Warn;

@@ -1,5 +1,5 @@
-// What is needed to resume an upload: its record, in memory and in the store, and the lock that keeps two tabs from running it at
-// the same time.
+// What an upload needs to resume: its record, in memory and in the store, and the lock that keeps two tabs from running it at the
+// same time.
 
 import { toUploaderError, type UploaderError } from '../../core/errors.ts';
 import type { UploadRecord } from '../../core/types.ts';
@@ -7,25 +7,25 @@ import type { RecordKeeper } from '../../pipeline/open.ts';
 import type { UploadStore } from '../../store/uploads.ts';
 import { type Release, type TabLocks, type TabObserver, UploadLock } from './tab-locks.ts';
 
-/** By record key, which upload of this page uses the record. */
+/** Which upload on this page uses a record, by the key of the record. */
 export type ResumeStates = Map<string, ResumeState>;
 
-/** Called while a run looks up its record. */
+/** Callbacks of a run. */
 export interface RecordHooks {
-  /** Called once if the store fails; from then on nothing is saved. */
+  /** Called once when the store fails. After that, nothing is saved. */
   readonly onWarning: (error: UploaderError) => void;
-  /** Called when the record has another name than the file. */
+  /** Called when the record has a different name than the file. */
   readonly onNewName: (name: string) => void;
-  /** `onLockTaken` is called when another tab runs the upload, `onLockAcquired` when that tab has released the lock. */
+  /** Called when another tab holds the lock. `onLockAcquired` follows when this tab gets it. */
   readonly onLockTaken: () => void;
   readonly onLockAcquired: () => void;
 }
 
-/** If the store fails, it warns once and falls back to memory. */
+/** If the store fails, it warns once and keeps the record in memory only. */
 export class ResumeState {
-  /** The file itself is saved, or will be. */
+  /** True if the content of the file is saved, or will be. */
   keepsFile = false;
-  /** The name that the user chose; a session with another name is not resumed. */
+  /** The name on the service, if it differs from the file's. A session that was opened with another name is not resumed. */
   newName: string | undefined;
   readonly #store: UploadStore | undefined;
   readonly #byKey: ResumeStates;
@@ -36,13 +36,13 @@ export class ResumeState {
   #stopObserving: (() => void) | undefined;
   #key: string | undefined;
   #record: UploadRecord | undefined;
-  /** The last write; the lock is released after it. */
+  /** The last write. The lock is not released before it is complete. */
   #written: Promise<void> = Promise.resolve();
   readonly #lock = new UploadLock();
-  /** Another upload of this page may take over the record. */
+  /** True if another upload on this page may take over the record. */
   #yields = false;
   #isPaused: true | undefined;
-  /** The upload is done, canceled or removed: its file is no longer saved. */
+  /** True once the upload is done, canceled or removed: `saveFile()` then saves nothing. */
   #isOver = false;
 
   constructor(store: UploadStore | undefined, byKey: ResumeStates, tabLocks: TabLocks) {
@@ -51,21 +51,21 @@ export class ResumeState {
     this.#tabLocks = tabLocks;
   }
 
-  /** Uses the record of an earlier visit. */
+  /** Starts to use the record of an earlier visit. */
   adopt(record: UploadRecord): void {
     this.#record = record;
     this.keepsFile = record.file !== undefined;
     this.#register(record.key);
   }
 
-  /** Waits for the lock of a saved upload. Resolves with false if the signal aborts, or if locks are not available. */
+  /** Waits for the lock of a saved upload. Resolves with false if the signal aborts, or the browser refuses the lock. */
   async waitForLock(key: string, signal: AbortSignal): Promise<boolean> {
     return this.#acquire(() => this.#tabLocks.waitForLock(key, signal)).catch(() => false);
   }
 
   /**
-   * Saves the record with its file; if the run has saved a record already, adds the file to that. Resolves with false if another
-   * upload or tab uses the record, or the upload is over. Rejects as the store does.
+   * Saves a record with the file, or adds the file to the record that exists. Resolves with false if another upload or tab uses the
+   * record, or the upload is over. Rejects with `store-full` or `store-unavailable`.
    */
   async saveFile(record: UploadRecord): Promise<boolean> {
     const { key } = record;
@@ -83,7 +83,7 @@ export class ResumeState {
     this.#record = { ...record, newName, ...known, file: record.file, isPaused: this.#isPaused };
     this.#written = this.#store.save(this.#record);
     await this.#written;
-    // A suspended list leaves its uploads to other tabs.
+    // While the uploader is suspended, other tabs may run the upload.
     if (this.#tabLocks.isClosed) this.releaseLock();
     return true;
   }
@@ -107,12 +107,12 @@ export class ResumeState {
     return this.#record;
   }
 
-  /** The service has accepted the commit: the upload can be completed without its file. */
+  /** True if the service has accepted the commit (202): the upload can then be completed without its file. */
   get isAccepted(): boolean {
     return this.#record?.acceptedAtMs !== undefined;
   }
 
-  /** `observer` is called with what other tabs report about this upload, whether it runs here or not. */
+  /** Calls `observer` with what other tabs report about this upload, whether or not it runs here. */
   observeOtherTabs(observer: TabObserver): void {
     this.#observer = observer;
     if (this.#key !== undefined) this.#stopObserving = this.#tabLocks.observe(this.#key, observer);
@@ -129,7 +129,7 @@ export class ResumeState {
     };
   }
 
-  /** Deletes the record. Resolves with false if another upload or tab uses it; then it stays. */
+  /** Deletes the record. Resolves with false, and keeps the record, if another upload or tab uses it. */
   async deleteRecord(): Promise<boolean> {
     const { key } = this;
     this.#isOver = true;
@@ -146,7 +146,7 @@ export class ResumeState {
     }
   }
 
-  /** The upload no longer uses the record: another upload of this page, or another tab, may use it. */
+  /** Stops using the record, so that another upload or tab may use it. */
   detach(): void {
     this.#isOver = true;
     this.#unregister();
@@ -158,13 +158,13 @@ export class ResumeState {
     void this.#lock.release(() => this.#written);
   }
 
-  /** As `releaseLock()`; another upload of this page may take over the record too. */
+  /** Like `releaseLock()`, and also lets another upload on this page take over the record. */
   yieldRecord(): void {
     this.#yields = true;
     this.releaseLock();
   }
 
-  /** A second upload of the same file to the same folder is independent of the first, and only saved in memory. */
+  /** If another upload on this page uses the record (same file, same folder), this one keeps its record in memory only. */
   async #find(
     key: string,
     signal: AbortSignal,
@@ -186,9 +186,9 @@ export class ResumeState {
       onLockAcquired();
       return release;
     });
-    // Writes under way, such as a new name, are part of what is read.
+    // Waits for pending writes, such as a new name, so that they are read too.
     await this.#written.catch(() => undefined);
-    // Another tab may have stored more chunks since.
+    // After waiting for another tab, reads the store again: that tab may have stored more chunks.
     const before = this.#record;
     const saved = (isOurs && before) || (await this.#guarded((store) => store.find(key), before));
     // `saveFile()` may have set the record meanwhile.
@@ -236,12 +236,12 @@ export class ResumeState {
 
   async #remove(key: string): Promise<void> {
     this.#record = undefined;
-    // Tried even after a failed write: a record that stays would be restored at the next visit.
+    // Tries even after a failed write: the next visit would restore a record that is left.
     this.#isBroken = false;
     await this.#write(key, (store) => store.remove(key));
   }
 
-  /** Changes the saved record if it has the file. A record without the file is replaced when the next run opens. */
+  /** Changes the saved record if it contains the file. The next run replaces a record without the file anyway. */
   #update(change: Pick<UploadRecord, 'newName' | 'session' | 'isPaused'>): void {
     if (!this.#record?.file) return;
     const { key } = this.#record;

@@ -1,5 +1,5 @@
-// One Web Lock for each upload: the tab that holds it runs the upload, the others wait for it and show the progress that the
-// holder announces. The browser releases the locks of a tab that is closed or crashes.
+// One Web Lock for each upload. The tab that holds the lock runs the upload and announces its progress; other tabs wait for the
+// lock and show that progress. The browser releases the locks of a tab that closes or crashes.
 
 import type { CompletedDetail } from '../../core/changes.ts';
 import { openChannel } from '../../core/channel.ts';
@@ -11,19 +11,19 @@ export type RemoteProgress = Pick<ProgressNumbers, 'sentBytes' | 'storedBytes' |
 /** The result of an upload that another tab completed. */
 export type DoneElsewhere = Omit<CompletedDetail, 'id'>;
 
-/** Messages between tabs. They contain nothing secret. */
+/** Messages between tabs. They contain no tokens or upload URLs. */
 type TabMessage =
   | { readonly type: 'asked'; readonly key: string }
   | { readonly type: 'progress'; readonly key: string; readonly numbers: RemoteProgress }
   | { readonly type: 'done'; readonly key: string; readonly detail: DoneElsewhere };
 
-/** Called with what other tabs report about an upload. */
+/** Callbacks for what other tabs announce about an upload. */
 export interface TabObserver {
   readonly onProgress: (numbers: RemoteProgress) => void;
   readonly onDone: (detail: DoneElsewhere) => void;
 }
 
-/** Releases a lock; resolves when the browser has released it. */
+/** Releases a lock. Resolves when the browser has released it. */
 export type Release = () => Promise<void>;
 
 const NOTHING_TO_RELEASE: Release = () => Promise.resolve();
@@ -35,9 +35,9 @@ export class TabLocks {
   #opened: BroadcastChannel | undefined;
   #isClosed = false;
   readonly #observers = new Map<string, Set<TabObserver>>();
-  /** Progress of the uploads that this tab runs, for tabs that ask for it. */
+  /** Latest progress of the uploads that this tab runs, to respond to other tabs. */
   readonly #announced = new Map<string, RemoteProgress>();
-  /** One promise for each lock of this tab; it resolves when the browser has released the lock. */
+  /** One promise for each lock that this tab holds. It resolves when the browser has released the lock. */
   readonly #held = new Set<Promise<void>>();
 
   /** Opened on first use; `undefined` after `close()`. */
@@ -61,22 +61,22 @@ export class TabLocks {
     return this.#isClosed;
   }
 
-  /** Waits for the lock; resolves with the function that releases it. Rejects with the signal's reason. */
+  /** Waits for the lock. Resolves with a function that releases it. Rejects with the signal's reason. */
   async waitForLock(key: string, signal: AbortSignal): Promise<Release> {
     this.#post({ type: 'asked', key });
     const release = await requestLock(key, { signal });
     return this.#trackLock(key, release ?? NOTHING_TO_RELEASE);
   }
 
-  /** As `waitForLock()`, but resolves with `undefined` if another tab has the lock. Without Web Locks it is always free. */
+  /** Like `waitForLock()`, but resolves with `undefined` if another tab holds the lock. Without Web Locks it always succeeds. */
   async tryLock(key: string): Promise<Release | undefined> {
     if (!globalThis.navigator?.locks) return this.#trackLock(key, NOTHING_TO_RELEASE);
-    // A page without an origin may be refused locks.
+    // Pages with an opaque origin, such as sandboxed frames, may not use locks.
     const release = await requestLock(key, { ifAvailable: true }).catch(() => NOTHING_TO_RELEASE);
     return release && this.#trackLock(key, release);
   }
 
-  /** Calls `observer` with what other tabs announce about an upload. Returns a function that stops it. */
+  /** Calls `observer` with what other tabs announce about an upload. Returns a function that removes the observer. */
   observe(key: string, observer: TabObserver): () => void {
     const all = this.#observers.get(key) ?? new Set();
     // Opens the channel.
@@ -88,7 +88,7 @@ export class TabLocks {
     };
   }
 
-  /** Resolves with a function that returns true for the key of an upload that any tab runs now. */
+  /** Resolves with a function that returns true for keys whose lock any tab holds now. */
   async listLocked(): Promise<(key: string) => boolean> {
     const found = await globalThis.navigator?.locks?.query().catch(() => undefined);
     const names = new Set(found?.held?.map(({ name }) => name));
@@ -111,7 +111,7 @@ export class TabLocks {
     this.#post({ type: 'done', key, detail });
   }
 
-  /** Resolves when every lock that this tab holds now is released. It releases none itself. */
+  /** Resolves when all locks that this tab holds now are released. Does not release them. */
   async allReleased(): Promise<void> {
     await Promise.all(this.#held);
   }
@@ -141,7 +141,7 @@ export class TabLocks {
   }
 }
 
-/** Resolves with the function that releases the lock; `undefined` if it is not available. Rejects with the signal's reason. */
+/** Resolves with a function that releases the lock; `undefined` if `ifAvailable` is set and it is taken. Rejects on abort. */
 export function requestLock(key: string, options: LockOptions): Promise<Release | undefined> {
   return new Promise((resolve, reject) => {
     const released = navigator.locks.request(LOCK + key, options, (lock) => {
@@ -160,7 +160,7 @@ export function requestLock(key: string, options: LockOptions): Promise<Release 
   });
 }
 
-/** The message, or `undefined` if it is invalid: the other tab may run another version of this package. */
+/** Returns the message; `undefined` if it is invalid, since other tabs may run another version of this package. */
 function readMessage(data: unknown): TabMessage | undefined {
   const { type, key, numbers, detail } = (data ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof key !== 'string') return undefined;
@@ -184,7 +184,7 @@ function isCompleted(detail: unknown): detail is DoneElsewhere {
 export type LockState = 'none' | 'waiting' | 'ours' | 'releasing';
 export type LockEvent = 'requested' | 'granted' | 'refused' | 'release-asked' | 'released';
 
-/** A pair that the table lacks changes nothing. */
+/** An event that is not in the table for the current state is ignored. */
 export const LOCK_TABLE: Readonly<Record<LockState, Readonly<Partial<Record<LockEvent, LockState>>>>> = {
   none: { requested: 'waiting' },
   waiting: { granted: 'ours', refused: 'none' },
@@ -201,7 +201,7 @@ export class UploadLock {
     return this.#state;
   }
 
-  /** Resolves with true when the lock is ours, with false if `take` does not get it. Rejects as `take` does. */
+  /** Resolves with true once this upload holds the lock, and with false if `take` does not get it. Rejects if `take` rejects. */
   acquire(take: () => Promise<Release | undefined>): Promise<boolean> {
     return this.#next(async () => {
       if (!this.#move('requested')) return true;
@@ -214,7 +214,7 @@ export class UploadLock {
     });
   }
 
-  /** Awaits `before`, then releases the lock. */
+  /** Calls and awaits `before`, ignoring its errors, then releases the lock. */
   release(before: () => Promise<void>): Promise<void> {
     return this.#next(async () => {
       if (this.#state !== 'ours') return;
@@ -226,7 +226,7 @@ export class UploadLock {
     });
   }
 
-  /** Returns true if the table has a cell for the event. */
+  /** Changes the state. Returns false if the table does not have the event. */
   #move(event: LockEvent): boolean {
     const next = LOCK_TABLE[this.#state][event];
     if (next) this.#state = next;

@@ -1,34 +1,34 @@
-// How many slots are worth having, found by measuring the rate with more and with fewer of them (decision 0023).
+// Finds the best number of slots by measuring the rate with more and with fewer slots (decision 0023).
 
 /** What was sent since the last reading. */
 export interface Reading {
   readonly nowMs: number;
   /** Bytes handed to the network since the last reading. */
   readonly bytes: number;
-  /** Slots with a PUT. */
+  /** Slots in use. */
   readonly busy: number;
 }
 
-/** A connection with a higher rate than this for each slot is not slow, and gets all slots at once. */
+/** Above this rate per slot, the connection counts as fast and gets all slots immediately. */
 const SLOW_SLOT_BYTES_PER_SECOND = 256 * 1024;
-/** Length of the first measurement, which leaves out what fills buffers at once, and of all others, ms. */
+/** Length of the first measurement, and of all others, ms. */
 const LOOK_MS = 50;
 const WINDOW_MS = 3000;
-/** Bytes for each slot that buffers accept before anything is sent. */
+/** Bytes per slot that local buffers accept before anything is sent over the network. */
 const BUFFERED_BYTES = 2 ** 20;
-/** A chunk stored within this time is not slowed down by other slots. */
+/** A chunk that is stored faster than this, ms, is not slowed down by other slots. */
 const QUICK_MS = 500;
-/** Smallest relative change of the rate that counts. */
+/** Relative changes of the rate below this are treated as noise. */
 const NOTICEABLE = 0.08;
-/** Windows between a change that did not help and the next change. */
+/** Measurements to wait after a change that did not help. */
 const REST_WINDOWS = 5;
-/** Windows after congestion in which the limit does not grow. */
+/** Measurements after congestion in which the limit does not grow. */
 const HELD_WINDOWS = 2;
 
 /**
- * Starts with two slots. A connection that is not slow gets all slots after the first measurement. On a slow one this is hill
- * climbing: one slot more or less at a time, kept if the rate is higher. With equal rates fewer slots win, since each is less
- * likely to stall.
+ * Starts with two slots. A fast connection gets all slots after the first measurement. On a slow one, hill climbing: adds or
+ * removes one slot at a time, and keeps the change if it helps. If the rate stays the same, fewer slots win, since their PUTs are
+ * less likely to stall.
  */
 export class AdaptiveConcurrency {
   #maximum: number;
@@ -37,12 +37,12 @@ export class AdaptiveConcurrency {
   #bytes = 0;
   #wasSaturated = true;
   #isFirstLook = true;
-  /** The change that is being measured, and the one to try next if that is known. */
+  /** The change that is being measured, and the change to try next; 0 if none. */
   #step: -1 | 0 | 1 = 0;
   #turn: -1 | 0 | 1 = 0;
   #lastRate = 0;
   #rest = 0;
-  /** Windows left in which the limit does not grow, after congestion. */
+  /** Measurements left in which the limit does not grow. */
   #held = 0;
 
   constructor(maximum: number) {
@@ -54,14 +54,14 @@ export class AdaptiveConcurrency {
     return this.#limit;
   }
 
-  /** Raises the upper bound; a limit that had reached the old one follows. */
+  /** Changes the upper bound. A limit that was at the old bound moves to the new one. */
   setMaximum(maximum: number): void {
     const hadAll = !this.#isFirstLook && this.#limit === this.#maximum;
     this.#maximum = maximum;
     if (hadAll) this.#limit = maximum;
   }
 
-  /** Called on congestion. */
+  /** Halves the limit. Call it on congestion. */
   halve(): void {
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
     this.#isFirstLook = false;
@@ -71,14 +71,14 @@ export class AdaptiveConcurrency {
     this.#sinceMs = undefined;
   }
 
-  /** Called when a chunk was stored. Small chunks do not show the rate of a slot, but more slots do not slow them down. */
+  /** Adds a slot after a quick chunk: such chunks are too short to measure a rate, and more slots do not slow them down. */
   onChunkStored(tookMs: number): void {
     if (tookMs < QUICK_MS && this.#held === 0) this.#limit = Math.min(this.#maximum, this.#limit + 1);
   }
 
   measure({ nowMs, bytes, busy }: Reading): void {
     if (this.#sinceMs === undefined || busy === 0) {
-      // More than buffers accept: the connection is not slow.
+      // More than buffers alone accept, so the connection is fast.
       if (this.#isFirstLook && bytes > busy * BUFFERED_BYTES) this.#openAll();
       this.#begin(nowMs);
       return;
@@ -124,7 +124,7 @@ export class AdaptiveConcurrency {
     const hasPaid = this.#step > 0 ? gain > NOTICEABLE : gain > -NOTICEABLE;
     this.#lastRate = rate;
     if (this.#step !== 0 && !hasPaid) {
-      // Undone; the next change goes the other way: where each connection is limited, more slots help however slow each is.
+      // Undoes the change and tries the opposite next: if each connection is throttled, more slots help even if each is slow.
       this.#turn = this.#step > 0 ? -1 : 1;
       this.#move(this.#turn);
       this.#step = 0;

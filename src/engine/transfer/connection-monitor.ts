@@ -1,17 +1,17 @@
-// Detects that requests may be on a dead connection (network changes, wake-up after sleep), and limits the bandwidth.
+// Detects when connections may be dead (network change, wake-up from sleep), and limits the bandwidth.
 
 import { sleep, sleepUntil } from '../../core/wait.ts';
 
-/** How often the clock is read, and the gap that means that the device slept, ms. */
+/** How often the clock is read, and the gap between two readings that means the device slept, ms. */
 const CHECK_MS = 5000;
 const SLEPT_MS = 90_000;
 
-/** Bounds of the time after which a PUT without progress is repeated, and the expected duration at an unknown rate, ms. */
+/** Bounds of the timeout for a PUT without progress, and the expected duration of a PUT while the rate is unknown, ms. */
 const MIN_STALL_MS = 10_000;
 const MAX_STALL_MS = 120_000;
 const UNKNOWN_RATE_MS = 7500;
 
-/** How long a PUT may make no progress, ms: four times its expected duration. `slotBytesPerSecond` is 0 if unknown. */
+/** Returns the timeout for a PUT without progress, ms: four times its expected duration. `slotBytesPerSecond` is 0 if unknown. */
 export function stallMs(sizeBytes: number, slotBytesPerSecond: number): number {
   const expectedMs = slotBytesPerSecond > 0 ? (sizeBytes / slotBytesPerSecond) * 1000 : UNKNOWN_RATE_MS;
   return Math.min(MAX_STALL_MS, Math.max(MIN_STALL_MS, 4 * expectedMs));
@@ -22,9 +22,9 @@ export class ConnectionMonitor {
   #change = new AbortController();
   #checkedMs = Date.now();
   #bytesPerSecond: number;
-  /** When the bytes that were allowed last are sent, by `performance.now()`. */
+  /** When the next bytes may be sent, on the clock of `performance.now()`. */
   #freeAtMs = 0;
-  /** Aborts when `#freeAtMs` changes, so that waiting uploads read it again. */
+  /** Aborted when `#freeAtMs` changes, so that waiting uploads read it again. */
   #recount = new AbortController();
 
   constructor(bytesPerSecond: number = Number.POSITIVE_INFINITY) {
@@ -35,20 +35,20 @@ export class ConnectionMonitor {
       connection?: EventTarget & { readonly type?: string };
     };
     let type = connection?.type;
-    // The event is also dispatched for each new estimate of the rate.
+    // The browser also dispatches the event for each new estimate of the bandwidth.
     const onConnection = (): void => {
       if (connection?.type !== type) onChange();
       type = connection?.type;
     };
     connection?.addEventListener('change', onConnection, { signal });
-    // Requests on a lost connection fail only after a timeout.
+    // Without this, requests on a lost connection would fail only after a timeout.
     for (const name of ['online', 'offline']) globalThis.addEventListener?.(name, onChange, { signal });
     globalThis.document?.addEventListener('resume', onChange, { signal });
     globalThis.addEventListener?.('pageshow', (event) => event.persisted && onChange(), { signal });
     this.#watchClock().catch(() => undefined);
   }
 
-  /** Aborts when requests that start now may be on a dead connection. */
+  /** A signal for requests that start now. It aborts when their connection may be dead. */
   get change(): AbortSignal {
     return this.#change.signal;
   }
@@ -60,7 +60,7 @@ export class ConnectionMonitor {
     before.abort();
   }
 
-  /** Limit for all uploads together. */
+  /** The bandwidth limit for all uploads together. */
   set bytesPerSecond(bytesPerSecond: number) {
     if (bytesPerSecond === this.#bytesPerSecond) return;
     this.#bytesPerSecond = bytesPerSecond;
@@ -68,8 +68,8 @@ export class ConnectionMonitor {
   }
 
   /**
-   * Resolves when these bytes may be sent, with a function that gives back those that were not sent. Rejects with the signal's
-   * reason.
+   * Resolves when these bytes may be sent, with a function to give back bytes that were not sent after all. Rejects with the
+   * signal's reason.
    */
   async waitForBandwidth(sizeBytes: number, signal: AbortSignal): Promise<(unsentBytes: number) => void> {
     for (let waitMs = this.#waitMs(); waitMs > 0; waitMs = this.#waitMs())
@@ -97,8 +97,8 @@ export class ConnectionMonitor {
   }
 
   /**
-   * Timers of a hidden page run at least once a minute; a longer gap means that the device slept. Some systems stop
-   * `performance.now()` during sleep, so this reads the system clock. If that is set ahead, requests are repeated without need.
+   * Even on hidden pages, timers run at least once a minute: a longer gap means that the device slept. Reads the system clock,
+   * since `performance.now()` stops during sleep on some systems. Setting the clock forward only repeats requests needlessly.
    */
   async #watchClock(): Promise<void> {
     for (;;) {

@@ -1,8 +1,8 @@
-// Progress of one upload. The bar never goes back, and is full only when the upload is done.
+// Progress of one upload. `sentBytes` never decreases, and reaches the file size only when the upload is done.
 
 import type { Chunk, ProgressNumbers, StoredChunk } from '../../core/types.ts';
 
-/** Bytes a second, smoothed over the last seconds. */
+/** Bytes per second, smoothed over the last seconds. */
 export class Rate {
   readonly #windowMs: number;
   #lastMs: number | undefined;
@@ -13,7 +13,7 @@ export class Rate {
     this.#windowMs = windowMs;
   }
 
-  /** Adds a measurement of all bytes so far. A smaller total than before restarts the measurement. */
+  /** Adds a measurement: the total so far. A smaller total than before restarts the measurement. */
   add(totalBytes: number, nowMs: number): void {
     if (this.#lastMs === undefined || totalBytes < this.#lastBytes) {
       this.#lastMs = nowMs;
@@ -34,7 +34,7 @@ export class Rate {
     return this.#perSecond;
   }
 
-  /** Leaves out the time until the next measurement. */
+  /** Ignores the time until the next measurement. */
   skip(): void {
     this.#lastMs = undefined;
   }
@@ -50,22 +50,22 @@ export class Progress {
   readonly #rate = new Rate();
   readonly #stored = new Map<number, number>();
   readonly #inFlight = new Map<number, number>();
-  /** Chunks stored in this run; true if they did not have to be sent. */
+  /** The chunks stored in this run, by index; true if the chunk did not have to be sent. */
   readonly #ended = new Map<number, boolean>();
   #storedBytes = 0;
   #skippedBytes = 0;
-  /** Stored bytes that did not have to be sent: they do not count in the rate. */
+  /** Stored bytes that did not have to be sent. The rate ignores them. */
   #unsentBytes = 0;
   #hashedBytes = 0;
   #shownBytes = 0;
-  /** Bytes that were sent and stored, since the file was added. */
+  /** Bytes that were sent and stored, in all runs. */
   putBytes = 0;
 
   constructor(sizeBytes: number) {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** Starts a run. Chunks that are recorded as stored count until a hash differs. Returns the size of these. */
+  /** Starts a run. Counts chunks that are recorded as stored until their hash turns out to differ. Returns their size in bytes. */
   beginRun(chunks: readonly Chunk[]): number {
     this.#stored.clear();
     this.#inFlight.clear();
@@ -88,7 +88,7 @@ export class Progress {
     }
   }
 
-  /** Returns how many bytes of the chunk were sent since the last call. */
+  /** Returns how many more bytes of the chunk were sent since the last call; 0 after a failed PUT. */
   onSent(chunk: Chunk, sentBytes: number): number {
     const before = this.#inFlight.get(chunk.index) ?? 0;
     if (sentBytes > 0) this.#inFlight.set(chunk.index, Math.min(sentBytes, chunk.sizeBytes));
@@ -108,25 +108,25 @@ export class Progress {
     this.#ended.set(index, skipped && wasSkipped !== false);
   }
 
-  /** Called when the upload was canceled: a retry sends everything again. */
+  /** Resets everything. Call it when the upload is canceled: a retry sends the whole file again. */
   restart(): void {
     this.beginRun([]);
     this.#shownBytes = 0;
     this.putBytes = 0;
   }
 
-  /** Called when a run ended: no chunk is being sent. */
+  /** Forgets unfinished chunks and the rate. Call it when a run has ended. */
   endRun(): void {
     this.#inFlight.clear();
     this.#rate.stop();
   }
 
-  /** Shows the progress of another tab, also after that tab is closed. */
+  /** Returns the numbers of another tab. They count as shown: when this tab continues, its progress does not go back. */
   showRemote<T extends { readonly sentBytes: number }>(numbers: T): T {
     return { ...numbers, sentBytes: this.#show(numbers.sentBytes) };
   }
 
-  /** Called when the upload is done. */
+  /** Fills the progress to the size of the file. Call it when the upload is done. */
   finish(): void {
     this.#shownBytes = this.#sizeBytes;
   }
@@ -169,18 +169,18 @@ interface Reporter {
   reportProgress(): void;
 }
 
-/** Limits progress events to a few a second: uploads whose numbers changed are reported together. */
+/** Limits progress events to ten per second for each upload, and reports all changed uploads together. */
 export class ProgressThrottle {
   readonly #uploads = new Set<Reporter>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Called when numbers of the upload changed. */
+  /** Reports the progress of the upload within 100 ms, if it is still running then. */
   reportSoon(upload: Reporter): void {
     this.#uploads.add(upload);
     this.#timer ??= setTimeout(() => this.#flush(), PROGRESS_MS);
   }
 
-  /** Returns true if a report was waiting. */
+  /** Cancels a pending report. Returns false if there was none. */
   cancelReport(upload: Reporter): boolean {
     return this.#uploads.delete(upload);
   }

@@ -8,13 +8,13 @@ interface Waiting {
   readonly enter: (slot: UploadSlot) => void;
 }
 
-/** Browsers open six HTTP/1.1 connections to a host; later versions of HTTP share one connection. */
+/** Browsers open at most six HTTP/1.1 connections per host. With HTTP/2 and later, requests share one connection. */
 const MAX_SLOTS = 6;
 const MAX_MULTIPLEXED = 12;
 
-/** The waiting upload with the lowest order gets the next free slot, so that uploads finish in the order in which they started. */
+/** A free slot goes to the waiting upload with the lowest order, so that uploads finish in the order of the list. */
 export class UploadSlots {
-  /** `undefined` if the page set a number. */
+  /** `undefined` if `concurrency` is a number. */
   #adaptive: AdaptiveConcurrency | undefined;
   readonly #waiting = new Set<Waiting>();
   #taken = 0;
@@ -24,7 +24,7 @@ export class UploadSlots {
     this.configure(concurrency);
   }
 
-  /** Sets a fixed number of slots, or with `auto` adapts it to the measured rate. */
+  /** Sets a fixed number of slots, or with `auto` adapts their number to the measured rate. */
   configure(concurrency: number | 'auto'): void {
     if (concurrency === this.#concurrency) return;
     this.#concurrency = concurrency;
@@ -38,7 +38,7 @@ export class UploadSlots {
   /** Upper bound of `limit`. */
   maxSlots = MAX_SLOTS;
 
-  /** How many PUTs may be under way at the same time now. */
+  /** How many PUTs may run at the same time now. */
   get limit(): number {
     return this.#adaptive?.limit ?? this.maxSlots;
   }
@@ -71,7 +71,7 @@ export class UploadSlots {
     });
   }
 
-  /** Called when PUTs share one connection: more of them are worth having. */
+  /** With `auto`, allows up to 12 slots. Call it when PUTs share one connection (HTTP/2). */
   allowMultiplexed(): void {
     if (!this.#adaptive || this.maxSlots === MAX_MULTIPLEXED) return;
     this.maxSlots = MAX_MULTIPLEXED;
@@ -79,18 +79,18 @@ export class UploadSlots {
     this.#fill();
   }
 
-  /** Called on congestion: halves the number of slots. */
+  /** With `auto`, halves the number of slots. Call it on congestion. */
   slowDown(): void {
     this.#adaptive?.halve();
   }
 
-  /** Called when bytes were handed to the network. */
+  /** Measures the rate. Call it when bytes were handed to the network. */
   onBytesSent(bytes: number): void {
     this.#adaptive?.measure({ nowMs: performance.now(), bytes, busy: this.#taken });
     this.#fill();
   }
 
-  /** Called when a chunk was stored, `tookMs` after its PUT started. */
+  /** May add a slot. Call it when a chunk was stored, `tookMs` after its PUT started. */
   onChunkStored(tookMs: number): void {
     this.#adaptive?.onChunkStored(tookMs);
     this.#fill();
