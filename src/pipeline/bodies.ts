@@ -1,21 +1,21 @@
-// What is sent as the body of a chunk. Chromium sends the slice, which needs no memory: it detects itself if the file has changed.
-// Other browsers send the bytes that were hashed, from memory.
+// Selects the body of a PUT. In Chromium it is the slice of the file, which needs no memory: the browser itself detects a file that
+// changed. In other browsers it is a copy of the hashed bytes, in memory.
 
 import type { HashSlice } from '../core/types.ts';
 import { ByteBudget } from './hash.ts';
 
-/** Memory budget of the page for chunks that are hashed and not yet sent. */
+/** Memory for hashed chunks that are not being sent yet, shared by all uploads on the page. */
 const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
-/** `PresignParts.eagerBytes`, if bodies are in memory. */
+/** `PresignParts.eagerBytes` if bodies are in memory. */
 const EAGER_BYTES = 16 * 2 ** 20;
-/** `PresignParts.eagerBytes`, if slices are sent. Larger batches would leave slots idle while more chunks are hashed. */
+/** `PresignParts.eagerBytes` if slices are sent. With larger batches, slots would be idle while more chunks are hashed. */
 const EAGER_SLICED_BYTES = 64 * 2 ** 20;
 
 export interface Bodies {
   readonly hashSlice: HashSlice;
   readonly budget: ByteBudget;
   readonly eagerBytes: number;
-  /** True if the browser refuses to send a file that changed since it was picked. */
+  /** True if the browser refuses to send a file that has changed since it was picked. */
   readonly isWatched: boolean;
 }
 
@@ -27,8 +27,8 @@ interface BrandedNavigator {
 }
 
 /**
- * True in Chromium, which refuses to send a slice of a file whose modification time changed since it was picked. Firefox sends the
- * changed bytes, and WebKit hangs.
+ * True in Chromium, which refuses to send a slice of a file whose modification time has changed since it was picked. Firefox would
+ * send the changed bytes, and WebKit would hang.
  */
 export function canSendSlices(
   navigator: BrandedNavigator = globalThis.navigator as BrandedNavigator,
@@ -36,7 +36,7 @@ export function canSendSlices(
   return navigator?.userAgentData?.brands?.some(({ brand }) => brand === 'Chromium') ?? false;
 }
 
-/** Creates the parameters of one run, from the `hashSlice` of the pool. */
+/** Creates the parameters of one run; `hashSlice` is the function of the hash pool. */
 export function createBodies(
   hashSlice: HashSlice,
   isSliced: boolean = canSendSlices(),
@@ -51,7 +51,7 @@ export function createBodies(
     },
     budget: new ByteBudget({ freeBytes: Number.MAX_SAFE_INTEGER }),
     eagerBytes: EAGER_SLICED_BYTES,
-    // A file of an Android content provider has no modification time for Chromium to compare.
+    // Files from an Android content provider have no modification time that Chromium could compare.
     isWatched: userAgentData?.platform !== 'Android',
   };
 }

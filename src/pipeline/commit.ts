@@ -1,33 +1,33 @@
-// Commits the upload with the hashes and receipts of all chunks. Without `commitPath` it does nothing.
+// The last stage: commits the upload with the hashes and receipts of all chunks. Does nothing without `commitPath`.
 
 import { UploaderError } from '../core/errors.ts';
 import type { Calls, CommitAnswer, Session, StoredChunk } from '../core/types.ts';
 import { sleepUntil } from '../core/wait.ts';
 
-/** Pauses before the commit is repeated, ms, if the answer has no `Retry-After`. */
+/** First and longest delay before the commit is repeated, ms, if the response has no `Retry-After`. */
 const FIRST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 15_000;
-/** A `Retry-After` of 0 must not make the page send calls without a pause. */
+/** Minimum delay, ms: with `Retry-After: 0`, the page would send calls without any. */
 const SHORTEST_PAUSE_MS = 500;
 
 export interface CommitParts {
   readonly calls: Calls;
   readonly signal: AbortSignal;
   readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
-  /** Returns a signal that aborts when the network changes. */
+  /** Returns a signal that aborts when the network may have changed; the commit is then repeated immediately. */
   readonly connectionChange: () => AbortSignal;
   /** How long the service may take to complete an accepted commit, ms. */
   readonly commitDeadlineMs: number;
-  /** Called for each answer that the commit is accepted (202). */
+  /** Called for each 202 response (accepted, not complete). */
   readonly onAccepted: () => void;
-  /** Saves that the commit was accepted. Called again at the deadline, since a retry has the whole time again. */
+  /** Saves when the commit was accepted. Called again at the deadline, so that a retry gets the full time again. */
   readonly saveAccepted: (atMs: number) => unknown;
 }
 
 /**
- * Resolves with the final answer; `missing` are hashes that have to be sent again. An answer that is pending (202) is not final:
- * the commit is repeated. `acceptedAtMs` is when an earlier run saved the first of these. Rejects with `timeout` after the
- * deadline.
+ * Resolves with the final response; its `missing` lists the hashes of chunks to send again. Repeats the commit while the service
+ * responds with 202, and rejects with `timeout` after `commitDeadlineMs`. If an earlier run got the first 202, the deadline counts
+ * from then (`acceptedAtMs`).
  */
 export async function commit(
   session: Session,
@@ -46,7 +46,7 @@ export async function commit(
     const nowMs = performance.now();
     const dateMs = Date.now();
     parts.onAccepted();
-    // The clock of the device may have been set back since an earlier run.
+    // Never negative: the clock may have been set back since the earlier run.
     endsMs ??= nowMs + parts.commitDeadlineMs - Math.max(0, dateMs - (acceptedAtMs ?? dateMs));
     const isOver = nowMs >= endsMs;
     if (isOver || acceptedAtMs === undefined) parts.saveAccepted(dateMs);

@@ -1,4 +1,4 @@
-// Repeats the commit of an upload that the service has accepted (202). It needs the record, not the file.
+// Repeats a commit that the service accepted (202) in an earlier run. Needs only the record, not the file.
 
 import { UploaderError } from '../core/errors.ts';
 import { commit } from './commit.ts';
@@ -18,10 +18,10 @@ export type ConfirmParts = Pick<
   | 'store'
 >;
 
-/** Resolves with `undefined` if the file has to be uploaded again: the record, the session or chunks are gone. */
+/** Resolves with `undefined` if the file has to be uploaded again, since the record, the session or chunks are lost. */
 export async function confirm(key: string, parts: ConfirmParts): Promise<RunResult | undefined> {
   const { calls, store } = parts;
-  // Takes the lock.
+  // `find` also takes the lock.
   const record = await store?.find(key);
   if (!store || !record?.session || record.acceptedAtMs === undefined) return undefined;
   const { acceptedAtMs, chunkSizeBytes, session, sizeBytes, stored } = record;

@@ -1,19 +1,19 @@
-// Reads a slice and hashes its bytes, in the worker, or on the page if no worker can run.
+// Reads and hashes a slice. Runs in the worker, or on the page if no worker can run.
 
 import type { HashAlgorithm } from '../core/types.ts';
 
 const hex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** `hash` is lower-case hex. `error.isRead` is true if the slice could not be read, false if hashing failed. */
+/** `hash` is lowercase hex. `error.isRead` is true if reading failed, and false if hashing failed. */
 export type Hashed =
   | { readonly hash: string; readonly body?: Blob }
   | { readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean } };
 
-// Every slice is read into the same memory, since browsers free unused buffers late.
+// All slices reuse this memory, since browsers free unused buffers late.
 let spare = new ArrayBuffer(0);
 
-/** Hashes a slice; with `keepBytes` returns its bytes as a Blob. Never rejects. */
+/** Hashes a slice. With `keepBytes`, also returns its bytes as a Blob. Never rejects. */
 export async function hashSlice(request: {
   readonly slice: Blob;
   readonly algorithm: HashAlgorithm;
@@ -33,7 +33,7 @@ export async function hashSlice(request: {
   }
 }
 
-/** Uses `crypto.subtle` for SHA-256 if it exists (secure contexts), else hash-wasm, which is loaded only then. */
+/** Uses `crypto.subtle` for SHA-256 in secure contexts. Otherwise loads and uses hash-wasm. */
 async function digest(bytes: Uint8Array<ArrayBuffer>, algorithm: HashAlgorithm): Promise<string> {
   if (algorithm === 'sha-256' && globalThis.crypto?.subtle) {
     return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
@@ -42,7 +42,7 @@ async function digest(bytes: Uint8Array<ArrayBuffer>, algorithm: HashAlgorithm):
   return algorithm === 'blake3' ? blake3(bytes) : sha256(bytes);
 }
 
-/** Rejects if the slice cannot be read, also if it is shorter than it was when the file was picked. */
+/** Rejects if the slice cannot be read, or is shorter than when the file was picked. */
 async function readWhole(slice: Blob): Promise<Uint8Array<ArrayBuffer>> {
   const reader = byteReader(slice);
   let bytes: Uint8Array<ArrayBuffer>;
@@ -65,7 +65,7 @@ async function readWhole(slice: Blob): Promise<Uint8Array<ArrayBuffer>> {
   throw new DOMException('The slice is shorter than it was', 'NotReadableError');
 }
 
-/** `undefined` if the browser cannot read into a given buffer. */
+/** Returns `undefined` if the slice is empty or the browser cannot read into an existing buffer. */
 function byteReader(slice: Blob): ReadableStreamBYOBReader | undefined {
   try {
     return slice.size ? slice.stream().getReader({ mode: 'byob' }) : undefined;

@@ -1,5 +1,5 @@
-// The hash workers. They start with the first slice, are replaced when they fail or time out, and are terminated when idle. If no
-// worker can run, slices are hashed on the page with `crypto.subtle`.
+// The hash workers. They start on demand, are replaced when they fail or time out, and are terminated when idle. If no worker can
+// run, the page hashes the slices.
 
 import { UploaderError } from '../core/errors.ts';
 import type { HashAlgorithm, HashSlice } from '../core/types.ts';
@@ -8,7 +8,7 @@ import { warnOnceHere } from '../core/warn.ts';
 import { type Hashed, hashSlice } from './digest.ts';
 import { startWorker } from './start-worker.ts';
 
-/** A message to a worker; its answer has the same `id`. */
+/** A message to a worker. The reply has the same `id`. */
 export interface HashRequest {
   readonly id: number;
   readonly slice: Blob;
@@ -18,7 +18,7 @@ export interface HashRequest {
 
 export type HashAnswer = Hashed & { readonly id: number };
 
-/** The first message of a worker. */
+/** The first message from a worker. */
 export type Ready = 'ready';
 
 export interface HashPoolOptions {
@@ -29,13 +29,13 @@ export interface HashPoolOptions {
   /** Timeout for the start of a worker, ms. Defaults to 10 s. */
   readonly startMs?: number;
   /**
-   * Timeout of a slice, ms, with one second more for each MiB. Its file is unreadable then, and the worker is replaced. Defaults to
-   * 60 s.
+   * Timeout of a slice, ms, plus one second for each MiB. After it, the slice counts as unreadable, and the worker is replaced.
+   * Defaults to 60 s.
    */
   readonly silenceMs?: number;
   /** Idle workers are terminated after this time, ms. Defaults to 30 s. */
   readonly idleMs?: number;
-  /** Delay before an unreadable slice is read once more, ms: a drive may have to wake up. Defaults to 500 ms. */
+  /** Delay before an unreadable slice is read a second time, ms, since drives may have to wake up. Defaults to 500 ms. */
   readonly readAgainMs?: number;
 }
 
@@ -53,16 +53,16 @@ interface Member {
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** Larger slices are never hashed on the page while a worker can run, bytes. */
+/** `hashFirst` does not hash larger slices on the page: they wait for a worker, bytes. */
 const LARGEST_ON_PAGE = 16 * 2 ** 20;
 
-/** For one worker, while others read from the same drive. */
+/** Expected minimum rate of one worker, while others read from the same drive. */
 const SLOWEST_READ_BYTES_PER_SECOND = 2 ** 20;
 
-/** Delay after two failed starts before another one, ms. */
+/** After two failed starts in a row, how long no worker is started, ms. */
 const START_AGAIN_MS = 60_000;
 
-/** Number of workers: two cores stay free for the page and the network. */
+/** Returns the number of workers, 2 to 4. From four cores on, leaves two cores for the page and the network. */
 export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurrency ?? 2): number =>
   Math.min(4, Math.max(2, cores - 2));
 
@@ -78,7 +78,7 @@ export class HashPool {
   #onPage = 0;
   #nextId = 0;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Aborts starts that are under way. */
+  /** Aborted by `close()`, to stop workers that are starting. */
   #closing = new AbortController();
 
   constructor({
@@ -101,7 +101,7 @@ export class HashPool {
   readonly hashSlice: HashSlice = (slice, options) =>
     this.#twice(() => this.#hashQueued(slice, options), options.signal);
 
-  /** As `hashSlice`, but the first slice does not wait for a worker to start. */
+  /** Like `hashSlice`, but hashes the first slice on the page if possible, instead of waiting for a worker to start. */
   readonly hashFirst: HashSlice = (slice, options) =>
     (this.#isCold && slice.size <= LARGEST_ON_PAGE ? this.hashSmall : this.hashSlice)(slice, options);
 
@@ -119,7 +119,8 @@ export class HashPool {
   };
 
   /**
-   * As `hashSlice`, but hashes on the page if `crypto.subtle` can, without waiting for a worker. Starts a worker for later slices.
+   * Like `hashSlice`, but hashes on the page if `crypto.subtle` can, instead of waiting for a worker. Starts a worker for later
+   * slices.
    */
   readonly hashSmall: HashSlice = (slice, options) =>
     this.#twice(() => this.#hashSoon(slice, options), options.signal);
@@ -141,7 +142,7 @@ export class HashPool {
     return abortable(found, signal);
   };
 
-  /** Tries an unreadable slice once more. */
+  /** Calls `hash` a second time if the slice was unreadable. */
   async #twice<T>(hash: () => Promise<T>, signal: AbortSignal): Promise<T> {
     try {
       return await hash();
@@ -174,7 +175,7 @@ export class HashPool {
     }
   }
 
-  /** After two failed starts in a row, the page hashes for a while: the network may have been too slow to load the worker. */
+  /** False for a while after two failed starts in a row. Later starts may succeed: the network may just have been too slow. */
   get #mayStart(): boolean {
     return this.#failedStarts < 2 || performance.now() - this.#failedAtMs > START_AGAIN_MS;
   }
@@ -194,7 +195,7 @@ export class HashPool {
         this.#failedStarts = 0;
         worker.onmessage = ({ data }: MessageEvent<HashAnswer>) => this.#onAnswer(member, data);
         worker.onerror = (event) => {
-          // Another worker gets the slice; the error is not one of the page.
+          // Keeps the error out of the page's `error` event: another worker gets the slice.
           event.preventDefault();
           this.#onError(member);
         };
@@ -274,7 +275,7 @@ export class HashPool {
     this.#members.delete(member);
   }
 
-  /** Used if no worker can run. One slice at a time, to limit the memory. */
+  /** Hashes the next slice on the page, if no worker can run. One at a time, to limit memory use. */
   #hashOnPage(): void {
     const task = this.#next();
     if (!task) return;
@@ -288,7 +289,7 @@ export class HashPool {
   }
 }
 
-/** A slice that times out could not be read: hashing itself is fast. */
+/** Timeouts count as read errors, since hashing itself is fast. */
 const TIMED_OUT: Hashed = {
   error: { name: 'TimeoutError', message: 'The slice was not read in time', isRead: true },
 };
@@ -309,7 +310,7 @@ function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: Hashed): void {
     return;
   }
   const { name, message, isRead } = answer.error;
-  // A retry cannot help: this build has no such hash for the page.
+  // `NotSupportedError`: this build cannot use the hash algorithm without a worker, so a retry cannot help.
   const code = isRead ? 'file-unreadable' : name === 'NotSupportedError' ? 'bad-config' : 'hash-failed';
   task.reject(new UploaderError(code, `${name}: ${message}`));
 }

@@ -1,4 +1,4 @@
-// The worker: hashes slices, and returns their bytes as Blobs if requested.
+// The hash worker. Replies to each `HashRequest` with a `HashAnswer`.
 
 import { hashSlice } from './digest.ts';
 import type { HashAnswer, HashRequest, Ready } from './hash-pool.ts';

@@ -1,4 +1,4 @@
-// Finds the saved upload of a file, or opens a session on the service.
+// The stage that finds the saved record of a file, or opens a session on the service.
 
 import type { Calls, HashAlgorithm, Metadata, Session, StoredChunk, UploadRecord } from '../core/types.ts';
 
@@ -11,7 +11,7 @@ export interface OpenFile {
   readonly metadata?: Metadata | undefined;
 }
 
-/** Access to the saved record of an upload. Rejects only when the run was aborted. */
+/** Access to the saved record of an upload. Its functions reject only if the run is aborted. */
 export interface RecordKeeper {
   find(key: string): Promise<UploadRecord | undefined>;
   save(record: UploadRecord): Promise<void>;
@@ -26,17 +26,17 @@ export interface OpenParts {
   readonly calls: Calls;
   /** `undefined` if nothing is saved. */
   readonly store: RecordKeeper | undefined;
-  /** Resolves with the key of the record, and the hash of the first bytes. Rejects with `file-unreadable` or `hash-failed`. */
+  /** Resolves with the key of the record and the hash of the first bytes. Rejects with `file-unreadable` or `hash-failed`. */
   readonly identify: () => Promise<{ readonly key: string; readonly firstSliceHash: string }>;
-  /** True if the upload has a record of an earlier visit, or its file is saved. */
+  /** True if the upload has a record already, or its file is being saved (`keep-files`). */
   readonly hasRecord: boolean;
   readonly chunkSizeBytes: number;
-  /** Returns the chunk size for one that the service chose; `undefined` if it chooses none (`profile.chunkSize`). */
+  /** Adjusts a chunk size that the service chose to the limits; `undefined` if it chooses none (`profile.chunkSize`). */
   readonly chosenChunkSize?: ((chunkSizeBytes: number) => number) | undefined;
   readonly hashAlgorithm: HashAlgorithm;
-  /** The current name on the service. */
+  /** Returns the current name on the service. */
   readonly fileName: () => string;
-  /** The session of an earlier run, for an upload without a record. */
+  /** The session from an earlier run, for an upload without a record. */
   readonly session?: Session | undefined;
   readonly signal: AbortSignal;
   readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
@@ -45,25 +45,25 @@ export interface OpenParts {
 
 export interface Opened {
   chunkSizeBytes: number;
-  /** The chunks that the record has as stored. */
+  /** The chunks that are recorded as stored. */
   stored: UploadRecord['stored'];
   /** True if the session was opened by an earlier run. */
   isResumed: boolean;
   session: Promise<Session>;
   /**
-   * Opens a new session in place of a lost one. The record is replaced only when the new session is open: if that fails, a retry
-   * resumes from the old record. Resolves when the chunk size is known.
+   * Opens a new session after the old one was lost. Resolves when the chunk size is known. Keeps the old record until the new
+   * session is open: if opening fails, a retry resumes from it.
    */
   reopen(): Promise<void>;
   save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
-  /** Saves that the service has accepted the commit; also an upload that was not worth saving before. */
+  /** Saves that the service has accepted the commit (202). Creates a record if the upload has none. */
   accept(session: Session, chunks: readonly StoredChunk[], atMs: number): void;
   forget(): Promise<void>;
 }
 
 export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const { calls, signal, retrying } = parts;
-  // A file of one chunk needs no record: presigning tells whether it is stored (decision 0013).
+  // A file with one chunk needs no record: the presign response says whether the chunk is stored (decision 0013).
   const { chosenChunkSize } = parts;
   const isWorthSaving =
     parts.hasRecord || chosenChunkSize !== undefined || file.file.size > parts.chunkSizeBytes;
@@ -135,7 +135,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   ): Promise<void> {
     if (!identity) {
       const found = await parts.identify();
-      // Takes the lock.
+      // `find` also takes the lock.
       await parts.store?.find(found.key);
       identity = found;
     }
@@ -146,7 +146,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   }
 }
 
-/** A new record without stored chunks. */
+/** Creates a record without stored chunks. */
 export function recordOf(
   { file, handle, metadata, name, relativePath, parentId }: OpenFile,
   { chunkSizeBytes, hashAlgorithm }: Pick<OpenParts, 'chunkSizeBytes' | 'hashAlgorithm'>,

@@ -1,10 +1,10 @@
-// Which of the picked files are accepted, and why others are rejected. Reads no content.
+// Accepts or rejects picked files by their name, type, size and number. Does not read their content.
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { PickedFile } from '../core/types.ts';
 
 export interface PickLimits {
-  /** As the `accept` attribute of a file input: extensions, media types, `image/*`. Empty accepts all files. */
+  /** As in `<input accept>`: extensions, media types, `image/*`. Empty accepts all files. */
   readonly accept: string;
   readonly maxFiles: number;
   readonly maxFileSizeBytes: number;
@@ -17,7 +17,7 @@ export interface Refusal {
   readonly limit?: number | string;
 }
 
-/** Why a file is rejected; `undefined` if it is accepted. `listedCount` files count towards `maxFiles` already. */
+/** Returns why a file is rejected; `undefined` if it is accepted. `listedCount` files already count towards `maxFiles`. */
 export function refusal({ file }: PickedFile, limits: PickLimits, listedCount: number): Refusal | undefined {
   if (limits.accept && !matchesAccept(file, limits.accept))
     return { code: 'file-type-refused', limit: limits.accept };
@@ -27,7 +27,7 @@ export function refusal({ file }: PickedFile, limits: PickLimits, listedCount: n
   return undefined;
 }
 
-/** True if the name or the media type of a file matches an `accept` list. */
+/** True if the name or the media type of the file matches the `accept` list. */
 export function matchesAccept(
   file: { readonly name: string; readonly type: string },
   accept: string,

@@ -1,13 +1,13 @@
-// Divides a file into chunks, by its size alone.
+// The stage that divides a file into chunks. Needs only its size.
 
 import type { Warn } from '../core/config.ts';
 import type { Chunk, UploadRecord } from '../core/types.ts';
 
 const MIB = 2 ** 20;
 const PAGE = 4096;
-/** S3 and similar stores limit the parts of one object to this. */
+/** S3 and similar storage allow at most this many parts per object. */
 export const MAX_CHUNKS = 10_000;
-/** A chunk is read into memory as a whole. */
+/** Each chunk has to fit into memory. */
 const LARGEST = 512 * MIB;
 /** Larger files are rejected. */
 export const MAX_FILE_BYTES = MAX_CHUNKS * LARGEST;
@@ -17,9 +17,9 @@ const SMALLEST = 5 * MIB;
 const ROUND = 60 * MIB;
 
 /**
- * The size of every chunk but the last, in bytes. With `auto`, files up to 480 MiB get equal chunks of 5 to 10 MiB, so that no slot
- * is idle at the end, and larger files get chunks of 8 MiB. Any size is doubled until there are at most 10,000 chunks, and limited
- * to 512 MiB.
+ * Returns the size of all chunks except the last, in bytes. With `auto`, files up to 480 MiB get equal chunks of 5 to 10 MiB, so
+ * that no slot is idle at the end, and larger files get chunks of 8 MiB. Doubles any size until there are at most 10,000 chunks,
+ * and limits it to 512 MiB.
  */
 export function chunkSizeFor(
   sizeBytes: number,
@@ -44,8 +44,8 @@ function automatic(sizeBytes: number): number {
 }
 
 /**
- * The chunks of a file. Those that an earlier run stored are `recorded` and come last, so that sending starts before they are
- * checked.
+ * Returns the chunks of a file. Chunks that an earlier run stored are `recorded`. They come last, so that sending new chunks does
+ * not wait until the recorded ones are checked.
  */
 export function plan(
   sizeBytes: number,

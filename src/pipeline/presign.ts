@@ -1,32 +1,32 @@
-// Requests tickets in batches: first for one chunk, so that sending starts soon, then for twice as many each time, and the next
-// batch while the last one is being sent.
+// The stage that requests tickets in batches: first for one chunk, so that sending starts soon, then for twice as many each time.
+// Requests the next batch while the last one is being sent.
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
 import type { HashedChunk, Ticket, TicketedChunk, TicketUpload } from '../core/types.ts';
 
-/** Resolves with tickets by hash. Rejects with `UploaderError`. */
+/** Requests tickets. Resolves with the tickets by hash. Rejects with `UploaderError`. */
 export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string, Ticket>>;
 
 export interface PresignParts {
   readonly ask: Ask;
-  /** On a fast connection a batch with this many bytes is full: with more, bodies would leave the memory and be read again. */
+  /** Maximum bytes of a batch on a fast connection. With more, the memory budget would run out, and chunks would be read twice. */
   readonly eagerBytes: number;
-  /** Rate of all slots together; `undefined` until measured. */
+  /** Returns the rate of all slots together, bytes per second; `undefined` until measured. */
   readonly bytesPerSecond: () => number | undefined;
   readonly hasIdleSlot: () => boolean;
-  /** The receipt of a hash that this run has stored already. */
+  /** Returns the receipt of a chunk with this hash that the run has stored already. */
   readonly receiptOf: (hash: string) => string | undefined;
-  /** How many chunks a batch may have now and at most, and the lifetime of tickets. Kept between the rounds of a run. */
+  /** Current and maximum number of chunks in a batch, and the lifetime of tickets. Kept for the whole run. */
   readonly batch: { limit: number; max: number; ticketLifeMs?: number };
 }
 
-/** At a higher rate, reading a chunk twice costs more than another call. */
+/** Above this rate, reading a chunk twice costs more than another call. */
 const FAST_LINE_BYTES_PER_SECOND = 32e6;
-/** Assumed lifetime of a ticket without one. */
+/** Assumed lifetime of tickets that do not say when they expire. */
 const TICKET_LIFE_MS = 300_000;
 
-/** Adds `ticket`, except to chunks with a receipt. Equal chunks of a batch are requested once. */
+/** Adds `ticket` to chunks without a receipt. Chunks with the same hash in a batch share one ticket. */
 export async function* presign(
   chunks: AsyncIterable<HashedChunk>,
   parts: PresignParts,
@@ -39,7 +39,7 @@ export async function* presign(
   })) {
     let waiting = batch;
     for (;;) {
-      // The tickets behind it are no younger.
+      // Renews the rest of the batch too: its tickets are as old.
       if (isStale(waiting[0]?.ticket)) waiting = await fill(waiting, parts);
       const chunk = waiting.shift();
       if (!chunk) break;
@@ -48,11 +48,11 @@ export async function* presign(
   }
 }
 
-/** An upload URL is stale when less than 30 s, and less than a fifth of its lifetime, is left. */
+/** An upload URL is stale when both less than 30 s and less than a fifth of its lifetime are left. */
 const LIFE_PART = 5;
 const LIFE_LEFT_MS = 30_000;
 
-/** True if the upload URL expires too soon to be used. */
+/** True if the upload URL expires too soon to start a PUT. */
 export function isStale(ticket: Ticket | undefined, nowMs: number = performance.now()): boolean {
   const upload = ticket?.upload;
   if (upload?.expiresAtMs === undefined) return false;
@@ -75,18 +75,16 @@ async function* gather(
     bytes = 0;
     return taken;
   };
-  /**
-   * A batch is full with the bytes that can be sent in half the lifetime of a ticket, and on a fast connection with `eagerBytes`.
-   */
+  /** Maximum bytes of a batch: what can be sent in half the lifetime of a ticket; on a fast connection, at most `eagerBytes`. */
   const maxBytes = (): number => {
-    // The rate is undefined or 0 until bytes were sent.
+    // Until bytes are sent, the rate is undefined or 0.
     const rate = bytesPerSecond() || Number.POSITIVE_INFINITY;
     const inTimeBytes = (rate / 1000) * ((batch.ticketLifeMs ?? TICKET_LIFE_MS) / 2);
     return rate > FAST_LINE_BYTES_PER_SECOND ? Math.min(eagerBytes, inTimeBytes) : inTimeBytes;
   };
   for await (const chunk of withLulls(chunks)) {
     const receipt = chunk && (chunk.receipt ?? receiptOf(chunk.hash));
-    // Chunks that have to be sent do not wait while recorded chunks are read.
+    // Chunks that have to be sent do not wait until recorded chunks are read, nor for more chunks while a slot is idle.
     if (gathered.length > 0 && (chunk ? chunk.receipt !== undefined : isStarving())) yield take();
     if (!chunk) continue;
     if (receipt !== undefined) {
@@ -127,7 +125,7 @@ function noteLife(tickets: ReadonlyMap<string, Ticket>, { batch }: PresignParts)
     batch.ticketLifeMs = lifeMs(ticket.upload, performance.now());
 }
 
-/** Halves a batch that the service refuses as too large, and limits later batches to that size. */
+/** Requests the tickets of a batch. If the service rejects it as too large, halves it and limits later batches to that size. */
 async function askInParts(
   chunks: readonly HashedChunk[],
   parts: PresignParts,

@@ -1,4 +1,4 @@
-// Uploads one file: plan, open, hash, presign, upload, commit. Each stage is a module; this one connects them.
+// Uploads one file. Connects the stages, one module each: open, plan, hash, presign, upload, commit.
 
 import { codeFacts, UploaderError } from '../core/errors.ts';
 import type { Chunk, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
@@ -14,10 +14,10 @@ export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
   'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
 > & {
-  /** Called with the plan; chunks that an earlier run stored are `recorded`. */
+  /** Called with all chunks, before any is hashed. Chunks that an earlier run stored are `recorded`. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
   readonly onStored: (chunk: StoredChunk) => void;
-  /** True if the browser refuses to send a file that changed since it was picked. */
+  /** True if the browser refuses to send a file that has changed since it was picked. */
   readonly isWatched: boolean;
   /** Called when every chunk is stored, before the commit. */
   readonly onCommit: () => void;
@@ -27,11 +27,11 @@ export interface RunResult {
   readonly session: Session;
   /** In chunk order. */
   readonly chunks: readonly StoredChunk[];
-  /** The JSON that the commit answered. */
+  /** The JSON of the commit response. */
   readonly body?: unknown;
 }
 
-/** Uploads one file. Rejects with `UploaderError`, or with the signal's reason if it aborts. */
+/** Uploads one file. Rejects with `UploaderError`, or with the signal's reason if the signal aborts. */
 export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const over = new AbortController();
   const parts = { ...given, signal: AbortSignal.any([given.signal, over.signal]) };
@@ -39,12 +39,12 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     const opened = await open(file, parts);
     parts.signal.throwIfAborted();
     const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored).map(
-      // Without a commit, the first chunk is presigned again: the service may have dropped the session.
+      // Without a commit, presigns the first chunk again, to check that the service still has the session.
       (chunk, at) => (at === 0 && !parts.calls.commit ? withoutTicket(chunk) : chunk),
     );
     parts.onOpened(chunks);
     const result = await transfer(chunks, opened, parts);
-    // Not awaited: a pause before `done` would repeat the upload.
+    // Not awaited: if the user paused the upload before `done`, it would run again.
     opened.forget().catch(() => undefined);
     return result;
   } finally {
@@ -52,7 +52,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   }
 }
 
-/** Uploads the chunks. If the service has lost the session, uploads them once more in a new one. */
+/** Uploads the chunks. If the service has lost the session, uploads them a second time in a new session. */
 async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
   let chunks = planned;
   for (let isSecondSession = false; ; isSecondSession = true) {
@@ -64,7 +64,7 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
     } catch (error) {
       if (!(error instanceof SessionLost)) throw error;
       if (isSecondSession) throw error.cause;
-      // Only the hashes of this run remain valid in a new session.
+      // Only the hashes remain valid in a new session.
       chunks = known.map(withoutTicket);
       const { chunkSizeBytes } = opened;
       await opened.reopen();
@@ -79,7 +79,7 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
   }
 }
 
-/** Runs the stages, saves and reports each stored chunk, and commits. */
+/** Runs the other stages, saves and reports each stored chunk, and commits. */
 async function sendAll(
   planned: readonly Chunk[],
   known: Chunk[],
@@ -104,7 +104,7 @@ async function sendAll(
     receiptOf: (hash: string) => receipts.get(hash),
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,
     onHashed: (chunk: HashedChunk) => {
-      // Without its bytes, which would stay in memory to the end.
+      // Without `body`, which would stay in memory until the end.
       known[positions.get(chunk.index) as number] = withoutTicket(chunk);
       parts.onHashed(chunk);
     },
@@ -132,7 +132,7 @@ async function sendAll(
   }
 }
 
-/** The fields of a chunk that do not depend on the session. */
+/** Returns the fields of a chunk that do not depend on the session. */
 function withoutTicket({ index, start, sizeBytes, hash }: Chunk): Chunk {
   return { index, start, sizeBytes, ...(hash !== undefined && { hash }) };
 }
@@ -142,7 +142,7 @@ function isRecorded(chunk: StoredChunk, opened: Opened): boolean {
   return record?.hash === chunk.hash && record.receipt === chunk.receipt;
 }
 
-/** The session is no longer valid on the service; `cause` is the error of the call. */
+/** Thrown when the service no longer has the session. `cause` is the error of the call. */
 class SessionLost extends Error {
   override readonly cause: UploaderError;
   constructor(cause: UploaderError) {
@@ -151,7 +151,7 @@ class SessionLost extends Error {
   }
 }
 
-/** A second 401, a 404 or 410, and in a session of an earlier visit also a 403, mean that the session is lost. */
+/** Throws `SessionLost` after a second 401, a 404 or a 410, and in a session from an earlier run also after a 403. */
 const orLost =
   (opened: Opened) =>
   (error: unknown): never => {

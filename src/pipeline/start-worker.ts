@@ -1,11 +1,11 @@
-// Starts a hash worker, also from another origin or under a content security policy.
+// Starts a hash worker, even if its file is on another origin or the page has a Content Security Policy.
 
 import { UploaderError } from '../core/errors.ts';
 
-/** Replaced by the CDN build with the integrity hash of the worker. */
+/** The integrity hash of the worker. Defined only in the CDN build (`vite.config.ts`). */
 declare const __WORKER_INTEGRITY__: string | undefined;
 
-/** Used in place of `Worker` in the expression that bundlers recognize, to get the URL of the bundled worker. */
+/** Shadows `Worker` in the expression that bundlers recognize, to get the URL of the bundled worker without starting it. */
 class WorkerAddress {
   readonly url: string;
   constructor(url: URL, _options: WorkerOptions) {
@@ -27,7 +27,7 @@ interface TrustedTypes {
 
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 
-/** The URL as `require-trusted-types-for 'script'` demands it. */
+/** Converts the URL for pages with `require-trusted-types-for 'script'`. */
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   policy ??= trustedTypes?.createPolicy('secure-uploader', { createScriptURL: (text) => text });
@@ -35,9 +35,9 @@ function trusted(url: string): string {
 }
 
 /**
- * Resolves with a worker that is ready. It is loaded from `workerUrl` if that is set, else from `ownUrl`; from another origin it is
- * fetched, and started from a Blob. Rejects with `hash-failed` if it cannot start, is not ready within `startMs`, or `signal`
- * aborts.
+ * Resolves with a worker that is ready. Loads it from `workerUrl`, which must be on the page's origin, or by default from `ownUrl`;
+ * if that is on another origin, fetches it and starts it from a Blob. Rejects with `hash-failed` if it cannot start or is not ready
+ * within `startMs`, and rejects if `signal` aborts.
  */
 export async function startWorker(
   workerUrl: string | undefined,
@@ -45,12 +45,12 @@ export async function startWorker(
   signal: AbortSignal,
   ownUrl: string = ownAddress(WorkerAddress),
 ): Promise<Worker> {
-  // Some bundlers give a URL relative to the page's origin.
+  // Some bundlers emit a URL relative to the page's origin.
   const address =
     workerUrl === undefined ? new URL(ownUrl, location.href).href : new URL(workerUrl, document.baseURI).href;
   const isOwn = new URL(address).origin === location.origin;
   if (isOwn) return ready(address, startMs, signal);
-  // Browsers refuse workers of other origins, but not `data:` URLs, which a content security policy may allow by mistake.
+  // Browsers block workers from other origins, but not from `data:` URLs, which a Content Security Policy may allow by mistake.
   if (workerUrl !== undefined)
     throw new UploaderError('hash-failed', "worker-url is not on the page's origin");
   const integrity = typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '';
@@ -69,7 +69,7 @@ export async function startWorker(
   }
 }
 
-/** Browsers refuse a worker by throwing, by an empty `error` event, or without any. */
+/** Resolves when the worker has sent its first message. Blocked workers throw, fire an empty `error` event, or stay silent. */
 function ready(url: string, startMs: number, signal: AbortSignal): Promise<Worker> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();

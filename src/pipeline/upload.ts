@@ -1,4 +1,4 @@
-// The stage that sends chunks to their upload URLs through slots, and retries failed PUTs with new tickets.
+// The stage that sends chunks to their upload URLs, one per slot, and retries failed PUTs with new tickets.
 
 import { UploaderError } from '../core/errors.ts';
 import { Bell, mapUnordered } from '../core/streams.ts';
@@ -12,27 +12,27 @@ export interface UploadSlot {
   release(): void;
 }
 
-/** How many hashes of stored chunks are kept. */
+/** How many hashes of stored chunks are remembered. */
 const MAX_STORED = 10_000;
 
-/** The chunks that are being sent, by hash, for all files: equal chunks are sent once (decision 0012). */
+/** The chunks that all files are sending now, by hash, so that equal chunks are sent only once (decision 0012). */
 export class InFlightChunks {
   readonly #sending = new Map<string, Promise<void>>();
-  /** `storedCount` when the hash was stored. */
+  /** The value of `storedCount` when the hash was stored. */
   readonly #stored = new Map<string, number>();
   storedCount = 0;
 
-  /** True if the hash was stored after the ticket was requested: the ticket may ask for bytes that the service has by now. */
+  /** True if the hash was stored after the ticket was requested: the ticket may ask for a PUT that is no longer needed. */
   isTicketOutdated({ askedAfter = 0 }: Ticket, hash: string): boolean {
     return (this.#stored.get(hash) ?? 0) > askedAfter;
   }
 
-  /** Resolves when the chunk with this hash was sent, or has failed; `undefined` if none is being sent. */
+  /** Resolves when the chunk with this hash is stored or has failed. Returns `undefined` if none is being sent. */
   whenSettled(hash: string): Promise<void> | undefined {
     return this.#sending.get(hash);
   }
 
-  /** Notes that a chunk is being sent. Returns a function to call at the end. */
+  /** Registers that a chunk is being sent. Returns a function to call when it is stored or has failed. */
   track(hash: string): (isStored: boolean) => void {
     let end = (): void => undefined;
     this.#sending.set(
@@ -64,50 +64,49 @@ export interface UploadParts {
   readonly put: Put;
   /** Requests a new ticket for a chunk. */
   readonly renew: (chunk: TicketedChunk) => Promise<Ticket>;
-  /** Receipts by hash, of the chunks that this run has stored. This stage adds them. */
+  /** Receipts of the chunks that this run has stored, by hash. This stage adds to them. */
   readonly receipts: Map<string, string>;
   readonly policy: RetryPolicy;
-  /** The `Retry-After` backoff of a URL's origin. */
+  /** Returns the `Retry-After` backoff for the origin of a URL. */
   readonly backoffOf: (url: string) => HostBackoff;
   readonly signal: AbortSignal;
-  /** Returns a signal that aborts when PUTs may be on a dead connection; they are repeated at once. */
+  /** Returns a signal that aborts when open connections may be dead. PUTs are then repeated immediately. */
   readonly connectionChange: () => AbortSignal;
-  /** How long a PUT of this size may make no progress, ms. */
+  /** Returns the timeout without progress for a PUT of this size, ms. */
   readonly stallMs: (sizeBytes: number) => number;
-  /** Waits for the bandwidth limit. Resolves with a function that gives back bytes that were not sent. */
+  /** Waits until the bandwidth limit allows these bytes. Resolves with a function that gives back bytes that were not sent. */
   readonly waitForBandwidth: (
     sizeBytes: number,
     signal: AbortSignal,
   ) => Promise<(unsentBytes: number) => void>;
-  /** Called when a chunk cannot be stored: ends every stage of the run. */
+  /** Ends all stages of the run. Called when a chunk cannot be stored. */
   readonly giveUp: () => void;
-  /** Called with the bytes of this chunk that were handed to the network so far; 0 after a failed PUT. */
+  /** Called with the number of bytes of the chunk that were handed to the network so far; 0 after a failed PUT. */
   readonly onSent: (chunk: TicketedChunk, sentBytes: number) => void;
-  /** Called before each PUT. */
   readonly onPut: (chunk: TicketedChunk) => void;
-  /** Called after a PUT over a connection that PUTs share (HTTP/2). */
+  /** Called after a PUT over HTTP/2 or later, where PUTs share one connection. */
   readonly onMultiplexed: () => void;
-  /** Called before a wait with the time of the next attempt, epoch milliseconds, and with `undefined` after it. */
+  /** Called before a wait with the time of the next attempt (epoch ms), and after the wait with `undefined`. */
   readonly onWait: (atMs: number | undefined, error: UploaderError | undefined) => void;
   readonly onOffline: (isOffline: boolean) => void;
 }
 
-/** While this many chunks of a file wait to retry, no further one starts: the storage may be down. */
+/** No further chunk of a file starts while this many wait to retry, since the storage may be down. */
 const MAX_WAITING = 6;
 
 interface Sending extends UploadParts {
   /** Chunks that wait to retry. */
   readonly waiting: Set<object>;
-  /** Rings when one chunk less waits. */
+  /** Rings when a chunk stops waiting. */
   readonly fewer: Bell;
 }
 
-/** The bytes of a chunk in memory. The only reference, so that they can be freed. */
+/** Holds the only reference to the bytes of a chunk, so that they can be freed. */
 interface ChunkBytes {
   body: Blob | undefined;
 }
 
-/** Yields each chunk when it is stored, in any order. Throws the error of the first chunk that cannot be stored. */
+/** Yields each chunk as soon as it is stored, in any order. Throws the error of the first chunk that cannot be stored. */
 export function upload(
   chunks: AsyncIterable<TicketedChunk>,
   parts: UploadParts,
@@ -133,7 +132,7 @@ const needsSlot = (chunk: TicketedChunk, parts: UploadParts): boolean =>
   !parts.inFlight.whenSettled(chunk.hash) &&
   !parts.inFlight.isTicketOutdated(chunk.ticket, chunk.hash);
 
-/** Waits while an equal chunk is being sent, then uses its receipt or requests a new ticket. */
+/** Stores a chunk. If an equal chunk is being sent, waits for it, then uses its receipt or requests a new ticket. */
 async function store(
   chunk: TicketedChunk,
   bytes: ChunkBytes,
@@ -157,7 +156,7 @@ async function store(
       slot?.release();
       slot = undefined;
       await abortable(other, signal);
-      // The service tells whether it has the bytes now; the first chunk that continues asks for all that wait.
+      // A new ticket says whether the service has the bytes now. The first waiting chunk to continue requests it for all.
       ticket = undefined;
     }
     if (ticket && inFlight.isTicketOutdated(ticket, chunk.hash)) ticket = undefined;
@@ -188,7 +187,7 @@ function storedChunk(
   return { ...rest, receipt, ...(isSkipped && { skipped: true }) };
 }
 
-/** Sends the chunk until it is stored. While it waits to retry, it uses no slot and no memory. */
+/** Sends the chunk, with retries, until it is stored. Uses no slot and no memory while it waits to retry. */
 async function send(
   chunk: TicketedChunk,
   bytes: ChunkBytes,
@@ -197,7 +196,7 @@ async function send(
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
   const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, put, signal } = parts;
-  // Of the host of the last upload URL.
+  // For the host of the latest upload URL.
   let backoff: HostBackoff;
   const retries = new Retries({
     ...parts,
@@ -208,9 +207,9 @@ async function send(
   let isBudgeted = bytes.body !== undefined;
   let slot = firstSlot;
   let ticket = firstTicket;
-  /** Each stall doubles the timeout: a proxy that accepts bytes faster than it forwards them makes the measured rate too high. */
+  /** Each stall doubles the timeout: behind a proxy that buffers uploads, the measured rate is too high. */
   let stallCount = 0;
-  /** Bytes that the bandwidth limit has allowed and that were not sent yet. */
+  /** Bytes that the bandwidth limit has allowed, but that are not sent yet. */
   let unsentBytes = 0;
   let giveBack: (unsentBytes: number) => void = () => undefined;
   const releaseBudget = (): void => {
@@ -224,23 +223,23 @@ async function send(
   try {
     for (;;) {
       if (!ticket) {
-        // The call may wait for sign-in, or retry: other chunks can use the slot meanwhile.
+        // The call may wait for sign-in or retry. Meanwhile, other chunks can use the slot.
         releaseSlot();
-        // Not in the `try` below: the call has retries of its own.
+        // Not inside the `try` below, since the call has its own retries.
         ticket = await parts.renew(chunk);
       }
       if (!ticket.upload) return { receipt: ticket.receipt, isSkipped: true };
       slot ??= await parts.acquireSlot(signal);
       backoff = backoffOf(ticket.upload.url);
       if (backoff.remainingMs > 0) {
-        // Chunks for other hosts can use the slot meanwhile.
+        // Meanwhile, chunks for other hosts can use the slot.
         releaseSlot();
         await wait(backoff.waitUntilOver(signal), parts);
         continue;
       }
       if (unsentBytes === 0) giveBack = await parts.waitForBandwidth(chunk.sizeBytes, signal);
       unsentBytes = chunk.sizeBytes;
-      // Each wait may have taken longer than the lifetime of the ticket.
+      // The ticket may have expired during the waits above.
       if (isStale(ticket)) {
         ticket = undefined;
         continue;
