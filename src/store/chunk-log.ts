@@ -1,32 +1,32 @@
-// The log of stored chunks, and the bytes of saved files. Each chunk is written once, in a small entry, so that saving costs the
-// same for the first chunk as for the ten-thousandth.
+// Saves stored chunks in an append-only log, and the bytes of saved files. Each chunk is one small entry, so that saving the
+// ten-thousandth chunk costs no more than saving the first.
 
 import { promisifyRequest } from 'idb-keyval';
 import type { UploadRecord } from '../core/types.ts';
 import { createDatabase } from './database.ts';
 import { readChunks, type StoredState, writeChunks } from './record.ts';
 
-/** The functions reject with `store-full` or `store-unavailable` only. Ids are those of `SavedRecord`. */
+/** All functions reject only with `store-full` or `store-unavailable`. Ids are `chunksId` and `fileId` of a `SavedRecord`. */
 export interface ChunkLog {
-  /** The stored chunks with this id, and the bytes with `fileId`, if it is set and they are saved. */
+  /** Resolves with the chunks under `chunksId`, and with the bytes under `fileId`, if there are any. */
   read(
     chunksId: string,
     fileId: string | undefined,
     file: Pick<UploadRecord, 'sizeBytes' | 'chunkSizeBytes'>,
   ): Promise<{ readonly stored: UploadRecord['stored']; readonly bytes: ArrayBuffer | undefined }>;
-  /** Adds stored chunks, by id. */
+  /** Adds stored chunks; the keys of the map are `chunksId`s. */
   append(chunks: ReadonlyMap<string, readonly StoredState[]>): Promise<void>;
   saveFile(fileId: string, bytes: ArrayBuffer): Promise<void>;
-  /** Deletes the chunks, or the file, with this id. */
+  /** Deletes the chunks or the file with this id. */
   remove(id: string): Promise<void>;
-  /** The ids of all chunks and files. */
+  /** Resolves with the ids of all chunks and files. */
   listIds(): Promise<readonly string[]>;
   clear(): Promise<void>;
 }
 
 export function createChunkLog(name: string, deadlineMs: number): ChunkLog {
   const database = createDatabase(name, deadlineMs);
-  // Two pages that save chunks of one upload never use the same key.
+  // Part of each key, so that two pages never overwrite each other's entries.
   const writer = Date.now() + Math.random();
   let sequence = 0;
   return {
@@ -56,10 +56,10 @@ export function createChunkLog(name: string, deadlineMs: number): ChunkLog {
   };
 }
 
-/** All keys `[id, …]`: an array sorts after every number. */
+/** The range of all keys `[id, …]`. Its upper bound works because IndexedDB sorts arrays after numbers. */
 const rangeOf = (id: string): IDBKeyRange => IDBKeyRange.bound([id], [id, []]);
 
-/** Steps from each id to the next, without reading the entries. */
+/** Skips from each id to the next, without reading the entries. */
 function listIds(store: IDBObjectStore): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const ids: string[] = [];
@@ -84,7 +84,7 @@ function listIds(store: IDBObjectStore): Promise<string[]> {
 
 type Append = (key: string, chunks: readonly StoredState[]) => Promise<void>;
 
-/** Combines the calls during a write into one write after it. Each call settles with the write that contains its chunks. */
+/** Collects the calls during a write into one next write. Each call settles with the write that contains its chunks. */
 export function groupCommit(
   write: (batch: ReadonlyMap<string, readonly StoredState[]>) => Promise<void>,
 ): Append {

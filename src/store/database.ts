@@ -1,17 +1,17 @@
-// One IndexedDB database with one object store, through idb-keyval. It is opened again if it was closed or deleted, every use has a
-// deadline, and all errors are `UploaderError`.
+// An IndexedDB database with one object store, based on idb-keyval. Reopens a database that was closed or deleted, limits the time
+// of each use, and turns all errors into `UploaderError`.
 
 import { createStore, promisifyRequest, type UseStore } from 'idb-keyval';
 import { UploaderError } from '../core/errors.ts';
 import { sleep } from '../core/wait.ts';
 
-/** Its functions reject with `store-full` or `store-unavailable` only. */
+/** All functions reject only with `store-full` or `store-unavailable`. */
 export interface Database {
-  /** Runs requests in one read-only transaction. */
+  /** Calls `ask` in a read-only transaction. */
   read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T>;
   /**
-   * Runs requests in one read-write transaction; resolves when it is complete. `change` may be called a second time if the database
-   * was lost.
+   * Calls `change` in a read-write transaction, and resolves when that is complete. If the connection was lost, calls `change` a
+   * second time.
    */
   write(change: (store: IDBObjectStore) => void): Promise<void>;
 }
@@ -22,8 +22,8 @@ const STORE_NAME = 'entries';
 const LOST = new Set(['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError']);
 
 /**
- * Opens the database on first use. A use that takes longer than `deadlineMs` rejects. `onLost` is called if the connection was
- * lost, and perhaps the data with it.
+ * Creates a database that opens on first use. Each use rejects after `deadlineMs`. Calls `onLost` when the connection, and perhaps
+ * the data, was lost.
  */
 export function createDatabase(
   name: string,
@@ -31,7 +31,7 @@ export function createDatabase(
   onLost: () => void = () => undefined,
 ): Database {
   let useStore: UseStore | undefined;
-  /** Uses that missed their deadline and have not ended. While there is one, others fail at once instead of waiting again. */
+  /** Uses that missed their deadline and are still pending. While there are any, new uses fail immediately instead of waiting. */
   let overdueCount = 0;
   const lose = (): void => {
     useStore = undefined;
@@ -44,7 +44,7 @@ export function createDatabase(
     try {
       return await mine(mode, (store) => {
         const { db } = store.transaction;
-        // An open connection would block the deletion of the database, and then all later uses.
+        // An open connection would block another page that deletes the database, and then all later uses.
         db.onversionchange = () => {
           db.close();
           if (useStore === mine) lose();
@@ -90,18 +90,18 @@ export function createDatabase(
     write: (change) =>
       guarded('readwrite', (store) => {
         change(store);
-        // Awaits the transaction, not the request: a full disk, or WebKit with a file, aborts it after the request succeeded.
+        // Awaits the transaction: it can still abort after the request succeeded (full disk, files in WebKit).
         return promisifyRequest(store.transaction);
       }),
   };
 }
 
-/** Deletes a database if it exists. Rejects with `store-unavailable`. */
+/** Deletes the database if it exists. Rejects with `store-unavailable` if that fails or takes longer than `deadlineMs`. */
 export async function deleteDatabase(name: string, deadlineMs: number): Promise<void> {
   await withDeadline(() => promisifyRequest(indexedDB.deleteDatabase(name)), deadlineMs);
 }
 
-/** Rejects with `store-full` or `store-unavailable` only; `onLate` is called when the deadline is missed. */
+/** Rejects only with `store-full` or `store-unavailable`. Calls `onLate` if the deadline is missed. */
 async function withDeadline<T>(
   work: () => Promise<T>,
   deadlineMs: number,

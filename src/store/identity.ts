@@ -1,8 +1,8 @@
-// The identity of a file, by which it is recognized after a reload (pages cannot see its path), and the key of its record.
+// Identifies a file, to recognize it after a reload (pages cannot see its path on disk), and creates the key of its record.
 
 import type { HashSlice, UploadRecord } from '../core/types.ts';
 
-/** How many bytes at the start of a file are hashed to recognize it. */
+/** How many bytes at the start of the file are hashed. */
 export const FIRST_SLICE_BYTES = 65_536;
 
 export type FileIdentity = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs' | 'firstSliceHash'>;
@@ -15,7 +15,7 @@ export interface RecordKeyParts extends FileIdentity {
   readonly owner: string;
 }
 
-/** The key of a record; different for different uploads. */
+/** Creates the key of a record, which is unique to the upload. */
 export function recordKey(parts: RecordKeyParts): string {
   return JSON.stringify([
     parts.baseUrl,
@@ -30,14 +30,14 @@ export function recordKey(parts: RecordKeyParts): string {
   ]);
 }
 
-/** Reads and hashes the first bytes of a file. Rejects as `hashSlice` does. */
+/** Reads and hashes the first bytes of the file. Rejects if `hashSlice` rejects. */
 export async function identify(file: File, hashSlice: HashSlice, signal: AbortSignal): Promise<FileIdentity> {
   signal.throwIfAborted();
   const { hash } = await hashSlice(file.slice(0, FIRST_SLICE_BYTES), { keepBytes: false, signal });
   return { name: file.name, sizeBytes: file.size, lastModifiedMs: file.lastModified, firstSliceHash: hash };
 }
 
-/** Compares name, size, time and the hash of the first bytes, not the whole content. */
+/** Compares name, size, modification time and the hash of the first bytes, not the whole content. */
 export function isSameFile(record: FileIdentity, identity: FileIdentity): boolean {
   return (
     record.name === identity.name &&

@@ -1,4 +1,5 @@
-// The format of saved records and chunks, and its validation: another version of this package, or a user, may have written them.
+// Converts records and chunks to and from the saved format. Validates what it reads, since other versions of this package, or the
+// user, may have written it.
 
 import { copyOfMetadata } from '../core/metadata.ts';
 import type { HashAlgorithm, UploadRecord } from '../core/types.ts';
@@ -6,12 +7,13 @@ import type { HashAlgorithm, UploadRecord } from '../core/types.ts';
 /** A record without its chunks, which are saved separately. */
 export type RecordToSave = Omit<UploadRecord, 'stored'>;
 
-/** A record in the database. `chunksId` is the id of its chunks; a new session gets a new one, so old chunks never count. */
+/** A record in the database. */
 export interface SavedRecord extends Omit<RecordToSave, 'file'> {
+  /** Id of the stored chunks. Each session gets a new one, so that chunks from an old session never count. */
   readonly chunksId: string;
-  /** Id of the bytes of the file, if they are saved. */
+  /** Id of the saved bytes of the file, if they are saved. */
   readonly fileId?: string | undefined;
-  /** When chunks were last saved, epoch milliseconds; absent until an hour after the session was opened. */
+  /** When chunks were last saved, epoch milliseconds. Updated at most once an hour, so absent for new uploads. */
   readonly usedAtMs?: number | undefined;
 }
 
@@ -21,10 +23,10 @@ export interface StoredState {
   readonly receipt: string;
 }
 
-/** Increased when the format changes. A record of another version is not read. */
+/** Increased when the format changes. Records with another version are not read. */
 const VERSION = 1;
 
-/** The object for the database. Only known fields, so that a wider object cannot add a secret. */
+/** Returns the object to save. Copies only known fields, so that no secret is saved by accident. */
 export function writeRecord(record: SavedRecord): Record<string, unknown> {
   return {
     version: VERSION,
@@ -52,11 +54,11 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
   };
 }
 
-/** True for a record of a later version of this package, which must not be deleted. */
+/** True for a record that a newer version of this package saved. It must not be deleted. */
 export const isNewer = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Number((value as { version?: unknown }).version) > VERSION;
 
-/** The record in a value from the database; `undefined` if it is invalid. */
+/** Returns the record in a value from the database; `undefined` if it is invalid. */
 export function readRecord(value: unknown): SavedRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;
@@ -73,7 +75,7 @@ export function readRecord(value: unknown): SavedRecord | undefined {
     name: text('name'),
     relativePath: text('relativePath'),
     sizeBytes: count('sizeBytes'),
-    // Before 1970 it is negative.
+    // Negative before 1970.
     lastModifiedMs: Number.isFinite(lastModifiedMs) ? (lastModifiedMs as number) : undefined,
     type: text('type'),
     parentId: text('parentId'),
@@ -111,15 +113,15 @@ const readAlgorithm = (value: unknown): HashAlgorithm | undefined =>
 const readHandle = (value: unknown): FileSystemFileHandle | undefined =>
   typeof FileSystemFileHandle === 'function' && value instanceof FileSystemFileHandle ? value : undefined;
 
-/** One entry of the chunk log; short, since there may be one for each chunk. */
+/** An entry of the chunk log. Compact, since there may be one for each chunk. */
 export type ChunkEntry = readonly (readonly [index: number, hash: string, receipt: string])[];
 
 export const writeChunks = (chunks: readonly StoredState[]): ChunkEntry =>
   chunks.map(({ index, hash, receipt }) => [index, hash, receipt]);
 
 /**
- * The stored chunks of a file, from the entries of the chunk log; a later entry replaces an earlier one of the same chunk. Invalid
- * entries are left out: those chunks are presigned again.
+ * Returns the stored chunks in entries of the chunk log. Later entries replace earlier ones for the same chunk. Invalid entries are
+ * left out, so that those chunks are presigned again.
  */
 export function readChunks(
   entries: readonly unknown[],

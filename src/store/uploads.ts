@@ -1,5 +1,5 @@
-// Saves uploads in IndexedDB, so that they can be resumed after a reload: one record for each upload, and its stored chunks in a
-// log (decision 0014).
+// Saves uploads in IndexedDB, so that they can be resumed after a reload: a record for each upload, and a log of its stored chunks
+// (decision 0014).
 
 import { promisifyRequest } from 'idb-keyval';
 import { UploaderError } from '../core/errors.ts';
@@ -15,65 +15,63 @@ import {
   writeRecord,
 } from './record.ts';
 
-/** Saved uploads of this origin. Every function rejects with `store-full` or `store-unavailable` only. */
+/** The saved uploads of this origin. All functions reject only with `store-full` or `store-unavailable`. */
 export interface UploadStore {
-  /** The upload with this key and its stored chunks; `undefined` if there is none. An invalid record is removed. */
+  /** Resolves with the upload with this key; `undefined` if there is none. Deletes the record if it is invalid. */
   find(key: string): Promise<UploadRecord | undefined>;
-  /** Saves or replaces a record. If session, chunk size or hash differ from before, the chunks saved so far are deleted. */
+  /** Saves or replaces a record. If session, chunk size or hash algorithm change, deletes the chunks saved before. */
   save(record: RecordToSave): Promise<void>;
-  /** Changes fields of a saved record; does nothing if there is none. */
+  /** Changes fields of a saved record. Does nothing if there is none. */
   update(key: string, change: Pick<RecordToSave, 'newName' | 'session' | 'isPaused'>): Promise<void>;
-  /** Size of all saved files together. */
+  /** Resolves with the total size of all saved files, bytes. */
   fileBytes(): Promise<number>;
   /**
-   * Saves stored chunks. Calls during a write share the next write. Does nothing if there is no record; but if that was lost
-   * because the database was deleted while the page was open, rejects once.
+   * Saves stored chunks. Calls during a write share the next write. Does nothing if there is no record, but rejects once if the
+   * record was lost because the database was deleted while the page was open.
    */
   saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
-  /** Deletes the upload with its chunks and its file. */
+  /** Deletes the record, its chunks and its saved file. */
   remove(key: string): Promise<void>;
-  /** All uploads, oldest first. */
+  /** Resolves with all uploads, oldest first. */
   list(): Promise<readonly UploadRecord[]>;
   /**
-   * Deletes uploads of which no chunk was stored for longer than `maxAgeMs`, and chunks without a record. Keeps uploads for which
-   * `isInUse` returns true (a tab is running them), and everything that a newer version of this package has saved.
+   * Deletes uploads that have not progressed for `maxAgeMs`, and chunks without a record. Keeps uploads for which `isInUse` returns
+   * true (a tab is running them), and everything that a newer version of this package has saved.
    */
   prune(maxAgeMs: number, isInUse?: (key: string) => boolean): Promise<void>;
-  /**
-   * Deletes everything. Writes that are under way are dropped. Rejects with `store-unavailable` if something could not be deleted.
-   */
+  /** Deletes everything, and drops pending writes. Rejects with `store-unavailable` if something could not be deleted. */
   clear(): Promise<void>;
 }
 
 export interface UploadStoreOptions {
   /** Prefix of the names of the databases. Defaults to `secure-uploader`. */
   readonly name?: string;
-  /** Timeout of one use of a database, milliseconds. Defaults to 10 s. */
+  /** Timeout of each use of a database, ms. Defaults to 10 s. */
   readonly deadlineMs?: number;
 }
 
-/** How often the date of a record is renewed at most, ms. */
+/** Minimum time between two updates of `usedAtMs`, ms. */
 const TOUCH_MS = 3_600_000;
 
-/** Creates the store. The databases are opened on first use. */
+/** Creates the store. Its databases open on first use. */
 export function createUploadStore({
   name = 'secure-uploader',
   deadlineMs = 10_000,
 }: UploadStoreOptions = {}): UploadStore {
   const chunksIds = new Map<string, string>();
-  /** Records that may have been lost with a database that was deleted while the page was open. */
+  /** Keys of records that may have been lost because the database was deleted while the page was open. */
   const unsure = new Set<string>();
   const records = createDatabase(`${name}-uploads`, deadlineMs, () => {
     for (const key of chunksIds.keys()) unsure.add(key);
     chunksIds.clear();
   });
   const chunkLog = createChunkLog(`${name}-chunks`, deadlineMs);
-  /** Earlier versions saved files in a database of their own. */
+  /** Earlier versions saved files in a separate database. */
   const deleteOldFiles = (): Promise<void> => deleteDatabase(`${name}-files`, deadlineMs);
-  /** Records that are being written. Their first chunks may be saved before that is complete. */
+  /** Pending writes of records, by key. Chunks may be saved before the write of their record is complete. */
   const saving = new Map<string, Promise<unknown>>();
   const touchedMs = new Map<string, number>();
-  /** How often everything was deleted. What was read before must not be written afterwards. */
+  /** Increased by `clear()`. A record that was read before must not be written afterwards. */
   let clearCount = 0;
 
   async function load(key: string): Promise<SavedRecord | undefined> {
@@ -97,7 +95,7 @@ export function createUploadStore({
   }
 
   async function remove(key: string): Promise<void> {
-    // A record that is being saved would be there again afterwards.
+    // Otherwise a pending write would save the record again afterwards.
     await saving.get(key);
     const record = await load(key);
     chunksIds.delete(key);
@@ -127,7 +125,7 @@ export function createUploadStore({
     if (count === clearCount) await chunkLog.saveFile(fileId as string, bytes);
   }
 
-  /** Runs the writes of one record one after the other. */
+  /** Runs writes of the same record one after the other. */
   async function inTurn(key: string, write: () => Promise<void>): Promise<void> {
     const count = clearCount;
     const writeAfter = async (before: Promise<unknown> | undefined): Promise<void> => {
@@ -157,7 +155,7 @@ export function createUploadStore({
     for (const key of batch.keys()) if (count === clearCount) await touch(key);
   });
 
-  /** Renews the date of a record, so that an upload that runs longer than `keep-days` does not expire. */
+  /** Updates `usedAtMs`, so that an upload that runs longer than `keep-days` does not expire. */
   async function touch(key: string): Promise<void> {
     const nowMs = performance.now();
     if (nowMs - (touchedMs.get(key) ?? Number.NEGATIVE_INFINITY) < TOUCH_MS) return;
@@ -201,20 +199,20 @@ export function createUploadStore({
 
     async prune(maxAgeMs, isInUse = () => false) {
       await deleteOldFiles().catch(() => undefined);
-      // Before the records: chunks are saved after their record.
+      // Lists chunks before records: chunks that are saved from now on are not deleted.
       const ids = await chunkLog.listIds();
       const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
       const kept = new Set<string>();
       for (const key of keys.map(String)) {
         const record = await load(key);
         if (!record) continue;
-        // A date in the future comes from a wrong clock; without `abs` such a record would never expire.
+        // `abs`: with a date in the future (wrong clock), a record would never expire.
         const ageMs = Math.abs(Date.now() - (record.usedAtMs ?? record.createdAtMs));
         if (ageMs > maxAgeMs && !isInUse(key)) await remove(key);
         else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
       }
       const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
-      // Some of the other chunks may belong to records of the newer version.
+      // The other chunks may belong to records of a newer version, which cannot be read here.
       if (values.some(isNewer)) return;
       for (const id of ids) if (!kept.has(id)) await chunkLog.remove(id);
     },
@@ -223,7 +221,7 @@ export function createUploadStore({
       clearCount += 1;
       chunksIds.clear();
       unsure.clear();
-      // Its keys contain names of files.
+      // Cleared for privacy: the keys contain file names.
       touchedMs.clear();
       const cleared = await Promise.allSettled([
         records.write((store) => void store.clear()),
@@ -239,7 +237,7 @@ export function createUploadStore({
   };
 }
 
-/** Random. `crypto.randomUUID` exists in secure contexts only. */
+/** Not `crypto.randomUUID`, which exists only in secure contexts. */
 const createChunksId = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 const isSameUpload = (before: SavedRecord, after: RecordToSave): boolean =>
@@ -253,7 +251,7 @@ async function saveRecord(records: Database, record: SavedRecord): Promise<void>
     await save(writeRecord(record));
   } catch (error) {
     if (!record.handle) throw error;
-    // Not every browser can save handles. Without the handle, the file has to be picked again.
+    // Some browsers cannot save handles. Without the handle, the user has to pick the file again.
     const { handle: _handle, ...rest } = record;
     await save(writeRecord(rest));
   }
