@@ -1,17 +1,17 @@
-// The token: reads it leniently, in spite of a clock that may be wrong, and keeps it in one private field. Also limits renewals.
+// Reads tokens, even if the device's clock is wrong, holds the current token, and limits how often it is renewed.
 
 import type { AuthOptions } from '../core/auth-options.ts';
 import { record } from './post.ts';
 import { type AuthTimes, coolMs } from './times.ts';
 
-/** Secret. */
+/** A token of the user. Secret: never log or store it. */
 export interface Bearer {
   readonly value: string;
-  /** Counted from when it was read; at most 30 days. */
+  /** Time from reading the token to its expiry; at most 30 days. */
   readonly lifetimeMs: number;
-  /** The lifetime is a guess; only a 401 ends the token. */
+  /** True if there was no credible expiry. `lifetimeMs` is then a guess, and the token is usable until a 401. */
   readonly isAssumed: boolean;
-  /** Value of `sameUserField`. */
+  /** Identifies the user of the token: the value of the field that `sameUserField` names. */
   readonly user?: string;
 }
 
@@ -21,7 +21,9 @@ const LONGEST_LIFETIME_MS = 30 * 24 * 3_600_000;
 /** The latest time that a `Date` can hold. */
 const LATEST_MS = 8.64e15;
 
-/** Epoch milliseconds of any documented form of `expires_at`; `undefined` for anything else, such as nanoseconds. */
+/**
+ * Converts any documented form of `expires_at` to epoch milliseconds. Returns `undefined` for anything else, such as nanoseconds.
+ */
 export function readExpiry(value: unknown): number | undefined {
   if (typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value))) {
     const number = Number(value);
@@ -35,7 +37,10 @@ export function readExpiry(value: unknown): number | undefined {
   return Number.isNaN(parsed) ? undefined : parsed;
 }
 
-/** Reads a token from a page (a string or an object) or from the service. `undefined` if it is missing or not valid in a header. */
+/**
+ * Reads a token that the page (as a string or an object) or the service gave. Returns `undefined` if there is none, or if it cannot
+ * be sent in a header.
+ */
 export function readBearer(
   input: unknown,
   assumedLifetimeMs: number,
@@ -46,10 +51,10 @@ export function readBearer(
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(value)) return undefined;
   const at = readExpiry(body.expires_at ?? body.expiresAt);
   const told = body.expires_in ?? body.expiresIn;
-  // An object from the wire may have a `valueOf` that is not a function.
+  // `Number()` would throw for JSON such as `{"toString": 1}`.
   const seconds = typeof told === 'number' || typeof told === 'string' ? Number(told) : Number.NaN;
   const toldMs = at !== undefined ? at - Date.now() : seconds * 1000;
-  // A token that has ended on arrival means that the device's clock is wrong.
+  // If a new token seems to have expired, the device's clock is wrong.
   const isAssumed = !(Number.isFinite(toldMs) && toldMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs));
   const lifetimeMs = isAssumed ? assumedLifetimeMs : Math.min(toldMs, LONGEST_LIFETIME_MS);
   const user = body[sameUserField];
@@ -60,7 +65,7 @@ export function readBearer(
 export type Keeper = ReturnType<typeof createKeeper>;
 export type Brakes = ReturnType<typeof createBrakes>;
 
-/** Holds the token of a session. Nothing of it is a property, so that no copy or log of the keeper shows the token. */
+/** Holds the token of a session. The token is not a property, so copying or logging the keeper does not expose it. */
 export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
   let bearer: Bearer | undefined;
   let keptAtMs = 0;
@@ -70,7 +75,7 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
   let ownLeadMs = 0;
 
   const ageMs = (): number => performance.now() - keptAtMs;
-  /** Forgets the token but not its user: the next token must be of the same one. */
+  /** Forgets the token, but not its user: the next token must belong to the same user. */
   const drop = (): void => {
     bearer = undefined;
   };
@@ -91,46 +96,46 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
       drop();
       userOfToken = undefined;
     },
-    /** False if the token is known to belong to another user than the one before. */
+    /** Returns false if the token belongs to another user than the previous one. If either user is unknown, returns true. */
     fits: ({ user }: Bearer): boolean =>
       user === undefined || userOfToken === undefined || user === userOfToken,
-    /** The service refused exactly this token. */
+    /** Marks the token as refused by the service, unless it has been replaced. */
     reject(value: string): void {
       if (bearer?.value === value) isRejected = true;
     },
-    /** The token, if it can be used for another call. */
+    /** Returns the token; `undefined` if it is missing, refused or about to expire. */
     value(): string | undefined {
       if (!bearer || isRejected) return undefined;
       const { value, lifetimeMs, isAssumed } = bearer;
       const marginMs = Math.min(5_000, lifetimeMs / 20);
       return isAssumed || ageMs() < lifetimeMs - marginMs ? value : undefined;
     },
-    /** True if it should be renewed by now. */
+    /** True if the token should be renewed now. */
     isDue: (): boolean => !!bearer && (isRejected || ageMs() >= bearer.lifetimeMs - ownLeadMs),
     isRejected: () => isRejected,
     lifetimeMs: () => bearer?.lifetimeMs ?? assumedLifetimeMs,
-    /** ISO 8601; `undefined` if the lifetime is a guess. */
+    /** When the token expires, ISO 8601; `undefined` if there is no token or its lifetime is a guess. */
     expiresAt: () => bearer && expiresAt,
   };
 }
 
-/** Keeps renewals apart, and ends them when no call succeeds with the new tokens. */
+/** Limits renewals of the token: keeps them apart, and stops them if no call succeeds with the new tokens. */
 export function createBrakes(times: AuthTimes) {
   let heldUntilMs = 0;
   /** Start times of the renewals since the last successful call. */
   let fruitless: number[] = [];
   let lastMs: number | undefined;
-  /** Renewals in a row that failed. */
+  /** Number of failed renewals in a row. */
   let failures = 0;
 
   return {
-    /** A call succeeded: renewing helps. */
+    /** Resets the count of renewals after a successful call. */
     release(): void {
       fruitless = [];
     },
-    /** The last renewal failed: the next one waits for `ms`, by default longer each time. */
+    /** Delays the next renewal by `ms` after a failed one. By default, the delay doubles with each failure. */
     hold(ms?: number): void {
-      // Without a token it does not show whether new tokens help.
+      // A renewal that gave no token does not show whether new tokens work.
       fruitless.pop();
       lastMs = undefined;
       heldUntilMs = performance.now() + (ms ?? coolMs(undefined, failures, times));
@@ -143,7 +148,7 @@ export function createBrakes(times: AuthTimes) {
       lastMs = performance.now();
       fruitless.push(lastMs);
     },
-    /** Milliseconds until a renewal may start; infinite if only the user can help. */
+    /** Milliseconds until a renewal may start; `Infinity` if the user has to sign in instead. */
     waitMs(lifetimeMs: number): number {
       const { brakeMs, brakeCount, brakeWindowMs, coolCapMs } = times;
       const nowMs = performance.now();

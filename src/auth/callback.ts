@@ -1,5 +1,5 @@
-// The script of the callback page, to which the service redirects a window or frame: it passes the answer to the page that asked,
-// and closes. It redeems and stores nothing, and has no imports.
+// The script of the callback page, to which the service redirects a window or frame. It passes the authorization response to the
+// page that started the request, and closes the window. It does not exchange the code, stores nothing, and has no imports.
 
 const ANSWER = 'secure-uploader:answer';
 const ACK = 'secure-uploader:ack';
@@ -14,7 +14,7 @@ const params = (fragment.has('state') ? fragment : new URLSearchParams(location.
 const state = new URLSearchParams(params).get('state') ?? '';
 history.replaceState(null, '', location.pathname);
 
-/** The page that was left in redirect mode, if this answers its round and it has this origin. */
+/** The page to return to in redirect mode; `undefined` if no authorization request with this `state` and origin is stored. */
 function pageThatWasLeft(): URL | undefined {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(`secure-uploader:redirect:${state}`) ?? 'null');
@@ -40,13 +40,12 @@ function handOver(): void {
   setTimeout(showMessage, 1500);
 }
 
-// A frame is never the page that was left. In Firefox, a frame that has read the storage may cause later writes of the page to be
-// lost.
+// Redirect mode never uses a frame. In Firefox, if a frame reads `sessionStorage`, later writes by the page may be lost.
 const left = state && window.parent === window ? pageThatWasLeft() : undefined;
 if (!state) showMessage();
 else if (left)
   location.replace(`${left.origin}${left.pathname}${left.search}#secure-uploader-answer?${params}`);
 else handOver();
 
-// Makes this file a module of its own.
+// Makes this file a module, so that its names are not global.
 export {};

@@ -1,4 +1,4 @@
-// The rows of the sign-in table for the form: credentials, and the challenge that may follow. Without what was typed, and without
+// The rows of the sign-in table for the form: credentials, and the challenge that may follow. They never see what the user typed or
 // the challenge token.
 
 import type { AuthState } from '../core/types.ts';
@@ -16,7 +16,7 @@ const begin = (model: AuthModel, challenge: Challenge, method: Method): Move =>
     ? enter(model, 'start', { challenge: { ...challenge, method } }, { type: 'start' })
     : enter(model, 'answer', { challenge: { ...challenge, method } });
 
-/** The service has a session; a hidden frame fetches the code, if one is needed. */
+/** The service has created a session. If a token is needed, a hidden frame gets the code for it. */
 const established: Row<'established'> = (model) => {
   const made = { challenge: undefined, sessionMade: true };
   if (model.isSessionEnough) return enter(model, 'signed-in', made);
@@ -28,7 +28,9 @@ const challenged: Row<'challenged'> = (model, { methods, method, hints }) => {
   return method ? begin(model, challenge, method) : enter(model, 'choose', { challenge });
 };
 
-/** Back to the step before. It is not repeated automatically: the service may have counted an attempt. */
+/**
+ * Returns to the previous step after a failure. The request is not repeated automatically, since the service may have counted it.
+ */
 const backTo = (state: AuthState): StateRows => ({
   failed: (model, { error }) => enter(model, state, { error }),
   deadline: (model) => enter(model, state, { error: failure('timeout') }),
@@ -52,7 +54,7 @@ export const challengeRows: Rows = {
   choose: {
     ...ended,
     pick: (model, { method }) => {
-      // The hints for another method do not apply to this one.
+      // The hints for the previous method do not apply to the new one.
       const { methods = [], expiresAtMs } = model.challenge ?? {};
       return begin(model, { methods, ...(expiresAtMs && { expiresAtMs }) }, method);
     },
@@ -84,12 +86,12 @@ export const challengeRows: Rows = {
   wait: {
     ...asked,
     ...answered,
-    // The generation and the deadline stay.
+    // Keeps the generation, so the deadline of `wait` still applies.
     pending: (model, { hints, isSlower }) => ({
       model: { ...model, challenge: withHints(model, hints), error: undefined },
       effects: [{ type: 'poll', isSlower }],
     }),
-    // A failed poll is not a failed challenge.
+    // A failed poll does not end the challenge.
     failed: (model) => ({ model, effects: [{ type: 'poll', isSlower: true }] }),
     'other-method': choose,
     deadline: expired,

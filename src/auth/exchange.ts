@@ -1,4 +1,4 @@
-// Redeems a code once and reads the answer.
+// Exchanges an authorization code for a token.
 
 import { type Bearer, readBearer } from './bearer.ts';
 import type { Failure, Grant } from './machine-types.ts';
@@ -16,7 +16,9 @@ export interface ExchangeContext extends CallContext {
 
 const inFlight = new Map<string, Promise<Outcome>>();
 
-/** Never rejects. A second call with the same code, while the first is running, returns the same promise. */
+/**
+ * Exchanges the code for a token. Never rejects. While a code is being exchanged, another call with it returns the same promise.
+ */
 export function redeem(grant: Grant, context: ExchangeContext): Promise<Outcome> {
   const running = inFlight.get(grant.code);
   if (running !== undefined) return running;
@@ -41,7 +43,7 @@ async function send({ code, verifier }: Grant, context: ExchangeContext): Promis
     const known = isRefused ? 'code-rejected' : status === 403 ? 'forbidden' : 'service-failed';
     return { type: 'failed', error: { code: known, status } };
   }
-  // Not a bare string, which a page may give: from the service it could be any page of text.
+  // `record` ignores strings: a page may give a token as a string, but a string from the service could be any text, such as HTML.
   const bearer = readBearer(record(body), context.assumedLifetimeMs, authOptions);
   return bearer ? { type: 'token', bearer } : { type: 'burnt', error: { code: 'token-malformed', status } };
 }

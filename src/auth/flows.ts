@@ -1,5 +1,5 @@
-// Runs the effects of the sign-in table, except those of the form, and sends each outcome back as an event. It decides nothing and
-// keeps no token.
+// Runs the effects of the sign-in table, except those of the form, and sends each outcome to the table as an event. Makes no
+// decisions and keeps no token.
 
 import type { TokenInput } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
@@ -19,20 +19,20 @@ export interface FlowContext {
   readonly settings: Settings;
   readonly post: Post;
   readonly times: AuthTimes;
-  /** Names the session in stored transactions and in the lock of all tabs. */
+  /** Identifies the session in stored authorization requests and in the lock that all tabs share. */
   readonly owner: string;
-  /** Dispatches `auth-required`; `undefined` if no listener answered. */
+  /** Returns the token that a listener of `auth-required` gave; `undefined` if none responded. */
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
-  /** False if the token belongs to another user than the one before. */
+  /** Returns false if the token belongs to another user than the previous one. */
   readonly fits: (bearer: Bearer) => boolean;
-  /** Number of failed tries in a row. */
+  /** Returns the number of failures in a row. */
   readonly coolings: () => number;
 }
 
-/** States of a round, whose deadlines are run with the round. */
+/** States of an authorization request, whose deadlines are in `round-effects.ts`. */
 const ROUNDS: ReadonlySet<AuthState> = new Set<AuthState>(['silent', 'popup', 'redirecting', 'exchange']);
 
-/** Other states whose deadline is not that of a single request. */
+/** Deadlines of other states, if they differ from the timeout of a request (`requestMs`). */
 const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   'asking-host': 'hostMs',
   choose: 'challengeMs',
@@ -40,7 +40,7 @@ const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   wait: 'challengeMs',
 };
 
-/** Only the task of the click may open a window, so it opens empty and at once. `null` if the browser refused. */
+/** Opens an empty window; returns `null` if the browser blocks it. Must run synchronously in the click handler. */
 function openWindow(): Window | null {
   const left = Math.round(screenX + (outerWidth - 480) / 2);
   const top = Math.round(screenY + (outerHeight - 680) / 3);
@@ -54,7 +54,7 @@ export function createFlows(context: FlowContext) {
   let uri: string | undefined;
   const round: RoundContext = {
     ...context,
-    /** Read once, so that it is the same in every round. Throws `bad-config`. */
+    /** Read only once, so that all authorization requests use the same value. Throws `bad-config`. */
     redirectUri: () => {
       uri ??= readRedirectUri(settings);
       return uri;
@@ -73,7 +73,7 @@ export function createFlows(context: FlowContext) {
   const loadRounds = (): Promise<typeof import('./round-effects.ts')> =>
     abortable(import('./round-effects.ts'), AbortSignal.timeout(times.requestMs));
 
-  /** What prevents a round on this page, if anything. */
+  /** Returns why this page cannot make authorization requests; `undefined` if it can. */
   function check(): Failure | undefined {
     if (!globalThis.crypto?.subtle) return { code: 'insecure-context' };
     try {
@@ -84,7 +84,10 @@ export function createFlows(context: FlowContext) {
     }
   }
 
-  /** A token of another user is not taken, and the next round asks for a login. */
+  /**
+   * Accepts a token, unless it belongs to another user: then the next authorization request asks for a login. Throws
+   * `token-malformed`.
+   */
   function arrived(type: 'host-token' | 'token', bearer: Bearer | undefined): FlowEvent {
     if (!bearer)
       throw new UploaderError('token-malformed', 'This is no token, nor an object with one as token');
@@ -140,9 +143,12 @@ export function createFlows(context: FlowContext) {
   return {
     redirectUri,
     check,
-    /** Starts a round with the user. */
+    /** Creates an interactive authorization request. */
     begin: async (): Promise<Transaction> => (await loadRounds()).begin(round),
-    /** Opens the window of the next `run-popup`; false if the browser refused. Call it in the task of the click. */
+    /**
+     * Opens the window for the next `run-popup`. Returns false if the browser blocks it. Call it synchronously in the click
+     * handler.
+     */
     openPopup(idpId?: string): boolean {
       round.idp = idpId;
       const opened = openWindow();
@@ -151,25 +157,28 @@ export function createFlows(context: FlowContext) {
       round.popup = opened;
       return true;
     },
-    /** Brings the open window to the front; false if there is none. */
+    /** Brings the open window to the front. Returns false if there is none. */
     focusPopup(): boolean {
       if (!round.popup || round.popup.closed) return false;
       round.popup.focus();
       return true;
     },
-    /** The window is not closed from here any more. */
+    /** Forgets the sign-in window without closing it. */
     leavePopup(): void {
       round.popup = undefined;
     },
-    /** The next round asks for the proof that this `WWW-Authenticate` header demands. */
+    /** Makes the next authorization request ask for what this `WWW-Authenticate` header demands. */
     demand(header: string): void {
       round.proof = header;
     },
-    /** Takes the answer that the page was loaded with, if it belongs to this session, and removes it from the address. */
+    /**
+     * Reads the authorization response that the page was loaded with, if it belongs to this session, and removes it from the page's
+     * URL.
+     */
     async takeReturn(): Promise<AuthEvent | undefined> {
       if (check()) return undefined;
       try {
-        // Synchronous, so that no other session can take it first.
+        // Runs before the first `await`, so that no other session can take the response.
         const returned = takeReturn(redirectUri(), context.owner);
         if (!returned) return undefined;
         const { readReturn } = await loadRounds();
@@ -184,14 +193,14 @@ export function createFlows(context: FlowContext) {
         if (signal.aborted) return;
         if (effect.type === 'ask-host') {
           const { message, cause } = error as Error;
-          // What the page threw is not printed: its text may hold a token.
+          // Prints only the name of the error that the page threw: its message may contain a token.
           const name = cause instanceof Error ? ` (${cause.name})` : '';
           warnOnceHere(`the page gave no usable token: ${message}${name}.`);
         }
         send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
       });
     },
-    /** Ends the turn, when neither a silent try nor an exchange is running. */
+    /** Releases the lock that all tabs share. Call it when neither a silent request nor an exchange is running. */
     unlock(): void {
       round.lock?.abort();
       round.lock = round.locked = undefined;

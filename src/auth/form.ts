@@ -1,5 +1,5 @@
-// The form's part of sign-in: sends credentials and answers to challenges, and turns the service's answers into events. Secrets are
-// dropped as soon as they are sent. Loaded with the form.
+// Sends credentials and challenge answers from the form, and turns the service's responses into events. Drops secrets as soon as
+// they are sent. Loaded only with the form.
 
 import { abortable, sleep } from '../core/wait.ts';
 import { challengeRows } from './challenge-rows.ts';
@@ -20,28 +20,28 @@ import { coolMs, timesOf } from './times.ts';
 import { readAnswer, type Step } from './vocabulary.ts';
 
 export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
-  /** Starts a round whose code may be in the answer to a login. */
+  /** Creates an authorization request. The response to a login may contain its code. */
   readonly begin: () => Promise<Transaction>;
   readonly model: () => AuthModel;
-  /** Aborted when the current state ends. */
+  /** Returns a signal that aborts when the current state ends. */
   readonly signal: () => AbortSignal;
   readonly dispatch: (event: AuthEvent) => void;
 }
 
 export interface LoginForm {
   readonly challenge: Challenge | undefined;
-  /** `message` of the service's last answer, with `authOptions.showServerMessages`. */
+  /** The `message` of the service's last response; only with `authOptions.showServerMessages`. */
   readonly said: string | undefined;
-  /** Sends credentials by the names of their fields; by default `email` and `password`. */
+  /** Sends the credentials, by field name (by default `email` and `password`). */
   logIn(credentials: Readonly<Record<string, string>>, idpId?: string): void;
-  /** Sends a code; spaces and dashes in it do not count, except in recovery codes. */
+  /** Sends a code without its spaces and dashes; a recovery code is only trimmed. */
   answer(code: string): void;
-  /** Asks for the passkey. Call it in the task of the click. */
+  /** Asks the browser for a passkey and sends the credential. Call it synchronously in the click handler. */
   usePasskey(): Promise<void>;
   act(choice: EventOf<'pick' | 'resend' | 'other-method'>): void;
   readonly rows: Rows;
   run(effect: Effect, signal: AbortSignal, send: Send): void;
-  /** Called after each step of the table. */
+  /** Updates `said`, and drops secrets that are no longer needed. Call it after each step of the table. */
   onEnter(model: AuthModel): void;
 }
 
@@ -50,12 +50,12 @@ const STEPS = new Set(['login', 'start', 'answer', 'poll']);
 export function createLoginForm({ settings, post, begin, model, signal, dispatch }: FormHost): LoginForm {
   const { authOptions } = settings;
   const times = timesOf(settings);
-  /** Entered and not sent yet. */
+  /** What the user entered and was not sent yet. */
   let entered: Readonly<Record<string, unknown>> = {};
   let token: string | undefined;
   let verifier: string | undefined;
   let slowerMs = 0;
-  /** Message of the last answer, shown in the next state. */
+  /** Message of the last response; becomes `said` in the next state. */
   let nextSaid: string | undefined;
   let said: string | undefined;
 
@@ -92,7 +92,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
     return code && verifier ? { type: 'code', grant: { code, verifier, via: 'form' } } : event;
   }
 
-  /** A hidden page does not poll until it is visible again. */
+  /** Resolves when the next poll is due and the page is visible. */
   async function waitToPoll(isSlower: boolean, signal: AbortSignal): Promise<void> {
     if (isSlower) slowerMs += 5000;
     await sleep((challenge()?.pollMs ?? times.pollMs) + slowerMs, signal);

@@ -13,21 +13,21 @@ export interface Failure {
   readonly status?: number;
 }
 
-/** A code with its verifier. Secret, and valid for one redemption. */
+/** An authorization code with its PKCE verifier. Secret; can be exchanged once. */
 export interface Grant {
   readonly code: string;
   readonly verifier: string;
   readonly via: 'silent' | 'popup' | 'redirect' | 'form';
-  /** A hidden frame can see the session of the window or page that got the code. */
+  /** True if a hidden frame can see the service's session that the code came from. */
   readonly isSeen?: boolean;
 }
 
 /** A way to answer a challenge. */
 export interface Method {
-  /** The service's own name, sent back unchanged. */
+  /** The service's name for the method; sent back unchanged. */
   readonly id: string;
   readonly family: 'passkey' | 'push' | 'totp' | 'email' | 'sms' | 'recovery' | 'code';
-  /** Texts of the service. */
+  /** Texts from the service. */
   readonly label?: string;
   readonly hint?: string;
   /** True if the service must act first: send a code, ask a phone, create passkey options. */
@@ -40,17 +40,18 @@ export interface Hints {
   readonly codeLength?: number;
   readonly codeKind?: 'numeric' | 'alphanumeric';
   readonly attemptsLeft?: number;
-  /** The number to choose on the phone. */
+  /** The number that the user chooses on the phone. */
   readonly number?: string;
-  /** When a code may be sent again, and when the challenge ends; epoch milliseconds. */
+  /** When another code may be requested, epoch milliseconds. */
   readonly resendAtMs?: number;
+  /** When the challenge expires, epoch milliseconds. */
   readonly expiresAtMs?: number;
   readonly pollMs?: number;
-  /** WebAuthn's request options in their JSON form. */
+  /** WebAuthn request options as JSON. */
   readonly publicKey?: Readonly<Record<string, unknown>>;
 }
 
-/** Without the challenge token. */
+/** A challenge, without its token, which is secret. */
 export interface Challenge extends Hints {
   readonly methods: readonly Method[];
   readonly method?: Method;
@@ -58,42 +59,44 @@ export interface Challenge extends Hints {
 
 export interface AuthModel {
   readonly state: AuthState;
-  /** Increases with each state entered; events of effects carry it. */
+  /** Increases when a state is entered. Events from effects carry it, so that late ones can be dropped. */
   readonly generation: number;
-  /** The state in the background of `signed-in`. */
+  /** The step of a renewal that runs in the background while `state` is `signed-in`. */
   readonly renewing?: 'asking-host' | 'silent' | 'exchange' | undefined;
-  /** Set before each event: the token can be used for another call; the browser is offline. */
+  /** True if the token can be used for another call. Set before each event. */
   readonly isAlive: boolean;
+  /** Set before each event. */
   readonly isOffline: boolean;
-  /** Gave the current token, and is asked for the next one. */
+  /** Where the current token came from, and where the next one is requested: the page or the service. */
   readonly source: 'host' | 'service';
   readonly reason: Reason;
-  /** The page and its settings allow hidden frames. */
+  /** True if the browser and the settings allow sign-in in a hidden frame. */
   readonly mayTryFrames: boolean;
-  /** False after a hidden frame did not see the session, until the next sign-in. */
+  /** True if silent sign-in may work. False after a hidden frame did not see the session, until the next sign-in. */
   readonly canSilent: boolean;
   readonly silentWorked: boolean;
-  /** The service has just created a session. */
+  /** True if the service has just created a session, which a hidden frame should see. */
   readonly sessionMade: boolean;
-  /** No token is needed: the page is the service's own. */
+  /** True on the service's own page, which needs no token. */
   readonly isSessionEnough: boolean;
   /**
-   * `now`: signed out on this page, which is not asked for a token until it or the user acts. `before`: signed out earlier in this
-   * browser, which only prevents a silent try.
+   * `now`: signed out while this page was open; no token is requested from the page until `allow()` or a sign-in. `before`: signed
+   * out earlier in this browser; only silent sign-in is prevented.
    */
   readonly signedOut: 'no' | 'now' | 'before';
-  /** Number of failed tries in a row, and the sum of the pauses after them. */
+  /** Number of failures in a row. */
   readonly coolings: number;
+  /** Sum of the delays after these failures. */
   readonly cooledMs: number;
   readonly cooledFrom?: AuthState;
-  /** The code may be sent once more after the pause. */
+  /** True if the code may be sent once more after the delay. */
   readonly canResend?: boolean;
   readonly limits: { readonly coolCapMs: number; readonly resendMs: number };
   readonly error?: Failure | undefined;
   readonly challenge?: Challenge | undefined;
 }
 
-/** Events that effects cause. They may arrive too late. */
+/** Events sent by effects. They may arrive after their state has ended. */
 export type FlowEvent = Readonly<
   | { type: 'deadline' | 'elapsed' | 'closed-reading' }
   | { type: 'host-token' | 'token'; bearer: Bearer }
@@ -101,42 +104,42 @@ export type FlowEvent = Readonly<
   | { type: 'failed'; error: Failure }
   /** The new token belongs to a different user. */
   | { type: 'other-person' }
-  /** The outcome of an exchange is unknown; `waitMs` is the pause before the next one. */
+  /** The service may have used the code. `waitMs` is the delay before another code is requested. */
   | { type: 'burnt'; error: Failure; waitMs: number }
   | { type: 'rate-limited'; waitMs: number }
-  /** The service has a session now. If its answer had a code, the event is `code` instead. */
+  /** The service has created a session. If its response has a code, the event is `code` instead. */
   | { type: 'established' }
-  /** `method` if there is only one, or if the service chose one. */
+  /** `method` is present if there is only one, or if the service chose one. */
   | { type: 'challenged'; methods: readonly Method[]; method?: Method; hints: Hints }
   | { type: 'started'; hints: Hints }
   | { type: 'pending'; hints: Hints; isSlower: boolean }
   | { type: 'wrong'; hints: Hints }
-  /** `denied`: on the phone. `expired`: too old or used up. */
+  /** `denied`: the user declined on the phone. `expired`: the challenge is too old or used up. */
   | { type: 'denied' | 'expired' }
-  /** Credentials refused, account locked, or a step that only the service's own page supports. */
+  /** The credentials were refused, the account is locked, or only the service's own page supports the next step. */
   | { type: 'refused'; error: Failure }
 >;
 
 export type AuthEvent =
   | (FlowEvent & { readonly generation: number })
   | Readonly<
-      /** `isHosted`: the page will be asked. */
+      /** A call needs a token. `isHosted`: it is requested from the page. */
       | { type: 'need-token'; isHosted: boolean }
-      /** `isBlocked`: the browser refused the window. */
+      /** `isBlocked`: the browser blocked the window. */
       | { type: 'sign-in'; via: 'popup' | 'redirect' | 'host' | 'form'; isBlocked?: boolean }
       | { type: 'sign-out'; reason: 'user' | 'other-tab' }
       | { type: 'cancel' | 'disconnected' | 'shown-again' }
-      /** `allow()` was called: after a sign-out, the page may be asked for tokens again. */
+      /** `allow()` was called: after a sign-out, tokens may be requested from the page again. */
       | { type: 'allowed' }
       /** `onStep` or an effect threw. */
       | { type: 'fault' }
-      /** `isSpent`: the brakes forbid another renewal. */
+      /** The token should be renewed. `isSpent`: too many renewals did not help, so the user has to sign in. */
       | { type: 'renew-due'; reason: 'expired' | 'rejected'; isSpent: boolean }
-      /** The page was loaded with the answer to a stored transaction. */
+      /** The page was loaded with the response to a stored authorization request. */
       | { type: 'returned'; grant: Grant }
-      /** Sign-in cannot start or continue: an unexpected answer, or wrong settings. */
+      /** Sign-in cannot start or continue because of an unexpected response or wrong settings. */
       | { type: 'unable'; error: Failure }
-      /** The service asks for a stronger proof (RFC 9470). */
+      /** The service demands stronger authentication (RFC 9470). */
       | { type: 'step-up' }
       | { type: 'pick'; method: Method }
       | { type: 'submit-login' | 'submit' | 'resend' | 'other-method' }
@@ -152,9 +155,9 @@ export type Effect = Readonly<
   | { type: 'keep'; bearer: Bearer }
   /** Dispatches `auth-required` if calls are waiting. */
   | { type: 'require'; reason: Reason }
-  /** Pauses, and waits for the network. */
+  /** Waits for `ms`, and until the browser is online. */
   | { type: 'cool'; ms: number }
-  /** Delays the next renewal by `ms`, by default longer each time. */
+  /** Delays the next renewal by `ms`. By default, the delay doubles with each failure. */
   | { type: 'hold'; ms?: number }
   /** Forgets the token, but not its user. */
   | { type: 'drop' }

@@ -1,5 +1,5 @@
-// Sign-in as a table: what each event means in each of the sixteen states. Pure, and without secrets in its model. A pair of state
-// and event that is missing from the table changes nothing.
+// The sign-in state machine, as a table of states and events. Its functions are pure, and its model contains no secrets. An event
+// that the table does not list for a state changes nothing.
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
@@ -31,7 +31,7 @@ export const failure = (code: ErrorCode): Failure => ({ code });
 
 export const inert = (model: AuthModel): Move => ({ model, effects: [] });
 
-/** Enters a state with a new generation: what was running is aborted, and its late events are dropped. */
+/** Enters a state with a new generation: running effects are aborted, and their late events are dropped. */
 export function enter(
   model: AuthModel,
   state: AuthState,
@@ -58,7 +58,7 @@ export const failWith =
     prompt(model, failure(code));
 export const fail: Row<'failed' | 'refused' | 'unable'> = (model, { error }) => prompt(model, error);
 
-/** Tries silently if that may work, as soon as the network is back; otherwise asks the user. */
+/** Tries silent sign-in if that may work, when the browser is online. Otherwise asks the user. */
 export function silentOr(model: AuthModel, error: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
   if (!model.canSilent) return prompt(model, error, { ...patch, sessionMade: false });
   if (!model.isOffline) return enter(model, 'silent', patch, { type: 'try-silent' });
@@ -66,7 +66,7 @@ export function silentOr(model: AuthModel, error: Failure | undefined, patch: Pa
   return enter(model, 'cooling', waiting, { type: 'cool', ms: 0 });
 }
 
-/** Pauses; asks the user instead if the pauses in a row would be too long. */
+/** Waits before the next request. Asks the user instead if the delays in a row would exceed `coolCapMs`. */
 function pause(model: AuthModel, error: Failure, waitMs: number, canResend = false): Move {
   const cooledMs = model.cooledMs + waitMs;
   const told = { ...error, retryAfterMs: waitMs };
@@ -75,13 +75,13 @@ function pause(model: AuthModel, error: Failure, waitMs: number, canResend = fal
   return enter(model, 'cooling', { ...counted, error: told }, { type: 'cool', ms: waitMs });
 }
 
-/** 429, or 503 with `Retry-After`: the service has not processed the request. */
+/** Handles 429, and 503 with `Retry-After`: the service has not processed the request. */
 export const cool: Row<'rate-limited'> = (model, { waitMs }) => {
   const canResend = model.state === 'exchange' && model.coolings === 0 && waitMs <= model.limits.resendMs;
   return pause(model, failure('rate-limited'), waitMs, canResend);
 };
 
-/** After a pause: back to the step that was refused. */
+/** After a delay, repeats the step that failed, or returns to the step before it. */
 const resume: Row<'elapsed'> = (model) => {
   const { error, cooledFrom, canResend } = model;
   if (cooledFrom === 'exchange' && canResend)
@@ -93,11 +93,11 @@ const resume: Row<'elapsed'> = (model) => {
   return prompt(model, error);
 };
 
-/** The code may have been used, so another one is fetched: at once, then after growing pauses. */
+/** The service may have used the code, so another one is requested: at once the first time, then after growing delays. */
 const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
   if (model.coolings === 0 || model.isOffline || !model.canSilent)
     return silentOr(model, error, { coolings: 1 });
-  // A second malformed answer in a row will not get better.
+  // After a second malformed token in a row, another request will not help.
   return error.code === 'token-malformed' ? prompt(model, error) : pause(model, error, waitMs);
 };
 
@@ -125,20 +125,20 @@ export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
 const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
   const source = type === 'token' ? 'service' : 'host';
   const known = { ...RESET, source, reason: 'expired' } as const;
-  // The service has a session now: a frame that does not see it has other cookies.
+  // The service has a session now. A hidden frame that does not see it has separate cookies.
   return enter(model, 'signed-in', { ...known, sessionMade: source === 'service' }, { type: 'keep', bearer });
 };
 
 const needToken: Row<'need-token'> = (model, { isHosted }) => {
   const { signedOut, reason } = model;
   if (isHosted && signedOut !== 'now') return enter(model, 'asking-host', {}, { type: 'ask-host', reason });
-  // After a sign-out the service's session may still exist.
+  // After a sign-out, the service's session may still exist: silent sign-in would use it.
   return signedOut === 'no' ? silentOr(model, undefined) : prompt(model);
 };
 
 /**
- * A missing session is not a failure. If the frame does not see a session that must exist, its cookies are kept apart, and
- * frames are not tried again. Every other failure may be temporary.
+ * Asks the user to sign in. A missing session is not an error. But if a hidden frame does not see a session that must exist, the
+ * browser keeps its cookies separate, and frames are not tried again. Other failures may be temporary.
  */
 function silentFailed(model: AuthModel, error: Failure): Move {
   if (model.isOffline) return silentOr(model, error);
@@ -147,7 +147,7 @@ function silentFailed(model: AuthModel, error: Failure): Move {
   return prompt(model, isNobody && canSilent ? undefined : error, { canSilent, sessionMade: false });
 }
 
-/** In the background nothing is shown; a failure counts only once the old token has ended. */
+/** Keeps a renewal in the background: the state stays `signed-in`. A failure is shown only if the old token is no longer usable. */
 function inBackground({ isAlive }: AuthModel, { model, effects }: Move): Move {
   const { state, error } = model;
   const { code, retryAfterMs: ms } = error ?? {};
@@ -205,7 +205,7 @@ const ROWS: Rows = {
     code: takeCode,
     failed: (model, { error }) => silentFailed(model, error),
     deadline: (model) => silentFailed(model, failure('silent-timeout')),
-    // A click takes precedence over a try in the background.
+    // A click takes precedence over silent sign-in.
     'sign-in': signIn,
     returned: takeCode,
     cancel,
@@ -215,7 +215,7 @@ const ROWS: Rows = {
     'closed-reading': (model) => ({ model: { ...model, state: 'popup-lost' }, effects: [] }),
     deadline: failWith('popup-timeout'),
   },
-  // The same generation and deadline as `popup`: the window may still answer.
+  // Keeps the generation and deadline of `popup`: a window that reads as closed may still respond.
   'popup-lost': inWindow,
   redirecting: {
     failed: fail,
@@ -232,7 +232,7 @@ const ROWS: Rows = {
   },
   'signed-in': {
     'renew-due': renew,
-    // A page that gives tokens is asked for another one instead, as after any 401.
+    // If the page supplies tokens, it is asked for another one instead, as after any 401.
     'step-up': (model) => (model.source === 'host' ? inert(model) : prompt({ ...model, reason: 'rejected' })),
   },
   cooling: { elapsed: resume, cancel },
@@ -240,7 +240,7 @@ const ROWS: Rows = {
 
 export const canSignIn = ({ state }: AuthModel): boolean => ROWS[state]?.['sign-in'] !== undefined;
 
-/** Events that mean the same in every state. */
+/** Events with the same effect in every state. */
 const ALWAYS: StateRows = {
   'other-person': (model) => promptWithout('drop', model, 'access-denied'),
   fault: (model) => promptWithout('forget', model, 'authorize-failed'),
@@ -254,8 +254,8 @@ const ALWAYS: StateRows = {
 };
 
 /**
- * The next model and its effects. The same model and no effects if the event means nothing in this state, or if its generation is
- * over. `more` has the rows of states that only a form enters.
+ * Returns the next model and the effects to run. An event that the state does not handle, or whose generation is over, changes
+ * nothing. `more` has the rows for the states of the form.
  */
 export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Move {
   const isLate = 'generation' in event;
@@ -265,7 +265,7 @@ export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Mov
   const { renewing } = model;
   const state = renewing ?? model.state;
   const row = (ROWS[state] ?? more[state])?.[event.type] as Row<typeof event.type> | undefined;
-  // What the user may do about a visible step means nothing to one in the background.
+  // During a renewal in the background, only events from its effects count.
   if (!row || (renewing && !isLate)) return inert(model);
   return renewing
     ? inBackground(model, row({ ...model, state }, event as never))

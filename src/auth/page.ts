@@ -1,4 +1,4 @@
-// What sign-in observes of the page, and what the page's settings allow.
+// Watches the page for sign-in, and derives from the settings how users may sign in.
 
 import type { Settings } from '../core/config.ts';
 import { sleep } from '../core/wait.ts';
@@ -7,12 +7,12 @@ import type { AuthModel, EventOf } from './machine-types.ts';
 import { hasSignedOut } from './sign-out.ts';
 import type { AuthTimes } from './times.ts';
 
-/** Calls `onCheck` regularly while calls are made, so that an idle page renews nothing. */
+/** Calls `onCheck` every `checkMs` until `workMs` after the last `note()`, so that an idle page does not renew its token. */
 export function watchWork({ workMs, checkMs }: AuthTimes, signal: AbortSignal, onCheck: () => void) {
   let lastCallMs = Number.NEGATIVE_INFINITY;
   let isRunning = false;
 
-  /** Checks at once, if there is work. */
+  /** Calls `onCheck` now, but only within `workMs` after the last `note()`. Returns whether it did. */
   function check(): boolean {
     const isWorking = performance.now() - lastCallMs < workMs;
     if (isWorking) onCheck();
@@ -35,7 +35,10 @@ export function watchWork({ workMs, checkMs }: AuthTimes, signal: AbortSignal, o
   };
 }
 
-/** `onLeave`: for good, not into the back/forward cache. `onShownAgain`: out of that cache. */
+/**
+ * `onWake`: visibility changed, or the browser is online again. `onLeave`: the page is left, and not kept in the back/forward
+ * cache. `onShownAgain`: the page returns from that cache.
+ */
 export function watchPage(
   signal: AbortSignal,
   hooks: { readonly onWake: () => void; readonly onLeave: () => void; readonly onShownAgain: () => void },
@@ -51,14 +54,14 @@ export function watchPage(
   addEventListener('pageshow', onShow, { signal });
 }
 
-/** True if a user may have to sign in. */
+/** True if the user may have to sign in. */
 export const isInteractive = ({ auth }: Settings): boolean => auth !== 'none' && auth !== 'token';
 
-/** True if only the page gives tokens. */
+/** True if only the page supplies tokens. */
 export const isHosted = ({ auth, getToken }: Settings): boolean =>
   auth === 'token' || (auth === 'auto' && getToken !== undefined);
 
-/** The default way to sign in. */
+/** How the user signs in if `signIn` does not say it. */
 export function ownWay(settings: Settings, source: AuthModel['source']): EventOf<'sign-in'>['via'] {
   const { auth } = settings;
   if (isHosted(settings) || (auth === 'auto' && source === 'host')) return 'host';
@@ -66,7 +69,7 @@ export function ownWay(settings: Settings, source: AuthModel['source']): EventOf
   return auth === 'redirect' ? 'redirect' : 'popup';
 }
 
-/** The first model, by what the page allows. */
+/** Creates the initial model from the settings and from what the page can do. */
 export function firstModel(
   settings: Settings,
   { coolCapMs, resendMs }: AuthTimes,

@@ -1,5 +1,5 @@
-// Asks the browser for a passkey. Request and credential are JSON; they are converted here where the browser cannot, or where an
-// extension's credential throws.
+// Asks the browser for a passkey. The request and the credential are JSON, which this module converts if the browser or a password
+// manager cannot.
 
 import { UploaderError } from '../core/errors.ts';
 import { record } from './post.ts';
@@ -19,8 +19,7 @@ const toText = (bytes: ArrayBuffer): string =>
     .replace(/=+$/, '');
 
 /**
- * `rpId` must be the service's host or a parent domain of it; otherwise a service on another site could ask for passkeys of the
- * embedding page.
+ * Throws if `rpId` is neither the service's host nor a parent domain of it: a service could ask for passkeys of the embedding page.
  */
 function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOptions {
   const given = record(json.publicKey ?? json);
@@ -44,7 +43,7 @@ function writeCredential(credential: PublicKeyCredential): unknown {
   try {
     return credential.toJSON();
   } catch {
-    // Password managers return credentials of their own, some without `toJSON`.
+    // Some password managers return their own credential objects, without a working `toJSON`.
   }
   const { id, rawId, authenticatorAttachment } = credential;
   const parts = credential.response as unknown as Readonly<Record<string, ArrayBuffer | null>>;
@@ -57,8 +56,8 @@ function writeCredential(credential: PublicKeyCredential): unknown {
 }
 
 /**
- * Resolves with the credential as JSON. Call it in the task of the click. Rejects with `passkey-canceled` if the user declined or
- * `signal` was aborted, and with `passkey-unavailable` if the passkey is of another domain or the request is not valid.
+ * Resolves with the credential as JSON. Call it synchronously in the click handler. Rejects with `passkey-canceled` if the user
+ * declined or `signal` was aborted, and with `passkey-unavailable` if the request is for another domain or not valid.
  */
 export async function askPasskey(request: Json, baseUrl: string, signal: AbortSignal): Promise<unknown> {
   try {

@@ -1,4 +1,4 @@
-// One authorization round: its verifier, state and address, and the checks of its answer.
+// Creates authorization requests (verifier, state and URL), and checks the responses.
 
 import {
   AuthorizationResponseError,
@@ -11,11 +11,11 @@ import { isLoopback, type Settings } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import type { Grant } from './machine-types.ts';
 
-/** `state` and `verifier` are secret. */
+/** An authorization request. `state` and `verifier` are secret. */
 export interface Transaction {
   readonly state: string;
   readonly verifier: string;
-  /** The S256 challenge of the verifier. */
+  /** The S256 code challenge for `verifier`. */
   readonly challenge: string;
   readonly url: string;
   /** Origin of `url`. */
@@ -25,14 +25,14 @@ export interface Transaction {
 const LONGEST_ANSWER = 8192;
 const LOGIN_NEEDED = /^(?:login|interaction|consent|account_selection)_required$/;
 
-/** `https` only, except for loopback. */
+/** Throws `bad-config` if the URL is neither https nor on loopback. */
 function serviceUrl(settings: Settings, path: string): URL {
   const url = new URL(/^https?:\/\//i.test(path) ? path : `${settings.baseUrl}/${path.replace(/^\/+/, '')}`);
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
   throw new UploaderError('bad-config', 'authorize-path must be https');
 }
 
-/** Rejects with `insecure-context` without `crypto.subtle`. */
+/** Rejects with `insecure-context` if the page has no `crypto.subtle`, and with `bad-config` for an invalid `authorize-path`. */
 export async function createTransaction(
   settings: Settings,
   redirectUri: string,
@@ -54,7 +54,7 @@ export async function createTransaction(
     response_mode: settings.responseMode,
     ...extra,
   };
-  // Parameters of the page never replace those that keep a round secure.
+  // The page's parameters never replace those that keep the request secure.
   const all = [...Object.entries(settings.authOptions.params ?? {}), ...Object.entries(own)]
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => [name, String(value)] as const);
@@ -70,7 +70,9 @@ function authorizeUrl(settings: Settings, params: Readonly<Record<string, string
   return url;
 }
 
-/** True if these are the parameters of an answer to the round `state`, each present once. */
+/**
+ * True if these are the parameters of a response to the request with this `state`: each one once, and either a code or an error.
+ */
 export function isAnswer(params: unknown, state: string): params is string {
   if (typeof params !== 'string' || params.length > LONGEST_ANSWER) return false;
   const parsed = new URLSearchParams(params);
@@ -79,7 +81,7 @@ export function isAnswer(params: unknown, state: string): params is string {
   return isUnique && parsed.get('state') === state && parsed.has('code') !== parsed.has('error');
 }
 
-/** Throws `UploaderError` if the answer has no code or fails a check. */
+/** Returns the code from a response. Throws `UploaderError` if there is none, or if a check fails. */
 export function readAnswer(
   settings: Settings,
   params: string,
@@ -101,14 +103,14 @@ export function readAnswer(
     if (code) return { code, verifier: round.verifier, via };
   } catch (cause) {
     if (cause instanceof AuthorizationResponseError) throw refusal(cause.error);
-    // Other errors hold the parameters, so they are not passed on as the cause.
+    // Other errors contain the parameters, so they are not used as `cause`.
   }
   throw new UploaderError('authorize-failed', 'The sign-in page gave no usable answer');
 }
 
 /**
- * Prevents mix-up attacks (RFC 9207). With `issuer`, `iss` is required and must be equal; without it, an `iss` must have the origin
- * of the service or of the sign-in page.
+ * Prevents mix-up attacks (RFC 9207). If the setting `issuer` is set, `iss` must be equal to it. If not, `iss` may be missing, or
+ * must have the origin of the service or of the sign-in page.
  */
 function isIssuer(iss: string | null, { issuer, baseUrl }: Settings, origin: string): boolean {
   if (issuer !== undefined) return iss === issuer;

@@ -1,10 +1,10 @@
-// Calls to the sign-in operations of the service, by its adapter if the page has one. Answers are not interpreted here.
+// Calls the sign-in operations of the service, or the functions of the page's adapter instead. Does not interpret the responses.
 
 import type { Settings } from '../core/config.ts';
 import { type ErrorCode, toUploaderError } from '../core/errors.ts';
 import type { Failure } from './machine-types.ts';
 
-/** Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) if no answer could be read. */
+/** Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) if no response could be read. */
 export type Post = (
   path: string,
   body: unknown,
@@ -28,7 +28,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
-/** By default all calls but `token` send and set cookies. */
+/** By default, all operations but `token` use cookies even if the service has another origin. */
 export function callService(
   name: 'token' | 'login' | 'challenge' | 'logout',
   body: Readonly<Record<string, unknown>>,
@@ -43,17 +43,17 @@ export function callService(
   });
 }
 
-/** True if the service asks for a pause; it has not processed the request then. */
+/** True if the service asks to retry later: it has not processed the request. */
 export const isPause = ({ status, retryAfterMs }: PostAnswer): boolean =>
   status === 429 || (status === 503 && retryAfterMs !== undefined);
 
-/** What may be shown of an error. `code` is for errors that are not `UploaderError`. */
+/** Returns the parts of an error that may be shown. `code` is used if the error is no `UploaderError`. */
 export function toFailure(error: unknown, code: ErrorCode): Failure {
   const known = toUploaderError(error, code, 'Signing in failed');
   return known.status === undefined ? { code: known.code } : { code: known.code, status: known.status };
 }
 
-/** The fields of an untrusted value; none if it is not an object. */
+/** Returns the untrusted value if it is an object (not an array), otherwise an empty object. */
 export const record = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Readonly<Record<string, unknown>>)

@@ -1,22 +1,22 @@
-// Redirect mode: what is stored while the page is away, and how its answer is taken out of the address.
+// Redirect mode: what is stored while the user is on the sign-in page, and how the response is taken from the page's URL.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { record } from './post.ts';
 
-/** Begins the names of stored rounds. `callback.ts` has the same text. */
+/** Prefix of the keys of stored authorization requests. `callback.ts` has a copy. */
 export const STORED = 'secure-uploader:redirect:';
-/** Begins the fragment in which the callback page returns the answer. `callback.ts` has the same text. */
+/** Prefix of the fragment in which the callback page returns the response. `callback.ts` has a copy. */
 const RETURN_MARK = '#secure-uploader-answer?';
 
-/** An answer that was not checked yet, with what was stored for its round. */
+/** A response that was not checked yet, with what was stored for its authorization request. */
 export interface Returned {
   readonly params: string;
   readonly state: string;
   readonly stored: Readonly<Record<string, unknown>>;
 }
 
-/** The address of the callback page. Throws `bad-config` if it has another origin than the page. */
+/** Returns the URL of the callback page. Throws `bad-config` if its origin is not the page's. */
 export function readRedirectUri(settings: Settings): string {
   const url = new URL(settings.redirectUri ?? 'secure-uploader-callback.html', document.baseURI);
   if (url.origin !== location.origin) {
@@ -30,10 +30,13 @@ export function dropTransactions(): void {
     if (name.startsWith(STORED)) sessionStorage.removeItem(name);
 }
 
-/** Removed from the query; other parameters are the page's own. */
+/** The query parameters of a response. All others belong to the page and stay in its URL. */
 const OF_ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'session_state'];
 
-/** Takes the answer for `owner` that this page was loaded with out of storage and address. */
+/**
+ * Returns the response that this page was loaded with, unless it is for another owner. Removes it from the page's URL, and its
+ * authorization request from storage.
+ */
 export function takeReturn(redirectUri: string, owner: string): Returned | undefined {
   const isMarked = location.hash.startsWith(RETURN_MARK);
   const isCallback = location.origin + location.pathname === redirectUri.replace(/[?#].*/, '');
@@ -56,7 +59,7 @@ export function takeReturn(redirectUri: string, owner: string): Returned | undef
   return { params, state, stored };
 }
 
-/** The page's address before the round; for an unexpected answer, the current address without it. */
+/** The page's URL before the authorization request; for an unexpected response, the current URL without its parameters. */
 function addressWithout(isInFragment: boolean, returnTo: string): string {
   const url = new URL(location.href);
   const before = URL.canParse(returnTo) ? new URL(returnTo) : undefined;

@@ -1,5 +1,5 @@
-// The effects that run a round: in a window, in a hidden frame or by leaving the page, and the exchange of its code. Loaded with
-// the first one, so that a page that supplies tokens does not download them.
+// The effects that make an authorization request (in a window, in a hidden frame or by leaving the page) and exchange its code.
+// Loaded on first use, so that a page that supplies tokens does not download this module.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -14,12 +14,12 @@ import { dropTransactions, type Returned, STORED } from './redirect.ts';
 import { runPopup, trySilent } from './rounds.ts';
 import { hasSignedOut } from './sign-out.ts';
 
-/** What outlives a round. */
+/** What is kept between authorization requests. */
 export interface RoundContext extends FlowContext {
   readonly redirectUri: () => string;
   readonly pauseMs: (toldMs?: number) => number;
   readonly arrived: (type: 'token', bearer: Bearer) => FlowEvent;
-  /** What the next interactive round asks for: `login`, or what a `WWW-Authenticate` header demands. */
+  /** What the next interactive authorization request asks for: `login`, or the demands of this `WWW-Authenticate` header. */
   proof: string;
   idp: string | undefined;
   popup: Window | undefined;
@@ -30,14 +30,14 @@ export interface RoundContext extends FlowContext {
 
 const TIMES = { silent: 'silentMs', popup: 'popupMs', redirecting: 'redirectMs' } as const;
 
-/** The parameters for the stronger proof that a 401 asks for (RFC 9470). */
+/** Returns the parameters that ask for `proof`: `prompt=login`, or the demands of a 401 (RFC 9470). */
 function paramsOf(proof: string): Record<string, string> {
   if (proof === 'login') return { prompt: proof };
   const named = proof.matchAll(/\b(acr_values|max_age)=(?:"([^"]{1,200})"|(\d{1,9}))/g);
   return Object.fromEntries([...named].map(([, name, quoted, bare]) => [name, quoted ?? bare]));
 }
 
-/** True if page and service are on one site, as far as a page can tell without the list of public suffixes. */
+/** True if page and service are probably on the same site: a page does not have the list of public suffixes. */
 export function isSameSite(
   baseUrl: string,
   page: Pick<Location, 'protocol' | 'hostname'> = location,
@@ -48,13 +48,13 @@ export function isSameSite(
   return protocol === page.protocol && site(hostname) === site(page.hostname);
 }
 
-/** Adds whether a hidden frame can see the session behind this code: a window on another site has cookies of its own. */
+/** Sets `isSeen`: a hidden frame usually cannot see the session of a window on another site, because its cookies are separate. */
 const seen = (grant: Grant, { baseUrl, authOptions }: Settings): Grant => ({
   ...grant,
   isSeen: authOptions.silentAfterPopup === true || isSameSite(baseUrl),
 });
 
-/** Starts a round with the user. */
+/** Creates an interactive authorization request. */
 export function begin({ settings, redirectUri, proof, idp }: RoundContext): Promise<Transaction> {
   const prompt = settings.authOptions.promptAfterSignOut ?? 'login';
   return createTransaction(settings, redirectUri(), {
@@ -65,7 +65,8 @@ export function begin({ settings, redirectUri, proof, idp }: RoundContext): Prom
 }
 
 /**
- * Resolves when the lock is held, after `longestMs`, or if it is not available (in a frame of another site). Aborting releases it.
+ * Resolves when the lock is held, after `longestMs`, or if locks are not available (as in a cross-site frame). Aborting `signal`
+ * releases the lock.
  */
 const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -78,7 +79,7 @@ const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise
     sleep(longestMs, signal).then(resolve, resolve);
   });
 
-/** Waits for the network and for other tabs of this origin. `unlock` of the flows ends the turn. */
+/** Waits until the browser is online, and for other tabs that are signing in. `unlock` of the flows releases the lock. */
 async function turn(context: RoundContext, signal: AbortSignal): Promise<void> {
   await online(signal);
   context.lock ??= new AbortController();
@@ -108,7 +109,10 @@ async function leavePage(context: RoundContext, signal: AbortSignal): Promise<vo
   location.assign(url);
 }
 
-/** The code of the answer that the page was loaded with. Throws `state-mismatch` if this page did not start its round. */
+/**
+ * Returns the code from the response that the page was loaded with. Throws `state-mismatch` if this page did not request it
+ * recently.
+ */
 export function readReturn({ params, state, stored }: Returned, { settings, times }: FlowContext): Grant {
   const { verifier, origin, createdAtMs } = stored;
   const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < times.transactionMs;
@@ -139,11 +143,11 @@ async function waitForEnd(
   signal: AbortSignal,
 ): Promise<FlowEvent> {
   const { settings, times, redirectUri, pauseMs } = context;
-  // Waiting for the network or for another tab does not count.
+  // The time spent waiting for the network or for another tab does not count.
   if (of === 'silent' || of === 'exchange') await turn(context, signal);
   await sleep(times[TIMES[of as keyof typeof TIMES] ?? 'requestMs'], signal);
   if (of === 'exchange') return { type: 'burnt', error: { code: 'timeout' }, waitMs: pauseMs() };
-  // A wrong client id or address ends in an error page of the service, which this page cannot see.
+  // For a wrong client id or redirect URI, the service shows an error page, which this page cannot see.
   if (of !== 'redirecting')
     warnOnceHere(
       `sign-in got no answer. Check that client-id "${settings.clientId}" and the redirect address ${redirectUri()} are registered with the service.`,

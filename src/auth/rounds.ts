@@ -1,5 +1,5 @@
-// Runs rounds in a window or a hidden frame. The callback page answers by message and by channel; everything that is not its answer
-// to this round is ignored.
+// Makes authorization requests in a window or a hidden frame. The callback page sends the response by `postMessage` and by
+// `BroadcastChannel`. All other messages are ignored.
 
 import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
@@ -8,11 +8,11 @@ import type { Grant } from './machine-types.ts';
 import { createTransaction, isAnswer, readAnswer, type Transaction } from './pkce.ts';
 import { record } from './post.ts';
 
-/** `callback.ts` has the same texts. */
+/** `callback.ts` has copies of these. */
 const ANSWER = 'secure-uploader:answer';
 const ACK = 'secure-uploader:ack';
 
-/** Resolves with the first valid answer to the round `state`. */
+/** Resolves with the first valid response to the authorization request with this `state`. */
 function listen(state: string, source: () => Window | null, signal: AbortSignal): Promise<string> {
   const stop = new AbortController();
   const channel = openChannel(`secure-uploader:${state}`);
@@ -22,7 +22,7 @@ function listen(state: string, source: () => Window | null, signal: AbortSignal)
       const { type, version, params } = record(data);
       if (type !== ANSWER || version !== 1 || !isAnswer(params, state)) return false;
       resolve(params);
-      // Both routes may deliver; the callback page closes on either acknowledgment.
+      // The response may arrive on both routes; the callback page closes after either acknowledgment.
       channel?.postMessage(ack);
       return true;
     };
@@ -42,7 +42,7 @@ function listen(state: string, source: () => Window | null, signal: AbortSignal)
 
 export interface WindowOptions {
   readonly signal: AbortSignal;
-  /** Called once, when the window has read as closed for `graceMs`. That is a hint: a severed window reads as closed, too. */
+  /** Called once, `graceMs` after `popup.closed` became true. The window may still be open: with COOP, it also reads as closed. */
   readonly onClosed: () => void;
   readonly pollMs: number;
   readonly graceMs: number;
@@ -70,7 +70,7 @@ export async function runPopup(
   }
 }
 
-/** Runs a round with `prompt=none` in a hidden frame. Rejects with `sign-in-required` if no user is signed in. */
+/** Makes an authorization request with `prompt=none` in a hidden frame. Rejects with `sign-in-required` if no user is signed in. */
 export async function trySilent(
   settings: Settings,
   redirectUri: string,
@@ -80,7 +80,7 @@ export async function trySilent(
   const frame = document.createElement('iframe');
   frame.style.display = 'none';
   frame.setAttribute('aria-hidden', 'true');
-  // A page in it may answer, but not take over the page around it.
+  // The framed page may respond, but not navigate the page around it.
   frame.setAttribute('sandbox', 'allow-scripts allow-same-origin');
   const answer = listen(round.state, () => frame.contentWindow, signal);
   frame.src = round.url;

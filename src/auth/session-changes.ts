@@ -5,7 +5,7 @@ import { canRetry } from '../core/errors.ts';
 import type { AuthMode, AuthSnapshot, AuthState } from '../core/types.ts';
 import type { AuthEvent, AuthModel, Failure } from './machine-types.ts';
 
-/** States that end without the user. */
+/** States in which the user does not have to act. */
 const ALONE: ReadonlySet<AuthState> = new Set<AuthState>([
   'asking-host',
   'silent',
@@ -17,7 +17,7 @@ const ALONE: ReadonlySet<AuthState> = new Set<AuthState>([
 const describe = (error: Failure): NonNullable<AuthSnapshot['error']> =>
   Object.freeze({ ...error, retryable: canRetry(error.code) });
 
-/** Returns `at` if nothing in it would change. */
+/** Creates a snapshot of sign-in. Returns the previous one, `at`, if nothing in it has changed. */
 export function createSnapshot(
   { state, error }: AuthModel,
   mode: AuthMode,
@@ -33,7 +33,7 @@ export function createSnapshot(
   return Object.freeze({ state, mode, required, error: describe(error), ...wait });
 }
 
-/** The changes between two models, in the order of their events. */
+/** Returns the changes between two models, in the order in which they are reported. */
 export function changesBetween(
   before: AuthModel,
   { state, error, challenge }: AuthModel,

@@ -12,49 +12,51 @@ import type { AuthTimes } from './times.ts';
 export interface AuthDeps {
   /** Calls the service (`createPost` of `service/client.ts`). */
   readonly post: Post;
-  /** Called synchronously with every change, so that listeners can answer `auth-required`. */
+  /** Called synchronously with every change: listeners must respond to `auth-required` while it is dispatched. */
   readonly report: Report;
   /**
-   * Called after a sign-out here or in another tab, when the token is forgotten. `withToken` still has it for the last calls, until
-   * `signal` aborts (5 seconds).
+   * Makes the last calls after a sign-out, here or in another tab. The session has forgotten the token, but `withToken` uses it
+   * until `signal` aborts (5 seconds).
    */
   readonly onSignOut?: (withToken: WithToken, signal: AbortSignal) => Promise<unknown>;
-  /** Called before the page is left. Return `false` to stay. */
+  /** Called before the page is left in redirect mode. Return `false` to stay. */
   readonly confirmRedirect?: () => boolean;
-  /** For the service's own page: no token is fetched, and the session is not shared. */
+  /** True on the service's own page: no token is requested, and the session is not shared. */
   readonly isSessionEnough?: boolean;
   readonly options?: Partial<AuthTimes>;
 }
 
-/** What an uploader sees of its session, without the token. */
+/** A sign-in session as an uploader sees it, without the token. */
 export interface AuthSession {
   /** Frozen; a new object after each visible change. */
   readonly snapshot: AuthSnapshot;
-  /** Calls `listener` after each change of the snapshot. Returns a function that removes it. */
+  /** Calls `listener` after each change of the snapshot. Returns a function that removes the listener. */
   subscribe(listener: () => void): () => void;
   /**
-   * Runs a call with a token; waits for sign-in until `signal` aborts. After a 401 it repeats the call with a new token. Rejects as
-   * the call does, and with `token-rejected` after a second 401.
+   * Runs a call with a token. Waits for sign-in, until `signal` aborts. After a 401, repeats the call with a new token. Rejects
+   * with the error of the call, and with `token-rejected` after a second 401.
    */
   readonly withToken: WithToken;
-  /** `via` and `idpId` default to the settings. Call it in the task of the click, since only that may open a window. */
+  /**
+   * Starts sign-in. `via` and `idpId` default to the settings. Call it synchronously in a click handler, or the window is blocked.
+   */
   signIn(via?: 'popup' | 'redirect', idpId?: string): void;
-  /** Cancels the current step. */
+  /** Cancels the current step of sign-in. */
   cancel(): void;
-  /** Forgets the token at once, here and in other tabs. Resolves after the calls of `onSignOut` and the one to `logout-path`. */
+  /** Forgets the token at once, here and in other tabs. Resolves after the calls of `onSignOut` and the call to `logout-path`. */
   signOut(): Promise<void>;
-  /** After a sign-out, lets the page be asked for tokens again. */
+  /** After a sign-out, allows tokens to be requested from the page again. */
   allow(): void;
-  /** The session's form; `create` (`createLoginForm` of `form.ts`) is called for the first one. */
+  /** Returns the session's form. Calls `create` (`createLoginForm` of `form.ts`) if there is none yet. */
   form(create: (host: FormHost) => LoginForm): LoginForm;
-  /** Ends the reports to this user. The session ends a task after the last user has left. */
+  /** Stops reports to this uploader. The session ends one task after the last uploader has closed it. */
   close(): void;
 }
 
 const sessions = new Map<string, (deps: AuthDeps) => AuthSession>();
 let ownCount = 0;
 
-/** The caller must `close()` it. */
+/** Returns the session for these settings, which uploaders share. The caller must `close()` it. */
 export function openAuthSession(settings: Settings, deps: AuthDeps): AuthSession {
   const key = deps.isSessionEnough ? `own ${++ownCount}` : signInKeyOf(settings);
   const open = sessions.get(key) ?? createSharedSession(settings, deps, () => sessions.delete(key));

@@ -1,5 +1,5 @@
-// The session that all uploaders with the same sign-in settings share: it feeds events to the sign-in table, reports changes, keeps
-// the token, and runs calls with it. It does not depend on the wire format.
+// The session that all uploaders with the same sign-in settings share. It passes events to the sign-in table, reports changes,
+// keeps the token, and runs calls with it. It does not depend on the wire format.
 
 import type { Change, TokenInput } from '../core/changes.ts';
 import { openChannel } from '../core/channel.ts';
@@ -20,7 +20,7 @@ import { createLastCalls, hasSignedOut, markSignedOut } from './sign-out.ts';
 import { timesOf } from './times.ts';
 import { createWithToken } from './with-token.ts';
 
-/** Returns a function that adds a user to the session. `onEnd` is called when the last one has left. */
+/** Creates a session and returns a function that adds an uploader to it. `onEnd` is called when the last uploader has left. */
 export function createSharedSession(
   settings: Settings,
   { post, options, isSessionEnough = false }: AuthDeps,
@@ -39,10 +39,10 @@ export function createSharedSession(
   const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
   let form: LoginForm | undefined;
   let isBrakeTimed = false;
-  /** The page's answer to `auth-required`, until it is used. */
+  /** The token that a listener of `auth-required` gave, until it is used. */
   let offer: Promise<TokenInput> | undefined;
   let wasPageAsked = false;
-  /** There was a mark of a sign-out when the token was kept, or forgotten. */
+  /** True if the mark of a sign-out existed when the token was last kept or forgotten. */
   let wasSignedOut = hasSignedOut(settings);
 
   const withToken = createWithToken(settings, {
@@ -58,7 +58,7 @@ export function createSharedSession(
     settings,
     post,
     times,
-    // The same after a reload and in other tabs.
+    // Must be the same after a reload and in other tabs.
     owner: [baseUrl, clientId, redirectUri, auth, idpId, owner].join(' '),
     askPage: (reason) => {
       if (!offer) askPage(reason);
@@ -92,13 +92,13 @@ export function createSharedSession(
     },
     onFault: (error, { type }) => {
       globalThis.reportError?.(error);
-      // A second fault would only repeat the first.
+      // Another `fault` event would probably throw again, without end.
       return type === 'fault' ? undefined : { type: 'fault' };
     },
   });
   const dispatch = (event: AuthEvent): void => machine.dispatch(event);
 
-  /** Dispatches `auth-required`. True if a listener answered; only the first answer counts. */
+  /** Dispatches `auth-required`. Returns true if a listener responded. Any further `respondWith` throws. */
   function askPage(reason: Reason): boolean {
     offer = undefined;
     wasPageAsked = true;
@@ -137,7 +137,7 @@ export function createSharedSession(
     return obtain(signal);
   }
 
-  /** Starts whatever can give a token. */
+  /** Starts the step that can give a token in the current state. */
   function demand(): void {
     const { state, reason, signedOut } = machine.model;
     if (state === 'signed-in') renew();
@@ -178,7 +178,7 @@ export function createSharedSession(
 
   function onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
     if (event.type === 'token') markSignedOut(settings, false);
-    // Before what calls code of the page, so that a throw there cannot leave a token behind.
+    // Update the token before listeners of the page run: if one throws, no token must be left behind.
     for (const effect of effects) {
       if (effect.type === 'drop') keeper.drop();
       if (effect.type === 'keep') {
@@ -215,7 +215,7 @@ export function createSharedSession(
   function require(reason: Reason): void {
     if (waiters.size === 0 || wasPageAsked) return;
     const isHost = auth === 'auto' || auth === 'token';
-    // A page that answers automatically would undo the sign-out.
+    // A page that responds automatically would undo the sign-out.
     if (isHost && machine.model.signedOut === 'now') return;
     if (askPage(reason) && isHost) dispatch({ type: 'sign-in', via: 'host' });
   }
@@ -240,7 +240,7 @@ export function createSharedSession(
       onShownAgain: () => {
         if (machine.model.state === 'redirecting') dropTransactions();
         dispatch({ type: 'shown-again' });
-        // Messages of other tabs may not have arrived while the page was in the back/forward cache.
+        // Messages from other tabs may be lost while the page is in the back/forward cache.
         if (!wasSignedOut && hasSignedOut(settings)) dispatch({ type: 'sign-out', reason: 'other-tab' });
       },
     });
@@ -272,7 +272,7 @@ export function createSharedSession(
       },
       close: () => {
         removeCaller();
-        // An element that is moved opens it again within the task.
+        // An element that is moved in the document opens the session again in the same task.
         if (leave()) sleep(0, life.signal).then(close, () => undefined);
       },
       form: (create) => {

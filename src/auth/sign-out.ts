@@ -1,5 +1,5 @@
-// What outlives a sign-out: the token for the last calls, for a few seconds, and a mark that prevents silent sign-in on every page
-// of this origin until the user acts.
+// What is kept after a sign-out: the token, for the last calls, a few seconds; and a mark that prevents silent sign-in on all pages
+// of this origin until the user signs in.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -11,9 +11,7 @@ import type { AuthDeps } from './session.ts';
 
 type OnSignOut = NonNullable<AuthDeps['onSignOut']>;
 
-/**
- * The calls that are still made after a sign-out, each step for at most `ms`: those of the users, then the one to `logout-path`.
- */
+/** Makes the last calls after a sign-out: those of the uploaders (at most `ms`), then the call to `logout-path` (at most `ms`). */
 export function createLastCalls(settings: Settings, post: Post, ms: number) {
   const callers = new Set<{ readonly call: OnSignOut | undefined }>();
   let calls: Promise<unknown> = Promise.resolve();
@@ -21,7 +19,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
 
   async function logOut(): Promise<void> {
     if (!settings.logoutPath) return;
-    // Not the session's signal: the element may be removed meanwhile.
+    // The session's signal would abort the call if the element is removed.
     const context = { settings, post, signal: AbortSignal.timeout(ms) };
     const answer = await callService('logout', {}, context).catch(() => undefined);
     if (!answer || answer.status >= 400)
@@ -31,13 +29,13 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
   }
 
   return {
-    /** Returns a function that removes the caller. */
+    /** Adds a function that makes last calls. Returns a function that removes it. */
     add(call: OnSignOut | undefined): () => void {
       const own = { call };
       callers.add(own);
       return () => void callers.delete(own);
     },
-    /** Each caller makes its calls with `token`, once. The token is not kept longer than that. */
+    /** Starts the last calls of all uploaders with `token`, and forgets the token when they have ended. */
     begin(token: string | undefined): void {
       let last = token;
       const stop = new AbortController();
@@ -53,7 +51,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       };
       calls = Promise.race([all, sleep(ms, stop.signal)]).then(end, end);
     },
-    /** Signs out by `leave`, then waits for the calls. While that lasts, further calls return the same promise. */
+    /** Calls `leave`, and resolves when all last calls have ended. Until then, further calls of `once` return the same promise. */
     once(leave: () => void): Promise<void> {
       leaving ??= (async () => {
         leave();
@@ -70,7 +68,7 @@ type Service = Pick<Settings, 'baseUrl' | 'clientId'>;
 const markOf = ({ baseUrl, clientId }: Service): string =>
   `secure-uploader:signed-out:${baseUrl} ${clientId}`;
 
-/** Marks that could not be stored: the storage is blocked or full. They last as long as the page. */
+/** Marks that could not be stored, because the storage is blocked or full. They are lost when the page is closed. */
 const unstored = new Set<string>();
 
 /** True after a sign-out from this service in this browser, until the next sign-in. */
@@ -83,7 +81,7 @@ export function hasSignedOut(service: Service): boolean {
   }
 }
 
-/** Sets or removes the mark. */
+/** Sets or removes the mark of a sign-out. */
 export function markSignedOut(service: Service, isOut: boolean): void {
   const mark = markOf(service);
   unstored.delete(mark);

@@ -1,11 +1,11 @@
-// The times of a session, and the pauses between tries.
+// The deadlines and delays of a sign-in session.
 
 import { AUTH_TIMES, type AuthTimes } from '../core/auth-times.ts';
 import type { Settings } from '../core/config.ts';
 
 export { AUTH_TIMES, type AuthTimes };
 
-/** A pause: `toldMs`, or a doubling time with a jitter of a fifth, so that many clients do not return at once. */
+/** The delay before a retry: `toldMs`, or exponential backoff with 20 % jitter, so that many clients do not return at once. */
 export const coolMs = (toldMs: number | undefined, count: number, times: AuthTimes): number =>
   toldMs ?? Math.min(times.coolMaxMs, times.coolBaseMs * 2 ** count) * (0.8 + Math.random() * 0.4);
 

@@ -1,5 +1,5 @@
-// Reads the answers to credentials and challenges. A word that is missing from the tables never means success; an adapter
-// translates those of other services.
+// Reads the responses to credentials and challenges. A word that is not in the tables never means success. If a service uses other
+// words, the page's adapter translates them.
 
 import type { ErrorCode } from '../core/errors.ts';
 import { readExpiry } from './bearer.ts';
@@ -14,11 +14,11 @@ type Event = Extract<
   | { readonly error: Failure }
   | { readonly type: 'established' | 'denied' | 'expired' }
 >;
-/** An answer as an event, with its challenge token and code. */
+/** A response as an event, with its challenge token and code. */
 export type Reading = { readonly token?: string; readonly code?: string } & Event;
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Words of `status` and `error`. */
+/** Meanings of the words in `status` and `error`. */
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     locked: 'locked',
@@ -35,7 +35,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     established: 'established',
   }),
 );
-/** Words of `next_step`. */
+/** Meanings of the words in `next_step`. */
 const NEXT_WORDS: ReadonlyMap<string, string> = new Map([
   ...WORDS,
   ['authorize', 'established'],
@@ -47,7 +47,7 @@ const ORDER: readonly string[] = ['passkey', 'push', 'totp', 'email', 'sms', 're
 const SHORTEST_POLL_MS = 1000;
 const STARTED_BY_ITSELF = new Set(['totp', 'recovery', 'code']);
 
-/** `MFA_REQUIRED`, `mfa-required` and `mfaRequired` are the same word. */
+/** Turns `MFA_REQUIRED`, `mfa-required` and `mfaRequired` into the same word. */
 export const normalize = (word: unknown): string =>
   typeof word === 'string' ? word.toLowerCase().replace(/[^a-z0-9]/g, '') : '';
 
@@ -60,7 +60,7 @@ const count = (value: unknown): number | undefined => {
 const defined = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never;
 
-/** The methods of an answer that this form supports. */
+/** Returns the methods in a response that the form supports, in the order of `ORDER`. */
 export function readMethods(list: unknown, canUsePasskey: boolean): Method[] {
   const methods = (Array.isArray(list) ? list : []).slice(0, 50).flatMap((entry: unknown): Method[] => {
     const { id: named, type, label, hint } = record(typeof entry === 'string' ? { id: entry } : entry);
@@ -100,7 +100,7 @@ export interface ReadOptions {
   readonly canUsePasskey: boolean;
 }
 
-/** Reads an answer other than a pause (429). If its words contradict each other, the stricter meaning counts. */
+/** Reads any response except those that `isPause` recognizes. If its words contradict each other, the stricter meaning counts. */
 export function readAnswer(step: Step, status: number, body: unknown, how: ReadOptions): Reading {
   if (status >= 500) return { type: 'failed', error: { code: 'service-failed', status } };
   const answer = record(body);

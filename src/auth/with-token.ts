@@ -9,9 +9,9 @@ import { record } from './post.ts';
 export interface TokenHooks {
   readonly keeper: Keeper;
   readonly brakes: Brakes;
-  /** Waits for a token that can be used. */
+  /** Resolves with a usable token. Waits for sign-in if necessary. */
   readonly obtain: (signal: AbortSignal) => Promise<string>;
-  /** Called when the service asks for a stronger proof, with its `WWW-Authenticate` header. */
+  /** Called with the `WWW-Authenticate` header if the service demands stronger authentication. */
   readonly onStepUp: (header: string) => void;
 }
 
@@ -36,7 +36,7 @@ export function createWithToken(settings: Settings, hooks: TokenHooks): WithToke
         if (keeper.value() !== undefined && keeper.value() !== token) continue;
         hasRenewed = true;
         keeper.reject(token);
-        // RFC 9470, if the page can read the header.
+        // RFC 9470; works only if the page can read the header.
         const asked = String(record(error.cause).wwwAuthenticate);
         if (asked.includes('insufficient_user_authentication')) onStepUp(asked);
       }
