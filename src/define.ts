@@ -1,5 +1,5 @@
 /**
- * The only module with a side effect: registers `<secure-uploader>`, unless the page has already done so.
+ * Registers `<secure-uploader>`, unless the page has already done so.
  *
  * @example
  * ```ts

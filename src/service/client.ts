@@ -1,4 +1,4 @@
-// The calls to the service. Each is one request with a token; its answer is validated. Nothing is retried here.
+// The calls to the service. Each sends one request with a token and validates the response. Nothing is retried here.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -30,12 +30,13 @@ import {
 const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 /**
- * The upload operations. They reject with the signal's reason, or with `UploaderError`:
- * - `token-rejected` (its `status` is 401; a readable `WWW-Authenticate` is in `cause`), `forbidden` (401 with
- *   `insufficient_scope`, 403, and 404 or 410 on opening),
- * - `session-expired` (404, 410), `name-taken` (409 on opening), `file-too-large` (413 on opening),
- * - `upload-refused` with `status`: 400, 413, 422 and every other 4xx; a retry would fail again,
- * - `rate-limited` (429, 503) and `service-failed` (408, 5xx), with `retryAfterMs` if it is known,
+ * Creates the upload operations. They reject with the signal's reason, or with one of these `UploaderError`s:
+ * - `token-rejected` (401; if the page can read `WWW-Authenticate`, it is in `cause`),
+ * - `forbidden` (401 with `insufficient_scope`, 403, and 404 or 410 when opening a session),
+ * - `session-expired` (404, 410),
+ * - `name-taken` (409) and `file-too-large` (413), both only when opening a session,
+ * - `upload-refused` (every other 4xx, with its `status`): a retry would fail again,
+ * - `rate-limited` (429, 503) and `service-failed` (408, other 5xx), with `retryAfterMs` if it is known,
  * - `bad-response`, `network`, `offline`, `timeout`, `bad-config`.
  */
 export function createCalls(settings: Settings, withToken: WithToken, options: HttpOptions = {}): Calls {
@@ -66,7 +67,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           token,
           headers: inSession(session),
           body: presignBody(chunks, profile),
-          // A URL with a signed security token has about 3 KiB, and a batch has many.
+          // The response has a URL for each chunk; a URL with a signed security token has about 3 KiB.
           maxBytes: 2 ** 20 + chunks.length * 16_384,
           signal,
         };
@@ -117,16 +118,16 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
 
 export interface PostAnswer {
   readonly status: number;
-  /** Parsed JSON; `undefined` if the answer was not JSON. */
+  /** Parsed JSON; `undefined` if the response is not JSON. */
   readonly body: unknown;
-  /** From `Retry-After` or the body, milliseconds, without a limit. */
+  /** From `Retry-After` or the body, milliseconds, without an upper limit. */
   readonly retryAfterMs?: number;
   readonly wwwAuthenticate?: string;
 }
 
 /**
- * Posts JSON to a sign-in operation. Resolves for every status; rejects with the signal's reason, or with `network`, `offline`,
- * `timeout`, `bad-response` (too big) or `bad-config` (the address is not allowed).
+ * Posts JSON to a sign-in operation. Resolves for every status. Rejects with the signal's reason, or with `network`, `offline`,
+ * `timeout`, `bad-response` (too large) or `bad-config` (the URL is not allowed).
  */
 export type Post = (
   path: string,
@@ -138,7 +139,7 @@ export type Post = (
   },
 ) => Promise<PostAnswer>;
 
-/** It has no bearer. A request with one among its `headers` goes below the base URL only. */
+/** Creates a `Post` that does not add the bearer. If `headers` contains it, only URLs below the base URL are allowed. */
 export function createPost(
   settings: Pick<Settings, 'baseUrl' | 'authHeader'>,
   { timeoutMs = 30_000 }: HttpOptions = {},
@@ -147,7 +148,7 @@ export function createPost(
     const url = resolveUrl(settings.baseUrl, path);
     const names = Object.keys(headers).map((name) => name.toLowerCase());
     const isPrivileged = names.includes('authorization') || names.includes(settings.authHeader.toLowerCase());
-    // A path must stay below the base URL. An absolute address was written by the page, so it may lead elsewhere.
+    // A path must stay below the base URL. An absolute URL comes from the page's settings, so it may lead elsewhere.
     const isFree = path.includes('://') && !isPrivileged;
     if (!(isFree ? isSafeUrl(settings.baseUrl, url) : isBelow(settings.baseUrl, url))) {
       throw new UploaderError(

@@ -1,5 +1,5 @@
-// Makes all requests to the service, and is the only module that adds the bearer. It limits the address, the time and the size of
-// the answer.
+// Sends all requests to the service, and is the only module that adds the bearer. It limits where a request goes, how long it
+// takes, and the size of the response.
 
 import type { Settings } from '../core/config.ts';
 import { isLoopback } from '../core/config.ts';
@@ -14,7 +14,7 @@ export interface ServiceRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** The largest answer that is read, in bytes. Default 1 MiB. */
+  /** Rejects a larger response, bytes. Default 1 MiB. */
   readonly maxBytes?: number;
   readonly signal: AbortSignal;
 }
@@ -23,40 +23,40 @@ export interface Answer {
   readonly status: number;
   /** The URL without its query. */
   readonly address: string;
-  /** The parsed JSON; `undefined` if the answer was empty or not JSON. */
+  /** The parsed JSON; `undefined` if the body is empty or not JSON. */
   readonly body: unknown;
-  /** Empty, or white space only. */
+  /** True if the body is empty or only white space. */
   readonly isEmpty: boolean;
-  /** Not case-sensitive. `null` if the header is missing, or not exposed to pages. */
+  /** Returns a header; `name` is not case-sensitive. `null` if the header is missing, or not exposed to pages. */
   header(name: string): string | null;
 }
 
 export interface HttpOptions {
-  /** From the first byte sent to the last byte read, milliseconds; longer for a long body. Default 30 s. */
+  /** Limit from the first byte sent to the last byte read, milliseconds; extended for a large request body. Default 30 s. */
   readonly timeoutMs?: number | undefined;
-  /** Aborts when the network changes: the connections of running requests are dead then. */
+  /** Returns a signal that aborts when the network changes, because the connections of running requests are then dead. */
   readonly connectionChange?: () => AbortSignal;
 }
 
 /**
- * Sends a request and reads the whole answer. Rejects with the signal's reason, or with `UploaderError`: `bad-config`
- * (not below the base URL: nothing is sent), `network`, `offline`, `timeout`, `bad-response` (too big).
+ * Sends a request and reads the whole response. Rejects with the signal's reason, or with `UploaderError`: `bad-config` (the URL is
+ * not below the base URL, and nothing was sent), `network`, `offline`, `timeout`, `bad-response` (too large).
  */
 export type Send = (request: ServiceRequest) => Promise<Answer>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 2 ** 20;
-/** The slowest rate at which a body is expected to be sent beside uploads, bytes per millisecond. */
+/** Extends the timeout: the lowest expected rate for a request body while uploads are running, bytes per millisecond. */
 const SLOWEST_BODY = 32;
 
-/** For all calls below `/files`; only these get tokens. */
+/** Creates the function that sends the upload operations. No other requests get a token. */
 export function createSend(
   settings: Pick<Settings, 'baseUrl' | 'authHeader' | 'authScheme'>,
   { timeoutMs = TIMEOUT_MS, connectionChange }: HttpOptions = {},
 ): Send {
   return async ({ method, path, token, headers, body, maxBytes, signal }) => {
     const url = resolveUrl(settings.baseUrl, path);
-    // Also without a bearer: the session header is secret, too.
+    // Checked even without a token, because the session header is secret, too.
     if (!isBelow(settings.baseUrl, url))
       throw new UploaderError('bad-config', `${path} is not below base-url`);
     const allHeaders = new Headers(headers);
@@ -80,7 +80,7 @@ interface ExchangeOptions {
   readonly connectionChange?: AbortSignal | undefined;
 }
 
-/** As `Send`, for an address that the caller has checked, and without a bearer. */
+/** Like `Send`, but without a bearer, and for a URL that the caller has checked. */
 export async function exchange(
   url: URL,
   init: { readonly method: string; readonly headers: Headers; readonly credentials: RequestCredentials },
@@ -105,7 +105,7 @@ export async function exchange(
     const response = await fetch(url, {
       ...init,
       ...(body === undefined ? {} : { body: text }),
-      // A cache mode would prevent Chromium from caching preflights.
+      // `cache` is not set: it would prevent Chromium from caching preflights.
       redirect: 'error',
       referrerPolicy: 'no-referrer',
       signal: stop.signal,
@@ -129,7 +129,7 @@ export async function exchange(
   }
 }
 
-/** A request without a readable answer: network errors, CORS, redirects and resets look the same to a page. */
+/** Returns the error for a request without a readable response. Network, CORS and redirect errors look the same to a page. */
 export function networkError(cause: unknown): UploaderError {
   return navigator.onLine === false
     ? new UploaderError('offline', 'the browser is offline', { cause })
@@ -140,7 +140,7 @@ function setHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.set(name, value);
   } catch {
-    // Without the cause: its message repeats the value, which is the token.
+    // No `cause`: its message contains the token.
     throw new UploaderError('bad-config', `the token cannot go into the header "${name}"`);
   }
 }
@@ -173,7 +173,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** `path` may be absolute, or a path below `baseUrl` with or without a leading slash. Throws `bad-config`. */
+/** Resolves an absolute URL, or a path below `baseUrl` with or without a leading slash. Throws `bad-config`. */
 export function resolveUrl(baseUrl: string, path: string): URL {
   try {
     return new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`);
@@ -182,7 +182,7 @@ export function resolveUrl(baseUrl: string, path: string): URL {
   }
 }
 
-/** True for the base URL and addresses below it, however a server decodes `%2e`, `%2f` and `\`. */
+/** True if `url` is the base URL or below it, no matter how the server decodes `%2e`, `%2f` and `\`. */
 export function isBelow(baseUrl: string, url: URL): boolean {
   const base = new URL(baseUrl);
   if (url.origin !== base.origin || url.origin === 'null' || url.username || url.password) return false;
@@ -192,7 +192,7 @@ export function isBelow(baseUrl: string, url: URL): boolean {
   return rest !== undefined && !/(?:^|[/\\])\.{1,2}(?:[/\\;]|$)|\\/.test(rest);
 }
 
-// Also for dots that are encoded repeatedly; `undefined` if it cannot be decoded, or not in a few rounds.
+// Decodes a path that may be encoded repeatedly. `undefined` if it is malformed, or encoded more than four times.
 function decodeFully(path: string): string | undefined {
   let decoded = path;
   for (let round = 0; round < 5; round += 1) {
@@ -207,7 +207,7 @@ function decodeFully(path: string): string | undefined {
   return undefined;
 }
 
-/** `https`; `http` only to loopback, and only if the base URL is on loopback. */
+/** True for https, and for http if both `url` and the base URL are on loopback. */
 export function isSafeUrl(baseUrl: string, url: URL): boolean {
   if (url.protocol === 'https:') return true;
   return url.protocol === 'http:' && isLoopback(url.hostname) && isLoopback(new URL(baseUrl).hostname);
@@ -215,7 +215,10 @@ export function isSafeUrl(baseUrl: string, url: URL): boolean {
 
 const MAX_WAIT_MS = 5 * 60_000;
 
-/** `Retry-After` in milliseconds, at most `longestMs`. An HTTP date is compared to the answer's `Date`, if that is readable. */
+/**
+ * Converts `Retry-After` to milliseconds, at most `longestMs`. An HTTP date is compared with the response's `Date`, or with the
+ * local clock if that header is not readable.
+ */
 export function readRetryAfterMs(
   value: string | number | null | undefined,
   date: string | null,
@@ -228,7 +231,7 @@ export function readRetryAfterMs(
   return Number.isFinite(waitMs) ? Math.min(Math.max(waitMs, 0), longestMs) : undefined;
 }
 
-/** Epoch milliseconds of an HTTP date. */
+/** Converts an HTTP date to epoch milliseconds. */
 export function readDateMs(date: string | null): number | undefined {
   const ms = date === null ? Number.NaN : Date.parse(date);
   return Number.isNaN(ms) ? undefined : ms;

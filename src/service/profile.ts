@@ -1,4 +1,5 @@
-// Defaults for the open points of the interface, and the page's overrides. docs/service.md lists the points by number.
+// Defaults for the points that the interface of the service leaves open, and the page's overrides. docs/service.md numbers the
+// points.
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -18,7 +19,7 @@ const DEFAULTS = {
   statuses: {},
 } as const satisfies Profile;
 
-/** A field that is `undefined` gets its default. */
+/** Adds the defaults, also for fields that are `undefined`. */
 export function fillProfile(profile: Profile): FullProfile {
   const set = Object.entries(profile).filter(([, value]) => value !== undefined);
   return Object.freeze({ ...DEFAULTS, ...Object.fromEntries(set) });
@@ -33,7 +34,7 @@ export function askProfile<T>(name: keyof Profile, fn: () => T): T {
   }
 }
 
-/** The meanings of statuses (U12). */
+/** What an HTTP status means (U12). */
 export type Meaning = NonNullable<Profile['statuses']>[number];
 
 const MEANINGS: Readonly<Record<number, Meaning>> = {

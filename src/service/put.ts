@@ -1,4 +1,5 @@
-// Sends the bytes of a chunk to its presigned URL, without bearer, cookies or session. By XHR, since fetch reports no progress.
+// Sends the bytes of a chunk to its presigned URL, without bearer, cookies or session header. Uses XHR, because `fetch` does not
+// report upload progress.
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -10,27 +11,29 @@ export interface PutOptions {
   readonly baseUrl: string;
   /** The PUT fails after this time without progress, milliseconds. Default 30 s. A call may override it. */
   readonly stallMs?: number;
-  /** The page's meanings of statuses (U7a). */
+  /** What statuses mean, if the page overrides the default (U7a). */
   readonly statuses?: Profile['putStatuses'];
 }
 
 const STALL_MS = 30_000;
 const MAX_ANSWER_BYTES = 65_536;
-// Browsers send only six requests to a host at once; the others wait without progress, and have not stalled.
+// Multiplies `stallMs` until the first byte: browsers send only six requests to a host at once. The others wait, but have not
+// stalled.
 const PATIENCE_BEFORE_FIRST_BYTE = 4;
-// All bytes are in the system's network buffer or at the store; neither reports progress.
+// Multiplies `stallMs` after the last byte: the bytes are in the system's network buffer or at the storage, without progress
+// events.
 const PATIENCE_FOR_ANSWER = 2;
-/** Longer timeouts than this, milliseconds, are only for bytes that are expected to take so long. */
+/** The longest timeout by multiplication, milliseconds. Only a longer `stallMs` exceeds it. */
 const MOST_PATIENCE_MS = 120_000;
 
 /**
- * The function rejects with the signal's reason, or with one of these `UploaderError`s, after which a new ticket may help:
- * `upload-refused` (4xx, or a redirect), `ticket-expired` (403 or 410 after the ticket's time), `hash-mismatch` (reported by
- * the store), `rate-limited` (429, 503), `service-failed` (408, 5xx), `upload-stalled`, `network` (perhaps an expired URL) and
- * `offline`.
+ * Creates the function that sends a chunk. It rejects with the signal's reason, or with one of these `UploaderError`s, after which
+ * a new ticket may help: `upload-refused` (4xx, or a redirect), `ticket-expired` (403 or 410 after the URL expired),
+ * `hash-mismatch` (reported by the storage), `rate-limited` (429, 503), `service-failed` (408, other 5xx), `upload-stalled`,
+ * `network` (perhaps an expired URL) and `offline`.
  */
 export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses = {} }: PutOptions): Put {
-  /** The storage uses HTTP/2 or later. */
+  /** True once the storage is known to use HTTP/2 or later. */
   let isShared = false;
   return (upload, body, { signal, onProgress, onMultiplexed, stallMs = usualStallMs }) =>
     new Promise<void>((resolve, reject) => {
@@ -65,7 +68,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       };
       xhr.upload.onload = () => hasSign(times(PATIENCE_FOR_ANSWER));
       xhr.onprogress = ({ loaded }) => {
-        // Only the status matters; the body must not fill the page's memory.
+        // Only the status is needed. A large body must not fill the page's memory.
         if (loaded > MAX_ANSWER_BYTES) settle(errorOf(xhr, upload, statuses));
         else hasSign(stallMs);
       };
@@ -80,7 +83,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       xhr.open(upload.method, upload.url);
       xhr.withCredentials = false;
       for (const [name, value] of Object.entries(upload.headers)) xhr.setRequestHeader(name, value);
-      // The type of a Blob would be sent as a Content-Type that is not signed.
+      // `slice` removes the Blob's type, which the browser would send as a Content-Type that is not signed.
       xhr.send(body.type === '' ? body : body.slice(0, body.size));
       watch().catch(() => undefined);
 
@@ -95,7 +98,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
     });
 }
 
-/** The protocol is known only for storages that send `Timing-Allow-Origin`. */
+/** True if the request used HTTP/2 or later. Known only if the storage sends `Timing-Allow-Origin`. */
 const isMultiplexed = (url: string): boolean =>
   performance
     .getEntriesByName(new URL(url).href, 'resource')

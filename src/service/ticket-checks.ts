@@ -16,7 +16,8 @@ export interface TicketRules {
 }
 
 /**
- * The URL without its fragment. Throws `bad-response` if bytes may not go there, and `bad-config` if the page's settings forbid it.
+ * Returns the URL without its fragment. Throws `bad-response` if the URL is not valid or not secure, and `bad-config` if
+ * `upload-origins` does not allow its origin.
  */
 export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {
   let url: URL;
@@ -38,15 +39,15 @@ export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: Ticket
   return url.href;
 }
 
-/** `PUT` or `POST`, by default PUT. Throws `bad-response`. */
+/** Returns `PUT` (the default) or `POST`. Throws `bad-response` for other methods. */
 export function checkMethod(value: unknown): 'PUT' | 'POST' {
-  // Not converted: an object from the wire may have a `toString` that is not a function.
+  // `String(value)` would throw for JSON such as `{"toString": 1}`.
   const method = typeof value === 'string' ? value.toUpperCase() : (value ?? 'PUT');
   if (method === 'PUT' || method === 'POST') return method;
   throw new UploaderError('bad-response', 'an upload URL wants a method other than PUT and POST');
 }
 
-// Set by the browser, which rejects them from a page; signers list them because they are signed.
+// The browser sets these headers, and pages cannot. Tickets may list them because they are part of the signature.
 const SENT_ANYWAY = new Set(['host', 'content-length']);
 
 const FORBIDDEN = new Set([
@@ -77,7 +78,7 @@ const FORBIDDEN = new Set([
   'x-service-uploadsession',
 ]);
 
-/** The headers of a ticket, with names in lower case. Throws `bad-response` if one of them must not be sent. */
+/** Returns the headers of a ticket, with names in lower case. Throws `bad-response` if one of them must not be sent. */
 export function checkHeaders(value: unknown, { authHeader }: TicketRules): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -105,7 +106,7 @@ function checkHeader(name: string, value: unknown, authHeader: string): string {
       `an upload wants the header "${name.slice(0, 64)}", which may not be sent`,
     );
   }
-  // No line breaks above all, which would start another header.
+  // Above all, rejects line breaks, which would start another header.
   if (typeof value !== 'string' || value.length > MAX_VALUE || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
     throw new UploaderError(
       'bad-response',
@@ -116,8 +117,9 @@ function checkHeader(name: string, value: unknown, authHeader: string): string {
 }
 
 /**
- * The remaining lifetime of a presigned URL in milliseconds, by `X-Amz-Date` + `X-Amz-Expires` or `Expires` (epoch seconds).
- * `undefined` if it is unknown, or has ended: the URL is new, so one of the two clocks is wrong, and the PUT decides.
+ * Returns the remaining lifetime of a presigned URL in milliseconds, from `X-Amz-Date` and `X-Amz-Expires`, or from `Expires`
+ * (epoch seconds). `undefined` if it is unknown, or if a new URL seems to have expired: then a clock is wrong, and only the PUT
+ * shows whether the URL works.
  */
 export function lifetimeOf(url: string, nowMs: number): number | undefined {
   const query = new Map([...new URL(url).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
@@ -130,7 +132,10 @@ export function lifetimeOf(url: string, nowMs: number): number | undefined {
   return expires && /^\d{9,11}$/.test(expires) ? positive(Number(expires) * 1000 - nowMs) : undefined;
 }
 
-/** Milliseconds until a time: ISO 8601 (UTC without a zone), or epoch seconds or milliseconds. */
+/**
+ * Returns the milliseconds until a time: ISO 8601 (UTC if it has no time zone), epoch seconds, or epoch milliseconds. `undefined`
+ * if it is not valid or has passed.
+ */
 export function lifetimeUntil(value: unknown, nowMs: number): number | undefined {
   if (typeof value === 'number') return positive((value < 1e11 ? value * 1000 : value) - nowMs);
   if (typeof value !== 'string') return undefined;

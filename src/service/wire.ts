@@ -1,4 +1,4 @@
-// Names and shapes of the service's interface; the only module with snake_case. Writes request bodies and validates answers.
+// Creates request bodies and validates responses. Only this module contains the field names (snake_case) of the upload operations.
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -15,7 +15,7 @@ import {
   type TicketRules,
 } from './ticket-checks.ts';
 
-/** The header with the upload session (U1). */
+/** The header that identifies the upload session (U1). */
 export const SESSION_HEADER = 'x-service-uploadsession';
 
 const MAX_TEXT = 16_384;
@@ -24,13 +24,16 @@ const MAX_DEBUG_INFO = 500;
 type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-/** An own field, never an inherited one (`constructor`, `__proto__`). */
+/** Returns an own field, never an inherited one (`constructor`, `__proto__`). */
 const field = (value: unknown, name: string): unknown =>
   isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= MAX_TEXT ? value : undefined;
 
-/** Body of `POST /files/uploadsession`. The name is in NFC, since macOS writes NFD. Throws `bad-config`. */
+/**
+ * Returns the body of `POST /files/uploadsession`. Converts the name to NFC, because macOS uses NFD. Throws `bad-config` if
+ * `sessionFields` throws.
+ */
 export function sessionBody(
   {
     parentId,
@@ -42,12 +45,12 @@ export function sessionBody(
 ): unknown {
   const own = { parent_id: parentId, file_name: fileName.normalize('NFC'), file_size: fileSize };
   if (!sessionFields || !file) return own;
-  // Here, what is no JSON is an error of the page's function.
+  // Converted inside `askProfile`, so that a result that is not JSON is reported as an error of `sessionFields`.
   const more = askProfile('sessionFields', () => JSON.parse(JSON.stringify(sessionFields(file))) as object);
   return { ...more, ...own };
 }
 
-/** The session in the answer of `POST /files/uploadsession` (U1). Throws `bad-response`. */
+/** Reads the session from the response to `POST /files/uploadsession` (U1). Throws `bad-response`. */
 export function readSession(answer: Answer, profile: FullProfile): Session {
   const { body } = answer;
   const sessionId = text(field(body, 'session_id'));
@@ -66,7 +69,7 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
   return { sessionId, header: value as string, chunkSizeBytes };
 }
 
-/** A hash in the notation of the service (U5); ours is lower-case hex. */
+/** Converts a hash from lower-case hex to the encoding of the service (U5). */
 export function encodeHash(hash: string, encoding: FullProfile['hashEncoding']): string {
   if (encoding === 'hex') return hash;
   const bytes = (hash.match(/../g) ?? []).map((pair) => String.fromCharCode(Number.parseInt(pair, 16)));
@@ -74,7 +77,7 @@ export function encodeHash(hash: string, encoding: FullProfile['hashEncoding']):
   return encoding === 'base64' ? base64 : base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** Body of `POST /files/uploadsession/chunks`; `sizes` only if the profile asks for it (U19). */
+/** Returns the body of `POST /files/uploadsession/chunks`, with `sizes` only if the profile asks for them (U19). */
 export function presignBody(
   chunks: readonly { hash: string; sizeBytes: number }[],
   profile: FullProfile,
@@ -83,7 +86,10 @@ export function presignBody(
   return profile.sendSizes ? { hashes, sizes: chunks.map(({ sizeBytes }) => sizeBytes) } : { hashes };
 }
 
-/** Tickets by hash, for exactly `hashes` (U2-U4, U7, U8). Throws `bad-response`, or `bad-config` (`upload-origins`). */
+/**
+ * Reads one ticket for each of `hashes` (U2-U4, U7, U8) and returns them by hash. Throws `bad-response`, or `bad-config` if
+ * `upload-origins` does not allow a URL.
+ */
 export function readTickets(
   answer: Answer,
   hashes: readonly string[],
@@ -165,7 +171,7 @@ function readLifetimeMs(
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** Body of the commit (U10): both lists in chunk order. */
+/** Returns the body of the commit (U10). Both lists are in chunk order. */
 export function commitBody(
   { hashes, receipts }: { readonly hashes: readonly string[]; readonly receipts: readonly string[] },
   { hashEncoding }: FullProfile,
@@ -173,7 +179,10 @@ export function commitBody(
   return { hashes: hashes.map((hash) => encodeHash(hash, hashEncoding)), receipts };
 }
 
-/** A 2xx answer to a commit: JSON or empty. Anything else comes from a proxy: throws `bad-response`. */
+/**
+ * Returns the JSON of a 2xx response to a commit; `undefined` if it is empty. Throws `bad-response` for any other content, which
+ * comes from a proxy.
+ */
 export function readCommitted(answer: Answer): unknown {
   if (answer.body === undefined && !answer.isEmpty) {
     throw badResponse(answer, 'the answer to a commit is no JSON');
@@ -182,7 +191,8 @@ export function readCommitted(answer: Answer): unknown {
 }
 
 /**
- * The hashes that are missing by a 409 on commit; `undefined` if it names none. Throws `bad-response` for a hash that was not sent.
+ * Returns the hashes that a 409 response to a commit lists as missing; `undefined` if it lists none. Throws `bad-response` for a
+ * hash that was not sent.
  */
 export function readMissing(
   answer: Answer,
@@ -199,16 +209,16 @@ export function readMissing(
   return [...new Set(named as string[])];
 }
 
-/** Some statuses have another meaning for each operation. */
+/** The operation that failed: the meaning of some statuses depends on it. */
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel';
 
-/** `Retry-After` or `retry_after` in the body, at most `longestMs`. */
+/** Returns `Retry-After`, or `retry_after` from the body, in milliseconds and at most `longestMs`. */
 export function readPauseMs(answer: Answer, longestMs?: number): number | undefined {
   const told = answer.header('Retry-After') ?? field(answer.body, 'retry_after');
   return readRetryAfterMs(typeof told === 'number' ? told : text(told), answer.header('Date'), longestMs);
 }
 
-/** The error for an answer other than 2xx (U12, U15). See `Calls` in `client.ts` for the codes. */
+/** Returns the error for a response other than 2xx (U12, U15). `createCalls` in `client.ts` lists the codes. */
 export function readRefusal(answer: Answer, operation: Operation, profile: FullProfile): UploaderError {
   const { status } = answer;
   const retryAfterMs = readPauseMs(answer);
@@ -216,7 +226,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const details = { status, ...(debugInfo === undefined ? {} : { debugInfo }) };
   const waiting = retryAfterMs === undefined ? details : { ...details, retryAfterMs };
   const says = `the service answered ${status} to ${operation}`;
-  // Errors of the service itself have `debuginfo`.
+  // The service's own errors have `debuginfo`. Without it, the URL may be wrong.
   if ((status === 404 || status === 405) && debugInfo === undefined)
     warnOnceHere(`${says}: is ${answer.address} right, as base-url and the path have it?`);
   switch (meaningOf(status, profile.statuses)) {
@@ -225,7 +235,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
     case 'forbidden':
       return new UploaderError('forbidden', says, details);
     case 'gone':
-      // There is no session yet; the user cannot see the folder.
+      // When opening a session, this means that the user cannot see the folder.
       return new UploaderError(operation === 'open' ? 'forbidden' : 'session-expired', says, details);
     case 'too-large':
       return operation === 'open'
