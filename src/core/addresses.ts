@@ -1,4 +1,4 @@
-// Validation of the addresses in settings: https, or http on loopback.
+// Validates the URLs in settings: https, or http on loopback.
 
 import { UploaderError } from './errors.ts';
 
@@ -34,7 +34,10 @@ export function readBaseUrl(value: string | undefined): string {
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
-/** Returns the origins of a list. Throws `bad-config` for an invalid entry: an empty list would allow every origin. */
+/**
+ * Parses a list of origins. Throws `bad-config` for an invalid entry: skipping it could leave an empty list, which allows all
+ * origins.
+ */
 export function readOrigins(list: string | readonly string[] = []): readonly string[] {
   const entries = typeof list === 'string' ? list.split(/[\s,]+/) : list;
   return Object.freeze(entries.filter(Boolean).map(readOrigin));

@@ -6,35 +6,42 @@ export const AUTH_TIMES = {
   hostMs: 60_000,
   silentMs: 10_000,
   popupMs: 300_000,
-  /** How often the window is checked, and how long its answer is awaited after it was closed. */
+  /** Interval at which the window is checked. */
   closedPollMs: 200,
+  /** How long to wait for a response after the window was closed. */
   closedGraceMs: 1_500,
-  /** Timeout for leaving the page in redirect mode, and lifetime of the stored transaction. */
+  /** Timeout for leaving the page in redirect mode. */
   redirectMs: 30_000,
+  /** Lifetime of an authorization request that redirect mode has stored. */
   transactionMs: 600_000,
-  /** Timeout of a request, and of a challenge. */
+  /** Timeout of a request. */
   requestMs: 30_000,
+  /** Timeout of a challenge. */
   challengeMs: 300_000,
   pollMs: 4_000,
   lockMs: 15_000,
-  /** On sign-out: timeout of canceling the uploads with the old token, and again of the call to `logout-path`. */
+  /** Timeout of each step of a sign-out: canceling uploads with the old token, then the call to `logout-path`. */
   lastCallsMs: 5_000,
+  /** Lifetime of a token without a credible expiry. */
   assumedLifetimeMs: 300_000,
   /** A token is renewed at most this long before it expires. */
   leadMs: 60_000,
+  /** Shortest time between two renewals. */
   brakeMs: 30_000,
+  /** After `brakeCount` renewals in this time without a successful call, the user has to sign in. */
   brakeWindowMs: 300_000,
   brakeCount: 3,
-  /** How often the token is checked while it is used, and how long after the last call it counts as used. */
+  /** Interval at which the token is checked while it is in use. */
   checkMs: 15_000,
+  /** How long after the last call the token counts as in use. */
   workMs: 60_000,
-  /**
-   * Longest delay after which a code is sent again; longest total of delays in a row; first and longest delay if the service names
-   * none.
-   */
+  /** Longest delay after which the same code is sent again. */
   resendMs: 30_000,
+  /** Longest sum of delays in a row; after that, the user has to sign in. */
   coolCapMs: 300_000,
+  /** First delay if the service names none. */
   coolBaseMs: 2_000,
+  /** Longest delay if the service names none. */
   coolMaxMs: 60_000,
 };
 

@@ -12,9 +12,9 @@ export interface ChangeMap {
   /** Ids of the rejections that were removed. */
   'rejections-dismissed': { readonly ids: readonly string[] };
   'file-removed': { readonly id: FileId; readonly name: string };
-  /** The file was moved before `beforeId`, or to the end. */
+  /** The file was moved before `beforeId`, or to the end if that is absent. */
   'file-moved': { readonly id: FileId; readonly beforeId?: FileId };
-  /** The new name on the service. */
+  /** `name` is the new name on the service. */
   'file-renamed': { readonly id: FileId; readonly name: string };
   /** `resumedBytes` were stored by an earlier run. */
   'upload-started': { readonly id: FileId; readonly chunkCount: number; readonly resumedBytes: number };
@@ -25,7 +25,7 @@ export interface ChangeMap {
   'upload-completed': CompletedDetail;
   'upload-failed': ErrorSnapshot & { readonly id: FileId; readonly name: string };
   'upload-canceled': { readonly id: FileId; readonly name: string };
-  /** No upload is left that runs or will run without the user. */
+  /** No upload is running or will start without the user. */
   'uploads-finished': {
     readonly doneCount: number;
     readonly failedCount: number;
@@ -49,7 +49,7 @@ export interface ChangeMap {
     readonly skipped: boolean;
   };
   'auth-changed': { readonly state: AuthState; readonly previous: AuthState };
-  /** A token is needed. Call `respondWith` with it, or a promise of it, while the event is dispatched. */
+  /** A token is needed. Call `respondWith` synchronously in the listener, with the token or a promise for it. */
   'auth-required': {
     readonly reason: 'first' | 'expired' | 'rejected';
     readonly respondWith: (token: Promise<TokenInput> | TokenInput) => void;
@@ -81,11 +81,11 @@ export interface CompletedDetail {
   readonly chunks: readonly { readonly index: number; readonly hash: string; readonly receipt: string }[];
   readonly sentBytes: number;
   readonly skippedBytes: number;
-  /** Since the first run of this visit started. */
+  /** Time since the first run on this page started. */
   readonly durationMs: number;
-  /** Absent if the session header is the id itself, which is secret then. */
+  /** Absent if the session header is the session id, because the id is then secret. */
   readonly sessionId?: string;
-  /** The JSON that the commit answered; present if `commitPath` is set. */
+  /** The JSON of the response to the commit; present if `commitPath` is set. */
   readonly commit?: unknown;
 }
 

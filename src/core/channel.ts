@@ -1,6 +1,9 @@
 // A channel to the other tabs of this origin.
 
-/** Returns `undefined` if the browser has no channels, or refuses them (Firefox with blocked cookies throws). */
+/**
+ * Opens a `BroadcastChannel`. Returns `undefined` if the browser does not support or allow it (Firefox throws if cookies are
+ * blocked).
+ */
 export function openChannel(name: string): BroadcastChannel | undefined {
   try {
     return new BroadcastChannel(name);

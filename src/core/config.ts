@@ -9,25 +9,30 @@ import type { AuthMode, HashAlgorithm, SessionFile } from './types.ts';
 
 export { isLoopback } from './addresses.ts';
 
-/** How the service fills the open points of the interface (docs/service.md). `service/profile.ts` has the defaults. */
+/**
+ * Settings for the points that the interface of the service leaves open (docs/service.md). `service/profile.ts` has the defaults.
+ */
 export interface Profile {
-  /** Returns the value of `x-service-uploadsession` (U1), from the body of the answer and its header of that name, if readable. */
+  /**
+   * Returns the value of `x-service-uploadsession` (U1). `header` is the header of that name in the response; `null` if not
+   * readable.
+   */
   sessionHeader?: (answer: { body: Readonly<Record<string, unknown>>; header: string | null }) => string;
-  /** Returns the chunk size in bytes that the service chose; `undefined` for the setting `chunkSize` (U6a). */
+  /** Returns the chunk size that the service chose, in bytes; `undefined` to use the setting `chunkSize` (U6a). */
   chunkSize?: (answer: { body: Readonly<Record<string, unknown>> }) => number | undefined;
-  /** Returns fields to add to the body that opens a session; those of the interface cannot be replaced (U21). */
+  /** Returns additional fields for the request that opens a session. They cannot replace the fields of the interface (U21). */
   sessionFields?: (file: SessionFile) => Readonly<Record<string, unknown>>;
-  /** Returns the key of a hash in `chunks` (U2). */
+  /** Returns the key of a hash in `chunks` of the presign response (U2). */
   chunkKey?: (hash: string, position: number) => string;
-  /** The meaning of a hash without an entry (U3). */
+  /** What it means if the presign response has no entry for a hash (U3). */
   missingChunk?: 'error' | 'stored';
-  /** Returns true if an entry means that the service has the chunk (U4). */
+  /** Returns true if an entry means that the service already has the chunk (U4). */
   storedChunk?: (entry: Readonly<Record<string, unknown>>) => boolean;
   /** Encoding of hashes in requests (U5). */
   hashEncoding?: 'hex' | 'base64' | 'base64url';
   /** Returns headers for the PUT, in addition to those of the entry (U7). */
   putHeaders?: (hash: string, entry: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
-  /** Meanings of statuses of the PUT that differ from the default (U7a). `stored`: the bytes are stored. */
+  /** What statuses of the PUT mean, if that differs from the default (U7a). `stored`: the bytes are stored. */
   putStatuses?: Readonly<Record<number, 'stored' | 'retry' | 'slow-down' | 'refused'>>;
   /** Returns the lifetime of an upload URL in seconds; `undefined` if it is unknown (U8). */
   urlLifetime?: (url: string, entry: Readonly<Record<string, unknown>>) => number | undefined;
@@ -35,17 +40,19 @@ export interface Profile {
   emptyFile?: 'session' | 'refuse';
   /** What is sent as `file_name` (U17). */
   fileName?: 'name' | 'path';
-  /** Returns true for an answer to the commit that is not final, as 202 is: the commit is repeated until another answer (U10a). */
+  /**
+   * Returns true if the service is still completing the file, as with 202. The commit is then repeated until it is complete (U10a).
+   */
   commitPending?: (answer: { status: number; body: unknown }) => boolean;
   /** Adds `sizes` (bytes, in the order of `hashes`) to the presign request (U19). */
   sendSizes?: boolean;
-  /** Meanings of statuses of the upload operations that differ from the default (U12). */
+  /** What statuses of the upload operations mean, if that differs from the default (U12). */
   statuses?: Readonly<
     Record<number, 'retry' | 'slow-down' | 'token' | 'forbidden' | 'gone' | 'refused' | 'too-large'>
   >;
 }
 
-/** Called when a token is needed. `signal` aborts when it is no longer needed. */
+/** Returns the user's token, or a promise for it. `signal` aborts when the token is no longer needed. */
 export type GetToken = (
   reason: 'first' | 'expired' | 'rejected',
   signal: AbortSignal,
@@ -61,7 +68,7 @@ export function parseBytes(text: string | number): number | undefined {
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : undefined;
 }
 
-/** Called with a message for the developer of the page. */
+/** Reports a problem to the developer of the page. */
 export type Warn = (message: string) => void;
 
 /** Parses the value of a setting; `undefined` means unset. `warn` prepends the attribute and its value. */
@@ -72,7 +79,7 @@ const unparsed =
   (value) =>
     value ?? fallback;
 
-/** Text whose empty string means unset. */
+/** Text; an empty string means unset. */
 const text =
   <Default>(fallback: Default): Read<string, string | Default> =>
   (value) =>
@@ -117,8 +124,8 @@ const acceptList: Read<string, string> = (value = '', warn) => {
 };
 
 /**
- * What the value decides. Uploads whose `service` and `sign-in` settings are equal share one service client; clients whose
- * `sign-in` settings are equal share one sign-in session. An `upload` setting belongs to the upload or to the list.
+ * What a setting applies to: `upload` settings apply to one upload or to the list. Uploads whose `service` and `sign-in` settings
+ * are equal share one service client. Clients whose `sign-in` settings are equal share one sign-in session.
  */
 type Scope = 'upload' | 'service' | 'sign-in';
 
@@ -157,20 +164,20 @@ const SETTINGS = {
   chunkSize: setting('upload', bytes('auto'), 'chunkSizeBytes'),
   concurrency: setting('upload', count(64, 'auto')),
   batchSize: setting('upload', count(10_000, 64)),
-  /** Limit for all uploads together, bytes a second. */
+  /** Limit for all uploads together, bytes per second. */
   throttle: setting('upload', bytes(Number.POSITIVE_INFINITY), 'throttleBytesPerSecond'),
   hash: setting('service', oneOf<HashAlgorithm>('sha-256', 'blake3')),
   manual: setting('upload', unparsed<boolean>(false)),
   noResume: setting('upload', unparsed<boolean>(false)),
-  /** Saves small files until they are uploaded, so that they resume after a reload without picking them again. */
+  /** Saves small files until they are uploaded, so that they resume after a reload without being picked again. */
   keepFiles: setting('upload', unparsed<boolean>(false)),
-  /** Saved uploads expire after this time without a stored chunk. */
+  /** A saved upload expires if no further chunk is stored for this many days. */
   keepDays: setting(
     'upload',
     (value: number | string | undefined, warn) => count(3650, 7)(value, warn) * 24 * 3_600_000,
     'keepMs',
   ),
-  /** What to do if the folder has a file of that name. */
+  /** What to do if the folder already has a file with the same name. */
   onConflict: setting('upload', oneOf('fail', 'rename')),
   workerUrl: setting('service', text(undefined)),
   sessionPath: setting('service', text('/files/uploadsession')),
@@ -191,7 +198,7 @@ const SETTINGS = {
 type Schema = typeof SETTINGS;
 type NameOf<K extends keyof Schema> = Exclude<Schema[K]['as'], undefined>;
 
-/** Settings as a page sets them, as attributes or properties. Unset means the default. */
+/** Settings as a page sets them, as attributes or properties. Unset ones get their default. */
 export type SettingsInput = { [K in keyof Schema]?: Parameters<Schema[K]['read']>[0] };
 
 /** Parsed settings: valid, complete and frozen. Sizes in bytes, times in milliseconds. */

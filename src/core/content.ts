@@ -1,9 +1,9 @@
-// Comparison of settings by content: pages often create equal objects for each rendering.
+// Compares settings by content, because pages often create equal objects with each rendering.
 
 const functionIds = new WeakMap<object, number>();
 let functionCount = 0;
 
-/** Equal for values with equal content. Functions are equal only if they are identical. */
+/** Returns a string that is the same for values with equal content. Functions are equal only if they are identical. */
 export const contentOf = (value: unknown): string =>
   JSON.stringify(value, (_name, part: unknown) => {
     if (typeof part !== 'function') return part;

@@ -1,4 +1,4 @@
-// The error class, and one row for each of its codes. Other errors are wrapped in it where they occur.
+// The error class, and one row for each of its codes. Other errors are wrapped in this class where they occur.
 
 /** How an error is handled. The text for users is in `src/ui/messages.ts`. */
 interface CodeFacts {
@@ -7,9 +7,9 @@ interface CodeFacts {
    * would refuse a repeated call. `user`: only the user can retry. `never`: the file or the page has to change first.
    */
   readonly retry: 'automatic' | 'put-only' | 'user' | 'never';
-  /** Reduces the number of upload slots. */
+  /** If true, the error reduces the number of upload slots. */
   readonly isCongestion?: true;
-  /** If a call of an upload session fails with it, the session is lost. */
+  /** If true, an upload session is lost when one of its calls fails with this error. */
   readonly endsSession?: true;
 }
 
@@ -82,13 +82,13 @@ export const canRetry = (code: ErrorCode): boolean => codeFacts(code).retry !== 
 
 export interface ErrorDetails {
   readonly cause?: unknown;
-  /** HTTP status, if there was an answer. */
+  /** HTTP status, if there was a response. */
   readonly status?: number;
   readonly fileId?: string;
   readonly chunkIndex?: number;
   /** From `Retry-After`, milliseconds. */
   readonly retryAfterMs?: number;
-  /** `debuginfo` of the service, for developers. */
+  /** `debuginfo` from the service's response, for developers. */
   readonly debugInfo?: string;
 }
 

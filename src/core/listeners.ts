@@ -1,6 +1,6 @@
 // A set of listeners.
 
-/** An error of a listener goes to `reportError`, as with event listeners; the others are called nevertheless. */
+/** If a listener throws, the error goes to `reportError`, and the other listeners are still called. */
 export class Listeners<T> {
   readonly #all = new Set<{ readonly listener: (value: T) => void }>();
   #isTelling = false;
@@ -16,7 +16,7 @@ export class Listeners<T> {
     return () => this.#all.delete(own);
   }
 
-  /** Calls the listeners after the current task, once for all calls made in it. */
+  /** Calls the listeners in a microtask: once, with the first value, for all calls made before it. */
   tellSoon(value: T): void {
     if (this.#isTelling) return;
     this.#isTelling = true;

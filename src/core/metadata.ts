@@ -4,7 +4,7 @@ import type { Metadata } from './types.ts';
 
 const MAX_BYTES = 4096;
 
-/** A copy; `undefined` if the value is no JSON object or too large. */
+/** Returns a copy of the value; `undefined` if it is not a JSON object or too large. */
 export function copyOfMetadata(value: unknown): Metadata | undefined {
   try {
     const text = JSON.stringify(value);

@@ -1,9 +1,9 @@
-// The name of a file on the service if its own name is taken (`on-conflict="rename"`).
+// Finds another name for a file if its own name is taken on the service (`on-conflict="rename"`).
 
 import { UploaderError } from './errors.ts';
 import type { Calls } from './types.ts';
 
-/** After this many names the upload fails with `name-taken`. */
+/** The upload fails with `name-taken` if this many names are taken. */
 const MAX_NAMES = 50;
 
 /** The next name to try: `report (2).pdf` after `report.pdf`, then `report (3).pdf`. In a path, only the last part changes. */
@@ -15,11 +15,11 @@ export function nextName(name: string): string {
   return `${plain} (${Number(count) + 1})${name.slice(end)}`;
 }
 
-/** The path of a file, which ends with `name` if that is not the file's own name. */
+/** Returns `path` with `name` as its last part; unchanged if `name` is the file's own name. */
 export const pathUnder = (name: string, ownName: string, path: string): string =>
   name === ownName ? path : path.slice(0, path.lastIndexOf('/') + 1) + name;
 
-/** Calls whose `openSession` uses the first free name. `onRenamed` is called with it if it is not the file's own. */
+/** Returns calls whose `openSession` tries names until one is free. Calls `onRenamed` with the name if it is not the file's own. */
 export function renaming(calls: Calls, onRenamed: (name: string) => void): Calls {
   return {
     ...calls,

@@ -11,7 +11,7 @@ export type Phase =
   | 'failed'
   | 'canceled';
 
-/** Why an upload is paused. `user` and `needs-file` end by the user; the others may end without the user. */
+/** Why an upload is paused. Only the user can end `user` and `needs-file`; the others may end automatically. */
 export type PauseReason =
   | 'user'
   | 'offline'

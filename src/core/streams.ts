@@ -38,7 +38,7 @@ export async function* mapAhead<T, R>(
     if (done) isEnded = true;
     else {
       const result = fn(value);
-      // A later result may reject while an earlier one is awaited; it is thrown in its turn.
+      // A result may reject while an earlier one is awaited. The error is thrown when the consumer reaches that result.
       result.catch(() => undefined);
       results.push(result);
     }
@@ -63,7 +63,7 @@ export async function* withLulls<T>(
   try {
     for (;;) {
       const next = iterator.next();
-      // It may reject while `undefined` is being consumed; it is thrown in its turn.
+      // The item may reject while the consumer handles `undefined`. The error is thrown after that.
       next.catch(() => undefined);
       const isThere = await Promise.race([next.then(() => true), nextTask().then(() => false)]);
       if (!isThere) yield undefined;
@@ -77,8 +77,8 @@ export async function* withLulls<T>(
 }
 
 /**
- * Reads `source` ahead of the consumer by at most `limit` items. `onHungry` is called with true when the consumer starts to wait
- * for an item, and with false when it has got it. An error of the source is thrown in its turn.
+ * Reads `source` ahead of the consumer by at most `limit` items. Calls `onHungry(true)` when the consumer starts to wait for an
+ * item, and `onHungry(false)` when the wait ends. An error of the source is thrown after the items that were read before it.
  */
 export async function* readAhead<T>(
   source: AsyncIterable<T>,
@@ -131,9 +131,9 @@ export async function* readAhead<T>(
 }
 
 /**
- * Awaits `admit` for one item after the other, and calls `fn` with each admitted item at once; yields the results in any order.
- * Only one item waits for `admit`, which so limits how fast the source is read. An error of `fn` is thrown at once; an error of the
- * source is thrown after the results of all admitted items.
+ * Awaits `admit` for one item at a time, calls `fn` with each admitted item without waiting for the others, and yields the results
+ * as they arrive. `admit` limits how fast the source is read: the next item is read when `admit` has resolved. An error of `fn` is
+ * thrown at once; an error of the source or of `admit` is thrown after the results of all admitted items.
  */
 export async function* mapUnordered<T, A, R>(
   source: AsyncIterable<T>,

@@ -11,13 +11,13 @@ export interface PickedFile {
   readonly file: File;
   /** Path from the picked folder, with `/`; for a single file, its name. */
   readonly relativePath: string;
-  /** Saved, so that the upload can resume on a later visit without picking the file again (Chromium only). */
+  /** Saved with the upload, which can then resume on a later visit without picking the file again (Chromium only). */
   readonly handle?: FileSystemFileHandle;
-  /** For `profile.sessionFields`. At most 4 kB as JSON. Copied when the file is added, and saved with the upload. */
+  /** Passed to `profile.sessionFields`. At most 4096 bytes as JSON. Copied when the file is added, and saved with the upload. */
   readonly metadata?: Metadata | undefined;
 }
 
-/** A JSON object of the page. */
+/** A JSON object that the page defines. */
 export type Metadata = Readonly<Record<string, unknown>>;
 
 /** The file for which a session is opened; the parameter of `profile.sessionFields`. */
@@ -35,24 +35,23 @@ export interface SessionFile {
 
 /**
  * A part of a file. Each stage adds a field and passes the chunk on: `hash` adds `hash` (and `body`, if memory allows), `presign`
- * adds
- * `ticket`, `upload` adds `receipt`.
+ * adds `ticket`, `upload` adds `receipt`.
  */
 export interface Chunk {
   readonly index: number;
   /** Offset in the file, in bytes. */
   readonly start: number;
   readonly sizeBytes: number;
-  /** Saved by an earlier run when the chunk was stored. Used only if the bytes still have this hash. */
+  /** What an earlier run saved when the chunk was stored. Used only if the bytes still have this hash. */
   readonly recorded?: { readonly hash: string; readonly receipt: string };
   /** Hash of the bytes, lower-case hex. */
   readonly hash?: string;
   /** The bytes that were hashed, if the memory budget of the page allows. */
   readonly body?: Blob;
   readonly ticket?: Ticket;
-  /** Present when the chunk is stored: its PUT was answered 2xx, or the service has its bytes. */
+  /** Present when the chunk is stored: its PUT succeeded, or the service already had the bytes. */
   readonly receipt?: string;
-  /** True if the bytes did not have to be sent: the service had them, also from an equal chunk of this file. */
+  /** True if the bytes did not have to be sent: the service already had them, perhaps from an equal chunk of this file. */
   readonly skipped?: boolean;
 }
 
@@ -60,18 +59,21 @@ export type HashedChunk = Chunk & { readonly hash: string };
 export type TicketedChunk = HashedChunk & ({ readonly ticket: Ticket } | { readonly receipt: string });
 export type StoredChunk = HashedChunk & { readonly receipt: string };
 
-/** The answer of presigning for one chunk: a receipt and, unless the service has the bytes already, where to send them. */
+/** What presigning returns for one chunk: a receipt and, unless the service already has the bytes, where to send them. */
 export interface Ticket {
   readonly receipt: string;
   readonly upload?: TicketUpload;
-  /** `InFlightChunks.storedCount` when the ticket was requested: the service did not know of chunks stored later. */
+  /**
+   * `InFlightChunks.storedCount` when the ticket was requested. The ticket does not take chunks into account that were stored
+   * later.
+   */
   readonly askedAfter?: number;
 }
 
 export interface TicketUpload {
   readonly url: string;
   readonly method: 'PUT' | 'POST';
-  /** Headers that the service requires, checked against the list of forbidden ones. */
+  /** Headers that the service requires. A ticket with a forbidden header is rejected. */
   readonly headers: Readonly<Record<string, string>>;
   /** When the URL expires, by `performance.now()`; absent if unknown. */
   readonly expiresAtMs?: number;
@@ -84,21 +86,21 @@ export interface Session {
   readonly sessionId: string;
   /** The `x-service-uploadsession` header of all later calls. Secret: it never leaves engine and store. */
   readonly header: string;
-  /** The chunk size that the service chose (`profile.chunkSize`), bytes. Not saved: the record has the size of the plan. */
+  /** The chunk size that the service chose (`profile.chunkSize`), bytes. Not saved here: the record has the chunk size in use. */
   readonly chunkSizeBytes?: number;
 }
 
-/** The answer of the commit. */
+/** The result of a commit. */
 export interface CommitAnswer {
   /** Hashes that the service does not have (409); empty if the commit succeeded. */
   readonly missing: readonly string[];
-  /** The JSON of the answer, on success. */
+  /** The JSON of the response, on success. */
   readonly body?: unknown;
   /** The service has accepted the commit and completes the file later (202). */
   readonly pending?: { readonly retryAfterMs?: number | undefined };
 }
 
-/** The upload operations, with token and validated answers. They reject with `UploaderError` only. */
+/** The upload operations. They add the token, validate the responses, and reject with `UploaderError` or the signal's reason. */
 export interface Calls {
   /** Opens a session in a folder. `fileSize` in bytes. (`POST /files/uploadsession`) */
   openSession(
@@ -110,30 +112,30 @@ export interface Calls {
     },
     signal: AbortSignal,
   ): Promise<Session>;
-  /** Tickets by hash, for exactly these chunks. (`POST /files/uploadsession/chunks`) */
+  /** Resolves with one ticket for each of these chunks, by hash. (`POST /files/uploadsession/chunks`) */
   presign(
     session: Session,
     chunks: readonly { readonly hash: string; readonly sizeBytes: number }[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Ticket>>;
-  /** Present if `commitPath` is set. Hashes and receipts in chunk order. */
+  /** Completes the upload. Hashes and receipts are in chunk order. Present if `commitPath` is set. */
   commit?(
     session: Session,
     proof: { readonly hashes: readonly string[]; readonly receipts: readonly string[] },
     signal: AbortSignal,
   ): Promise<CommitAnswer>;
-  /** Present if `cancelPath` is set: cancels the session. `as` replaces the token of the sign-in session. */
+  /** Cancels the session. `as` supplies the token instead of the sign-in session. Present if `cancelPath` is set. */
   cancel?(session: Session, signal: AbortSignal, as?: WithToken): Promise<void>;
 }
 
-/** Sends the bytes of one chunk to its presigned URL, without token and cookies. Resolves on a 2xx answer. */
+/** Sends the bytes of one chunk to its presigned URL, without token and cookies. Resolves when the bytes are stored. */
 export type Put = (
   upload: TicketUpload,
   body: Blob,
   options: {
     readonly signal: AbortSignal;
     readonly onProgress?: (sentBytes: number) => void;
-    /** Rejects with `upload-stalled` after this time without progress. */
+    /** Rejects with `upload-stalled` after this time without progress, milliseconds. */
     readonly stallMs?: number;
     /** Called after a PUT over HTTP/2 or later, if the storage sends `Timing-Allow-Origin`. */
     readonly onMultiplexed?: () => void;
@@ -146,7 +148,7 @@ export type WithToken = <T>(
   signal: AbortSignal,
 ) => Promise<T>;
 
-/** Hashes the bytes of a slice, not on the page's thread. With `keepBytes`, `body` has the bytes as a Blob. */
+/** Hashes the bytes of a slice, off the main thread. With `keepBytes`, also resolves with the bytes, as `body`. */
 export type HashSlice = (
   slice: Blob,
   options: { readonly keepBytes: boolean; readonly signal: AbortSignal },
@@ -154,7 +156,7 @@ export type HashSlice = (
 
 /** A saved upload. */
 export interface UploadRecord {
-  /** Made of service, client, owner, folder, path and the identity of the file. */
+  /** Composed of service, client, owner, folder, path and the identity of the file. */
   readonly key: string;
   readonly name: string;
   /** The name on the service, if it is not the file's own. */
@@ -186,7 +188,7 @@ export interface UploadRecord {
 
 export type HashAlgorithm = 'sha-256' | 'blake3';
 
-/** One file of the list, frozen. Byte counts are of this file. */
+/** One file of the list, frozen. */
 export type FileSnapshot = FileFacts & FilePhase;
 
 /** A file when it is added to the list. */
@@ -215,10 +217,10 @@ export interface ProgressNumbers {
   readonly remainingMs?: number;
 }
 
-/** What is known of a file in every phase. */
+/** What is known about a file in every phase. */
 export type FileFacts = AddedFile &
   ProgressNumbers & {
-    /** Why the upload is not resumable, or needs its file. */
+    /** Why the upload cannot be resumed, or needs its file. */
     readonly warning?: ErrorCode;
   };
 
@@ -250,7 +252,7 @@ export type FilePhase =
       readonly error?: undefined;
     };
 
-/** An error as the page may see it, without message, URL and body. */
+/** The parts of an error that the page may see: no message, URL or body. */
 export interface ErrorSnapshot {
   readonly code: ErrorCode;
   readonly retryable: boolean;

@@ -2,7 +2,7 @@
 
 import { isRetryable, UploaderError } from './errors.ts';
 
-/** Browsers run a timer with a longer delay at once. */
+/** Browsers run timers with a longer delay immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Resolves after `ms` (at most 24 days). Rejects with the signal's reason. */
@@ -27,7 +27,7 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** As `sleep`, but resolves early when `over` aborts. */
+/** Like `sleep`, but resolves early when `over` aborts. */
 export async function sleepUntil(
   ms: number,
   signal: AbortSignal,
@@ -68,7 +68,7 @@ export async function inSlices<T>(
   }
 }
 
-/** Settles as `promise`, or rejects with the signal's reason if that aborts first. */
+/** Settles like `promise`, or rejects with the signal's reason if the signal aborts first. */
 export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   if (signal.aborted) {
     promise.catch(() => undefined);
@@ -92,7 +92,7 @@ export async function online(signal: AbortSignal): Promise<void> {
   await abortable(isBack, signal).finally(() => stop.abort());
 }
 
-/** Attempts of one request, and the delays between them, in milliseconds. */
+/** How often one request is sent, and the delays between the attempts, in milliseconds. */
 export interface RetryPolicy {
   readonly attempts: number;
   readonly baseMs: number;
@@ -108,7 +108,7 @@ export function backoffMs(attempt: number, policy: RetryPolicy, random: () => nu
 
 /** Delays all requests to one host while its `Retry-After` lasts. */
 export class HostBackoff {
-  /** By `performance.now()`, which does not change with the system clock. */
+  /** A time of `performance.now()`, which does not change with the system clock. */
   #opensAtMs = 0;
 
   backOff(ms: number): void {
@@ -126,7 +126,7 @@ export class HostBackoff {
   }
 }
 
-/** Returns a function that returns the backoff of a URL's origin. */
+/** Returns a function that maps a URL to the backoff of its origin. */
 export function createHostBackoffs(): (url: string) => HostBackoff {
   const backoffs = new Map<string, HostBackoff>();
   return (url) => {
@@ -141,11 +141,11 @@ export interface RetryHooks {
   readonly policy: RetryPolicy;
   readonly backoff: HostBackoff;
   readonly signal: AbortSignal;
-  /** Returns a signal that ends a wait early, when the network changes; called before each wait. */
+  /** Returns a signal that aborts when the network changes, which ends a wait early. Called before each wait. */
   readonly connectionChange?: () => AbortSignal;
-  /** Called before each wait with the time of the next attempt, epoch milliseconds, and with `undefined` after it. */
+  /** Called before each wait with the time of the next attempt, epoch milliseconds, and after the wait with `undefined`. */
   readonly onWait?: (atMs: number | undefined, error: UploaderError | undefined) => void;
-  /** Called with true when the browser is offline, and with false when it is online again; that wait is no attempt. */
+  /** Called with true if the browser is offline, and with false when it is online again. This wait does not count as an attempt. */
   readonly onOffline?: (isOffline: boolean) => void;
   /** Returns true for errors to retry. Defaults to `isRetryable`. */
   readonly isWorthRetrying?: (error: UploaderError) => boolean;
@@ -153,7 +153,7 @@ export interface RetryHooks {
 
 /**
  * Counts the attempts of one request, and waits between them. `again(error)` resolves when the next attempt may start, or rejects
- * with the error if there is none.
+ * with the error if there is no further attempt.
  */
 export class Retries {
   readonly #hooks: RetryHooks;
@@ -185,7 +185,7 @@ export class Retries {
   }
 }
 
-/** Calls `fn` until it succeeds. Rejects with its error if that is not retried, or after the last attempt. */
+/** Calls `fn` until it succeeds. Rejects with the error of `fn` after the last attempt, or if the error must not be retried. */
 export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Promise<T> {
   const retries = new Retries(hooks);
   for (;;) {

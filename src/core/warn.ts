@@ -6,7 +6,7 @@ import type { Warn } from './config.ts';
 export const warnOnConsole = (message: string, ...thrown: unknown[]): void =>
   console.warn(`secure-uploader: ${message}`, ...thrown);
 
-/** Returns a function that warns of each message once. */
+/** Returns a function that writes each message only once. */
 export function warnOnce(warn: Warn = warnOnConsole): Warn {
   const warned = new Set<string>();
   return (message) => {
@@ -16,5 +16,5 @@ export function warnOnce(warn: Warn = warnOnConsole): Warn {
   };
 }
 
-/** Warns of each message once on this page. */
+/** Writes each message only once on this page. */
 export const warnOnceHere: Warn = warnOnce();
