@@ -71,7 +71,7 @@ function authorizeUrl(settings: Settings, params: Readonly<Record<string, string
 }
 
 /**
- * True if these are the parameters of a response to the request with this `state`: each one once, and either a code or an error.
+ * True if these are the parameters of a response to the request with this `state`: each only once, and either a code or an error.
  */
 export function isAnswer(params: unknown, state: string): params is string {
   if (typeof params !== 'string' || params.length > LONGEST_ANSWER) return false;

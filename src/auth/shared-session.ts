@@ -92,7 +92,7 @@ export function createSharedSession(
     },
     onFault: (error, { type }) => {
       globalThis.reportError?.(error);
-      // Another `fault` event would probably throw again, without end.
+      // A second `fault` would probably throw again, without end.
       return type === 'fault' ? undefined : { type: 'fault' };
     },
   });

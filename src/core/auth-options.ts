@@ -64,7 +64,7 @@ export interface AuthOptions {
    * this check. Defaults to `id`.
    */
   readonly sameUserField?: string;
-  /** Set it to true if a hidden frame can see the session of a sign-in window although the service is on another site. */
+  /** Set this if a hidden frame can see the session of a sign-in window although the service is on another site. */
   readonly silentAfterPopup?: boolean;
   /** Sends `code_challenge` with the login, and exchanges a `code` in the response for a token. */
   readonly loginSendsChallenge?: boolean;

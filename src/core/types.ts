@@ -63,10 +63,7 @@ export type StoredChunk = HashedChunk & { readonly receipt: string };
 export interface Ticket {
   readonly receipt: string;
   readonly upload?: TicketUpload;
-  /**
-   * `InFlightChunks.storedCount` when the ticket was requested. The ticket does not take chunks into account that were stored
-   * later.
-   */
+  /** `InFlightChunks.storedCount` when the ticket was requested. The ticket does not reflect chunks that were stored later. */
   readonly askedAfter?: number;
 }
 

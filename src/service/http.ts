@@ -14,7 +14,7 @@ export interface ServiceRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Rejects a larger response, bytes. Default 1 MiB. */
+  /** The largest response that is accepted, bytes. Default 1 MiB. */
   readonly maxBytes?: number;
   readonly signal: AbortSignal;
 }
@@ -46,7 +46,7 @@ export type Send = (request: ServiceRequest) => Promise<Answer>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 2 ** 20;
-/** Extends the timeout: the lowest expected rate for a request body while uploads are running, bytes per millisecond. */
+/** Lowest expected rate for a request body while uploads are running, bytes per millisecond. Extends the timeout. */
 const SLOWEST_BODY = 32;
 
 /** Creates the function that sends the upload operations. No other requests get a token. */

@@ -23,7 +23,7 @@ const PATIENCE_BEFORE_FIRST_BYTE = 4;
 // Multiplies `stallMs` after the last byte: the bytes are in the system's network buffer or at the storage, without progress
 // events.
 const PATIENCE_FOR_ANSWER = 2;
-/** The longest timeout by multiplication, milliseconds. Only a longer `stallMs` exceeds it. */
+/** The factors extend the timeout to at most this, milliseconds. A longer `stallMs` still applies. */
 const MOST_PATIENCE_MS = 120_000;
 
 /**
