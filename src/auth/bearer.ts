@@ -1,4 +1,4 @@
-// Reads tokens, even if the device's clock is wrong, holds the current token, and limits how often it is renewed.
+// Reads tokens (even if the device's clock is wrong), holds the current token, and limits how often it is renewed.
 
 import type { AuthOptions } from '../core/auth-options.ts';
 import { record } from './post.ts';

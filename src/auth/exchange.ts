@@ -16,9 +16,7 @@ export interface ExchangeContext extends CallContext {
 
 const inFlight = new Map<string, Promise<Outcome>>();
 
-/**
- * Exchanges the code for a token. Never rejects. While a code is being exchanged, another call with it returns the same promise.
- */
+/** Never rejects. While a code is being exchanged, another call with the same code returns the same promise. */
 export function redeem(grant: Grant, context: ExchangeContext): Promise<Outcome> {
   const running = inFlight.get(grant.code);
   if (running !== undefined) return running;

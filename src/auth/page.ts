@@ -61,7 +61,7 @@ export const isInteractive = ({ auth }: Settings): boolean => auth !== 'none' &&
 export const isHosted = ({ auth, getToken }: Settings): boolean =>
   auth === 'token' || (auth === 'auto' && getToken !== undefined);
 
-/** How the user signs in if `signIn` does not say it. */
+/** How the user signs in if `signIn` is called without `via`. */
 export function ownWay(settings: Settings, source: AuthModel['source']): EventOf<'sign-in'>['via'] {
   const { auth } = settings;
   if (isHosted(settings) || (auth === 'auto' && source === 'host')) return 'host';

@@ -1,5 +1,5 @@
-// What is kept after a sign-out: the token, for the last calls, a few seconds; and a mark that prevents silent sign-in on all pages
-// of this origin until the user signs in.
+// What is kept after a sign-out: for a few seconds, the token for the last calls; until the next sign-in, a mark that prevents
+// silent sign-in on all pages of this origin.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -19,7 +19,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
 
   async function logOut(): Promise<void> {
     if (!settings.logoutPath) return;
-    // The session's signal would abort the call if the element is removed.
+    // Not the session's signal: that aborts if the element is removed.
     const context = { settings, post, signal: AbortSignal.timeout(ms) };
     const answer = await callService('logout', {}, context).catch(() => undefined);
     if (!answer || answer.status >= 400)
@@ -35,7 +35,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       callers.add(own);
       return () => void callers.delete(own);
     },
-    /** Starts the last calls of all uploaders with `token`, and forgets the token when they have ended. */
+    /** Starts the last calls of all uploaders with `token`, and forgets it when they end or after `ms`. */
     begin(token: string | undefined): void {
       let last = token;
       const stop = new AbortController();
