@@ -1,5 +1,5 @@
-// Announcements for screen readers: totals from time to time in a polite live region, errors immediately in
-// an assertive one. Many files with the same problem are announced together.
+// Announces totals (polite live region) and errors (assertive live region) to screen readers. Errors that come in
+// quick succession are announced together.
 
 import type { Change } from '../core/changes.ts';
 import type { ErrorCode } from '../core/errors.ts';
@@ -11,18 +11,16 @@ import type { Messages } from './messages.ts';
 import { leftOf } from './views/file-row.ts';
 import { refusalOf } from './views/rejections.ts';
 
-/** What the announcer reads from its host when it speaks. */
+/** The parts of the element that the announcer uses. */
 export interface AnnouncerHost {
   readonly snapshot: Snapshot;
   readonly texts: Messages;
   readonly format: Format;
-  /** Called when the texts have changed. */
+  /** Renders changed announcements. */
   requestUpdate(): void;
 }
 
-/**
- * Milliseconds: the interval of totals, and how long errors are collected before they are announced together.
- */
+/** In milliseconds: the interval of totals, and how long errors are collected before they are announced. */
 export interface AnnouncerOptions {
   readonly sumsEveryMs: number;
   readonly gatherMs: number;
@@ -33,8 +31,8 @@ interface Trouble {
   readonly sentence: string;
 }
 
-/** Holds the texts of the two live regions. */
 export class Announcer {
+  /** The current texts of the two live regions. */
   spoken = { polite: '', alert: '' };
   readonly #host: AnnouncerHost;
   readonly #options: AnnouncerOptions;
@@ -49,7 +47,7 @@ export class Announcer {
     this.#options = options;
   }
 
-  /** Called for every change. */
+  /** Announces the change if users need to know about it. */
   onChange(change: Change): void {
     const { texts } = this.#host;
     switch (change.name) {
@@ -68,7 +66,7 @@ export class Announcer {
           this.#say(texts.signInTitle);
         break;
       case 'auth-failed':
-        // The form announces its own.
+        // The sign-in form announces its own errors.
         if (this.#host.snapshot.auth.mode !== 'local') this.#shout(texts[change.detail.code]);
         break;
       case 'upload-failed':
@@ -97,7 +95,7 @@ export class Announcer {
     }
   }
 
-  /** Clears announcements that were meant for another user. */
+  /** Clears all announcements. Call it when the user changes. */
   clear(): void {
     this.#failed = [];
     this.#rejected = [];
@@ -137,7 +135,7 @@ export class Announcer {
     }
   }
 
-  /** Announces the number of errors and the first one, since errors come in bursts. */
+  /** Announces the number of collected errors and the first one, after a short delay. */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;

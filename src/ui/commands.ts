@@ -1,4 +1,4 @@
-// Commands of the buttons: the element's methods, and a few internal ones.
+// What the buttons do: they call public methods of the element, and a few methods of the engine.
 
 import { UploaderError } from '../core/errors.ts';
 import type { Commands } from './views/state.ts';
@@ -16,8 +16,8 @@ export interface CommandEngine {
 }
 
 /**
- * Commands for the views. Ignores `UploaderError`s, which are shown and dispatched already, and rethrows
- * others.
+ * Creates the commands for the views. Ignores `UploaderError`s, which are shown and dispatched elsewhere, and
+ * reports other errors (`reportError`).
  */
 export function createCommands(host: CommandHost, engine: CommandEngine): Commands {
   const run = (promise: Promise<void>): void => {

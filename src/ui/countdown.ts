@@ -1,7 +1,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { sleep } from '../core/wait.ts';
 
-/** Renders its element once a second until the countdown ends. */
+/** Renders its host every second until the countdown ends. */
 export class Countdown implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   #life = new AbortController();
@@ -22,8 +22,8 @@ export class Countdown implements ReactiveController {
   }
 
   /**
-   * Whole seconds until a time (epoch milliseconds), 0 if it has passed or is undefined. Call it while
-   * rendering.
+   * Returns the whole seconds until `atMs` (epoch milliseconds); 0 if that has passed or is not given. Call it
+   * while rendering: it schedules the next rendering.
    */
   secondsUntil(atMs = 0): number {
     const seconds = Math.max(0, Math.ceil((atMs - Date.now()) / 1000));

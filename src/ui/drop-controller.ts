@@ -1,5 +1,5 @@
-// Accepts dropped and pasted files. Also prevents a drop beside the zone from navigating away, which would
-// end all uploads.
+// Accepts dropped and pasted files. Also keeps the browser from opening files that are dropped elsewhere on the
+// page: leaving the page would end all uploads.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
@@ -15,7 +15,7 @@ const NOTHING: Intake = { dragging: false, readingCount: undefined, emptyFolderC
 
 /** Listens on the page while its host is connected. */
 export class DropController implements ReactiveController {
-  /** State of the current drop, for the views. */
+  /** State of the current or last drop, for the views. */
   intake: Intake = NOTHING;
   readonly #host: DropHost;
   readonly #onFiles: (files: readonly PickedFile[]) => void;
@@ -46,13 +46,13 @@ export class DropController implements ReactiveController {
     this.#setDragging(false);
   }
 
-  /** The user changed: discards files that are still being read. */
+  /** Discards files that are still being read. Call it when the user changes. */
   leave(): void {
     this.#generation += 1;
     this.#set(NOTHING);
   }
 
-  /** Handles a sign-out, in this tab or in another. */
+  /** Discards files that are still being read when the user signs out, here or in another tab. */
   onChange(change: Change): void {
     if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.leave();
   }
@@ -69,7 +69,7 @@ export class DropController implements ReactiveController {
   };
 
   readonly #onDragLeave = (event: DragEvent): void => {
-    // Moving between inner elements fires `dragleave` too; only leaving the host counts.
+    // `dragleave` also fires when the pointer moves between inner elements. Only leaving the host counts.
     const isInside = event.relatedTarget instanceof Node && this.#host.contains(event.relatedTarget);
     if (!isInside) this.#setDragging(false);
   };
@@ -81,7 +81,7 @@ export class DropController implements ReactiveController {
     this.#read(event.dataTransfer);
   };
 
-  /** The browser would open a file that is dropped elsewhere, in place of the page. */
+  /** Keeps the browser from opening a file that is dropped elsewhere on the page. */
   readonly #onStray = (event: DragEvent): void => {
     this.#setDragging(this.intake.dragging && event.composedPath().includes(this.#host));
     const [target] = event.composedPath();

@@ -1,5 +1,5 @@
-// Connects the element with the engine: creates the engine when it is first needed, passes settings,
-// dispatches changes as events and throttles rendering.
+// Connects the element with the engine: creates the engine on first use, passes settings to it, dispatches its
+// changes as events and throttles rendering.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
@@ -16,7 +16,7 @@ export interface EngineHost extends ReactiveControllerHost, HTMLElement, Setting
   readonly engineOptions?: UploaderOptions | undefined;
 }
 
-/** Small files change the list hundreds of times a second, faster than anyone can read. */
+/** Minimum time between renderings, ms: with small files, the list can change hundreds of times per second. */
 const RENDER_EVERY_MS = 100;
 
 const EMPTY: Snapshot = Object.freeze<Snapshot>({
@@ -34,7 +34,7 @@ const EMPTY: Snapshot = Object.freeze<Snapshot>({
   auth: { state: 'signed-out', mode: 'auto', required: false },
 });
 
-/** Owns the engine of one element. `watchers` are called with each change before its event is dispatched. */
+/** Owns the engine of one element. Passes each change to the `watchers` before it dispatches the event. */
 export class EngineController implements ReactiveController {
   /** True while the settings are invalid. */
   isMisconfigured = false;
@@ -62,19 +62,19 @@ export class EngineController implements ReactiveController {
     return this.#uploader?.snapshot ?? EMPTY;
   }
 
-  /** The parsed settings, if they are valid. */
+  /** The parsed settings; `undefined` while there is no engine. */
   get settings(): Settings | undefined {
     return this.#uploader?.settings;
   }
 
-  /** The limits for files, which are also shown before there is an engine. */
+  /** The limits for files. Available even while there is no engine. */
   get fileRules(): FileRules {
     return this.settings ?? readFileRules(readSettings(this.#host));
   }
 
   /**
-   * Applies changed settings to files that are added later. Waits until there is a `base-url`. `isTokenSet`
-   * is true if the page has set `getToken`, which may then be called again after a sign-out.
+   * Passes changed settings to the engine; creates the engine once `baseUrl` is set. With `isTokenSet` (the page
+   * has just set `getToken`), allows calling `getToken` again after a sign-out.
    */
   configure(isTokenSet: boolean): void {
     this.isMisconfigured = false;
@@ -84,7 +84,7 @@ export class EngineController implements ReactiveController {
       if (isTokenSet) this.uploader.allowSignIn();
       else void this.uploader;
     } catch {
-      // Already logged.
+      // `#heed` has logged the error.
     }
   }
 
@@ -104,7 +104,7 @@ export class EngineController implements ReactiveController {
     this.#uploader?.restore();
   }
 
-  /** An element that is only moved is connected again before the next task and keeps running. */
+  /** Suspends the engine, but only in the next task: an element that is just moved is connected again by then. */
   hostDisconnected(): void {
     this.#removal = new AbortController();
     sleep(0, this.#removal.signal).then(
@@ -129,7 +129,7 @@ export class EngineController implements ReactiveController {
     return uploader;
   }
 
-  /** Shows that the settings are invalid, and logs the reason once. */
+  /** Calls `read`. If that throws, shows that the settings are invalid, logs the message if it is new, and rethrows. */
   #heed<T>(read: () => T): T {
     try {
       return read();
@@ -143,7 +143,7 @@ export class EngineController implements ReactiveController {
     }
   }
 
-  /** Returns false if the page prevented the event. */
+  /** Dispatches an event. Returns false if the page called `preventDefault()`. */
   #dispatch(name: string, detail: object, cancelable = false): boolean {
     Object.freeze(detail);
     return this.#host.dispatchEvent(
@@ -151,7 +151,7 @@ export class EngineController implements ReactiveController {
     );
   }
 
-  /** Renders in the next frame, or later if the last rendering was recent. */
+  /** Schedules a rendering: in the next frame, or later if the last one was less than 100 ms ago. */
   #render(): void {
     if (this.#isRendering) return;
     this.#isRendering = true;

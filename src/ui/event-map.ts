@@ -1,9 +1,9 @@
-// Types of all events, for `addEventListener`.
+// The types of all events, for `addEventListener`.
 
 import type { ChangeMap } from '../core/changes.ts';
 import type { SecureUploader } from './secure-uploader.ts';
 
-/** A file that is about to be added. */
+/** Detail of `file-add`: the file that is about to be added. */
 export interface FileAddDetail {
   readonly name: string;
   readonly relativePath: string;
@@ -11,9 +11,9 @@ export interface FileAddDetail {
   readonly type: string;
 }
 
-/** Sign-in is about to leave the page. */
+/** Detail of `auth-redirect`. */
 export interface AuthRedirectDetail {
-  /** Number of unfinished files, which the user would have to choose again. */
+  /** Number of unfinished files, which the user may have to choose again after the redirect. */
   readonly openCount: number;
 }
 

@@ -1,4 +1,4 @@
-// Keeps the keyboard focus: if the focused button is removed, the nearest remaining button is focused.
+// Keeps the keyboard focus: when the focused button is removed, focuses the nearest remaining button.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 
@@ -52,8 +52,8 @@ export class FocusController implements ReactiveController {
   }
 
   /**
-   * When the user returns to the page, the sign-in window was probably closed: focuses the button to
-   * continue.
+   * Focuses the panel that offers to open the sign-in window again. Called when the user returns to the page, since
+   * the window was probably closed then.
    */
   readonly #onReturn = (): void => {
     this.#host.renderRoot.querySelector<HTMLElement>('[data-state="popup-lost"]')?.focus();

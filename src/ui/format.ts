@@ -2,7 +2,7 @@
 
 const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
 
-/** Formats for one locale. */
+/** Formatting functions for one locale. */
 export interface Format {
   /** `12.4 MB`, in powers of 1,000 as operating systems show them. */
   size(bytes: number): string;
@@ -16,7 +16,7 @@ export interface Format {
 
 const formats = new Map<string, Format>();
 
-/** Formats for a locale; falls back to English for an unknown tag. */
+/** Returns the formatting functions for a locale; those for English if the tag is invalid. */
 export function createFormat(locale: string): Format {
   const known = formats.get(locale);
   if (known) return known;
@@ -42,7 +42,7 @@ export function createFormat(locale: string): Format {
     return made;
   };
   const sized = (bytes: number, suffix: string): string => {
-    // `Intl` throws for NaN, which would break the whole rendering.
+    // NaN would lead to an invalid unit, for which `Intl` throws.
     const known = bytes > 0 ? bytes : 0;
     const power = known < 1 ? 1 : known < 1000 ? 0 : Math.min(4, Math.floor(Math.log10(known) / 3));
     const value = known / 1000 ** power;

@@ -9,7 +9,6 @@ import type { LoginMessages } from './login-messages.ts';
 import type { SecureUploaderLogin } from './secure-uploader-login.ts';
 import type { Idp } from './views/login.ts';
 
-/** The module that defines the form. */
 export interface LoginHost extends ReactiveControllerHost, HTMLElement {
   readonly snapshot: Snapshot;
   readonly renderRoot: HTMLElement | DocumentFragment;
@@ -19,7 +18,7 @@ export interface LoginHost extends ReactiveControllerHost, HTMLElement {
 
 /** Shows and removes the form of one element. `settings` returns the parsed settings, if they are valid. */
 export class LoginController implements ReactiveController {
-  /** True while the form replaces the panel. */
+  /** True while the form replaces the sign-in panel. */
   isShown = false;
   readonly #host: LoginHost;
   readonly #countdown: Countdown;
@@ -37,7 +36,7 @@ export class LoginController implements ReactiveController {
     host.addController(this);
   }
 
-  /** Seconds until sign-in retries automatically, during a backoff. Read it while rendering. */
+  /** Seconds until sign-in retries automatically; 0 without a backoff. Read it while rendering: it starts a countdown. */
   get pauseInS(): number {
     return this.#countdown.secondsUntil(this.#host.snapshot.auth.retryAtMs);
   }

@@ -12,8 +12,8 @@ export type ErrorMessages = Readonly<Record<ErrorCode, string>>;
  */
 export interface InterfaceMessages {
   /**
-   * BCP 47 language tag of the texts. Numbers, sizes and times are formatted for it, not for the browser's
-   * language.
+   * BCP 47 language tag of the texts. Numbers, sizes and times are formatted for this language, not for the
+   * browser's.
    */
   readonly locale: string;
   readonly label: string;

@@ -1,8 +1,8 @@
-// Opens the browser's file picker. All functions need a user gesture.
+// Opens the browser's file picker. Call all functions in a click or key handler.
 
 import type { PickedFile } from '../core/types.ts';
 
-/** Restrictions on the choice; `accept` as in `<input accept>`. */
+/** Restricts what the user can choose; `accept` as in `<input accept>`. */
 export interface PickOptions {
   readonly multiple?: boolean;
   readonly accept?: string | undefined;
@@ -13,8 +13,9 @@ interface PickerGlobal {
 }
 
 /**
- * Returns files with handles, which allow reading them again after a restart. Returns an empty list if the
- * user cancels, and `undefined` if the picker is not available (other browsers, or frames of another site).
+ * Lets the user choose files, and resolves with them and their handles, which can be saved to read the files again
+ * after a reload. Resolves with an empty list if the user cancels, and with `undefined` if the picker is not
+ * available (only Chromium has it, and not in cross-origin frames).
  */
 export async function pickHandles({
   multiple = false,
@@ -32,7 +33,7 @@ export async function pickHandles({
   }
 }
 
-/** Returns one file, or `undefined` if the user cancels. */
+/** Lets the user choose one file. Resolves with `undefined` if the user cancels. */
 export async function pickFile(): Promise<PickedFile | File | undefined> {
   const held = await pickHandles();
   if (held) return held[0];
@@ -45,7 +46,7 @@ export async function pickFile(): Promise<PickedFile | File | undefined> {
   });
 }
 
-/** The picker requires a MIME type for extensions but ignores which one. */
+/** Converts `accept` for the picker, which requires some MIME type for file extensions but ignores which one. */
 function typesOf(accept: string): readonly { accept: Record<string, string[]> }[] {
   const names = accept.split(',').map((name) => name.trim());
   const types = names.filter((name) => name.includes('/')).map((type) => [type, []]);

@@ -4,12 +4,12 @@ import type { LitElement } from 'lit';
 import type { SettingsInput } from '../core/config.ts';
 import { warnOnceHere } from '../core/warn.ts';
 
-/** The element's properties; null if an attribute was removed. */
+/** The element's properties; `null` after an attribute was removed. */
 export type SettingsHost = {
   readonly [K in keyof SettingsInput]?: SettingsInput[K] | null | undefined;
 };
 
-/** The settings that are set; other properties are ignored by the parser. */
+/** Returns all reactive properties of the element. The parser ignores those that are not settings. */
 export function readSettings(host: SettingsHost & HTMLElement): SettingsInput {
   const { elementProperties } = host.constructor as typeof LitElement;
   const names = [...elementProperties.keys()] as (keyof SettingsInput)[];

@@ -1,5 +1,5 @@
 // The sign-in form as an element: inside an uploader with `auth="local"`, or alone on the service's own page.
-// Input is read on submit and not stored, except the e-mail address.
+// Reads input only on submit, and keeps nothing but the e-mail address.
 
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { AuthOptions, CredentialField } from '../core/auth-options.ts';
@@ -14,9 +14,7 @@ import { type Idp, LOCKED, loginStep } from './views/login.ts';
 
 const PASSWORD: readonly CredentialField[] = [{ name: 'password' }];
 
-/**
- * All elements on the page, oldest first: of those with the same session only the first one shows the form.
- */
+/** All connected elements, oldest first. If several share a session, only the first one shows the form. */
 const shown = new Set<SecureUploaderLogin>();
 let count = 0;
 
@@ -73,7 +71,7 @@ export class SecureUploaderLogin extends LitElement {
   #shownTitle = '';
   #hasFocus = false;
 
-  /** Light DOM, so that password managers can fill the fields. */
+  /** Renders into the light DOM, so that password managers can fill in the fields. */
   protected override createRenderRoot(): HTMLElement {
     const root = this.getRootNode() as Document | ShadowRoot;
     const sheet = login.styleSheet;
@@ -98,7 +96,7 @@ export class SecureUploaderLogin extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues): void {
-    // A button loses the focus while it is disabled during a request.
+    // A button loses the focus when it is disabled during a request.
     this.#hasFocus =
       this.matches(':focus-within') || (this.#hasFocus && document.activeElement === document.body);
     if (!this.isConnected || !(this.settings || this.baseUrl)) return;
@@ -166,8 +164,8 @@ export class SecureUploaderLogin extends LitElement {
   }
 
   /**
-   * Moves the focus to the heading of a new step, or selects the input with an error, if the focus was in the
-   * form.
+   * If the focus was in the form: focuses the heading of a new step, or after an error selects the input to
+   * correct.
    */
   protected override updated(): void {
     const auth = this.#signIn?.session.snapshot;
@@ -207,7 +205,7 @@ export class SecureUploaderLogin extends LitElement {
   readonly #onType = ({ target }: InputEvent): void => {
     const { value, form } = target as HTMLInputElement;
     const { session, form: steps } = this.#signIn as SignIn;
-    // Another account may not be locked, so typing clears the error.
+    // Typing clears this error, since the user may enter another account, which may not be locked.
     if (session.snapshot.error?.code === LOCKED) session.signIn();
     const isWhole = value.replace(/[\s-]/g, '').length === steps.challenge?.codeLength;
     if (isWhole && this.#options.autoSubmitCode === true) form?.requestSubmit();
@@ -219,13 +217,13 @@ export class SecureUploaderLogin extends LitElement {
   };
 }
 
-/** Registers the element, unless it already is. */
+/** Registers the element if it is not registered yet. */
 export function defineLogin(): void {
   if (!customElements.get('secure-uploader-login'))
     customElements.define('secure-uploader-login', SecureUploaderLogin);
 }
 
-/** True if any ancestor frame has another origin, which could cover the form (clickjacking). */
+/** True if any ancestor frame has another origin: such a page could cover the form (clickjacking). */
 function isForeign({ parent }: Window): boolean {
   try {
     return parent.location.origin !== location.origin || (parent !== parent.parent && isForeign(parent));

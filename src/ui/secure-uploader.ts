@@ -1,5 +1,4 @@
-// The element: connects attributes, events and one shadow root with the engine, the controllers and the
-// views.
+// The element: connects its attributes, events and shadow root with the engine, the controllers and the views.
 
 import { LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { property } from 'lit/decorators.js';
@@ -63,13 +62,13 @@ import { WindowController } from './window-controller.ts';
  * @fires {CustomEvent} file-moved - A file was moved in the list, before `beforeId` or to the end.
  * @fires {CustomEvent} file-renamed - A file was renamed because the folder has a file with its name.
  * @fires {CustomEvent} upload-started - An upload started; it may wait for sign-in.
- * @fires {CustomEvent} upload-progress - At most ten times per second and file.
+ * @fires {CustomEvent} upload-progress - An upload progressed; at most ten times per second for each file.
  * @fires {CustomEvent} upload-paused - An upload was paused for the given `reason`.
  * @fires {CustomEvent} upload-resumed - An upload was resumed.
  * @fires {CustomEvent} upload-completed - All chunks are stored and committed. The detail has their hashes and receipts.
  * @fires {CustomEvent} upload-failed - An upload failed for the reason `code`. `retryable` is true if a retry may help.
  * @fires {CustomEvent} upload-canceled - An upload was canceled and its saved progress deleted.
- * @fires {CustomEvent} uploads-finished - No upload is left that continues automatically.
+ * @fires {CustomEvent} uploads-finished - No upload is running or will resume automatically.
  * @fires {CustomEvent} chunk-hashed - A chunk was hashed. Only with `chunk-events`.
  * @fires {CustomEvent} chunk-uploaded - A chunk was stored. Only with `chunk-events`.
  * @fires {CustomEvent} auth-redirect - Before a redirect for sign-in. Cancelable: `preventDefault()` stays on the page.
@@ -85,7 +84,7 @@ import { WindowController } from './window-controller.ts';
  * @csspart notice - What was skipped in the last drop.
  * @csspart rejections - The panel with rejected files.
  * @csspart rejection - One rejected file.
- * @csspart sign-in - The sign-in panel; also its state, such as `prompt` or `popup`, or `login` if it has the form.
+ * @csspart sign-in - The sign-in panel; also its state, such as `prompt` or `popup`, or `login` while it shows the form.
  * @csspart sign-in-text - The text of the sign-in panel.
  * @csspart list-scroller - The scrolling container of the list.
  * @csspart list - The list of files.
@@ -167,14 +166,11 @@ export class SecureUploader extends LitElement {
   @property() concurrency?: number | string | undefined;
   /** Maximum number of chunks in one presign request. */
   @property({ attribute: 'batch-size' }) batchSize?: number | string | undefined;
-  /**
-   * Average bandwidth limit per second for all uploads together, such as `2MB`. Delays chunks; does not slow
-   * down a chunk.
-   */
+  /** Limit for the average bandwidth of all uploads together, per second, such as `2MB`. Each chunk is still sent at full speed. */
   @property() throttle?: number | string | undefined;
   /** Hash algorithm that identifies chunks: `sha-256` or `blake3`. */
   @property() hash?: HashAlgorithm | undefined;
-  /** Uploads start only when `start()` is called. */
+  /** Uploads wait until `start()` is called. */
   @property({ type: Boolean }) manual = false;
   /** Saves no progress, so that uploads can't be resumed after a reload. */
   @property({ type: Boolean, attribute: 'no-resume' }) noResume = false;
@@ -186,8 +182,8 @@ export class SecureUploader extends LitElement {
   /** Days after which the saved progress of an unfinished upload is deleted. */
   @property({ attribute: 'keep-days' }) keepDays?: number | string | undefined;
   /**
-   * If the folder has a file with that name: `fail` offers another name such as `report (2).pdf`, `rename`
-   * uses it.
+   * If the folder already has a file with the same name: `fail` fails the upload and offers another name, such
+   * as `report (2).pdf`; `rename` uses that name automatically.
    */
   @property({ attribute: 'on-conflict' }) onConflict?: 'fail' | 'rename' | undefined;
   /** Prevents adding files. Running uploads continue. */
@@ -218,13 +214,13 @@ export class SecureUploader extends LitElement {
   @property({ attribute: false, hasChanged: () => true }) getToken?: GetToken | undefined;
   /** Returns the folder id for a relative path. Overrides `parent-id`. */
   @property({ attribute: false }) parentFor?: ((relativePath: string) => string) | undefined;
-  /** How the service fills the points that its interface leaves open. */
+  /** Settings for the points that the interface of the service leaves open. */
   @property({ attribute: false }) profile?: Profile | undefined;
   /** Advanced sign-in settings. */
   @property({ attribute: false }) authOptions?: AuthOptions | undefined;
   /** Identity providers offered by the form of `auth="local"`. `federated` ones use the sign-in window. */
   @property({ attribute: false }) idps: readonly Idp[] = [];
-  /** Timeouts, retry policy and `commitDeadlineMs` of the engine. Read once, with the first settings. */
+  /** Timeouts, retry policy and `commitDeadlineMs` of the engine. Read only once, when the engine is created. */
   @property({ attribute: false }) engineOptions?: UploaderOptions | undefined;
   /** Texts that replace the English ones, including those of the sign-in form. */
   @property({ attribute: false }) messages: Partial<Messages & LoginMessages> = {};
@@ -281,19 +277,19 @@ export class SecureUploader extends LitElement {
     else this.renderRoot.querySelector<HTMLInputElement>(`#${kind}`)?.click();
   }
 
-  /** Starts the queued uploads, with `manual`. */
+  /** Starts all uploads that wait because of `manual`. */
   async start(): Promise<void> {
     await this.#engine.uploader.start();
   }
 
-  /** Pauses one upload or all. */
+  /** Pauses one upload; without an id, all uploads. */
   async pause(id?: FileId): Promise<void> {
     await this.#engine.uploader.pause(id);
   }
 
   /**
-   * Resumes one upload or all. If a file of an earlier visit is needed, opens a prompt for it: call it in a
-   * click handler.
+   * Resumes one upload; without an id, all uploads. If the upload needs its file again, opens a prompt for it:
+   * call it in a click handler.
    */
   async resume(id?: FileId): Promise<void> {
     await resume(this.#engine.uploader, id);
@@ -309,24 +305,24 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.prioritize(id);
   }
 
-  /** Cancels one upload or all, and deletes their saved progress. */
+  /** Cancels one upload; without an id, all uploads. Deletes their saved progress. */
   async cancel(id?: FileId): Promise<void> {
     await this.#engine.uploader.cancel(id);
   }
 
-  /** Retries one failed upload or all. `name` renames that file. */
+  /** Retries one failed upload; without an id, all failed uploads. `name` renames the file on the service. */
   async retry(id?: FileId, name?: string): Promise<void> {
     await this.#engine.uploader.retry(id, name);
   }
 
   /**
-   * Removes a file from the list and cancels its upload. Without an id, removes the element, as
-   * `Element.remove()`.
+   * Removes a file from the list, and cancels its upload if it is not done. Without an id, removes the element from
+   * the page, like `Element.remove()`.
    */
   override remove(): void;
   override remove(id: FileId): Promise<void>;
   override remove(id?: FileId): Promise<void> | void {
-    // Rejects like the other methods, instead of throwing, if the settings are invalid.
+    // `async`, to reject instead of throwing if the settings are invalid, like the other methods.
     return id === undefined ? super.remove() : (async () => this.#engine.uploader.remove(id))();
   }
 
@@ -336,8 +332,8 @@ export class SecureUploader extends LitElement {
   }
 
   /**
-   * Starts sign-in, optionally by `popup` or `redirect`. Call it in a click handler, or the browser blocks
-   * the window.
+   * Starts sign-in; `via` overrides `auth`. Call it in a click handler, or the browser blocks the sign-in
+   * window.
    */
   async signIn(via?: 'popup' | 'redirect'): Promise<void> {
     if (!via) this.#login.ask();

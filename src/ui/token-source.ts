@@ -1,5 +1,5 @@
-// Implements the write-only property `token` with `getToken`: returns the token until it is rejected or
-// expires, then waits until the page sets the next one.
+// Implements the write-only property `token` by means of `getToken`: returns the token until it is rejected or
+// expires, then waits until the page sets a new one.
 
 import type { Change, TokenInput } from '../core/changes.ts';
 import type { GetToken } from '../core/config.ts';
@@ -8,7 +8,7 @@ import { abortable } from '../core/wait.ts';
 export class TokenSource {
   #token: TokenInput | undefined;
   #isUsed = false;
-  /** Owner of the token, once known. */
+  /** The owner of the token; empty until `assign()`. */
   #owner = '';
   #onSet = (): void => undefined;
   #next = new Promise<void>((resolve) => {
@@ -30,18 +30,18 @@ export class TokenSource {
     this.#token = undefined;
   }
 
-  /** Handles a sign-out, in this tab or in another. */
+  /** Drops the token when the user signs out, here or in another tab. */
   onChange(change: Change): void {
     if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.clear();
   }
 
-  /** Assigns a new token to the owner; drops the token of another owner. */
+  /** Assigns the token to this owner. Drops it if it belongs to another owner. */
   assign(owner = ''): void {
     if (this.#owner !== '' && this.#owner !== owner) this.clear();
     this.#owner = owner;
   }
 
-  /** Always the same function; resolves when there is a token. */
+  /** The `getToken` for the engine. Waits until there is a token. */
   readonly getToken: GetToken = async (reason, signal) => {
     if (reason !== 'first' && this.#isUsed) this.clear();
     while (this.#token === undefined) await abortable(this.#next, signal);
@@ -50,7 +50,7 @@ export class TokenSource {
   };
 }
 
-/** Takes a token that was set before the element was defined, since it would stay readable. */
+/** Removes and returns a token that was set before the element was defined: as a plain property, it would stay readable. */
 export function takeEarlyToken(host: object): TokenInput | undefined {
   const { value } = Object.getOwnPropertyDescriptor(host, 'token') ?? {};
   if (value !== undefined) delete (host as { token?: unknown }).token;

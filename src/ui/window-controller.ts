@@ -1,19 +1,19 @@
-// Virtual scrolling: renders the visible rows of a long list and a few around them. Measures rendered rows,
-// so that they can have any height, and works whether the list or the page scrolls.
+// Virtual scrolling: renders only the visible rows of a long list and a few around them. Rows can have any height,
+// since rendered rows are measured. Works whether the list or the page scrolls.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { RowRange } from './views/state.ts';
 
 /** Shorter lists are rendered completely. */
 const SHORT = 60;
-/** Overscan at both ends, in pixels. */
+/** Space above and below the visible part in which rows are rendered too, in pixels. */
 const MARGIN = 600;
-/** Estimated height of a row that was not measured yet. */
+/** Estimated height of rows until some are measured, in pixels. */
 const GUESS = 72;
 
 export type WindowHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
 
-/** Returns the range of each rendering, and requests another one when scrolling needs other rows. */
+/** Returns the rows to render, and requests a rendering when scrolling makes other rows visible. */
 export class WindowController implements ReactiveController {
   readonly #host: WindowHost;
   readonly #heights = new Map<string, number>();
@@ -44,7 +44,7 @@ export class WindowController implements ReactiveController {
     this.#frame = 0;
   }
 
-  /** The rows to render now. */
+  /** Returns the rows to render now. */
   rangeOf(ids: readonly string[]): RowRange {
     this.#ids = ids;
     this.#range = ids.length <= SHORT ? { first: 0, last: ids.length, before: 0, after: 0 } : this.#compute();
@@ -65,7 +65,7 @@ export class WindowController implements ReactiveController {
     this.#askAgain();
   }
 
-  /** Measures in the next frame, to avoid a forced layout. */
+  /** Computes the range again in the next frame, to avoid a forced layout. */
   #askAgain(): void {
     this.#frame ||= requestAnimationFrame(() => {
       this.#frame = 0;
@@ -86,12 +86,12 @@ export class WindowController implements ReactiveController {
       if (!end && offset > bottom + MARGIN) end = { last: index, offset };
       offset = next;
     }
-    // After the list became shorter, the scroll position can be beyond its end for one frame.
+    // When the list becomes shorter, the scroll position can be beyond its end for one frame.
     start ??= { first: count - 10, before: offset - 10 * this.#average };
     return { ...start, last: end?.last ?? count, after: end ? offset - end.offset : 0 };
   }
 
-  /** Visible part of the list, in pixels from its start. */
+  /** Returns the visible part of the list, in pixels from its top. */
   #visible(): readonly [top: number, bottom: number] {
     const root = this.#host.renderRoot;
     const list = root.querySelector('.list')?.getBoundingClientRect();

@@ -1,5 +1,5 @@
-// Styles of the sign-in form. It is in the light DOM for password managers, so every rule is scoped to its
-// tag.
+// Styles of the sign-in form. Every rule is scoped to its tag, since the form is in the light DOM (for password
+// managers).
 
 import { css } from 'lit';
 import { buttons } from './controls.ts';

@@ -1,8 +1,8 @@
-// Colors, dimensions and fonts of all other styles. Light or dark follows the page's `color-scheme`.
+// Colors, dimensions and fonts for all other styles. Light or dark mode follows the page's `color-scheme`.
 
 import { css } from 'lit';
 
-/** Public custom properties with their defaults, as short internal names. */
+/** Maps the public custom properties, with their defaults, to short internal names. */
 export const palette = css`
   :host,
   secure-uploader-login {
@@ -22,7 +22,7 @@ export const palette = css`
   }
 `;
 
-/** Global rules. */
+/** The palette, and rules for all elements. */
 export const tokens = css`
   ${palette}
 

@@ -1,4 +1,4 @@
-// The drop zone: large while the list is empty, one line above it afterwards.
+// The drop zone: large while the list is empty, otherwise one line above the list.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Format } from '../format.ts';
@@ -6,7 +6,7 @@ import type { Messages } from '../messages.ts';
 import { uploadIcon } from './icons.ts';
 import type { Commands, Rules, WidgetState } from './state.ts';
 
-/** The drop zone with its buttons, and what was skipped in the last drop. */
+/** The drop zone with its buttons, and a note about what was skipped in the last drop. */
 export function dropZone(state: WidgetState, commands: Commands): TemplateResult {
   const { messages, rules, snapshot, intake, format } = state;
   const { dragging, readingCount, emptyFolderCount, unreadableCount } = intake;
@@ -59,7 +59,7 @@ function hintOf(rules: Rules, messages: Messages, format: Format): string {
     .join(' · ');
 }
 
-/** `image/*,.pdf` as people write it: `image, PDF`. */
+/** Converts an `accept` list for users: `image/*,.pdf` becomes `image, PDF`. */
 export const shownTypes = (accept: string): string =>
   accept
     .split(',')

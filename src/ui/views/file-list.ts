@@ -1,4 +1,4 @@
-// The list of files. Renders the rows near the visible part; two spacers replace the others.
+// The list of files. Renders only the rows in and near the visible part; two spacers replace the others.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';

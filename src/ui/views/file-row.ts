@@ -101,21 +101,21 @@ function statusOf(file: FileSnapshot, path: string, messages: Messages, format: 
   );
 }
 
-/** Joins the non-empty items with dots. */
+/** Renders the non-empty items, separated by dots. */
 export const facts = (
   ...all: readonly { readonly text: string | false; readonly class?: string }[]
 ): TemplateResult =>
   html`<span class="facts">${all.map((fact) => (fact.text ? html`<span class=${fact.class ?? nothing}><bdi>${fact.text}</bdi></span>` : nothing))}</span>`;
 
-/** Time left as text. */
+/** The remaining time as text. */
 export function leftOf(remainingMs: number, messages: Messages, format: Format): string {
   const duration = format.duration(remainingMs);
   return duration === undefined ? messages.soon : messages.left(duration);
 }
 
 /**
- * Two buttons: one to pause, resume or retry, one to cancel or remove. Each keeps its element, so that the
- * focus stays on it when its action changes.
+ * Two buttons: one to pause, resume or retry, and one to cancel or remove. When the action of a button changes,
+ * its DOM element stays the same, so that it keeps the focus.
  */
 function actionsOf(file: FileSnapshot, name: string, messages: Messages, commands: Commands): TemplateResult {
   const { id, phase } = file;

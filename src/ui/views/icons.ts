@@ -1,4 +1,4 @@
-// Icons on a 20-pixel grid, in the text color. Hidden from screen readers, since labels say the same.
+// Icons on a 20-pixel grid, in the text color. Hidden from screen readers, since all buttons have labels.
 
 import { html, type SVGTemplateResult, svg, type TemplateResult } from 'lit';
 

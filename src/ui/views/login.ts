@@ -6,14 +6,14 @@ import type { AuthSnapshot } from '../../core/types.ts';
 import type { Challenge, Method, SignIn } from '../../engine/sign-in.ts';
 import type { LoginMessages } from '../login-messages.ts';
 
-/** An identity provider; `federated` ones have their own sign-in page. */
+/** An identity provider. `federated` ones have their own sign-in page. */
 export interface Idp {
   readonly id: string;
   readonly label: string;
   readonly kind: 'local' | 'federated';
 }
 
-/** State and callbacks of the form, in addition to the commands of the session. */
+/** The state and the callbacks of the form, in addition to the sign-in session. */
 export interface LoginView extends SignIn {
   readonly auth: AuthSnapshot;
   readonly challenge: Challenge | undefined;
@@ -21,10 +21,10 @@ export interface LoginView extends SignIn {
   readonly fields: readonly CredentialField[];
   readonly idps: readonly Idp[];
   readonly email: string;
-  /** Prefix of all ids, since a page can have more than one form. */
+  /** Prefix for the ids of inner elements, since a page can have several forms. */
   readonly id: string;
   readonly isFramed: boolean;
-  /** The sign-in window can replace the form. */
+  /** True if the user can open the sign-in window instead. */
   readonly hasWindow: boolean;
   readonly isPasswordShown: boolean;
   readonly resendInS: number;
@@ -35,10 +35,10 @@ export interface LoginView extends SignIn {
   onToggle(): void;
 }
 
-/** Errors after which the form sends nothing until the input changes. */
+/** The error after which the form sends nothing until the input changes. */
 export const LOCKED = 'account-locked';
 
-/** Errors after which only the sign-in window can continue. */
+/** Errors after which only the sign-in window can help. */
 const WINDOW_HELPS = new Set([
   'step-unsupported',
   'method-unsupported',
@@ -50,7 +50,7 @@ const WINDOW_HELPS = new Set([
 export function loginStep(view: LoginView): TemplateResult {
   const { messages, challenge, auth, coolInS } = view;
   switch (auth.state) {
-    // The form stays during a request, so that focus and input are kept.
+    // The form stays visible during a request, to keep the focus and the input.
     case 'prompt':
     case 'signed-out':
     case 'login':
@@ -74,12 +74,12 @@ export function loginStep(view: LoginView): TemplateResult {
     case 'signed-in':
       return panel(view, messages.done);
     default:
-      // The reason is announced once as an error; the seconds are not announced.
+      // Screen readers announce the error once, but not the seconds.
       return panel(view, messages.busy, coolInS > 0 ? html`<p role="timer">${coolInS} s</p>` : undefined);
   }
 }
 
-/** A step: a focusable heading, the announced error, the content and the other buttons. */
+/** The frame of each step: a focusable heading, the error, the content and buttons for other ways. */
 const panel = (view: LoginView, title: string, content?: TemplateResult): TemplateResult =>
   html`<section aria-labelledby="${view.id}-title">
     <h2 id="${view.id}-title" tabindex="-1">${title}</h2>
@@ -123,8 +123,8 @@ function waysOut(view: LoginView): TemplateResult | typeof nothing {
 }
 
 /**
- * A labeled input, described by the error. The casts are for the template check, which supports fewer values
- * than HTML.
+ * An input with its label; the error is its `aria-describedby`. The casts satisfy the template check, which allows
+ * fewer attribute values than HTML.
  */
 function entry(
   view: LoginView,
@@ -194,7 +194,7 @@ function credential(view: LoginView, field: CredentialField): TemplateResult {
   </div>`;
 }
 
-/** The service's label for a method, or ours. */
+/** The label of a method: the service's, or by default ours. */
 const nameOf = ({ messages }: LoginView, method?: Method): string =>
   method?.label ?? messages.methods[method?.family ?? 'code'];
 

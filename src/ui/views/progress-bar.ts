@@ -1,5 +1,5 @@
-// A progress bar with two shades: stored and in transit. Widths are set with CSSOM, because a Content
-// Security Policy without 'unsafe-inline' blocks the style attribute that `styleMap` writes first.
+// A progress bar with two shades: stored, and in transit. Sets widths through the CSSOM, because a Content Security
+// Policy without 'unsafe-inline' blocks the style attribute that `styleMap` writes on the first rendering.
 
 import { html, type TemplateResult } from 'lit';
 import { Directive, directive, type ElementPart, type PartInfo, PartType } from 'lit/directive.js';
@@ -20,7 +20,7 @@ class StyleProperty extends Directive {
   }
 }
 
-/** Sets one style property of its element. */
+/** A directive that sets one style property of its element. */
 export const styleProperty = directive(StyleProperty);
 
 /** Shares are between 0 and 1; `shown` is the value for screen readers. */
@@ -29,7 +29,7 @@ export interface BarState {
   readonly shown: string;
   readonly stored: number;
   readonly sent: number;
-  /** The file is being hashed and no byte was sent yet. */
+  /** True while the file is being hashed and no bytes are sent yet. */
   readonly checking?: boolean;
   readonly part: string;
 }
@@ -53,7 +53,7 @@ export function progressBar(bar: BarState): TemplateResult {
 
 const percent = (share: number): string => `${Math.round(share * 1000) / 10}%`;
 
-/** Below 1 until the upload is complete, since it has to be committed after all bytes are stored. */
+/** Returns the progress, at most 0.99 until the upload is done: after all bytes are stored, the commit still has to follow. */
 export function shareOf(bytes: number, sizeBytes: number, isDone: boolean): number {
   if (isDone) return 1;
   return sizeBytes === 0 ? 0 : Math.min(0.99, bytes / sizeBytes);

@@ -1,4 +1,4 @@
-// Rejected files and their reasons, until they are dismissed.
+// Shows rejected files and the reasons, until the user dismisses them.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Rejection } from '../../core/types.ts';
@@ -8,7 +8,7 @@ import { shownTypes } from './drop-zone.ts';
 import { alertIcon, closeIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** More would push the list out of view. */
+/** Maximum number of rejections shown. More would push the list out of view. */
 const SHOWN = 100;
 
 /** The panel, or nothing without rejections. */

@@ -1,11 +1,11 @@
-// The sign-in panel: button, progress, errors, or the slot of the form.
+// The sign-in panel: a button, progress, errors, or the slot for the sign-in form.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { AuthSnapshot, AuthState } from '../../core/types.ts';
 import { lockIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** States in which the panel shows progress without asking for anything. */
+/** States in which sign-in is in progress. */
 const UNDER_WAY: ReadonlySet<AuthState> = new Set([
   'popup',
   'popup-lost',
@@ -40,8 +40,7 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
         ? messages.tryAgain
         : messages.signIn;
   const canSignIn = isWaiting || auth.state === 'prompt';
-  // The last button has the position of "Sign in": a double click must not cancel the sign-in that it
-  // started.
+  // "Cancel" must not take the place of "Sign in": the second click of a double-click would cancel the sign-in.
   return html`<div class="panel sign-in ${auth.error ? 'danger' : ''}" part="sign-in ${auth.state}" role="group" aria-label=${title} tabindex="-1" data-state=${auth.state}>
     <span class="badge ${canSignIn && !isWaiting ? '' : 'busy'}">${lockIcon}</span>
     <div class="body">
@@ -74,7 +73,7 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
   </div>`;
 }
 
-/** Offers the redirect if the window was blocked and no file would be lost. */
+/** True if the panel offers a redirect: the window was blocked, and no file would be lost. */
 const canContinueHere = ({ snapshot: { auth, files } }: WidgetState): boolean =>
   auth.state === 'prompt' &&
   auth.error?.code === 'popup-blocked' &&

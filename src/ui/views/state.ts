@@ -1,4 +1,4 @@
-// The parameters of all views: state and commands. Views are pure functions of them.
+// The parameters of the views: state and commands. Views are pure functions.
 
 import type { FileRules } from '../../core/config.ts';
 import type { FileId, PickedFile, Snapshot } from '../../core/types.ts';
@@ -12,23 +12,23 @@ export interface WidgetState {
   readonly format: Format;
   readonly rules: Rules;
   readonly intake: Intake;
-  /** The sign-in form replaces the panel. */
+  /** True if the sign-in form replaces the sign-in panel. */
   readonly hasLogin: boolean;
-  /** Seconds until sign-in retries automatically, during a backoff. */
+  /** Seconds until sign-in retries automatically; 0 without a backoff. */
   readonly signInPauseInS: number;
-  /** The settings are invalid. */
+  /** True if the settings are invalid. */
   readonly isMisconfigured: boolean;
   /** Texts of the live regions. */
   readonly spoken: { readonly polite: string; readonly alert: string };
-  /** The rendered rows, and the space of the others before and after them in pixels. */
+  /** Which rows to render. */
   readonly rows: RowRange;
 }
 
-/** What is being dragged or read, and what was skipped in the last drop. */
+/** The state of a drop: what is being dragged or read, and what was skipped. */
 export interface Intake {
-  /** Files are dragged over the element. */
+  /** True while files are dragged over the element. */
   readonly dragging: boolean;
-  /** Number of files found so far in dropped folders. */
+  /** Number of dropped files found so far; `undefined` when reading is complete. */
   readonly readingCount: number | undefined;
   readonly emptyFolderCount: number;
   readonly unreadableCount: number;
@@ -40,7 +40,7 @@ export interface Rules extends FileRules {
   readonly disabled: boolean;
 }
 
-/** `first` is included, `last` is not. */
+/** Rows `first` (inclusive) to `last` (exclusive), and the height of the rows before and after them in pixels. */
 export interface RowRange {
   readonly first: number;
   readonly last: number;
@@ -48,7 +48,7 @@ export interface RowRange {
   readonly after: number;
 }
 
-/** The user's commands. Without an id they apply to all files. */
+/** What users can do. Without an id, a command applies to all files. */
 export interface Commands {
   addFiles(files: Iterable<PickedFile | File>): void;
   browse(kind?: 'files' | 'folder'): void;

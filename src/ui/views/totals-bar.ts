@@ -1,4 +1,4 @@
-// The footer: totals of all files, and buttons for all of them.
+// The footer: the totals, and buttons that apply to all files.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { isActive } from '../../core/phases.ts';
@@ -6,7 +6,7 @@ import { facts, leftOf } from './file-row.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** The footer, or nothing if one row shows the same. */
+/** The footer, or nothing if a single row shows the same. */
 export function totalsBar(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
   const { messages, format, snapshot, rules } = state;
   const { files, totals } = snapshot;

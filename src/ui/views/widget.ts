@@ -14,7 +14,7 @@ export function widget(state: WidgetState, commands: Commands): TemplateResult {
   const onChange = (event: Event): void => {
     const input = event.target as HTMLInputElement;
     commands.addFiles([...(input.files ?? [])]);
-    // Allows choosing the same file again.
+    // Otherwise, choosing the same file again would fire no event.
     input.value = '';
   };
   return html`<div class="base" part="base" role="group" aria-label=${messages.label}>
