@@ -1,5 +1,5 @@
-// Serves the demo pages from the sources (`vite`), and bundles what a page loads without a bundler (`vite build`, called by
-// scripts/build.mjs): one file that defines the element, with its worker beside it. The package itself is built by tsc.
+// `vite` serves the demo pages from the sources. `vite build`, which scripts/build.mjs calls, builds dist/cdn for pages without a
+// bundler: one file that defines the element, and its worker. tsc builds the rest of the package.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** The page that a sign-in window comes back to, beside every demo page, as the package ships it. */
+/** Serves the callback page, to which the sign-in window returns, at every path of the demo. */
 const callbackPage: Plugin = {
   name: 'callback-page',
   configureServer(server) {
@@ -37,19 +37,19 @@ const demo: UserConfig = {
       { find: /^secure-uploader$/, replacement: path('src/index.ts') },
     ],
   },
-  // All of them are modules already; bundling them on the way would reload the page under a running upload.
+  // Dependencies need no bundling, since all are ES modules. Bundling them on discovery would reload the page during an upload.
   optimizeDeps: { noDiscovery: true, include: [] },
   server: { host: '127.0.0.1', strictPort: false, fs: { allow: [path('.')] } },
 };
 
-/** Sources are shipped: where a map of dist/cdn finds them. */
+/** Makes source maps in dist/cdn point to the sources in the package. */
 const fromPackage = (source: string, map: string): string =>
   `../../${relative(path('.'), resolve(dirname(map), source))}`;
 
 const integrityLength = 'sha384-'.length + 64;
-const integrityMark = '#'.repeat(integrityLength); // as long as what takes its place, so that the source map stays right
+const integrityMark = '#'.repeat(integrityLength); // as long as its replacement, so that the source map stays correct
 
-/** Writes the integrity hash of the worker into the bundle that fetches it (`__WORKER_INTEGRITY__` in the source). */
+/** Replaces `__WORKER_INTEGRITY__` in the bundle with the integrity hash of the worker. */
 const workerIntegrity: Plugin = {
   name: 'worker-integrity',
   enforce: 'post',
@@ -67,14 +67,14 @@ const workerIntegrity: Plugin = {
 const refusal = `const refuse = () => Promise.reject(new DOMException('Without its worker the one file has sha-256 only', 'NotSupportedError'));
 export { refuse as blake3, refuse as sha256 };`;
 
-/** The page hashes without its worker only where none may run, and then by the platform: no 14 kB for everyone else. */
+/** Keeps hash-wasm (14 kB) out of the page's file: if no worker can run, the page hashes with `crypto.subtle` only. */
 const noWasmInPage: Plugin = {
   name: 'no-wasm-in-page',
   enforce: 'pre',
   load: (id) => (id.endsWith('/src/pipeline/wasm-hashes.ts') ? refusal : undefined),
 };
 
-/** Templates without their indentation, styles also without comments: a minifier has to leave both alone. */
+/** Removes the indentation of templates and styles, and comments in styles. Minifiers do not change template literals. */
 const smallTemplates: Plugin = {
   name: 'small-templates',
   enforce: 'pre',
@@ -89,7 +89,7 @@ const smallTemplates: Plugin = {
   },
 };
 
-/** In one file nothing comes late; as late imports, these and all that they import would each be wrapped in a function. */
+/** Makes dynamic imports static, since all code is in one file. Otherwise, the bundler would wrap each module in a function. */
 const nothingLate: Plugin = {
   name: 'nothing-late',
   transform(code, id) {
@@ -100,14 +100,14 @@ const nothingLate: Plugin = {
       imports.push(`import * as ${name} from ${source};`);
       return `Promise.resolve(${name})`;
     });
-    // At the end, so that every line keeps its place.
+    // Imports go at the end, so that line numbers stay the same.
     return imports.length > 0 ? { code: [here, ...imports].join('\n'), map: null } : undefined;
   },
 };
 
 const cdn: UserConfig = {
   root: path('.'),
-  base: './', // else the worker would be looked for at the root of the page's origin
+  base: './', // otherwise, the worker would be loaded from the root of the page's origin
   publicDir: false,
   plugins: [workerIntegrity, noWasmInPage, nothingLate, smallTemplates],
   define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },
@@ -128,7 +128,7 @@ const cdn: UserConfig = {
       },
     },
   },
-  // One file too: run from a Blob of its text, it could find no second one.
+  // Also one file: a worker that was started from a Blob could not load a second one.
   worker: {
     format: 'es',
     rollupOptions: {
