@@ -1,5 +1,5 @@
-// Finds the browsers for the tests, and installs missing ones if it can. Runs before dependencies are installed, so it imports only
-// `node:` modules.
+// Finds the browsers for the tests, and tries to install missing ones. Imports only `node:` modules, since it runs before
+// dependencies are installed.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -21,8 +21,8 @@ const onPath = (names) =>
     .find(isExecutable);
 
 /**
- * The path of a Chromium-based browser: `CHROME_PATH`, else an installed Chromium, Chrome or Edge, else Playwright's download.
- * Returns undefined if there is none; throws if `CHROME_PATH` is not an executable file.
+ * Returns the path of a Chromium-based browser: `CHROME_PATH`, an installed Chromium, Chrome or Edge, or Playwright's download, in
+ * this order; undefined if there is none. Throws if `CHROME_PATH` is not an executable file.
  */
 export function findChromium() {
   const named = process.env.CHROME_PATH;
@@ -82,13 +82,13 @@ function downloadedChromium() {
     .find(isExecutable);
 }
 
-/** The path of a Firefox: `FIREFOX_PATH`, else an installed one, else undefined. */
+/** Returns the path of Firefox: `FIREFOX_PATH` or an installed one; undefined if there is none. */
 export const findFirefox = () =>
   process.env.FIREFOX_PATH ||
   onPath(['firefox-esr', 'firefox']) ||
   ['/Applications/Firefox.app/Contents/MacOS/firefox'].find(isExecutable);
 
-/** What WebKitGTK needs: `{driver, browser, display}` (three paths), or undefined if one of them is missing. */
+/** Returns the paths that WebKitGTK needs, `{driver, browser, display}`; undefined if one of them is missing. */
 export function findWebKit() {
   const driver = onPath(['WebKitWebDriver']);
   const display = onPath(['Xvfb']);
@@ -151,8 +151,8 @@ export function provideEngines() {
 }
 
 /**
- * Features of Chromium that no test needs. The popups of the address bar start a renderer process for each window, and the spare
- * renderer is one more for each profile: together 40 % of the processor time of a short test.
+ * Features of Chromium that no test needs. Address bar popups start a renderer process for each window, and the spare renderer is
+ * another one for each profile: together, 40 % of the CPU time of a short test.
  */
 export const unusedFeatures = [
   'SpareRendererForSitePerProcess',
@@ -161,7 +161,7 @@ export const unusedFeatures = [
   'WebUIOmniboxPopup',
 ];
 
-/** Features that Playwright disables. Chromium uses the last `--disable-features` only, so the list has to be repeated. */
+/** Features that Playwright disables. Repeated here, because Chromium uses only the last `--disable-features`. */
 const playwrightFeatures = [
   'AimEnabled',
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -180,7 +180,7 @@ const playwrightFeatures = [
 
 export const disableFeatures = (names) => `--disable-features=${names.join(',')}`;
 
-/** Switches of every Chromium of the tests. The sandbox is off only if it cannot work. */
+/** Switches for every Chromium in tests. The sandbox is off only if it cannot work. */
 const commonArgs = [
   ...(process.getuid?.() === 0 || process.env.CI ? ['--no-sandbox'] : []),
   '--disable-gpu',
@@ -191,11 +191,11 @@ const commonArgs = [
   '--disable-sync',
 ];
 
-/** Switches of a Chromium that Playwright starts. */
+/** Switches for Chromium when Playwright starts it. */
 export const chromiumArgs = [...commonArgs, disableFeatures([...playwrightFeatures, ...unusedFeatures])];
 
-/** Switches of a Chromium that Puppeteer starts, which merges the features with its own list. */
+/** Switches for Chromium when Puppeteer starts it. Puppeteer adds its own features to the list. */
 export const puppeteerArgs = [...commonArgs, disableFeatures(unusedFeatures)];
 
-/** True if an environment variable such as `CI` is set, and not to a word such as `false`. */
+/** True if an environment variable such as `CI` is set, and not empty, `0` or `false`. */
 export const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name]?.toLowerCase());

@@ -1,4 +1,4 @@
-// `npm run build`: the package (unbundled modules with types, by tsc), dist/cdn (one file, its worker beside it, by Vite), the
+// `npm run build`: builds the package (unbundled modules with types, with tsc), dist/cdn (one file and its worker, with Vite), the
 // callback page and custom-elements.json.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -36,14 +36,14 @@ const bundle = (options = {}) =>
   });
 
 /**
- * The modules load the same worker as dist/cdn: one file without imports. Many bundlers copy a worker without what it imports.
+ * Copies the worker of dist/cdn, one file without imports, to the modules: many bundlers copy a worker without its imports.
  */
 function copyWorker() {
   for (const name of ['hash.worker.js', 'hash.worker.js.map'])
     cpSync(join(dist, 'cdn', name), join(dist, 'pipeline', name));
 }
 
-/** The page that a sign-in window returns to. Its script is bundled, because it can't resolve imports. */
+/** Builds the callback page, to which the sign-in window returns. Bundles its script, which is used without a bundler. */
 async function callbackPage() {
   const name = 'secure-uploader-callback';
   const output = { format: 'es', entryFileNames: `${name}.js`, codeSplitting: false };

@@ -1,4 +1,4 @@
-// One script for each file that a page of the tests loads: a test file, a worker, the script of the callback page.
+// Bundles each file that a test page loads into one script: test files, workers, and the script of the callback page.
 import { readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,13 +6,13 @@ import { build } from 'esbuild';
 
 const own = fileURLToPath(new URL('..', import.meta.url));
 
-/** The URL of a module's source, in place of its bundle's. */
+/** The expression that replaces `import.meta.url`: the URL of the module's source instead of that of its bundle. */
 const addressOf = (path) => `new URL(${JSON.stringify(path)}, globalThis.location.href).href`;
 
 /**
- * Bundles `entries`, which are paths below `root`, with `sources` (path to text) in place of what is on the disk. Resolves with
- * `{outputFiles, scripts, inputs}`: esbuild's output, path to text, and path to the set of paths that it was made of. `options` are
- * options of esbuild.
+ * Bundles `entries` (paths below `root`) with esbuild and its `options`. `sources` (path to text) replaces files on disk. Resolves
+ * with `{outputFiles, scripts, inputs}`: esbuild's output, the script of each entry (path to text), and the source files of each
+ * script (path to set of paths).
  */
 export async function bundle(root, entries, sources = new Map(), options = {}) {
   const slashed = (path) => relative(root, path).split(sep).join('/');
@@ -36,7 +36,7 @@ export async function bundle(root, entries, sources = new Map(), options = {}) {
     metafile: true,
     format: 'esm',
     target: 'esnext',
-    // package.json says which modules may be left out of a page's own bundle; tests need all that they import.
+    // Keeps imports that bundlers may drop because of `sideEffects` in package.json: tests need all of them.
     ignoreAnnotations: true,
     conditions: ['development'],
     external: ['/__web-*'],

@@ -1,12 +1,12 @@
-// Selects the tests for `npm test -- --changed`: those that import what changed since the merge base with `main`, uncommitted and
-// untracked files included, the nearest first. The selection has an upper limit, so that checks and tests fit into a minute.
+// Selects the tests for `npm test -- --changed`: tests that import, directly or not, files that changed since the merge base with
+// `main` (including uncommitted and untracked files). Prefers the nearest tests, up to a limit, so that a run takes about a minute.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 import { filesUnder } from './files.mjs';
 
-/** The maximum number of test files, by folder. Changed test files count, but always run. */
+/** The maximum number of test files, by folder. Changed test files count too, but always run. */
 export const LIMITS = [
   {
     at: /^test\/(?:core|service|auth|store|pipeline|engine|ui)\//,
@@ -19,8 +19,8 @@ export const LIMITS = [
 ];
 
 /**
- * Tests that no import leads to. The journeys load the built package: a change of a source runs the shortest one that uses it.
- * A change outside the code runs the tests that read that file.
+ * Tests that depend on files without importing them. Journeys load the built package, so a change to a source runs the shortest
+ * journey that uses it. A change outside the code runs the tests that read that file.
  */
 const TABLE = [
   {
@@ -33,7 +33,7 @@ const TABLE = [
   { changed: /^(?:test|src)\//, tests: ['test/package/acceptance.test.ts'], isSmall: true },
 ];
 
-/** Its sources are data, not imports: without this, every change would relate to every journey. */
+/** Files whose strings are not imports, although they name source files. Otherwise, every change would select every journey. */
 const NO_IMPORTS = ['test/support/built.ts', 'scripts/changed.mjs'];
 /** The runner of all tests in pages. */
 const PAGE_CONFIG = 'web-test-runner.config.mjs';
@@ -44,7 +44,7 @@ function git(root, ...args) {
   return stdout.split('\0').filter(Boolean);
 }
 
-/** The files that differ from the merge base with `main`, whether committed, uncommitted or untracked. */
+/** Returns the files that differ from the merge base with `main`, including uncommitted and untracked ones. */
 export function changedFiles(root) {
   const isKnown = (name) =>
     spawnSync('git', ['rev-parse', '--verify', '--quiet', `${name}^{commit}`], { cwd: root }).status === 0;
@@ -55,7 +55,7 @@ export function changedFiles(root) {
   return [...new Set([...tracked, ...git(root, 'ls-files', '--others', '--exclude-standard', '-z')])];
 }
 
-/** The files of the project that a file loads: its imports except types, and file names in its strings. */
+/** Returns the project files that a file loads: its imports, except types, and file names in its strings. */
 function loadedBy(root, file) {
   if (NO_IMPORTS.includes(file)) return [];
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest);
@@ -86,7 +86,7 @@ function loadedBy(root, file) {
   return [...found];
 }
 
-/** For each file of the project, the files that load it. */
+/** Returns, for each project file, the files that load it. */
 function loadersOf(root) {
   const code = filesUnder(root, ['src', 'demo', 'test', 'scripts'], /\.[cm]?[jt]s$/).filter(
     (file) => !file.startsWith('test/bench/') && !/\.d\.[cm]?ts$/.test(file),
@@ -99,7 +99,7 @@ function loadersOf(root) {
   return loaders;
 }
 
-/** The distance of each file from the nearest changed file. */
+/** Returns the distance of each file from the nearest changed file, in imports. */
 function distancesFrom(changed, loaders) {
   const distances = new Map(changed.map((file) => [file, 0]));
   for (const [file, distance] of distances)
@@ -108,7 +108,7 @@ function distancesFrom(changed, loaders) {
   return distances;
 }
 
-/** Resolves with the selection: `{tests}` to run, and `{left}`, a description of related tests that were left out. */
+/** Returns the selection: `{tests}` to run, and `{left}`, a description of related tests that were left out. */
 export function changedTests(root, changed = changedFiles(root)) {
   const distances = distancesFrom(changed, loadersOf(root));
   const always = new Set();

@@ -1,6 +1,6 @@
-// `npm run check:security`: breaks each rule of scripts/security-mutations.mjs in a copy of the project, and expects the rule's
-// test to fail there. First each test must pass as it is. The project itself is never changed. Arguments after `--`
-// select rules (`R2 S16`).
+// `npm run check:security`: proves that tests protect each security rule. Works in a copy of the project: checks that the rule's
+// test passes, applies the mutation from scripts/security-mutations.mjs, and checks that the test then fails. Arguments after
+// `--` select rules (`R2 S16`).
 import { execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,
@@ -27,7 +27,7 @@ const end = () => rmSync(copy, { recursive: true, force: true });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 process.once('exit', end);
 
-// Committed and untracked files, without ignored ones.
+// Committed and untracked files, but no ignored ones.
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
 });
@@ -40,10 +40,10 @@ symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Tests of these folders run in Node; all others run in a page. */
+/** True if a test runs in Node; all others run in a page. */
 const isOfNode = (test) => /^test\/(server|package|e2e)\//.test(test);
 
-/** Runs one test in the copy. Resolves with how many passed, which failed, and the output. */
+/** Runs one test in the copy. Resolves with the number of passed tests, the titles of failed tests, and the output. */
 async function run({ test, title }) {
   const name = escaped(title);
   if (!isOfNode(test)) {
@@ -54,7 +54,7 @@ async function run({ test, title }) {
     const { passed = 0, failures = [] } = existsSync(counted)
       ? JSON.parse(readFileSync(counted, 'utf8'))
       : {};
-    // Tests that the name leaves out are listed as failures.
+    // The list also contains tests that did not run, since the title does not match.
     const failed = failures.map((failure) => failure.title).filter((each) => each.includes(title));
     return { passed, failed, output };
   }
@@ -62,7 +62,7 @@ async function run({ test, title }) {
   const args = ['--import', 'tsx', '--test', '--test-reporter=tap', ...limits];
   const output = await outputOf([...args, `--test-name-pattern=${name}`, test]);
   const passed = Number(/^# pass (\d+)$/m.exec(output)?.[1] ?? 0);
-  // Tests that the name leaves out are listed as skipped, not as failed.
+  // Tests whose title does not match are listed as skipped, not as failed.
   const failed = [...output.matchAll(/^\s*not ok \d+ - (.*)$/gm)].map(([, failure]) => failure);
   return { passed, failed, output };
 }
@@ -82,7 +82,7 @@ function outputOf(args, env = {}) {
 }
 
 const baselines = new Map();
-/** The problem with this mutation, or undefined. */
+/** Resolves with the problem with this mutation; undefined if there is none. */
 async function check(mutation) {
   const { file, before, after, test, title } = mutation;
   const text = readFileSync(join(copy, file), 'utf8');
@@ -98,7 +98,7 @@ async function check(mutation) {
   );
   try {
     const broken = await run(mutation);
-    // The title must be among the failures: a test that cannot start proves nothing.
+    // This test itself must fail: if it could not start, that would prove nothing.
     const isCaught = broken.failed.some((failure) => failure.includes(title));
     return isCaught ? '' : `its test passes although the rule is broken:\n${broken.output.slice(-2000)}`;
   } finally {

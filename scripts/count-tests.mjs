@@ -1,15 +1,15 @@
-// A reporter of `node --test` for test.mjs. It prints nothing, and writes counts and failures to `COUNT_FILE` after every test, so
-// that the results of an interrupted run are known.
+// A `node --test` reporter for test.mjs. Prints nothing. Writes counts and failures to `COUNT_FILE` after every test, so that the
+// results of an interrupted run are known.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** Node's reason for a test that `--test-name-pattern` leaves out. */
+/** The reason that Node gives for tests that `--test-name-pattern` skips. */
 const LEFT_OUT_BY_NAME = 'test name does not match pattern';
 
 const causeOf = (error) => error?.cause?.message ?? error?.cause ?? error?.message ?? error;
 
 /**
- * Counts tests, not suites; a file that failed to load, or has no test, counts as one failed test. Writes
+ * Counts tests, not suites. A file that fails to load, or has no tests, counts as one failed test. Writes
  * `{passed, failed, skipped, failures: [{file, title, error}]}`.
  */
 export default async function* countTests(source) {
@@ -23,7 +23,7 @@ export default async function* countTests(source) {
     const key = JSON.stringify([file, data?.nesting, data?.name]);
     if (type === 'test:dequeue') running.set(key, { file, title: data.name });
     if (type === 'test:complete') running.delete(key);
-    // Without the option that Node names here, such a test runs like any other; a run with it would leave out all others.
+    // Node warns about a focused test (`only`): without `--test-only` it runs like any other; with it, all others would be skipped.
     if (type === 'test:diagnostic' && data.message.includes('--test-only')) {
       counts.failed += 1;
       counts.failures.push({ file, title: 'the file', error: 'has a test with the option "only"' });

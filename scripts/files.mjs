@@ -2,8 +2,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The files below `folders` of `root` whose name matches `pattern`, as sorted paths relative to `root`. Missing folders are
- * ignored.
+ * Returns the files below `folders` in `root` whose name matches `pattern`, as sorted paths relative to `root`. Ignores missing
+ * folders.
  */
 export function filesUnder(root, folders, pattern) {
   return folders

@@ -1,5 +1,5 @@
 // Finds tests that are focused (`it.only`), skipped (`xit`, `{ skip: true }`, `t.skip()`), unwritten (`test.todo`) or empty, in
-// Mocha's and in Node's style. With such a test, a run looks complete although it is not.
+// Mocha and Node style. With such tests, a run looks complete although it is not.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ const isFunction = (node) => ts.isArrowFunction(node) || ts.isFunctionExpression
 const textOf = (name) =>
   name && (ts.isIdentifier(name) || ts.isStringLiteralLike(name)) ? name.text : undefined;
 
-/** The names that a file imports from `node:test` under another name, and what they stand for. */
+/** Returns the aliases under which a file imports functions from `node:test`, with the original names. */
 function importedNames(source) {
   const names = new Map();
   for (const statement of source.statements) {
@@ -29,7 +29,7 @@ function importedNames(source) {
   return names;
 }
 
-/** Property and object of `object.name` and `object['name']`. */
+/** Returns the object and the property name of `object.name` or `object['name']`. */
 function accessOf(node) {
   if (ts.isPropertyAccessExpression(node)) return { object: node.expression, name: node.name.text };
   if (ts.isElementAccessExpression(node))
@@ -37,7 +37,7 @@ function accessOf(node) {
   return undefined;
 }
 
-/** The problems of the tests in a file, as `{line, what}`. */
+/** Returns the problems with the tests in a file, as `{line, what}`. */
 export function focusedIn(text, fileName = 'a.test.ts') {
   const source = ts.createSourceFile(fileName, text, ts.ScriptTarget.Latest, true);
   const names = importedNames(source);
@@ -47,7 +47,7 @@ export function focusedIn(text, fileName = 'a.test.ts') {
     found.push({ line: line + 1, what });
   };
 
-  /** `test`, `group`, `mark`, `context` (the parameter of a test's function) or undefined. */
+  /** Returns `test`, `group`, `mark`, `context` (the parameter of a test function) or undefined. */
   function kindOf(node, contexts) {
     if (ts.isIdentifier(node)) {
       if (contexts.includes(node.text)) return 'context';
@@ -107,7 +107,7 @@ export function focusedIn(text, fileName = 'a.test.ts') {
   return found;
 }
 
-/** The problems in these files of a project, or in all of its tests, as `file:line: what`. */
+/** Returns the problems in these files, by default all tests of the project, as `file:line: what`. */
 export function focusedTests(root, files = filesUnder(root, ['test'], /\.[cm]?[jt]s$/)) {
   return files.flatMap((file) =>
     focusedIn(readFileSync(join(root, file), 'utf8'), file).map(

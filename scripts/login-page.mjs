@@ -1,12 +1,12 @@
-// Bundles one source into one file: for the service's own sign-in page, which loads `<secure-uploader-login>`, and for the pages
-// of the journeys.
+// Bundles a source file and its imports into one file: for the service's own sign-in page, which loads `<secure-uploader-login>`,
+// and for the pages of the journeys.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Bundles a source file (`src/login.ts`, relative to the project's root) and resolves with the code. */
+/** Bundles a source file, such as `src/login.ts` (relative to the project root). Resolves with the code. */
 export async function bundle(source) {
   const result = await build({
     root,
@@ -27,5 +27,5 @@ export async function bundle(source) {
   return output[0].code;
 }
 
-/** The script of the service's own sign-in page. */
+/** Bundles the script of the service's own sign-in page. */
 export const buildLoginPage = () => bundle('src/login.ts');

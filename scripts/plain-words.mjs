@@ -31,18 +31,18 @@ const EXCLUDED = [
   'scripts/plain-words.mjs',
 ];
 
-/** The comment in a line of source code, or nothing. */
+/** Returns the comment in a line of source code; empty if there is none. */
 function commentIn(line) {
   if (/^\s*(?:\/\/|\/?\*)/.test(line)) return line;
   return /\s\/\/ .*$/.exec(line)?.[0] ?? '';
 }
 
-/** The text of a line to check: in source code the title of a test or the comment, otherwise all of it. */
+/** Returns the text to check in a line: in source code, only comments and test titles. */
 function readable(line, isSource) {
   return !isSource || /^\s*(?:describe|it|test)\(/.test(line) ? line : commentIn(line);
 }
 
-/** All occurrences in a text, as `{line, word, instead}`. */
+/** Returns all words to replace in a text, as `{line, word, instead}`. */
 export function wordsIn(text, isSource) {
   return text.split('\n').flatMap((line, index) => {
     const shown = readable(line, isSource);
@@ -53,14 +53,14 @@ export function wordsIn(text, isSource) {
   });
 }
 
-/** The numbers of lines with a comment that is too wide. */
+/** Returns the numbers of lines with comments that are too wide. */
 export function wideComments(text) {
   return text
     .split('\n')
     .flatMap((line, index) => (line.length > COMMENT_COLUMNS && commentIn(line) ? [index + 1] : []));
 }
 
-/** All occurrences in a project, as `file:line: sentence`. */
+/** Returns all problems in a project, as `file:line: sentence`. */
 export function plainWords(root) {
   const named = DOCUMENTS.filter((name) => existsSync(join(root, name)));
   const files = [...named, ...filesUnder(root, FOLDERS, /\.(?:[cm]?[jt]s|md|html|css)$/)].filter(

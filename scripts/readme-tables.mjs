@@ -1,6 +1,6 @@
-// Generates the tables of docs/reference.md from the source: the manifest of the elements, the types of the events, the defaults
-// of the settings and the error messages. `node --import tsx scripts/readme-tables.mjs` writes them; with `--check` it prints the
-// differences and fails if there are any.
+// Generates the tables in docs/reference.md from the source: from doc comments, event types, defaults of settings and error
+// messages. `node --import tsx scripts/readme-tables.mjs` writes them; with `--check`, it only prints differences, and fails if
+// there are any.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { ENGLISH } from '../src/ui/messages.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const scratch = 'node_modules/.cache/secure-uploader-manifest';
 
-/** The element's manifest, from the current sources rather than the last build. */
+/** Analyzes the current sources, and returns the element's declaration in the custom elements manifest. */
 function readElement() {
   mkdirSync(join(root, scratch), { recursive: true });
   const script = join(root, 'node_modules/@custom-elements-manifest/analyzer/cem.js');
@@ -31,7 +31,7 @@ function readElement() {
   return all.find((declaration) => declaration.tagName === 'secure-uploader');
 }
 
-/** The fields of each event's detail, by event name, from the type `SecureUploaderEvents`. */
+/** Returns the fields of each event detail, by event name, from the type `SecureUploaderEvents`. */
 function readDetails() {
   const file = join(root, 'src/ui/event-map.ts');
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
@@ -80,7 +80,7 @@ function signatureOf({ name, parameters = [] }) {
   return code(`${name}(${inner.join(', ')})`);
 }
 
-/** Overloads as one row: the doc comment of the documented one, with the parameters of the longest. */
+/** Merges overloads into one row, with the doc comment of the documented one and the parameters of the longest one. */
 function methodsOf(members) {
   const methods = members.filter(
     ({ kind, privacy, name }) => kind === 'method' && !privacy && !/^(add|remove)EventListener$/.test(name),
@@ -95,7 +95,7 @@ function methodsOf(members) {
   });
 }
 
-/** All tables, by the name in their markers. */
+/** Creates all tables, by the name in their markers. */
 function readTables() {
   const { attributes, members, events, cssParts, cssProperties, cssStates, slots } = readElement();
   const details = readDetails();
@@ -140,7 +140,7 @@ function readTables() {
   };
 }
 
-/** `text` with each table between its markers; throws if a marker is missing. */
+/** Returns `text` with each table inserted between its markers. Throws if a marker is missing. */
 function insertTables(text, tables) {
   let next = text;
   for (const [name, markdown] of Object.entries(tables)) {

@@ -1,5 +1,5 @@
-// The scope of a run. With `CI` set it is everything; otherwise the slowest parts are reduced or left out, and the end of the run
-// lists them.
+// The scope of a test run. With `CI` set, all tests run. Otherwise, the slowest parts are reduced or left out, and the end of the
+// run lists them.
 import { isSet } from './browser.mjs';
 
 /** True if nothing may be left out. */
@@ -8,8 +8,8 @@ export const isFullRun = isSet('CI');
 const e2e = (names) => names.map((name) => `test/e2e/${name}.test.ts`);
 
 /**
- * The parts that only a full run has, by suite. CONTRIBUTING.md lists the same. Otherwise `files` run only if they are named on the
- * command line or selected by `--changed`.
+ * Tests that only a full run includes, by suite. CONTRIBUTING.md has the same list. Other runs include `files` only if the command
+ * line names them or `--changed` selects them.
  */
 export const LEFT_TO_CI = [
   { suite: 'wtr', what: 'tests in pages: Firefox and WebKit', isOfEngines: true },
@@ -63,10 +63,10 @@ export const LEFT_TO_CI = [
 
 const filesOfCi = new Set(LEFT_TO_CI.flatMap(({ files = [] }) => files));
 
-/** True for a file of tests that a run of everything without `CI` leaves out. */
+/** True for a test file that runs without `CI` leave out. */
 export const isLeftToCi = (file) => !isFullRun && filesOfCi.has(file);
 
-/** Describes what these suites left out, one line each. */
+/** Describes what these suites left out, one line per item. */
 export function leftOut(suites, { hasAllEngines }) {
   if (isFullRun) return [];
   return LEFT_TO_CI.filter(

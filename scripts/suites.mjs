@@ -1,4 +1,4 @@
-// The suites of `npm test`. Each runs as a separate process, whose output is shown and whose tests are counted.
+// The suites of `npm test`. Runs each in a separate process, shows its output and counts its tests.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ const own = fileURLToPath(new URL('..', import.meta.url));
 const PAGE_FOLDERS = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
 
 /**
- * Each suite: its files, and how many of them run in parallel. Two suites run at a time, in this order: the longest first, so that
- * both queues end at about the same time. `needsBuild`: it loads the output of test/support/built.ts.
+ * The suites, with their files and how many of them run in parallel. Two suites run at a time, longest first, so that both queues
+ * end at about the same time. `needsBuild`: the suite loads the output of test/support/built.ts.
  */
 export const SUITES = [
   {
@@ -34,7 +34,7 @@ export const SUITES = [
   { name: 'package', title: 'The package', folders: ['test/package'], concurrency: 2, needsBuild: true },
 ];
 
-/** The arguments for Node that run these files of a suite. */
+/** Returns the arguments for Node to run these files of a suite. */
 export function argumentsFor(suite, files, { isAll, titles, fileLimitMs, scratch }) {
   if (suite.isInPages)
     return [join(own, 'node_modules/@web/test-runner/dist/bin.js'), ...(isAll ? [] : ['--files', ...files])];
@@ -57,11 +57,11 @@ function killGroup(child, signal) {
   try {
     if (child.pid) process.kill(-child.pid, signal);
   } catch {
-    child.kill(signal); // if there are no process groups, or the group has ended
+    child.kill(signal); // there are no process groups, or the group has ended
   }
 }
 
-/** Stops all running suites, and the processes that their tests have started. */
+/** Stops all running suites, and the processes that their tests started. */
 export function endAll(signal) {
   for (const child of running) killGroup(child, signal);
 }
@@ -79,8 +79,8 @@ function prefixLines(stream, prefix, output) {
 }
 
 /**
- * Runs Node with `args`. Resolves with `{passed, failed, failures}`; a suite that dies counts as one failure, and so does one that
- * has not ended after `limitMs`, which is killed. `prefix` stands before each line of the output.
+ * Runs Node with `args`. Resolves with `{passed, failed, failures}`. A suite that crashes, or that is killed after `limitMs`,
+ * counts as one failure. `prefix` precedes each line of the output.
  */
 export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
   const countFile = join(scratch, `${name}.json`);
@@ -89,7 +89,7 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
       cwd,
       stdio: ['ignore', ...(prefix ? ['pipe', 'pipe'] : ['inherit', 'inherit'])],
       env: { ...process.env, ...env, COUNT_FILE: countFile },
-      detached: true, // a process group, to be killed as one
+      detached: true, // creates a process group, so that all its processes can be killed together
     });
     running.add(child);
     if (prefix) {
@@ -106,7 +106,7 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
       ending ||= code === 0 ? '' : `ended with ${signal ?? `status ${code}`}`;
       clearTimeout(limit);
       killGroup(child, 'SIGKILL');
-      // The last output comes after `exit`, unless a process outside the group keeps the pipe open.
+      // `close` follows after the last output. The timer is for a process outside the group that keeps the pipe open.
       setTimeout(end, 5000).unref();
     });
     child.on('close', end);
@@ -117,7 +117,7 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
   });
 }
 
-/** `ending` describes an abnormal end of the suite, if there was one. */
+/** Reads the counts of a suite. `ending` describes how it ended abnormally, if it did. */
 function countOf(ending, countFile) {
   const nothing = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const isCounted = existsSync(countFile);

@@ -1,7 +1,7 @@
-// `npm test`: all checks and all suites, two side by side; at the end what failed and what was left to CI, and on the last
-// line, alone, the sum: `N passed, N failed`. Arguments after `--`: paths run only those files; `--changed` only what relates to
-// the changes since the merge base with `main`; `--only=check,wtr,server,package,auth,e2e` only those suites; `--name=words` only
-// tests with such a title. `CI=1` leaves nothing out; `--engines` runs the tests in pages in Firefox and WebKit too.
+// `npm test`: runs all checks and suites, two at a time. At the end, prints what failed and what was left to CI; the last line is
+// `N passed, N failed`. Arguments after `--`: paths run only those files; `--changed` runs only tests that relate to changes since
+// the merge base with `main`; `--only=check,wtr,server,package,auth,e2e` runs only those suites; `--name=words` runs only tests
+// with matching titles; `--engines` also runs the tests in pages in Firefox and WebKit. `CI=1` leaves nothing out.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const own = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
 const option = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
 const root = option('root') ?? own;
-// Limits after which a test file and a suite count as hung.
+// Time limits: a test file or suite that takes longer counts as hung.
 const fileLimitMs = Number(option('file-limit') ?? 1200) * 1000;
 const suiteLimitMs = Number(option('suite-limit') ?? 3000) * 1000;
 const greatestShown = 20;
@@ -41,7 +41,7 @@ for (const [signal, status] of [
     process.exit(status);
   });
 
-/** A failure in one line: file, title, and the essential part of the error. */
+/** Describes a failure in one line: file, title, and the essential part of the error. */
 function lineOf(suite, { file, engine, title, error }) {
   const where = [suite, file && `${file}${engine ? ` in ${engine}` : ''}`].filter(Boolean).join(', ');
   const line = `${where}: ${title} — ${error}`.replace(/\s+/g, ' ');
@@ -63,7 +63,7 @@ function addError(sentence) {
   sum.failed += 1;
 }
 
-/** The requested paths; none means all. */
+/** Returns the requested paths; an empty list means all. */
 function selectPaths() {
   const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
   if (!args.includes('--changed')) return { paths, isAll: paths.length === 0, left: [] };
@@ -89,7 +89,7 @@ function filesOf({ name, folders, pattern = /\.test\.ts$/ }) {
 const picked = SUITES.map((suite) => ({ suite, files: filesOf(suite) })).filter(({ files }) => files.length);
 const hasChecks = only ? only.includes('check') : isAll || args.includes('--changed');
 
-/** Builds what several suites load, so that it is built only once. The tests report a failure. */
+/** Builds once what several suites load. Ignores failures, which the tests report. */
 async function build() {
   const script = join(root, 'test/support/built.ts');
   if (!picked.some(({ suite }) => suite.needsBuild) || !existsSync(script)) return;
@@ -122,7 +122,7 @@ async function runChecks() {
   for (const line of found) addError(line);
 }
 
-/** Runs the next suite of the queue until it is empty. */
+/** Runs the suites in the queue one after the other. */
 async function runQueue(queue, built) {
   for (let each = queue.shift(); each; each = queue.shift()) {
     if (each.suite.needsBuild) await built;
