@@ -1,4 +1,4 @@
-// A list of the element's events, newest first. Consecutive progress events of a file share one line.
+// Lists the element's events, newest first. Consecutive progress events of a file share one line.
 
 import type { SecureUploader } from 'secure-uploader';
 

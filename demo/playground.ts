@@ -37,7 +37,7 @@ function applySettings(): void {
   showCode();
 }
 
-/** Applies the controls of the page's styles. */
+/** Applies the controls that style the page. */
 function applyLook(): void {
   const look = new FormData(form);
   const text = (name: string): string => String(look.get(name) ?? '');

@@ -17,7 +17,7 @@ let derived: Promise<Buffer> | undefined;
 const FAILURES_TO_LOCK = 5;
 const LOCK_MS = 15 * 60_000;
 
-/** The user with these credentials, or why not. An unknown address takes as long and locks the same. */
+/** Returns the user with these credentials, or the reason for refusing them. Unknown addresses take as long, and are locked too. */
 export async function checkPassword(
   { tables, clock }: Parts,
   email: string,
@@ -53,7 +53,7 @@ export async function startLogin(c: Context<Env>, parts: Parts, user: User, idp:
   return login;
 }
 
-/** Adds a partitioned cookie to a login, for pages of other sites. */
+/** Sets a partitioned cookie for a login, for pages on other sites. */
 export async function replantLogin(c: Context<Env>, parts: Parts, deviceId: string): Promise<void> {
   const [login] = await parts.tables.logins.list((row) => row.deviceId === deviceId);
   if (!login) return;
@@ -62,7 +62,7 @@ export async function replantLogin(c: Context<Env>, parts: Parts, deviceId: stri
   plantCookie(c, parts, secret, true);
 }
 
-/** Ends the browser's login with all its cookies and tokens. */
+/** Signs the browser out: ends its login, cookies and tokens. */
 export async function endEverything(c: Context<Env>, parts: Parts): Promise<void> {
   const login = await endLogin(c, parts);
   forgetCookie(c, parts);
@@ -82,7 +82,7 @@ async function endLogin(c: Context<Env>, parts: Parts): Promise<Login | undefine
   return old === undefined ? undefined : parts.tables.logins.take(fingerprint(old));
 }
 
-/** The login of this browser, with its key and user. */
+/** Returns the login of this browser, with its key and user. */
 export async function currentLogin(
   c: Context<Env>,
   parts: Parts,
@@ -101,17 +101,17 @@ function forgetCookie(c: Context<Env>, parts: Parts): void {
   if (parts.settings.replant && parts.settings.cookie !== 'cross-site') plantCookie(c, parts, '', true, 0);
 }
 
-/** Whether browsers reach the service over TLS. */
+/** True if browsers reach the service over TLS. */
 export function isOverTls({ baseUrl }: Parts): boolean {
   return baseUrl.startsWith('https:');
 }
 
-// Over TLS the prefix keeps hosts below and beside this one from setting the cookie. Browsers refuse it without TLS.
+// The prefix keeps subdomains and sibling hosts from setting the cookie. Browsers accept it only over TLS.
 function cookieName(parts: Parts): string {
   return isOverTls(parts) ? '__Host-su_session' : 'su_session';
 }
 
-// `partitioned`: for pages of other sites.
+// `partitioned`: for pages on other sites.
 function plantCookie(
   c: Context<Env>,
   parts: Parts,
@@ -145,7 +145,7 @@ export async function issueToken(
   return { token, key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-/** The user of the request's bearer token. Throws a refusal of 401. */
+/** Returns the user of the bearer token in the request. Throws a refusal (401) if the token is missing or invalid. */
 export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Promise<User> {
   const [, token] = /^bearer ([A-Za-z0-9_-]{43})$/i.exec(c.req.header('authorization') ?? '') ?? [];
   const row = token === undefined ? undefined : await tables.tokens.get(fingerprint(token));
@@ -159,8 +159,8 @@ export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Pr
 }
 
 /**
- * Counts a request of this client. Throws a refusal of 429 with `Retry-After` if there were too many. Call it after the origin
- * check: all untrusted origins share a counter.
+ * Counts a request from this client. Throws a refusal (429 with `Retry-After`) if there were too many. Call it after the origin
+ * check, since all untrusted origins share a counter.
  */
 export async function limitRate(c: Context<Env>, parts: Parts, what: keyof Limits): Promise<void> {
   const { remoteAddress } = c.env.incoming.socket;
@@ -169,7 +169,7 @@ export async function limitRate(c: Context<Env>, parts: Parts, what: keyof Limit
   await parts.limits[what].count(isTrustedOrigin(origin, parts) ? `${client} ${origin}` : client);
 }
 
-/** Whether a page may sign in from here: one of the app origins, or the service itself. */
+/** True if pages on this origin may sign in: the app origins and the service itself. */
 export function isTrustedOrigin(origin: string | undefined, { settings, baseUrl }: Parts): boolean {
   if (origin === undefined) return false;
   return settings.appOrigins.includes(origin) || isSame(origin, baseUrl);

@@ -13,7 +13,7 @@ import { uploadRoutes } from './uploads.ts';
 
 const EXPOSED = 'Retry-After, Date, WWW-Authenticate, x-service-uploadsession';
 
-/** The service as one Hono app. */
+/** Creates the service as one Hono app. */
 export function createApp(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   app.use('*', cors(parts), requestGate(parts));
@@ -57,12 +57,12 @@ function isFiles(path: string): boolean {
   return path === '/files' || path.startsWith('/files/');
 }
 
-// Exact origins only; browsers hide the answer from pages of other origins.
+// Allows exact origins only: browsers hide responses from pages on other origins.
 function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next();
     const origin = c.req.header('origin');
-    // Node would write the machine's time instead of that of a shifted clock.
+    // Node would send the machine's time instead of the shifted clock's.
     if (clock.offsetMs !== 0) c.res.headers.set('date', new Date(clock.now()).toUTCString());
     if (c.get('fault')?.withoutCors) {
       for (const name of [...c.res.headers.keys()]) {
@@ -73,7 +73,7 @@ function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
     c.res.headers.append('vary', 'Origin');
     c.res.headers.set('x-content-type-options', 'nosniff');
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
-    // The demo page shows secrets of demo users.
+    // Never for the demo page, which shows secrets of demo users.
     if (origin === undefined || !settings.appOrigins.includes(origin) || c.req.path.startsWith('/_demo'))
       return;
     c.res.headers.set('access-control-allow-origin', origin);

@@ -129,7 +129,7 @@ export async function issueCode(
   return code;
 }
 
-/** What follows a right password: the session, a second step, or a reason against it. */
+/** Continues after a correct password: opens the session, starts the second step, or refuses with a reason. */
 export async function afterPassword(
   parts: Parts,
   user: User,

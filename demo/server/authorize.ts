@@ -12,7 +12,7 @@ import { Refusal, readText } from './refusal.ts';
 import { clients } from './seed.ts';
 import { errorPage, pageHeaders, secondStepPage, signInPage, styleSheet } from './sign-in-page.ts';
 
-/** A request for a code that may be answered at `redirectUri`. */
+/** A valid request for a code, to be returned to `redirectUri`. */
 interface Wanted {
   redirectUri: URL;
   responseMode: 'query' | 'fragment';
@@ -22,7 +22,7 @@ interface Wanted {
   idp: string | undefined;
 }
 
-/** A submitted form, or the answer if it is refused. */
+/** A submitted form, or the response if it is refused. */
 type ReadForm = { query: URLSearchParams; wanted: Wanted; form: URLSearchParams } | Response;
 
 const problems: Partial<Record<Outcome['kind'], string>> = {
@@ -33,7 +33,7 @@ const problems: Partial<Record<Outcome['kind'], string>> = {
 };
 
 const idps = ['local', 'corp'];
-/** Where the callback page is on an app origin unless `redirectUris` lists the addresses. */
+/** Default path of the callback page on each app origin, if `redirectUris` is not set. */
 const CALLBACK = '/secure-uploader-callback.html';
 
 /** The routes of `/authorize`. */
@@ -58,7 +58,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
       return c.redirect(answerAt(wanted, answer).href, 303);
     }
     if (wanted.idp === 'corp') {
-      // Anyone may start a sign-in, and each takes memory until it ends.
+      // Limited, since anyone may start a sign-in, and each takes memory until it ends.
       await limitRate(c, parts, 'corp');
       query.delete('prompt');
       return goToCorp(c, parts, query.toString());
@@ -154,7 +154,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** The request; or the redirect of an error; or the text of the error page, if a redirect is not allowed. */
+/** Returns the request, the URL to redirect to with an error, or the text of an error page if a redirect is not allowed. */
 function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string {
   for (const name of new Set(query.keys())) {
     if (query.getAll(name).length > 1) return `The parameter “${name.slice(0, 40)}” is there twice.`;
@@ -184,7 +184,7 @@ function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string
   return wanted;
 }
 
-/** The address if it is registered, compared character by character (RFC 9700, 2.1). */
+/** Returns the redirect URI if it is registered. Compares strings exactly (RFC 9700, 2.1). */
 function readRedirectUri(value: string, { settings }: Parts): URL | undefined {
   const registered = settings.redirectUris ?? settings.appOrigins.map((origin) => origin + CALLBACK);
   return registered.includes(value) ? new URL(value) : undefined;
@@ -204,7 +204,7 @@ function signInPath(query: URLSearchParams): string {
   return `/authorize/sign-in?${query}`;
 }
 
-// Browsers apply `form-action` to redirects after the form, too, also to the one to the callback page.
+// Browsers apply `form-action` also to redirects after the form is sent, including the one to the callback page.
 function formTargets({ redirectUri }: Wanted): string {
   return `'self' ${redirectUri.origin}`;
 }

@@ -1,4 +1,4 @@
-// The second step of a sign-in: started, answered or polled until it is established, refused or expired. Each answer has a new
+// The second step of a sign-in: started, answered or polled until it is established, refused or expired. Each response has a new
 // challenge token.
 import { randomInt } from 'node:crypto';
 import { checkPasskey, checkRecovery, checkTotp, passkeyOptions, randomCode } from './factors.ts';
@@ -6,7 +6,7 @@ import type { Challenge, Message, Parts } from './parts.ts';
 import { fingerprint, isSame, randomId, randomToken } from './seal.ts';
 import { type Method, type User, users } from './seed.ts';
 
-/** What the client may know of the step that it is in. Times in seconds. */
+/** What the client may know about the current step. Times are in seconds. */
 export interface ChallengeDetails {
   expires_at: string;
   method?: Method;
@@ -20,7 +20,7 @@ export interface ChallengeDetails {
   public_key?: object;
 }
 
-/** Every outcome that continues the step has a new token. */
+/** The result of a step. If the step continues, it has a new token. */
 export type Outcome =
   | {
       kind: 'challenge' | 'wrong' | 'denied' | 'waiting' | 'slow-down';
@@ -68,7 +68,7 @@ export async function beginChallenge(
   return goOn(parts, row, user, 'challenge');
 }
 
-/** The old token is invalid afterwards, whatever the outcome. */
+/** Takes one action in the second step. The old token is invalid afterwards, whatever the outcome. */
 export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
   const key = fingerprint(step.token);
   const row = await parts.tables.challenges.take(key);
@@ -133,9 +133,9 @@ async function answer(
 }
 
 /**
- * Takes one of the user's attempts, atomically and before the answer is checked, so that parallel answers get no more attempts. The
- * last attempt locks; a correct answer removes the lock (`establish`). Attempts count over all sign-ins, since each sign-in has a
- * new challenge. False: locked.
+ * Uses up one attempt of the user, atomically and before the answer is checked, so that parallel answers get no extra attempts. The
+ * last attempt locks the user; a correct answer removes the lock (`establish`). Counts attempts over all sign-ins, since each has
+ * its own challenge. Resolves with false if the user is locked.
  */
 async function takeAttempt({ tables, clock }: Parts, userId: string): Promise<boolean> {
   const now = clock.now();

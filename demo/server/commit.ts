@@ -1,5 +1,5 @@
 // Commits a session: checks receipts, order, stored bytes and total size, and creates the file, which is a list of chunks. A
-// repeated commit gets the same answer.
+// repeated commit gets the same response.
 import { findFolder, nameKey } from './folders.ts';
 import type { Parts, StoredFile, UploadSession } from './parts.ts';
 import { Refusal } from './refusal.ts';
@@ -8,8 +8,8 @@ import type { StoredChunk } from './storage.ts';
 const AT_ONCE = 64;
 
 /**
- * Finishes the upload. The receipts must have been checked. `hashes` are in chunk order. Call it under the user's shared lock.
- * Throws refusals: 409 with `missing` for chunks that are not stored, 422 for a wrong total or order.
+ * Completes the upload. Check the receipts first, and call it under the user's shared lock. `hashes` are in chunk order. Throws
+ * refusals: 409 with `missing` for chunks that are not stored, 422 for a wrong total or order.
  */
 export async function commitFile(
   parts: Parts,
@@ -67,7 +67,7 @@ function sameAgain(file: StoredFile, hashes: string[]): StoredFile {
   return file;
 }
 
-/** Checks one receipt for each hash, in chunk order. Throws a refusal of 400 for one that is not of this session and chunk. */
+/** Checks one receipt for each hash, in chunk order. Throws a refusal (400) if one is not for this session and chunk. */
 export async function checkReceipts(
   { seal }: Parts,
   session: UploadSession,
@@ -105,7 +105,7 @@ async function findChunks(
   return hashes.map((hash) => ({ hash, sizeBytes: sizes.get(hash) ?? 0 }));
 }
 
-// Of two open uploads with the same name, the first commit gets the name.
+// If two open uploads have the same name, the first commit gets it.
 async function claimName({ tables }: Parts, session: UploadSession): Promise<void> {
   if (findFolder(session.folderId)?.conflict !== 'fail') return;
   const name = await tables.names.update(nameKey(session.folderId, session.fileName), (row) =>

@@ -17,8 +17,8 @@ export async function goToCorp(c: Context<Env>, parts: Parts, query: string): Pr
   const { tables, clock, idpUrl } = parts;
   const binding = randomToken();
   const expiresAt = clock.now() + LIFETIME_MS;
-  // The browser keeps the binding and the address has the name. The redirect back has a third secret, so that an attacker who
-  // started a sign-in cannot complete it with the login of another user.
+  // The browser keeps the binding in a cookie, and the URL has the name. The redirect back has a third secret, so that attackers
+  // who started a sign-in cannot complete it with another user's login.
   const name = randomToken();
   const about = { expiresAt, keepUntil: expiresAt };
   await tables.federations.put(fingerprint(binding), { ...about, query });

@@ -1,4 +1,4 @@
-// Writes the outcome of a sign-in as an answer, or a broken one for tests.
+// Writes the outcome of a sign-in as a response, or a broken response for tests.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ChallengeDetails, Outcome } from './challenge.ts';
 import type { Method } from './seed.ts';
@@ -15,7 +15,7 @@ export interface LoginAnswer {
 
 const nothingMore = { challenge_token: '', available_methods: [] };
 
-/** Without a code, which the caller adds. */
+/** Describes the outcome without a code, which the caller adds. */
 export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatusCode] {
   switch (outcome.kind) {
     case 'established':
@@ -39,7 +39,7 @@ export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatu
   }
 }
 
-/** The answer to wrong credentials, the same for unknown users. */
+/** The response to wrong credentials; the same for unknown users. */
 export const refusedAnswer: LoginAnswer = {
   status: 'denied',
   error: 'invalid_credentials',
@@ -47,7 +47,7 @@ export const refusedAnswer: LoginAnswer = {
   ...nothingMore,
 };
 
-/** Answers of the `broken` provider, chosen by the name before the `@`. */
+/** Returns a response of the `broken` provider, chosen by the name before the `@`. */
 export function brokenAnswer(email: string): { body: string; type: string; status: ContentfulStatusCode } {
   const json = (body: object): { body: string; type: string; status: 200 } => ({
     body: JSON.stringify(body),

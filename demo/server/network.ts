@@ -1,7 +1,7 @@
 // Throttles bytes to the network shape of a test.
 import type { Faults } from './faults.ts';
 
-/** Resolves early if `signal` aborts. */
+/** Waits `ms`, or until `signal` aborts. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   if (ms <= 0 || signal?.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -22,7 +22,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 export interface Network {
-  /** Passes bytes on no faster than the shape allows. */
+  /** Limits the rate of the bytes to that of the shape. */
   throttle(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** The latency of one request. */
   latency(signal: AbortSignal): Promise<void>;

@@ -43,7 +43,7 @@ export interface ServiceOptions {
   urlLifetimeMs?: number;
   /** How long an upload session lives after its last presign. */
   uploadSessionLifetimeMs?: number;
-  /** If presigned URLs and their entries have an expiry (`Expires`, `expires_at`). */
+  /** Whether presigned URLs and their entries say when they expire (`Expires`, `expires_at`). */
   urlTellsExpiry?: boolean;
   maxChunkBytes?: number;
   maxFileBytes?: number;
@@ -58,9 +58,9 @@ export interface ServiceOptions {
   messageLimit?: RateLimit;
   /** `same-site` (`Lax`) or `cross-site` (`None; Secure; Partitioned`). */
   cookie?: 'same-site' | 'cross-site';
-  /** Also sets the partitioned session cookie in the token answer. */
+  /** Also sets the partitioned session cookie in the token response. */
   replant?: boolean;
-  /** Flushes chunks and state to the disk before the answer. Off in benchmarks only. */
+  /** Flushes chunks and state to the disk before the response. Off in benchmarks only. */
   fsync?: boolean;
   accessControlMaxAgeS?: number;
 }
@@ -114,7 +114,7 @@ export function fillOptions(options: ServiceOptions): Settings {
   };
 }
 
-// Must be written as browsers do, since it is compared as a string.
+// Must have the form that browsers send, since it is compared as a string.
 function readAddress(value: string): string {
   if (new URL(value).href !== value) throw new Error(`not a full address: ${value}`);
   return value;

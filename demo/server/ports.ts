@@ -1,4 +1,4 @@
-// Common to the three ports: they listen on loopback, answer requests for their own host only, and survive a failing handler.
+// Shared by the three servers: they listen on loopback, handle only requests for their own host, and survive a failing handler.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -10,7 +10,7 @@ export function attach(server: Server, handler: Handler, publicUrl: string): voi
   const { port } = server.address() as AddressInfo;
   const hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, new URL(publicUrl).host]);
   server.on('request', (request, response) => {
-    // DNS rebinding: a page whose name resolves to this machine has the same origin for its browser, but another host.
+    // Against DNS rebinding: if a foreign name resolves to this machine, browsers treat it as the page's own origin.
     if (!hosts.has(request.headers.host?.toLowerCase() ?? '')) {
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
       response.end('This host is not served here.');

@@ -1,7 +1,7 @@
-// Refusals, which are thrown and written as answers in app.ts, and the validation of JSON bodies.
+// Refusals: errors that app.ts writes as responses. Also validates JSON bodies.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** `more` and `headers` are added to the answer. */
+/** `more` and `headers` are added to the response. */
 export class Refusal extends Error {
   readonly status: ContentfulStatusCode;
   readonly code: string;

@@ -18,7 +18,7 @@ const operations: Record<string, Operation> = {
   'GET /files': 'list',
 };
 
-/** The operation that an address stands for. */
+/** Returns the operation for a method and path. */
 export function operationOf(method: string, path: string): Operation {
   if (method === 'OPTIONS') return 'preflight';
   if (method === 'GET' && /^\/files\/[^/]+$/.test(path)) return 'download';
@@ -55,7 +55,7 @@ export async function hold({ delayMs = 0, waitFor }: Partial<Fault>, gone: Abort
   if (waitFor !== undefined) await Promise.race([waitFor, untilAborted(gone)]);
 }
 
-/** Hono middleware. It ignores `_test` routes. */
+/** Creates the middleware. It ignores `_test` routes. */
 export function requestGate(parts: Parts): MiddlewareHandler<Env> {
   const { faults, network, clock } = parts;
   return async (c, next) => {
@@ -109,7 +109,7 @@ export function requestGate(parts: Parts): MiddlewareHandler<Env> {
   };
 }
 
-/** The answer of a fault, if it has one. */
+/** Creates the response of a fault, if it has one. */
 export function makeUp(fault: Partial<Fault>): Response | undefined {
   if (fault.redirect !== undefined) {
     return new Response(null, { status: 307, headers: { location: fault.redirect } });
@@ -124,7 +124,7 @@ export function makeUp(fault: Partial<Fault>): Response | undefined {
   });
 }
 
-/** Fills the entry from passport and body, so that faults can match and tests can read. */
+/** Adds data from the passport and the body to the entry, for faults to match and for tests to read. */
 async function lookInto(c: Context<Env>, { seal }: Parts, entry: LogEntry): Promise<void> {
   const sealed = c.req.header('x-service-uploadsession');
   const passport = sealed ? await seal.openPassport(sealed) : undefined;
@@ -148,7 +148,7 @@ async function lookInto(c: Context<Env>, { seal }: Parts, entry: LogEntry): Prom
   }
 }
 
-/** The same answer, cut or stalled half-way. */
+/** Returns the same response, but cut off or stalled halfway. */
 async function interrupt(
   answer: Response,
   fault: Partial<Fault>,

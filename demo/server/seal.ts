@@ -36,14 +36,14 @@ export interface Grant {
 /** The sealing functions over one installation's keys. */
 export interface Seal {
   sealPassport(passport: Passport): Promise<string>;
-  /** `undefined` unless it was sealed here. The expiry is not checked. */
+  /** Opens a passport; `undefined` if it was not sealed here. Does not check the expiry. */
   openPassport(sealed: string): Promise<Passport | undefined>;
-  /** A signature over session and hash, always the same. */
+  /** Signs session and hash. The same input gives the same receipt. */
   signReceipt(sessionId: string, hash: string): Promise<string>;
   isReceipt(receipt: string, sessionId: string, hash: string): Promise<boolean>;
-  /** Path and query of a presigned URL. `hideExpiry` gives the expiry another name. */
+  /** Creates the path and query of a presigned URL. `hideExpiry` gives the expiry another parameter name. */
   signUrl(grant: Grant, hideExpiry: boolean): string;
-  /** `undefined` unless it was signed here. The expiry is not checked. */
+  /** Reads a presigned URL; `undefined` if it was not signed here. Does not check the expiry. */
   readUrl(path: string, query: URLSearchParams): Grant | undefined;
   /** Public keys for receipts (RFC 7517). */
   jwks(): Promise<{ keys: JWK[] }>;
@@ -51,7 +51,7 @@ export interface Seal {
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** Whether this is a chunk's hash: 64 lower-case hex digits. */
+/** True if this is the hash of a chunk: 64 lowercase hex digits. */
 export function isHash(value: unknown): value is string {
   return typeof value === 'string' && HASH.test(value);
 }
@@ -66,7 +66,7 @@ export function randomId(prefix: string): string {
   return `${prefix}_${randomBytes(15).toString('base64url')}`;
 }
 
-/** Stored in place of a token, so that the state on disk has no usable one. */
+/** Returns the hash of a token, which is stored instead, so that the state on disk has no usable tokens. */
 export function fingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }

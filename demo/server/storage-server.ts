@@ -8,10 +8,10 @@ import { isDiskFull } from './refusal.ts';
 import { hold, makeUp, startEntry } from './request-gate.ts';
 import type { Grant } from './seal.ts';
 
-/** Rejects only if no answer can be written. */
+/** Rejects only if no response can be written. */
 export type StorageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** The connection is closed, so no answer can be sent. */
+/** The connection is closed, so no response can be sent. */
 class Broken extends Error {}
 
 export function createStorageHandler(parts: Parts): StorageHandler {

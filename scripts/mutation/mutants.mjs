@@ -219,7 +219,7 @@ export function findMutants(file, text) {
   return found;
 }
 
-/** The source with all mutants, each of which runs only if `__isMutant(id)` returns true. */
+/** Returns the source with all mutants built in. Each runs only if `__isMutant(id)` returns true. */
 export function instrument(text, mutants) {
   const sorted = [...mutants].sort((a, b) => a.start - b.start || b.end - a.end);
   let next = 0;

@@ -106,7 +106,7 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
     }
     const bundled = scripts.get(context.path.slice(1));
     if (bundled === undefined) return next();
-    // The same for all mutants, so that a reused page has it compiled already.
+    // The script is the same for all mutants, so that a reused page has compiled it already.
     context.set('Cache-Control', 'max-age=86400, immutable');
     context.type = 'text/javascript';
     context.body = `import '${jobPath}';\n${bundled}`;

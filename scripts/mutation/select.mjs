@@ -12,7 +12,7 @@ function randomFrom(seed) {
   };
 }
 
-/** A copy of `items` in an order that depends on `seed`. */
+/** Returns a copy of `items`, shuffled with `seed`. */
 export function shuffled(items, seed) {
   const random = randomFrom(seed);
   const result = [...items];

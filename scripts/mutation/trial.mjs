@@ -36,7 +36,7 @@ function reachingTests({ milliseconds, reached }, id) {
 
 const folderOf = (path) => path.split('/')[1];
 
-/** The tests of the same folder first, then the fastest ones. */
+/** Sorts the tests: first those in the folder of the mutant, then the fastest ones. */
 function planFor(runs, mutant) {
   const planned = runs.map((run) => {
     const titles = reachingTests(run, mutant.id);
