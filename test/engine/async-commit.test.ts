@@ -2,40 +2,23 @@
 
 import { expect } from '@open-wc/testing';
 import type { Profile, SettingsInput } from '../../src/core/config.ts';
-import { Uploader } from '../../src/engine/uploader.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { until, untilAsync } from '../support/collect.ts';
+import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
 
-const engines: Uploader[] = [];
-afterEach(() => Promise.all(engines.splice(0).map((uploader) => uploader.close())));
-
-const newStore = (): UploadStore => createUploadStore({ name: `test-${crypto.randomUUID()}` });
+afterEach(closeConnectedEngines);
 
 async function createEngine(
   store: UploadStore = newStore(),
   settings: SettingsInput = {},
   commitDeadlineMs?: number,
 ) {
-  const { baseUrl } = await findReference();
-  const uploader = new Uploader(
-    {
-      baseUrl,
-      parentId: 'folder-a',
-      multiple: true,
-      chunkSize: '64KiB',
-      commitPath: '/files/uploadsession/commit',
-      getToken: () => tokenOf('alice'),
-      ...settings,
-    },
-    {
-      store,
-      policy: { attempts: 5, baseMs: 1, capMs: 20 },
-      ...(commitDeadlineMs !== undefined && { commitDeadlineMs }),
-    },
-  );
-  engines.push(uploader);
+  const uploader = await connectEngine(settings, {
+    store,
+    ...(commitDeadlineMs !== undefined && { commitDeadlineMs }),
+  });
   const events: string[] = [];
   const fileIds: string[] = [];
   const codes: string[] = [];

@@ -3,38 +3,23 @@
 
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
-import { Uploader } from '../../src/engine/uploader.ts';
-import { createUploadStore } from '../../src/store/uploads.ts';
 import { addFault, findReference, logOf, tokenOf, uniqueName } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
 import { until } from '../support/collect.ts';
+import { closeConnectedEngines, connectEngine } from '../support/reference-engine.ts';
 
-const engines: Uploader[] = [];
-afterEach(() => Promise.all(engines.splice(0).map((uploader) => uploader.close())));
+afterEach(closeConnectedEngines);
 
 async function createEngine(settings: SettingsInput = {}) {
-  const { baseUrl } = await findReference();
   const reasons: string[] = [];
-  const uploader = new Uploader(
-    {
-      baseUrl,
-      parentId: 'folder-a',
-      multiple: true,
-      chunkSize: '64KiB',
-      commitPath: '/files/uploadsession/commit',
-      cancelPath: '/files/uploadsession',
-      getToken: (reason) => {
-        reasons.push(reason);
-        return tokenOf('alice');
-      },
-      ...settings,
+  const uploader = await connectEngine({
+    cancelPath: '/files/uploadsession',
+    getToken: (reason) => {
+      reasons.push(reason);
+      return tokenOf('alice');
     },
-    {
-      store: createUploadStore({ name: `test-${crypto.randomUUID()}` }),
-      policy: { attempts: 5, baseMs: 1, capMs: 20 },
-    },
-  );
-  engines.push(uploader);
+    ...settings,
+  });
   const done: string[] = [];
   uploader.onChange(({ name }) => done.push(name));
   const finished = (count = 1): Promise<void> =>

@@ -3,35 +3,17 @@
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
 import type { PickedFile, SessionFile } from '../../src/core/types.ts';
-import { Uploader } from '../../src/engine/uploader.ts';
-import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
+import type { Uploader } from '../../src/engine/uploader.ts';
+import { addFault, findReference, logOf } from '../service/reference.ts';
 import { freshFile } from '../support/bytes.ts';
 import { rejection, until, untilAsync } from '../support/collect.ts';
+import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
 
 const KIB = 1024;
-const engines: Uploader[] = [];
-afterEach(() => Promise.all(engines.splice(0).map((uploader) => uploader.close())));
+afterEach(closeConnectedEngines);
 
-const newStore = (): UploadStore => createUploadStore({ name: `test-${crypto.randomUUID()}` });
-
-async function createEngine(settings: SettingsInput, store = newStore()): Promise<Uploader> {
-  const { baseUrl } = await findReference();
-  const uploader = new Uploader(
-    {
-      baseUrl,
-      parentId: 'folder-a',
-      multiple: true,
-      chunkSize: '64KiB',
-      commitPath: '/files/uploadsession/commit',
-      getToken: () => tokenOf('alice'),
-      ...settings,
-    },
-    { store, policy: { attempts: 5, baseMs: 1, capMs: 20 } },
-  );
-  engines.push(uploader);
-  return uploader;
-}
+const createEngine = (settings: SettingsInput, store = newStore()): Promise<Uploader> =>
+  connectEngine(settings, { store });
 
 const isDone = (uploader: Uploader) => (): boolean => uploader.snapshot.files[0]?.phase === 'done';
 
