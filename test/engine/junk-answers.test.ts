@@ -59,7 +59,11 @@ it('a service with invalid responses completes no upload without a receipt for e
     const said = serveSense(callCount, answers);
     const engine = new TestEngine(
       { noResume: true, cancelPath: '' },
-      { connect: (...given) => ({ ...connect(...given), put: async () => undefined }) },
+      {
+        // After a 202, the commit is repeated for an hour by default.
+        commitDeadlineMs: 1,
+        connect: (...given) => ({ ...connect(...given), put: async () => undefined }),
+      },
     );
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
     // Its `Retry-After` may be long.

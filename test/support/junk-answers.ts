@@ -115,7 +115,27 @@ const answer = fc.oneof(
 export const body = answer.map((value): unknown => JSON.parse(JSON.stringify(value) ?? 'null'));
 /** Statuses that have a meaning, and all others. */
 export const status = fc.oneof(
-  fc.constantFrom(200, 201, 204, 301, 400, 401, 403, 404, 408, 409, 410, 413, 422, 429, 500, 502, 503, 504),
+  fc.constantFrom(
+    200,
+    201,
+    202,
+    204,
+    301,
+    400,
+    401,
+    403,
+    404,
+    408,
+    409,
+    410,
+    413,
+    422,
+    429,
+    500,
+    502,
+    503,
+    504,
+  ),
   fc.integer({ min: 200, max: 599 }),
 );
 const headerValue = fc.oneof(
