@@ -45,7 +45,7 @@ export const mutations = [
     before: 'const isFresh = now',
     after: 'const isFresh = row.method === method && now',
     test: 'test/server/attempts.test.ts',
-    title: 'changing between e-mail and SMS sends one code each, and both stay valid',
+    title: 'changing between email and SMS sends one code each, and both stay valid',
   },
   {
     rule: 'R5',

@@ -26,8 +26,8 @@ interface Wanted {
 type ReadForm = { query: URLSearchParams; wanted: Wanted; form: URLSearchParams } | Response;
 
 const problems: Partial<Record<Outcome['kind'], string>> = {
-  wrong: 'That code is not right.',
-  denied: 'The sign-in was denied on the phone.',
+  wrong: 'Incorrect code. Try again.',
+  denied: 'The sign-in request was denied on your phone.',
   waiting: 'Not approved yet.',
   'slow-down': 'Not approved yet.',
 };

@@ -14,7 +14,7 @@ const ownScript = `document.addEventListener('signed-in', () => {
 /** The plain form is sent to `action`. */
 export function loginPage(baseUrl: string, idp: string, action: string): ReturnType<typeof html> {
   const content = html`<h1>Reference service</h1>
-    <p>Sign in to go on with your upload</p>
+    <p>Sign in to continue your upload</p>
     <noscript>${signInForm(action)}</noscript>
     <secure-uploader-login base-url="${baseUrl}" idp-id="${idp}"></secure-uploader-login>
     <script type="module" src="/authorize/page.js"></script>

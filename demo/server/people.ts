@@ -4,7 +4,7 @@ import { createTestPasskey, currentTotp, factorsOf, type TestPasskey } from './f
 import type { Parts } from './parts.ts';
 import { findNamed, type User } from './seed.ts';
 
-/** A user is named by id, e-mail, or the name before the `@`. */
+/** A user is named by id, email, or the name before the `@`. */
 export interface People {
   /** A valid TOTP code. */
   totp(user: string): Promise<string>;

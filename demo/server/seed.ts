@@ -55,7 +55,7 @@ export const users: readonly User[] = [
     id: 'user-mia',
     email: 'mia@example.com',
     name: 'Mia',
-    about: 'code by e-mail or SMS, or a recovery code',
+    about: 'code by email or SMS, or a recovery code',
     methods: ['email', 'sms', 'recovery'],
   },
   {
@@ -69,7 +69,7 @@ export const users: readonly User[] = [
     id: 'user-olga',
     email: 'olga@example.com',
     name: 'Olga',
-    about: 'authenticator app, code by e-mail or SMS, or a recovery code',
+    about: 'authenticator app, code by email or SMS, or a recovery code',
     methods: ['recovery', 'sms', 'email', 'totp'],
   },
   { id: 'user-petra', email: 'petra@example.com', name: 'Petra', about: 'passkey', methods: ['passkey'] },
@@ -130,12 +130,12 @@ export const demoFile = {
   text: 'Files that you upload are cut into chunks, each named by its hash.\n',
 };
 
-/** The user that a test or a page names: by id, by e-mail address, or by the name before the `@`. */
+/** The user that a test or a page names: by id, by email address, or by the name before the `@`. */
 export function findNamed(name: string): User | undefined {
   return users.find(({ id, email }) => id === name || email === name || id === `user-${name}`);
 }
 
-/** The e-mail address is not case-sensitive. */
+/** The email address is not case-sensitive. */
 export function findUser(email: string): User | undefined {
   const wanted = email.trim().toLowerCase();
   return users.find((user) => user.email === wanted);

@@ -49,7 +49,7 @@ export interface Service {
   seed: { users: readonly User[]; folders: readonly Folder[]; password: string };
   /** Adds an origin to `appOrigins`. */
   allowOrigin(origin: string): void;
-  /** A bearer token of a user (id, e-mail, or the name before it: `alice`). With `test: true` only. */
+  /** A bearer token of a user (id, email, or the name before it: `alice`). With `test: true` only. */
   createToken(user: string, lifetimeMs?: number): Promise<{ token: string; expires_at: string }>;
   /** Finished files, newest last. */
   listFiles(folderId?: string): Promise<StoredFile[]>;

@@ -21,13 +21,13 @@ export function pageHeaders(formAction: string): Record<string, string> {
 /** The sign-in form, sent to `action`. */
 export function signInForm(action: string, problem?: 'refused' | 'locked', email = ''): Html {
   const says = {
-    refused: 'The e-mail address or the password is not right.',
-    locked: 'Too many attempts. Try again in a quarter of an hour.',
+    refused: 'Incorrect email or password. Try again.',
+    locked: 'Too many attempts. Try again in 15 minutes.',
   };
   const described = problem ? html` aria-describedby="problem" aria-invalid="true"` : '';
   return html`${problem ? alert(says[problem]) : ''}
       <form method="post" action="${action}">
-        <label for="email">E-mail address</label>
+        <label for="email">Email address</label>
         <input id="email" name="email" type="email" value="${email}" required autocomplete="username"
           autocapitalize="none" spellcheck="false"${described}${problem ? '' : html` autofocus`}>
         <label for="password">Password</label>
@@ -41,7 +41,7 @@ export function signInForm(action: string, problem?: 'refused' | 'locked', email
 export function signInPage(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
   const sheet = at ? '/style.css' : '/authorize/style.css';
   const content = html`<h1>Sign in${at && ` at ${at}`}</h1>
-      <p>to go on with your upload</p>
+      <p>to continue your upload</p>
       ${signInForm(action, problem, email)}`;
   return page('Sign in', content, sheet);
 }
@@ -59,7 +59,7 @@ export interface SecondStep {
 
 const methodNames: Record<string, string> = {
   totp: 'Code from your authenticator app',
-  email: 'Code by e-mail',
+  email: 'Code by email',
   sms: 'Code by SMS',
   push: 'Approve on your phone',
   recovery: 'Recovery code',
@@ -80,7 +80,7 @@ export function secondStepPage(step: SecondStep): Html {
       <button type="submit">Continue</button></form>`;
   const phone = html`<p class="number">${step.number ?? ''}</p>
       <form method="post" action="${step.action}">${hidden('poll', 'push')}
-      <p class="hint">Choose this number on your phone, then go on.</p>
+      <p class="hint">Select this number on your phone, then continue.</p>
       <button type="submit" autofocus>Continue</button></form>`;
   const others = usable
     .filter((other) => other !== method)
@@ -88,7 +88,7 @@ export function secondStepPage(step: SecondStep): Html {
       (other) => html`<form method="post" action="${step.action}">${hidden('start', other)}
       <button type="submit" class="other">${methodNames[other] ?? other}</button></form>`,
     );
-  const none = html`<p>This account needs a sign-in method that this page does not have.</p>`;
+  const none = html`<p>This page doesn't support the sign-in methods of this account.</p>`;
   return page(
     'Confirm that it is you',
     html`<h1>Confirm that it is you</h1><p>One more step</p>

@@ -281,7 +281,7 @@ export interface Totals {
   readonly remainingMs?: number;
 }
 
-/** The state of sign-in for views. Contains no token, code or e-mail address. */
+/** The state of sign-in for views. Contains no token, code or email address. */
 export interface AuthSnapshot {
   readonly state: AuthState;
   readonly mode: AuthMode;

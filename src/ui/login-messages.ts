@@ -3,7 +3,7 @@
 import { ENGLISH, type Messages } from './messages.ts';
 
 const OWN = {
-  email: 'E-mail address',
+  email: 'Email address',
   password: 'Password',
   show: 'Show password',
   hide: 'Hide password',
@@ -16,7 +16,7 @@ const OWN = {
     passkey: 'Passkey',
     push: 'Approve on your phone',
     totp: 'Code from your authenticator app',
-    email: 'Code by e-mail',
+    email: 'Code by email',
     sms: 'Code by text message',
     recovery: 'Recovery code',
     code: 'Code',
@@ -26,16 +26,15 @@ const OWN = {
   attemptsLeft: (count: number) => (count === 1 ? '1 attempt left.' : `${count} attempts left.`),
   verify: 'Confirm',
   usePasskey: 'Use passkey',
-  waitText: 'Open the app on your phone and approve the request. This page continues automatically.',
-  waitNumber: (number: string) => `Choose ${number} on your phone.`,
+  waitText: 'Open the app on your phone and approve the request. This page updates automatically.',
+  waitNumber: (number: string) => `Select ${number} on your phone.`,
   sendAgain: 'Send again',
   sendAgainIn: (seconds: number) => `Send again in ${seconds} s`,
   otherMethod: 'Try another way',
   startOver: 'Start over',
   inWindow: 'Open sign-in window',
-  otherJar: 'Your browser blocks this sign-in from being used for uploads. Use the sign-in window instead.',
-  framed:
-    "For your security, you can't enter a password inside another site. Use the sign-in window instead.",
+  otherJar: "Your browser doesn't support signing in here. Use the sign-in window instead.",
+  framed: "For your security, you can't sign in on an embedded page. Use the sign-in window instead.",
   shownElsewhere: 'Use the sign-in form already shown on this page.',
   done: "You're signed in.",
 };

@@ -1,5 +1,5 @@
 // The sign-in form as an element: inside an uploader with `auth="local"`, or alone on the service's own page.
-// Reads input only on submit, and keeps nothing but the e-mail address.
+// Reads input only on submit, and keeps nothing but the email address.
 
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { AuthOptions, CredentialField } from '../core/auth-options.ts';
@@ -19,7 +19,7 @@ const shown = new Set<SecureUploaderLogin>();
 let count = 0;
 
 /**
- * @summary Signs the user in with e-mail, password and any challenge of the service.
+ * @summary Signs the user in with email, password and any challenge of the service.
  * @example
  * ```html
  * <secure-uploader-login base-url="https://files.example.com" idp-id="local"></secure-uploader-login>

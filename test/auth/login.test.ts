@@ -105,17 +105,17 @@ describe('the sign-in form', () => {
     expect(form.element.querySelector<HTMLInputElement>('input[name="password"]')?.type).to.equal('text');
   });
 
-  it('signs in with e-mail and password', async () => {
+  it('signs in with email and password', async () => {
     const form = await open('alice@example.com');
     expect(await form.until('signed-in')).to.deep.equal({});
     await form.find('h2', "You're signed in.");
   });
 
-  it('reports wrong credentials, keeps the e-mail and clears the password', async () => {
+  it('reports wrong credentials, keeps the email and clears the password', async () => {
     const form = await open('alice@example.com', { secret: 'wrong' });
     expect(await form.until('auth-failed')).to.deep.include({ code: 'credentials-rejected' });
     await form.find('form input[name="password"]');
-    expect(form.problem).to.equal('Incorrect e-mail or password. Try again.');
+    expect(form.problem).to.equal('Incorrect email or password. Try again.');
     const [address, pass] = form.element.querySelectorAll<HTMLInputElement>('form input');
     expect([address?.value, pass?.value]).to.deep.equal(['alice@example.com', '']);
     expect(address?.getAttribute('aria-describedby')).to.equal(
@@ -169,8 +169,8 @@ describe('the sign-in form', () => {
     const offered = [...form.element.querySelectorAll('li button')].map((button) =>
       button.textContent?.trim(),
     );
-    expect(offered).to.deep.equal(['Code by e-mail', 'Code by text message', 'Recovery code']);
-    await form.press('Code by e-mail');
+    expect(offered).to.deep.equal(['Code by email', 'Code by text message', 'Recovery code']);
+    await form.press('Code by email');
     await form.find('p', 'Sent to m•••@example.com.');
     await form.find('button:disabled', 'Send again in');
     await form.press('Try another way');
@@ -181,7 +181,7 @@ describe('the sign-in form', () => {
     await form.until('signed-in');
 
     const byMail = await open('mia@example.com');
-    await byMail.press('Code by e-mail');
+    await byMail.press('Code by email');
     await byMail.find('input[name="code"]');
     await byMail.enterCode((await readUser('mia')).email ?? '');
     await byMail.until('signed-in');
@@ -197,11 +197,11 @@ describe('the sign-in form', () => {
 
   it('waits for the phone and continues automatically, and reports when the phone declines', async () => {
     const form = await open('paul@example.com');
-    await form.find('p', 'Choose');
+    await form.find('p', 'Select');
     await answerPush('paul', 'denied');
     expect(await form.until('auth-failed')).to.deep.include({ code: 'challenge-denied' });
     await form.press('Approve on your phone');
-    await form.find('p', 'Choose');
+    await form.find('p', 'Select');
     await answerPush('paul', 'approved');
     await form.until('signed-in');
   });
@@ -223,7 +223,7 @@ describe('the sign-in form', () => {
     expect(await contradiction.until('auth-challenged')).to.deep.equal({ methods: ['totp'] });
   });
 
-  it('starts over on Start over, with the e-mail kept', async () => {
+  it('starts over on Start over, with the email kept', async () => {
     const form = await open('tom@example.com');
     await form.press('Start over');
     const address = await form.find<HTMLInputElement>('input[name="email"]:not([readonly])');
@@ -241,7 +241,7 @@ describe('the sign-in form', () => {
     await form.find('input[name="password"]');
     await expect(form.element).to.be.accessible();
     const phone = await open('paul@example.com');
-    await phone.find('p', 'Choose');
+    await phone.find('p', 'Select');
     await expect(phone.element).to.be.accessible();
   });
 });

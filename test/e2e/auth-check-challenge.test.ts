@@ -5,7 +5,7 @@ import type { Page } from 'playwright';
 import { detailsOf, inState, logIn, RECORD, turns, until, wireOf } from './support/auth-steps.ts';
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 
-/** A page after e-mail and password were sent, with this response of the service. */
+/** A page after email and password were sent, with this response of the service. */
 function answerWith(body: object): Promise<Page> {
   world.service.faults.add({ operation: 'login', status: 200, body });
   return logIn(world, 'alice@example.com');
@@ -16,7 +16,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const { people } = world.service;
     const codes = {
       'Code from your authenticator app': async () => people.totp('olga'),
-      'Code by e-mail': async () => people.message('olga', 'email'),
+      'Code by email': async () => people.message('olga', 'email'),
       'Code by text message': async () => people.message('olga', 'sms'),
       'Recovery code': async () => (await people.recoveryCodes('olga'))[0],
     };
@@ -80,7 +80,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
       page.evaluate((state) => (globalThis as unknown as { hide(state: string): void }).hide(state), state);
     await world.context.clock.install();
     const page = await logIn(world, 'paul@example.com', hide);
-    await page.getByText(/Choose \d+ on/).waitFor();
+    await page.getByText(/Select \d+ on/).waitFor();
     const polls = (): number => world.count('challenge');
     /** The service's delay before the next poll, at both ends. */
     const passPause = async (): Promise<void> => {
@@ -107,7 +107,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.equal(polls(), atRest + 1, 'it looked when it was shown again');
   });
 
-  test('given the challenge token has expired, when a code is sent, then challenge-expired and a fresh start with the e-mail kept and the password empty', async () => {
+  test('given the challenge token has expired, when a code is sent, then challenge-expired and a fresh start with the email kept and the password empty', async () => {
     const page = await logIn(world, 'tom@example.com');
     const field = page.getByLabel('Code', { exact: true });
     await field.waitFor();
@@ -116,7 +116,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await page.getByRole('button', { name: 'Confirm' }).click();
     assert.equal((await until(page, 'auth-failed')).code, 'challenge-expired');
     await page.getByLabel('Password', { exact: true }).waitFor();
-    assert.equal(await page.getByLabel('E-mail address').inputValue(), 'tom@example.com');
+    assert.equal(await page.getByLabel('Email address').inputValue(), 'tom@example.com');
     assert.equal(await page.getByLabel('Password', { exact: true }).inputValue(), '');
     assert.equal(world.count('token'), 0);
   });
@@ -168,7 +168,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
   test('a code is sent again when the button is pressed after its delay, and the new one signs in', async () => {
     await world.context.clock.install();
     const page = await logIn(world, 'mia@example.com', RECORD);
-    await page.getByRole('button', { name: 'Code by e-mail' }).click();
+    await page.getByRole('button', { name: 'Code by email' }).click();
     const again = page.getByRole('button', { name: /^Send again/ });
     await again.and(page.locator(':disabled')).waitFor();
     const read = (): Promise<string | undefined> => world.service.people.message('mia', 'email');
@@ -204,7 +204,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.ok(first <= 40 && then <= first - 10, `${first} s, then ${then} s`);
     await page.clock.fastForward(40_000);
     await page.getByLabel('Password', { exact: true }).waitFor();
-    assert.equal(await page.getByLabel('E-mail address').inputValue(), 'alice@example.com');
+    assert.equal(await page.getByLabel('Email address').inputValue(), 'alice@example.com');
     assert.equal(world.count('login'), 1, 'credentials are not sent again by themselves');
   });
 });

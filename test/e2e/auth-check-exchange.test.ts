@@ -214,7 +214,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const page = await world.open({ auth: 'popup' });
     await callUntilPrompt(page, world);
     const window = await press(page);
-    await window.getByLabel('E-mail address').waitFor();
+    await window.getByLabel('Email address').waitFor();
     // The service's own page cannot deny access; a service that can responds like this.
     const asked = new URL(window.url()).searchParams;
     const answer = new URLSearchParams({ error: 'access_denied', state: asked.get('state') ?? '' });

@@ -38,18 +38,18 @@ inWorlds({ sites: BOTH }, () => {
     test(`given a page inside ${where}, then the form is not shown and says why`, async () => {
       const [, frame] = await open();
       await showForm(frame, world);
-      await frame.getByText("you can't enter a password inside another site").waitFor();
+      await frame.getByText("you can't sign in on an embedded page").waitFor();
       assert.equal(await frame.locator('secure-uploader-login input').count(), 0);
       await frame.locator('secure-uploader').evaluate((element) => element.remove());
       await showForm(frame, world, { allowFramedLogin: true });
-      await frame.getByLabel('E-mail address').waitFor();
+      await frame.getByLabel('Email address').waitFor();
     });
   }
 
   test('given a page inside a page of its own, then the form is shown', async () => {
     const [, frame] = await openFrames(`${world.origin}/outer`);
     await showForm(frame, world);
-    await frame.getByLabel('E-mail address').waitFor();
+    await frame.getByLabel('Email address').waitFor();
   });
 });
 

@@ -43,7 +43,7 @@ async function enter(page: Page, name: string, text = ''): Promise<void> {
 
 /** Signs in by keyboard with the visible form. */
 async function logIn(page: Page, email: string, password = world.service.seed.password): Promise<void> {
-  await enter(page, 'E-mail address', email);
+  await enter(page, 'Email address', email);
   await enter(page, 'Password', password);
   await page.keyboard.press('Enter');
 }
@@ -65,16 +65,16 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     const mail = async (): Promise<string> => (await world.service.people.message('mia', 'email')) ?? '';
     assert.match(
       await announcedForm(page, 'Sign in'),
-      /region "Sign in"[\s\S]*textbox "E-mail address"[\s\S]*textbox "Password"[\s\S]*button "Show password"[\s\S]*button "Sign in"/,
+      /region "Sign in"[\s\S]*textbox "Email address"[\s\S]*textbox "Password"[\s\S]*button "Show password"[\s\S]*button "Sign in"/,
     );
-    await enter(page, 'E-mail address', 'mia@example.com');
+    await enter(page, 'Email address', 'mia@example.com');
     await enter(page, 'Password', 'wrong');
     await enter(page, 'Show password');
     assert.match(await announcedForm(page, 'Sign in'), /button "Hide password"/);
     await enter(page, 'Sign in');
     const form = page.locator('secure-uploader-login');
-    await form.getByText('Incorrect e-mail or password. Try again.').waitFor();
-    assert.match(await announcedForm(page, 'Sign in'), /status: Incorrect e-mail or password/);
+    await form.getByText('Incorrect email or password. Try again.').waitFor();
+    assert.match(await announcedForm(page, 'Sign in'), /status: Incorrect email or password/);
     assert.equal(await focused(page), 'Password', 'the focus is where it is typed anew');
     await page.keyboard.type(world.service.seed.password);
     await page.keyboard.press('Enter');
@@ -82,21 +82,21 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     const choice = "How do you want to verify it's you?";
     assert.match(
       await announcedForm(page, choice),
-      /list:[\s\S]*button "Code by e-mail[\s\S]*button "Code by text message[\s\S]*button "Recovery code[\s\S]*button "Start over"/,
+      /list:[\s\S]*button "Code by email[\s\S]*button "Code by text message[\s\S]*button "Recovery code[\s\S]*button "Start over"/,
     );
     assert.equal(await focused(page), choice, 'the focus is at the head of the new step');
     const named = await form.getByRole('button').allTextContents();
     const buttonOf = (start: string): string =>
       named.map((name) => name.replace(/\s+/g, ' ').trim()).find((name) => name.startsWith(start)) ?? start;
-    await enter(page, buttonOf('Code by e-mail'));
+    await enter(page, buttonOf('Code by email'));
     assert.match(
-      await announcedForm(page, 'Code by e-mail'),
-      /Sent to [\s\S]*textbox "E-mail address"[\s\S]*textbox "Code"[\s\S]*button "Send again in \d+ s" \[disabled\][\s\S]*button "Try another way"/,
+      await announcedForm(page, 'Code by email'),
+      /Sent to [\s\S]*textbox "Email address"[\s\S]*textbox "Code"[\s\S]*button "Send again in \d+ s" \[disabled\][\s\S]*button "Try another way"/,
     );
     await enter(page, 'Code', (await mail()) === '000000' ? '111111' : '000000');
     await page.keyboard.press('Enter');
     await form.getByText(/attempts? left/).waitFor();
-    assert.match(await announcedForm(page, 'Code by e-mail'), /status: .*attempts? left/);
+    assert.match(await announcedForm(page, 'Code by email'), /status: .*attempts? left/);
     assert.equal(await focused(page), 'Code');
     await enter(page, 'Try another way');
     await announcedForm(page, choice);
@@ -118,7 +118,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await page.keyboard.press('Enter');
     await until(page, 'signed-in');
     assert.deepEqual(await announcementsOf(page), [
-      'Incorrect e-mail or password. Try again.',
+      'Incorrect email or password. Try again.',
       'Sign in to upload',
       'Incorrect code. Try again. 4 attempts left.',
     ]);
@@ -135,7 +135,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await logIn(page, 'paul@example.com');
     assert.match(
       await announcedForm(page, 'Approve on your phone'),
-      /Choose \d+ on your phone\.[\s\S]*button "Start over"/,
+      /Select \d+ on your phone\.[\s\S]*button "Start over"/,
     );
     assert.equal(await focused(page), 'Approve on your phone');
     await enter(page, 'Start over');
@@ -145,10 +145,10 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await announcedForm(page, 'Approve on your phone');
     await world.service.people.answerPush('paul', 'denied');
     await passPause();
-    await page.getByRole('status').getByText('The request was denied.').waitFor();
+    await page.getByRole('status').getByText('The sign-in request was denied.').waitFor();
     assert.match(
       await announcedForm(page, "How do you want to verify it's you?"),
-      /status: The request was denied/,
+      /status: The sign-in request was denied/,
     );
     await enter(page, 'Approve on your phone');
     await announcedForm(page, 'Approve on your phone');
@@ -157,7 +157,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await until(page, 'signed-in');
     assert.deepEqual(await announcementsOf(page), [
       'Sign in to upload',
-      'The request was denied. Try again, or choose another method.',
+      'The sign-in request was denied. Try again.',
     ]);
   });
 
@@ -177,19 +177,19 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await page.clock.runFor(2_000);
     await announcedForm(page, 'Sign in');
     await fromTheTop(page);
-    await page.getByLabel('E-mail address').fill('');
+    await page.getByLabel('Email address').fill('');
     await logIn(page, 'uma@example.com');
     const window = 'Open sign-in window';
     await page.getByRole('button', { name: window }).waitFor();
     assert.match(await announcedForm(page, 'Sign in'), /status: .+[\s\S]*button "Open sign-in window"/);
     await tabTo(page, window);
     const [opened] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('Enter')]);
-    await opened.getByLabel('E-mail address').waitFor();
+    await opened.getByLabel('Email address').waitFor();
     assert.deepEqual(await announcementsOf(page), [
       'This account is locked. Try again later, or contact support.',
       'Sign in to upload',
       'The server is busy. Try again in a moment.',
-      'None of the available methods work here. Use the sign-in window instead.',
+      "You can't verify your identity on this page. Use the sign-in window instead.",
     ]);
   });
 
@@ -201,7 +201,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await announcedForm(window, 'Sign in');
     assert.match(await window.locator('main').ariaSnapshot(), /heading "Reference service" \[level=1\]/);
     await logIn(window, 'tom@example.com', 'wrong');
-    await window.getByText('Incorrect e-mail or password. Try again.').waitFor();
+    await window.getByText('Incorrect email or password. Try again.').waitFor();
     await announcedForm(window, 'Sign in');
     await enter(window, 'Password', world.service.seed.password);
     await window.keyboard.press('Enter');
@@ -219,7 +219,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     assert.match(await group.ariaSnapshot(), /group "[^"]+"[\s\S]*button "Sign in"/);
     await tabTo(page, 'Sign in');
     const [window] = await Promise.all([page.waitForEvent('popup'), page.keyboard.press('Enter')]);
-    await window.getByLabel('E-mail address').waitFor();
+    await window.getByLabel('Email address').waitFor();
     await page.getByRole('button', { name: 'Open again' }).waitFor();
     await page.getByRole('button', { name: 'Cancel' }).first().waitFor();
     await logIn(window, 'alice@example.com');

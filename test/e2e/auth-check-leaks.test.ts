@@ -63,7 +63,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await assertNoLeak(page, traces, await secretsOf(page, 'mia@example.com', 'challenge_token'));
   });
 
-  test('given a sign-in by window and an upload, then token, verifier, password, e-mail and presigned URLs are in no attribute, event, console line or storage, in the middle of the upload and after it, and the code in the callback URL only', async () => {
+  test('given a sign-in by window and an upload, then token, verifier, password, email and presigned URLs are in no attribute, event, console line or storage, in the middle of the upload and after it, and the code in the callback URL only', async () => {
     const traces = traceOf(world.context);
     const page = await world.openWidget('auth="popup" chunk-size="32768" concurrency="2"', WATCH);
     const over = createGate();

@@ -82,7 +82,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const url = `${world.service.baseUrl}/authorize?${query}`;
     const alone = await world.context.newPage();
     await alone.goto(url);
-    await alone.locator('main').getByLabel('E-mail address').waitFor();
+    await alone.locator('main').getByLabel('Email address').waitFor();
     await alone.close();
     const page = await world.context.newPage();
     await page.goto(

@@ -73,7 +73,7 @@ inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
       const page = await openBlocked('data-without-file');
       const address = page.url();
       await page.getByRole('button', { name: 'Continue on this page' }).click();
-      await page.getByLabel('E-mail address').waitFor();
+      await page.getByLabel('Email address').waitFor();
       await fillIn(page, world);
       await isSignedIn(page);
       assert.equal(page.url(), address);

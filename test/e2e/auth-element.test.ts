@@ -44,7 +44,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     });
     assert.deepEqual(counts, [0]);
     await addFile(page);
-    await page.getByText('Signing in takes you to another page.').waitFor();
+    await page.getByText('Sign-in opens on another page.').waitFor();
     assert.equal(page.url(), address);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await fillIn(page, world);
@@ -71,7 +71,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     assert.match(policy, /frame-ancestors 'none'/);
     assert.doesNotMatch(policy, /unsafe/);
     const form = window.locator('secure-uploader-login');
-    await form.getByLabel('E-mail address').fill('tom@example.com');
+    await form.getByLabel('Email address').fill('tom@example.com');
     await form.getByLabel('Password', { exact: true }).fill(world.service.seed.password);
     await form.getByRole('button', { name: 'Sign in', exact: true }).click();
     await form.getByLabel('Code', { exact: true }).fill(await world.service.people.totp('tom'));

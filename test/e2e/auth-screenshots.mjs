@@ -60,7 +60,7 @@ for (const [look, { query = {}, media = {} }] of Object.entries(looks)) {
     state: 'some-state',
   });
   const page = await open(name, `${service.baseUrl}/authorize?${asked}`, media);
-  await page.getByLabel('E-mail address').fill('tom@example.com');
+  await page.getByLabel('Email address').fill('tom@example.com');
   await shoot(page, name);
   await page.getByLabel('Password', { exact: true }).fill(service.seed.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();

@@ -35,7 +35,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     const page = await world.open({ auth: 'popup' });
     await callUntilPrompt(page, world);
     const window = await press(page);
-    await window.getByLabel('E-mail address').waitFor();
+    await window.getByLabel('Email address').waitFor();
     const read = (): unknown[] => [
       Object.entries(sessionStorage),
       Object.entries(localStorage),
@@ -63,7 +63,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     const page = await world.open({ auth: 'popup', silent: 'off' });
     await callUntilPrompt(page, world);
     const first = await press(page);
-    await first.getByLabel('E-mail address').waitFor();
+    await first.getByLabel('Email address').waitFor();
     const address = wayBack(first);
     assert.equal(address, `${world.origin}/secure-uploader-callback.html`);
     await page.evaluate(() =>
@@ -72,7 +72,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     await page.evaluate(() => tools.session?.cancel());
     await inState(page, 'prompt');
     const second = await press(page);
-    await second.getByLabel('E-mail address').waitFor();
+    await second.getByLabel('Email address').waitFor();
     assert.equal(wayBack(second), address);
   });
 
@@ -105,7 +105,7 @@ inWorlds({ sites: ['same-site'] }, () => {
       page.waitForEvent('popup'),
       page.getByRole('button', { name: 'Open sign-in window' }).click(),
     ]);
-    await window.getByLabel('E-mail address').waitFor();
+    await window.getByLabel('Email address').waitFor();
     assert.ok(window.url().startsWith(`${world.service.baseUrl}/authorize?`), 'built by the widget itself');
     assert.deepEqual(
       addresses.filter((address) => address.includes('evil')),
@@ -148,14 +148,14 @@ inWorlds({ sites: ['same-site'] }, () => {
     await page.evaluate((input) => void tools.open(input), settings);
     await callUntilPrompt(page, world);
     await showForm(page, world);
-    await page.getByLabel('E-mail address').waitFor();
+    await page.getByLabel('Email address').waitFor();
     assert.deepEqual(await values(page), ['', '']);
     const other = await world.open({ auth: 'popup' });
     await callUntilPrompt(other, world);
     const window = await press(other);
-    await window.getByLabel('E-mail address').waitFor();
+    await window.getByLabel('Email address').waitFor();
     await window.goto(`${window.url()}&${query.replace('&idp_id=local', '')}`);
-    await window.getByLabel('E-mail address').waitFor();
+    await window.getByLabel('Email address').waitFor();
     assert.deepEqual(await values(window), ['', '']);
   });
 

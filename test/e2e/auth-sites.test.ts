@@ -59,7 +59,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     const page = await world.openWidget('auth="local"', RECORD);
     await pick(page, world);
     // An earlier attempt of a hidden frame.
-    await page.getByLabel('E-mail address').waitFor();
+    await page.getByLabel('Email address').waitFor();
     world.service.faults.clearLog();
     const asked: URL[] = [];
     page.on(

@@ -64,14 +64,14 @@ test('invalid JSON when a session is opened fails that file alone, and retry com
   failsAndRecovers(
     [{ operation: 'session', status: 200, body: '<html>', ...ABOUT_BAD }],
     'bad-response',
-    /unexpected response/i,
+    /unexpected data/i,
   ));
 
 test('a response without the requested chunk fails that file alone, and retry completes it', () =>
   failsAndRecovers(
     [{ operation: 'chunks', omitEntry: true, ...ABOUT_BAD }],
     'bad-response',
-    /unexpected response/i,
+    /unexpected data/i,
   ));
 
 test('a connection that is cut at every commit fails that file alone, and retry completes it', () =>

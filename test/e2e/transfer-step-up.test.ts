@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** A user with a second factor signs in, in this page's form. */
 async function prove(page: Page): Promise<void> {
-  await page.getByLabel('E-mail address').fill('mia@example.com');
+  await page.getByLabel('Email address').fill('mia@example.com');
   await page.getByLabel('Password', { exact: true }).fill(world.service.seed.password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('button', { name: 'Recovery code' }).click();
@@ -43,7 +43,7 @@ const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in',
 const WAYS = {
   'in the form of the element': {
     attributes: 'auth="local"',
-    isAsked: (page: Page) => page.getByLabel('E-mail address').waitFor(),
+    isAsked: (page: Page) => page.getByLabel('Email address').waitFor(),
     answer: prove,
   },
   'in a window': {

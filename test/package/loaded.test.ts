@@ -197,7 +197,7 @@ await import('secure-uploader/define');`,
       document.body.append(element);
       return element.signIn();
     }, settings.baseUrl);
-    await page.getByLabel('E-mail address').waitFor();
+    await page.getByLabel('Email address').waitFor();
     assert.equal(site.asked.filter(isLogin).length, 1, 'the form was loaded once it was needed');
   });
 });

@@ -44,7 +44,7 @@ test('a lock of the second step survives a restart, and ends after a quarter of 
   assert.equal((await step(rig, from, 'answer', 'totp', code)).body.status, 'ok');
 });
 
-test('changing between e-mail and SMS sends one code each, and both stay valid', async (t) => {
+test('changing between email and SMS sends one code each, and both stay valid', async (t) => {
   const rig = await startRig();
   t.after(() => rig.end());
   let at = await enter(rig, 'mia');

@@ -128,7 +128,7 @@ test('the form signs in and returns, with a code at the end', async () => {
   const email = 'Alice@Example.com ';
   const wrong = await submit(authorizePath(), { email, password: 'wrong' });
   assert.equal(wrong.status, 401);
-  assert.match(wrong.body, /not right/);
+  assert.match(wrong.body, /Incorrect/);
   assert.doesNotMatch(wrong.body, /wrong/);
   const { status, headers } = await submit(authorizePath({ prompt: 'login' }), {
     email,

@@ -61,7 +61,7 @@ test('the service’s own page requires the second step before it issues a code'
     });
   const wrong = await send(second.text, '000');
   assert.equal(wrong.status, 401);
-  assert.match(wrong.text, /not right/);
+  assert.match(wrong.text, /Incorrect/);
   const right = await send(wrong.text, await rig.service.people.totp('tom'));
   assert.equal(right.status, 303);
   const back = await browser.get(right.headers.get('location') ?? '');
@@ -72,8 +72,7 @@ test('the page offers each method that it supports', async () => {
   const browser = createBrowser();
   const first = await browser.get(authorizePath());
   const choose = await browser.submit(formPath(first.text), { email: 'mia@example.com', password });
-  for (const name of ['Code by e-mail', 'Code by SMS', 'Recovery code'])
-    assert.ok(choose.text.includes(name));
+  for (const name of ['Code by email', 'Code by SMS', 'Recovery code']) assert.ok(choose.text.includes(name));
   const started = await browser.submit(formPath(choose.text), {
     challenge_token: field(choose.text, 'challenge_token'),
     action: 'start',

@@ -25,7 +25,7 @@ export function authorizePath(changes: Record<string, string | undefined> = {}):
   return `/authorize?${query}`;
 }
 
-/** Signs in with e-mail address and password. */
+/** Signs in with email address and password. */
 export async function login(
   service: Service,
   email: string,

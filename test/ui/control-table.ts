@@ -154,7 +154,7 @@ export const SITUATIONS: readonly Situation[] = [
       ...CHOOSE,
       'Pause: a.txt': ['a.txt paused user', 'b.txt queued'],
       'Cancel: a.txt': ['a.txt canceled', 'b.txt queued'],
-      'Upload first: b.txt': ['b.txt queued', 'a.txt queued'],
+      'Move to top: b.txt': ['b.txt queued', 'a.txt queued'],
       'Pause: b.txt': ['a.txt queued', 'b.txt paused user'],
       'Cancel: b.txt': ['a.txt queued', 'b.txt canceled'],
       'Upload 2 files': ['a.txt hashing', 'b.txt hashing'],

@@ -22,7 +22,7 @@ export const TOTP = method('totp');
 export const PASSKEY = method('passkey', { needsStart: true });
 export const NOTED = method('code', { label: 'Token card' });
 
-const EMAIL = 'field E-mail address email/email/username required';
+const EMAIL = 'field Email address email/email/username required';
 const PASSWORD = 'field Password password/password/current-password required';
 const CODE = 'field Code text/code/one-time-code inputmode=numeric required';
 const FORM = [EMAIL, PASSWORD, 'button Show password', 'submit Sign in'];
@@ -113,7 +113,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
     },
     ['title Sign in', 'status', ...FORM.slice(0, 3), 'select Account StaffGuests', 'submit Sign in'],
   ],
-  'asks for no password inside another page': [
+  'asks for no password on an embedded page': [
     { state: 'prompt', isFramed: true },
     ['title Sign in', 'status', ENGLISH_LOGIN.framed, 'button Open sign-in window'],
   ],
@@ -155,7 +155,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
       'title Code by text message',
       'status',
       'Sent to +1 ···42.',
-      'field E-mail address email/email/username required readonly value=a@b.c',
+      'field Email address email/email/username required readonly value=a@b.c',
       CODE,
       'submit Confirm',
       'button Send again',
@@ -206,7 +206,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
     [
       'title Code from your authenticator app',
       `${problem('challenge-failed')} 1 attempt left.`,
-      'field E-mail address email/email/username required readonly value=a@b.c',
+      'field Email address email/email/username required readonly value=a@b.c',
       `${CODE} invalid`,
       'submit Confirm',
       'button Cancel',
@@ -260,7 +260,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
     [
       'title Approve on your phone',
       'status',
-      'Choose 42 on your phone.',
+      'Select 42 on your phone.',
       '42',
       ENGLISH_LOGIN.waitText,
       'button Cancel',

@@ -114,7 +114,7 @@ describe('the sign-in form alone on a page', () => {
     for (const each of reported) expect((each as unknown[]).slice(1, 3)).to.deep.equal([true, true]);
   });
 
-  it('keeps the e-mail while it is signed in or fails, drops secrets, and clears both at the end', async () => {
+  it('keeps the email while it is signed in or fails, drops secrets, and clears both at the end', async () => {
     const made = await stage();
     await press(made, 'Show password');
     expect(field(made, 'password').type).to.equal('text');
@@ -162,7 +162,7 @@ describe('the sign-in form alone on a page', () => {
     expect(none.sent[0]?.[1].idp_id).to.equal('local');
   });
 
-  it('shows additional fields of the page beside the e-mail', async () => {
+  it('shows additional fields of the page beside the email', async () => {
     const made = await stage({}, { credentialFields: [{ name: 'email' }, { name: 'pin', label: 'PIN' }] });
     expect([...made.element.querySelectorAll('input')].map(({ name }) => name)).to.deep.equal([
       'email',

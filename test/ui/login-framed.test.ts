@@ -6,7 +6,7 @@ import { removeStages, stage } from './login-stage.ts';
 afterEach(removeStages);
 
 describe('the sign-in form inside another page', () => {
-  const FRAMED = "you can't enter a password inside another site.";
+  const FRAMED = "you can't sign in on an embedded page.";
   const top = { location: { origin: location.origin } };
   const foreign = { location: { origin: 'https://other.test' } };
   const closed = {

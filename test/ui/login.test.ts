@@ -36,7 +36,7 @@ const buttonOf = (element: SecureUploader, text: string) =>
     ),
   );
 
-/** The form, with e-mail and password sent. */
+/** The form, with email and password sent. */
 async function logIn(element: SecureUploader, email: string): Promise<void> {
   await element.signIn();
   const form = await formOf(element);
@@ -140,7 +140,7 @@ describe('the form within the element', () => {
     expect(element.snapshot.auth.state).to.equal('login');
   });
 
-  it('can be canceled while the service checks the credentials, and keeps the e-mail', async () => {
+  it('can be canceled while the service checks the credentials, and keeps the email', async () => {
     const asked: AbortSignal[] = [];
     const login = (_body: unknown, signal: AbortSignal): Promise<never> => {
       asked.push(signal);
@@ -185,7 +185,7 @@ describe('the form within the element', () => {
       return [label.textContent?.trim(), name, type, required, input.getAttribute('autocomplete')];
     });
     expect(fields).to.deep.equal([
-      ['E-mail address', 'email', 'email', true, 'username'],
+      ['Email address', 'email', 'email', true, 'username'],
       ['PIN', 'pin', 'text', true, 'off'],
       ['Note', 'note', 'text', false, 'nickname'],
     ]);

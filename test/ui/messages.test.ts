@@ -28,8 +28,8 @@ const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
   [ENGLISH.rejected(2), "2 files weren't added"],
   [ENGLISH.limit('PDF'), 'Allowed: PDF.'],
   [ENGLISH.more(3), 'and 3 more'],
-  [ENGLISH.coolingText(undefined), 'The server is busy. Retrying automatically soon.'],
-  [ENGLISH.coolingText('5 s'), 'The server is busy. Retrying automatically in about 5 s.'],
+  [ENGLISH.coolingText(undefined), 'Trying again soon.'],
+  [ENGLISH.coolingText('5 s'), 'Trying again in about 5 s.'],
   [ENGLISH.announceStarted(2), 'Uploading 2 files.'],
   [ENGLISH.announceSums('40%', 1, 3, undefined), '40% uploaded, 1 of 3 files done.'],
   [ENGLISH.announceSums('40%', 1, 3, '4 min left'), '40% uploaded, 1 of 3 files done, 4 min left.'],
@@ -49,7 +49,7 @@ const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
   [ENGLISH_LOGIN.sentTo('+1 ···42'), 'Sent to +1 ···42.'],
   [ENGLISH_LOGIN.attemptsLeft(1), '1 attempt left.'],
   [ENGLISH_LOGIN.attemptsLeft(2), '2 attempts left.'],
-  [ENGLISH_LOGIN.waitNumber('42'), 'Choose 42 on your phone.'],
+  [ENGLISH_LOGIN.waitNumber('42'), 'Select 42 on your phone.'],
   [ENGLISH_LOGIN.sendAgainIn(7), 'Send again in 7 s'],
 ];
 

@@ -43,7 +43,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     pdf('hashing'),
     {
       bar: 'valuenow=0 valuetext=0% sent 0% stored 0%',
-      status: 'Checking… · 2 MB',
+      status: 'Preparing… · 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],
@@ -51,7 +51,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     pdf('hashing', 0.5),
     {
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Checking… · 1 MB of 2 MB',
+      status: 'Preparing… · 1 MB of 2 MB',
       actions: [PAUSE, CANCEL],
     },
   ],
@@ -175,7 +175,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Waiting, the server is busy · 1 MB of 2 MB',
+      status: 'Server busy, retrying soon · 1 MB of 2 MB',
       actions: [CANCEL],
     },
   ],

@@ -39,7 +39,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      'sign-in-text A sign-in window opens. Your files stay on this page.',
+      'sign-in-text Sign-in opens in a new window. Your files stay on this page.',
       'button sign-in-button Sign in',
     ],
   ],
@@ -48,7 +48,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      "sign-in-text Signing in takes you to another page. You'll need to choose unfinished files again afterwards.",
+      'sign-in-text Sign-in opens on another page. When you return, choose unfinished files again.',
       'button sign-in-button Sign in',
     ],
   ],
@@ -88,7 +88,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      "error This page couldn't sign you in. Try again, or reload the page.",
+      "error This page couldn't sign you in. Try again.",
       'button sign-in-button Try again',
     ],
   ],
@@ -97,7 +97,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in popup label=Continue in the sign-in window',
       'title Continue in the sign-in window',
-      'sign-in-text Your upload continues automatically after you sign in.',
+      'sign-in-text Your upload resumes after you sign in.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],
@@ -107,7 +107,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in popup label=Continue in the sign-in window',
       'title Continue in the sign-in window',
-      'error Your upload continues automatically after you sign in.',
+      'error Your upload resumes after you sign in.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],
@@ -116,9 +116,9 @@ export const SIGN_IN: Cases<Shown> = {
   'popup-lost': [
     auth({ state: 'popup-lost' }),
     [
-      'sign-in popup-lost label=Waiting for the sign-in window',
-      'title Waiting for the sign-in window',
-      'sign-in-text If you closed it, open it again.',
+      'sign-in popup-lost label=Waiting for sign-in',
+      'title Waiting for sign-in',
+      'sign-in-text If you closed the sign-in window, open it again.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],
@@ -150,26 +150,26 @@ export const SIGN_IN: Cases<Shown> = {
   cooling: [
     auth({ state: 'cooling', ...error('rate-limited') }),
     [
-      'sign-in cooling label=One moment, please',
-      'title One moment, please',
-      'error The server is busy. Retrying automatically soon.',
+      'sign-in cooling label=Waiting to sign you in',
+      'title Waiting to sign you in',
+      'error Trying again soon.',
       'button cancel-sign-in-button Cancel',
     ],
   ],
   'cooling for a while': [
     auth({ state: 'cooling', ...error('rate-limited') }, { signInPauseInS: 30 }),
     [
-      'sign-in cooling label=One moment, please',
-      'title One moment, please',
-      'error The server is busy. Retrying automatically in about 30 s.',
+      'sign-in cooling label=Waiting to sign you in',
+      'title Waiting to sign you in',
+      'error Trying again in about 30 s.',
       'button cancel-sign-in-button Cancel',
     ],
   ],
   'cooling offline': [
     auth({ state: 'cooling', ...error('offline') }),
     [
-      'sign-in cooling label=One moment, please',
-      'title One moment, please',
+      'sign-in cooling label=Waiting to sign you in',
+      'title Waiting to sign you in',
       "error You're offline. The upload resumes when you're back online.",
       'button cancel-sign-in-button Cancel',
     ],
@@ -183,7 +183,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in popup label=Continue in the sign-in window',
       'title Continue in the sign-in window',
-      'sign-in-text Your upload continues automatically after you sign in.',
+      'sign-in-text Your upload resumes after you sign in.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],
@@ -191,9 +191,9 @@ export const SIGN_IN: Cases<Shown> = {
   'form, its window perhaps closed': [
     auth({ state: 'popup-lost', mode: 'local' }, { hasLogin: true }),
     [
-      'sign-in popup-lost label=Waiting for the sign-in window',
-      'title Waiting for the sign-in window',
-      'sign-in-text If you closed it, open it again.',
+      'sign-in popup-lost label=Waiting for sign-in',
+      'title Waiting for sign-in',
+      'sign-in-text If you closed the sign-in window, open it again.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],

@@ -94,7 +94,7 @@ const challenged = (state: string): readonly string[] => ['a.txt paused challeng
 const CANCEL_FILE = { 'Cancel: a.txt': ['a.txt canceled', 'sign-in prompt'] };
 const START_OVER = { 'Start over': asked('prompt') };
 const CREDENTIALS = {
-  'E-mail address': FIELD,
+  'Email address': FIELD,
   Password: FIELD,
   'Show password': { shows: 'Hide password' },
 } as const;
@@ -216,7 +216,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     open: form('mia', 'choose'),
     controls: {
       ...CHOOSE,
-      'Code by e-mail': challenged('answer'),
+      'Code by email': challenged('answer'),
       'Code by text message': challenged('answer'),
       'Recovery code': challenged('answer'),
       ...START_OVER,

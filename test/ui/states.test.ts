@@ -36,14 +36,14 @@ describe('every state of the widget', () => {
     const element = await show('phases');
     expect(all(element, '.phase').map((word) => word.textContent?.trim())).to.deep.equal([
       'Waiting',
-      'Checking…',
+      'Preparing…',
       'Uploading',
       'Retrying…',
       'Finishing…',
       'Paused',
       'Waiting for connection',
       'Waiting for sign-in',
-      'Waiting, the server is busy',
+      'Server busy, retrying soon',
       'Uploading in another tab',
       'Choose the file again to continue',
       'Done',

@@ -203,7 +203,7 @@ describe('uploading with the element', () => {
       expect(textOf(element)).not.to.contain("aren't set up");
       pick(element, textFile('early.txt'));
       pick(element, textFile('early.txt'));
-      await shown(() => textOf(element).includes("Uploads aren't set up correctly here."));
+      await shown(() => textOf(element).includes("Uploads aren't set up correctly on this page."));
       expect(reported).to.have.length(1);
       expect(reported[0]).to.contain('base-url is not set');
       element.baseUrl = (await findReference()).baseUrl;

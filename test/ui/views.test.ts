@@ -61,7 +61,7 @@ describe('a row of a file that', () => {
     const element = await show({ snapshot: snapshot([pdf('done'), pdf('queued', 0, { id: 'b' })]) });
     const [, second] = all(element, 'li');
     expect(outlineOf(second as HTMLElement)).to.include(
-      'icon-button label=Upload first: a.pdf title=Upload first <first>',
+      'icon-button label=Move to top: a.pdf title=Move to top <first>',
     );
     expect([second?.ariaPosInSet, second?.ariaSetSize]).to.deep.equal(['2', '2']);
   });

@@ -54,14 +54,14 @@ export const isGone = async (window: Page): Promise<void> => {
   if (!window.isClosed()) await window.waitForEvent('close');
 };
 
-/** Enters an e-mail and the password in the visible form, and sends it. */
+/** Enters an email and the password in the visible form, and sends it. */
 export async function fillIn(
   page: Page | Frame,
   world: AuthWorld,
   email = 'alice@example.com',
   password = world.service.seed.password,
 ): Promise<void> {
-  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
@@ -109,7 +109,7 @@ export function showForm(page: Page | Frame, world: AuthWorld, more: object = {}
   return page.evaluate((input) => tools.showForm(input), settings);
 }
 
-/** A page with the form, after e-mail and password were sent. `script` runs before all others. */
+/** A page with the form, after email and password were sent. `script` runs before all others. */
 export async function logIn(world: AuthWorld, email: string, script = ''): Promise<Page> {
   const page = await world.open({ auth: 'local' }, { script });
   await callUntilPrompt(page, world);
@@ -173,7 +173,7 @@ export const isSignedIn = (page: Page): Promise<unknown> =>
 /** Signs in on the service's page, with `auth="redirect"`, and returns. */
 export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
   await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
-  await page.getByLabel('E-mail address').waitFor();
+  await page.getByLabel('Email address').waitFor();
   await fillIn(page, world);
   await page.waitForURL(/index\.html$/);
   await isSignedIn(page);
@@ -197,7 +197,7 @@ export async function openWaiting(world: AuthWorld, attributes = '', script = ''
 /** Clicks the widget's button; resolves with the window, when it shows its form. */
 export async function openWindow(page: Page): Promise<Page> {
   const [window] = await Promise.all([page.waitForEvent('popup'), signInButton(page).click()]);
-  await window.getByLabel('E-mail address').waitFor();
+  await window.getByLabel('Email address').waitFor();
   return window;
 }
 
