@@ -1,4 +1,4 @@
-// Accounts: passwords and their lock, session cookies, bearer tokens, rate limits.
+// User accounts: password checks, lockouts, session cookies, bearer tokens and rate limits.
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Context } from 'hono';
@@ -17,7 +17,10 @@ let derived: Promise<Buffer> | undefined;
 const FAILURES_TO_LOCK = 5;
 const LOCK_MS = 15 * 60_000;
 
-/** Returns the user with these credentials, or the reason for refusing them. Unknown addresses take as long, and are locked too. */
+/**
+ * Returns the user with these credentials, or why they are rejected. Unknown email addresses take the same time and get locked too,
+ * so that callers cannot find out which accounts exist.
+ */
 export async function checkPassword(
   { tables, clock }: Parts,
   email: string,
@@ -53,7 +56,7 @@ export async function startLogin(c: Context<Env>, parts: Parts, user: User, idp:
   return login;
 }
 
-/** Sets a partitioned cookie for a login, for pages on other sites. */
+/** Sets the login's cookie again, partitioned, so that pages on other sites can use the login. */
 export async function replantLogin(c: Context<Env>, parts: Parts, deviceId: string): Promise<void> {
   const [login] = await parts.tables.logins.list((row) => row.deviceId === deviceId);
   if (!login) return;
@@ -62,7 +65,7 @@ export async function replantLogin(c: Context<Env>, parts: Parts, deviceId: stri
   plantCookie(c, parts, secret, true);
 }
 
-/** Signs the browser out: ends its login, cookies and tokens. */
+/** Signs the browser out: deletes its login, cookies and tokens. */
 export async function endEverything(c: Context<Env>, parts: Parts): Promise<void> {
   const login = await endLogin(c, parts);
   forgetCookie(c, parts);
@@ -82,7 +85,7 @@ async function endLogin(c: Context<Env>, parts: Parts): Promise<Login | undefine
   return old === undefined ? undefined : parts.tables.logins.take(fingerprint(old));
 }
 
-/** Returns the login of this browser, with its key and user. */
+/** Returns this browser's login, with its key and user. */
 export async function currentLogin(
   c: Context<Env>,
   parts: Parts,
@@ -106,12 +109,12 @@ export function isOverTls({ baseUrl }: Parts): boolean {
   return baseUrl.startsWith('https:');
 }
 
-// The prefix keeps subdomains and sibling hosts from setting the cookie. Browsers accept it only over TLS.
+// The `__Host-` prefix prevents subdomains and sibling hosts from setting the cookie. Browsers accept it only over TLS.
 function cookieName(parts: Parts): string {
   return isOverTls(parts) ? '__Host-su_session' : 'su_session';
 }
 
-// `partitioned`: for pages on other sites.
+// `partitioned` is required for pages on other sites.
 function plantCookie(
   c: Context<Env>,
   parts: Parts,
@@ -127,7 +130,7 @@ function plantCookie(
       ? { sameSite: 'None' as const, secure: true, partitioned: true }
       : { sameSite: 'Lax' as const, secure: isOverTls(parts) }),
   };
-  // The second cookie must not replace the header of the first one.
+  // Append: a response can set two cookies, each with its own header.
   c.header('set-cookie', generateCookie(cookieName(parts), secret, options), { append: true });
 }
 
@@ -145,7 +148,7 @@ export async function issueToken(
   return { token, key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-/** Returns the user of the bearer token in the request. Throws a refusal (401) if the token is missing or invalid. */
+/** Returns the user of the bearer token in the request. Throws a 401 refusal if the token is missing or invalid. */
 export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Promise<User> {
   const [, token] = /^bearer ([A-Za-z0-9_-]{43})$/i.exec(c.req.header('authorization') ?? '') ?? [];
   const row = token === undefined ? undefined : await tables.tokens.get(fingerprint(token));
@@ -159,8 +162,8 @@ export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Pr
 }
 
 /**
- * Counts a request from this client. Throws a refusal (429 with `Retry-After`) if there were too many. Call it after the origin
- * check, since all untrusted origins share a counter.
+ * Counts a request from this client and throws a 429 refusal with `Retry-After` above the limit. Check the origin first: all
+ * untrusted origins share one counter.
  */
 export async function limitRate(c: Context<Env>, parts: Parts, what: keyof Limits): Promise<void> {
   const { remoteAddress } = c.env.incoming.socket;

@@ -1,4 +1,4 @@
-// Combines the routes with the request gate, CORS and the bodies of refusals.
+// Combines all routes with logging, faults, CORS and error responses.
 import { Hono, type MiddlewareHandler } from 'hono';
 import { authRoutes } from './auth.ts';
 import { authorizeRoutes } from './authorize.ts';
@@ -57,12 +57,12 @@ function isFiles(path: string): boolean {
   return path === '/files' || path.startsWith('/files/');
 }
 
-// Allows exact origins only: browsers hide responses from pages on other origins.
+// Allows only the configured origins, without wildcards.
 function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next();
     const origin = c.req.header('origin');
-    // Node would send the machine's time instead of the shifted clock's.
+    // By default Node sends the real time, not that of the shifted clock.
     if (clock.offsetMs !== 0) c.res.headers.set('date', new Date(clock.now()).toUTCString());
     if (c.get('fault')?.withoutCors) {
       for (const name of [...c.res.headers.keys()]) {
@@ -73,7 +73,7 @@ function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
     c.res.headers.append('vary', 'Origin');
     c.res.headers.set('x-content-type-options', 'nosniff');
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'no-store');
-    // Never for the demo page, which shows secrets of demo users.
+    // Other origins must not read `/_demo`, which shows the secrets of demo users.
     if (origin === undefined || !settings.appOrigins.includes(origin) || c.req.path.startsWith('/_demo'))
       return;
     c.res.headers.set('access-control-allow-origin', origin);

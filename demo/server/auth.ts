@@ -1,5 +1,5 @@
-// Sign-in by JSON: `/auth/login` and `/auth/challenge` (credentials for a session cookie), `/auth/token` (a code for
-// a bearer token), `/auth/logout`.
+// The JSON operations of sign-in: `/auth/login` and `/auth/challenge` exchange credentials for a session cookie, `/auth/token`
+// exchanges a code for a bearer token, `/auth/logout` signs out.
 import { createHash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import {
@@ -19,10 +19,10 @@ import { fingerprint, isSame, randomToken } from './seal.ts';
 import type { User } from './seed.ts';
 
 const BODY_BYTES = 16 * 1024;
-// A used code is remembered for as long as its token can be revoked.
+// How long a used code is stored, to revoke its token if the code is used again.
 const REMEMBER_MS = 60 * 60_000;
 
-/** The routes below `/auth`. */
+/** Creates the routes under `/auth`. */
 export function authRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { settings } = parts;
@@ -129,7 +129,7 @@ export async function issueCode(
   return code;
 }
 
-/** Continues after a correct password: opens the session, starts the second step, or refuses with a reason. */
+/** Called after a correct password. Signs the user in, starts the second step, or rejects the sign-in with a reason. */
 export async function afterPassword(
   parts: Parts,
   user: User,
@@ -173,7 +173,7 @@ async function redeem(parts: Parts, code: string, verifier: string): Promise<Tok
   });
   if (!isOurs) {
     await tables.tokens.take(issued.key);
-    // A second use means that the code was stolen, so the first token is revoked.
+    // A second use means that the code may be stolen: revoke the token of the first use (RFC 6749, 4.1.2).
     if (row?.tokenKey) await tables.tokens.take(row.tokenKey);
     return undefined;
   }

@@ -1,5 +1,5 @@
-// `GET /authorize`: redirects a signed-in browser to its callback page with a code, or shows the sign-in page, with the widget's
-// form or plain ones. Redirects go to registered addresses only.
+// `GET /authorize`: if the browser is signed in, redirects it to the callback page with a code. Otherwise shows the sign-in page,
+// with the widget's form or with plain forms. Redirects only to registered URLs.
 import { type Context, Hono } from 'hono';
 import { checkPassword, currentLogin, limitRate, startLogin } from './accounts.ts';
 import { afterPassword, issueCode } from './auth.ts';
@@ -12,7 +12,7 @@ import { Refusal, readText } from './refusal.ts';
 import { clients } from './seed.ts';
 import { errorPage, pageHeaders, secondStepPage, signInPage, styleSheet } from './sign-in-page.ts';
 
-/** A valid request for a code, to be returned to `redirectUri`. */
+/** A validated authorization request. */
 interface Wanted {
   redirectUri: URL;
   responseMode: 'query' | 'fragment';
@@ -22,7 +22,7 @@ interface Wanted {
   idp: string | undefined;
 }
 
-/** A submitted form, or the response if it is refused. */
+/** A submitted form, or the error response for an invalid one. */
 type ReadForm = { query: URLSearchParams; wanted: Wanted; form: URLSearchParams } | Response;
 
 const problems: Partial<Record<Outcome['kind'], string>> = {
@@ -33,10 +33,10 @@ const problems: Partial<Record<Outcome['kind'], string>> = {
 };
 
 const idps = ['local', 'corp'];
-/** Default path of the callback page on each app origin, if `redirectUris` is not set. */
+/** Path of the callback page on each app origin if `redirectUris` is not set. */
 const CALLBACK = '/secure-uploader-callback.html';
 
-/** The routes of `/authorize`. */
+/** Creates the routes of `/authorize`. */
 export function authorizeRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { baseUrl } = parts;
@@ -58,7 +58,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
       return c.redirect(answerAt(wanted, answer).href, 303);
     }
     if (wanted.idp === 'corp') {
-      // Limited, since anyone may start a sign-in, and each takes memory until it ends.
+      // Rate-limited: no credentials are needed to start a sign-in, and each one takes memory until it expires.
       await limitRate(c, parts, 'corp');
       query.delete('prompt');
       return goToCorp(c, parts, query.toString());
@@ -99,7 +99,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
   });
 
   async function readForm(c: Context<Env>): Promise<ReadForm> {
-    // Only pages of the service may submit the form.
+    // Prevents cross-site form submissions (CSRF).
     if (c.req.header('origin') !== baseUrl) throw new Refusal(403, 'untrusted_origin', 'not our form');
     const query = new URL(c.req.url).searchParams;
     const wanted = readWanted(query, parts);
@@ -154,7 +154,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** Returns the request, the URL to redirect to with an error, or the text of an error page if a redirect is not allowed. */
+/** Returns the validated request, the redirect URL with an error, or an error text if the redirect URL is not valid. */
 function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string {
   for (const name of new Set(query.keys())) {
     if (query.getAll(name).length > 1) return `The parameter “${name.slice(0, 40)}” is there twice.`;
@@ -184,7 +184,7 @@ function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string
   return wanted;
 }
 
-/** Returns the redirect URI if it is registered. Compares strings exactly (RFC 9700, 2.1). */
+/** Returns the URL if it is registered. Exact string comparison (RFC 9700, 2.1). */
 function readRedirectUri(value: string, { settings }: Parts): URL | undefined {
   const registered = settings.redirectUris ?? settings.appOrigins.map((origin) => origin + CALLBACK);
   return registered.includes(value) ? new URL(value) : undefined;
@@ -204,7 +204,7 @@ function signInPath(query: URLSearchParams): string {
   return `/authorize/sign-in?${query}`;
 }
 
-// Browsers apply `form-action` also to redirects after the form is sent, including the one to the callback page.
+// `form-action` must also list the callback page, since browsers apply it to redirects after the form is submitted.
 function formTargets({ redirectUri }: Wanted): string {
   return `'self' ${redirectUri.origin}`;
 }

@@ -1,12 +1,12 @@
-// The second step of a sign-in: started, answered or polled until it is established, refused or expired. Each response has a new
-// challenge token.
+// The second step of a sign-in. The client starts it, then sends an answer or polls, until the step succeeds, fails or expires.
+// Each response has a new challenge token.
 import { randomInt } from 'node:crypto';
 import { checkPasskey, checkRecovery, checkTotp, passkeyOptions, randomCode } from './factors.ts';
 import type { Challenge, Message, Parts } from './parts.ts';
 import { fingerprint, isSame, randomId, randomToken } from './seal.ts';
 import { type Method, type User, users } from './seed.ts';
 
-/** What the client may know about the current step. Times are in seconds. */
+/** The part of the current step that is sent to the client. Times are in seconds. */
 export interface ChallengeDetails {
   expires_at: string;
   method?: Method;
@@ -20,7 +20,7 @@ export interface ChallengeDetails {
   public_key?: object;
 }
 
-/** The result of a step. If the step continues, it has a new token. */
+/** The result of a request. Has a new challenge token if the sign-in is not finished. */
 export type Outcome =
   | {
       kind: 'challenge' | 'wrong' | 'denied' | 'waiting' | 'slow-down';
@@ -32,7 +32,7 @@ export type Outcome =
   | { kind: 'established'; user: User; codeChallenge: string | undefined; idp: string }
   | { kind: 'locked' | 'expired' | 'unsupported' };
 
-/** What the client does next. */
+/** A request of the client. */
 export interface Step {
   token: string;
   origin: string;
@@ -49,7 +49,7 @@ const RESEND_MS = 30_000;
 const POLL_S = 4;
 const sendable = ['email', 'sms', 'push'] as const;
 
-/** Starts the second step, after a correct password. */
+/** Starts the second step. Called after a correct password. */
 export async function beginChallenge(
   parts: Parts,
   user: User,
@@ -68,7 +68,7 @@ export async function beginChallenge(
   return goOn(parts, row, user, 'challenge');
 }
 
-/** Takes one action in the second step. The old token is invalid afterwards, whatever the outcome. */
+/** Handles one request of the second step. The request's challenge token becomes invalid, except as noted below. */
 export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
   const key = fingerprint(step.token);
   const row = await parts.tables.challenges.take(key);
@@ -79,7 +79,7 @@ export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
   if (await isLocked(parts, user.id)) return { kind: 'locked' };
   if (!step.method || !user.methods.includes(step.method)) return goOn(parts, row, user, 'challenge');
   if (step.action === 'start') {
-    // A refused start leaves the challenge and its token unchanged.
+    // If the start is refused, the old token stays valid.
     return start(parts, row, user, step.method).catch(async (error: unknown) => {
       await parts.tables.challenges.put(key, row);
       throw error;
@@ -133,9 +133,9 @@ async function answer(
 }
 
 /**
- * Uses up one attempt of the user, atomically and before the answer is checked, so that parallel answers get no extra attempts. The
- * last attempt locks the user; a correct answer removes the lock (`establish`). Counts attempts over all sign-ins, since each has
- * its own challenge. Resolves with false if the user is locked.
+ * Counts one attempt before the answer is checked, so that concurrent requests get no extra attempts. The last attempt locks the
+ * user; a correct answer removes the lock (`establish`). Attempts are counted per user, not per sign-in, because a client can start
+ * any number of sign-ins. Resolves with false if the user is locked.
  */
 async function takeAttempt({ tables, clock }: Parts, userId: string): Promise<boolean> {
   const now = clock.now();
@@ -185,11 +185,11 @@ async function poll(parts: Parts, row: Challenge, user: User): Promise<Outcome> 
   if (message.decision === 'denied') {
     await parts.tables.messages.take(messageKey(row, 'push'));
     const { method: _, number: __, sent: { push: ___, ...sent } = {}, ...rest } = row;
-    // After a denial the next request may be sent at once.
+    // After a denial, a new push request may be sent immediately.
     return goOn(parts, { ...rest, sent }, user, 'denied');
   }
   const now = parts.clock.now();
-  // Half a second of tolerance for the client's clock and the network.
+  // 500 ms of tolerance for timer and network jitter.
   const isEarly = now - (row.polledAt ?? 0) < POLL_S * 1000 - 500;
   return goOn(parts, { ...row, polledAt: now }, user, isEarly ? 'slow-down' : 'waiting');
 }

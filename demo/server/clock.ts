@@ -1,12 +1,12 @@
-// The clock for every lifetime (code, token, session, presigned URL), which tests can shift.
+// The clock that determines when codes, tokens, sessions and presigned URLs expire.
 
-/** A clock that tests may shift. Times are milliseconds since 1970. */
+/** A clock that tests can shift. Times are in milliseconds since 1970. */
 export interface Clock {
-  /** Now, shifted. */
+  /** The current time, including the shift. */
   now(): number;
   /** Moves the clock by `ms`, which may be negative. Shifts add up. */
   shift(byMs: number): void;
-  /** Sum of the shifts, milliseconds. */
+  /** Sum of all shifts in milliseconds. */
   readonly offsetMs: number;
 }
 

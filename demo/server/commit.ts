@@ -1,5 +1,5 @@
-// Commits a session: checks receipts, order, stored bytes and total size, and creates the file, which is a list of chunks. A
-// repeated commit gets the same response.
+// Completes an upload: checks the receipts, the chunk order, that all chunks are stored, and the total size; then creates the file
+// as a list of chunks. Repeating a commit is safe: it gets the same response.
 import { findFolder, nameKey } from './folders.ts';
 import type { Parts, StoredFile, UploadSession } from './parts.ts';
 import { Refusal } from './refusal.ts';
@@ -8,8 +8,8 @@ import type { StoredChunk } from './storage.ts';
 const AT_ONCE = 64;
 
 /**
- * Completes the upload. Check the receipts first, and call it under the user's shared lock. `hashes` are in chunk order. Throws
- * refusals: 409 with `missing` for chunks that are not stored, 422 for a wrong total or order.
+ * Creates the file. Call `checkReceipts` first, and hold the user's shared lock. `hashes` are in chunk order. Throws a 409 refusal
+ * with `missing` if chunks are not stored, and a 422 refusal if the total size or the order is wrong.
  */
 export async function commitFile(
   parts: Parts,
@@ -41,7 +41,7 @@ export async function commitFile(
   return sameAgain(file, hashes);
 }
 
-/** Throws the refusals of `commitFile` for missing chunks and a wrong total, and creates nothing. */
+/** Makes the checks of `commitFile` without creating the file. */
 export async function checkCommit(
   parts: Parts,
   session: UploadSession,
@@ -67,7 +67,7 @@ function sameAgain(file: StoredFile, hashes: string[]): StoredFile {
   return file;
 }
 
-/** Checks one receipt for each hash, in chunk order. Throws a refusal (400) if one is not for this session and chunk. */
+/** Checks one receipt per chunk, in chunk order. Throws a 400 refusal if one was not issued for this session and chunk. */
 export async function checkReceipts(
   { seal }: Parts,
   session: UploadSession,
@@ -105,7 +105,7 @@ async function findChunks(
   return hashes.map((hash) => ({ hash, sizeBytes: sizes.get(hash) ?? 0 }));
 }
 
-// If two open uploads have the same name, the first commit gets it.
+// If two open uploads have the same name, the first commit gets the name.
 async function claimName({ tables }: Parts, session: UploadSession): Promise<void> {
   if (findFolder(session.folderId)?.conflict !== 'fail') return;
   const name = await tables.names.update(nameKey(session.folderId, session.fileName), (row) =>

@@ -1,5 +1,5 @@
-// `corp`, an identity provider on its own origin, whose pages sever windows (COOP `same-origin`), with the redirects to it and
-// back. It has the same demo users, and returns the name of a sign-in that the service started.
+// `corp`, an external identity provider on its own origin, with the redirects to it and back. Its pages send COOP `same-origin`,
+// which cuts the connection between a popup and its opener. It has the same demo users as the service.
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { checkPassword, isOverTls, limitRate, startLogin } from './accounts.ts';
@@ -12,13 +12,13 @@ import { errorPage, pageHeaders, signInPage, styleSheet } from './sign-in-page.t
 const COOKIE = 'su_federation';
 const LIFETIME_MS = 10 * 60_000;
 
-/** Redirects to `corp`. `query` is the request for a code, to continue with afterwards. */
+/** Redirects to `corp`. `query` is the authorization request to continue afterwards. */
 export async function goToCorp(c: Context<Env>, parts: Parts, query: string): Promise<Response> {
   const { tables, clock, idpUrl } = parts;
   const binding = randomToken();
   const expiresAt = clock.now() + LIFETIME_MS;
-  // The browser keeps the binding in a cookie, and the URL has the name. The redirect back has a third secret, so that attackers
-  // who started a sign-in cannot complete it with another user's login.
+  // Three secrets: `name` in the URL, `binding` in a cookie of this browser, and a third one in the redirect back. Without them,
+  // attackers could start a sign-in and complete it with another user's login.
   const name = randomToken();
   const about = { expiresAt, keepUntil: expiresAt };
   await tables.federations.put(fingerprint(binding), { ...about, query });
@@ -33,7 +33,7 @@ export async function goToCorp(c: Context<Env>, parts: Parts, query: string): Pr
   return c.redirect(`${idpUrl}/sign-in?request=${name}`, 303);
 }
 
-/** The way back: `/authorize/corp` on the service. */
+/** `/authorize/corp` on the service, to which `corp` redirects back. */
 export function corpReturnRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { tables, clock } = parts;
@@ -56,7 +56,7 @@ export function corpReturnRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** The provider itself. */
+/** Creates the identity provider. */
 export function createCorp(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { tables, clock, idpUrl, baseUrl, settings } = parts;

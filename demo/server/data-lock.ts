@@ -1,8 +1,8 @@
-// Locks a data folder, since two services would overwrite each other's journal.
+// Locks a data folder: two processes would overwrite each other's journal.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns a function that releases the lock. Throws while another running process holds it. */
+/** Returns a function that releases the lock. Throws if another running process has the lock. */
 export function lockData(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'lock');

@@ -1,5 +1,5 @@
-// `/_demo`: what demo users would see on their own devices: codes, messages, the phone. It shows their secrets, so a production
-// service must not have it.
+// `/_demo`: shows the devices of the demo users: authenticator codes, messages and the phone. Never in production: it shows
+// secrets.
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { currentTotp, factorsOf } from './factors.ts';
@@ -8,7 +8,7 @@ import { Refusal, readText } from './refusal.ts';
 import { demoPassword, users } from './seed.ts';
 import { page, pageHeaders } from './sign-in-page.ts';
 
-/** The page and its two buttons. */
+/** Creates the routes of the page and of its two buttons. */
 export function demoRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { baseUrl, tables } = parts;
@@ -57,13 +57,13 @@ export function demoRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** A message with the id of its challenge. */
+/** A sent message, with the id of its challenge. */
 export interface Delivered {
   id: string;
   message: Awaited<ReturnType<Parts['tables']['messages']['list']>>[number];
 }
 
-/** Messages that have not expired, newest first. */
+/** Resolves with the messages that have not expired, newest first. */
 export async function listMessages({ tables, clock }: Parts): Promise<Delivered[]> {
   const found: Delivered[] = [];
   await tables.messages.list((message, id) => found.push({ id, message }) > 0);

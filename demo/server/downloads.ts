@@ -1,4 +1,4 @@
-// Finished files: the list of a folder, and a file's bytes, streamed from its chunks.
+// Lists the finished files of a folder, and streams a file from its chunks.
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import { Hono } from 'hono';
@@ -7,7 +7,7 @@ import { requireFolder } from './folders.ts';
 import type { Env, Parts } from './parts.ts';
 import { Refusal } from './refusal.ts';
 
-/** The routes that read finished files. */
+/** Creates the routes that read finished files. */
 export function downloadRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { tables, storage, network } = parts;
@@ -36,7 +36,7 @@ export function downloadRoutes(parts: Parts): Hono<Env> {
       'content-type': 'application/octet-stream',
       'content-length': String(file.sizeBytes),
       'content-disposition': `attachment; filename*=UTF-8''${encodeFileName(file.name)}`,
-      // An uploaded file must not run scripts if a browser opens it.
+      // Prevents scripts in an uploaded file from running if a browser opens it.
       'content-security-policy': "default-src 'none'; sandbox",
     };
     if (c.req.method === 'HEAD' || file.sizeBytes === 0) return c.body(null, 200, headers);

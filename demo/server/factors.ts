@@ -1,4 +1,4 @@
-// Checks of TOTP codes, recovery codes and passkeys. The secrets are random for each installation.
+// Verifies TOTP codes, recovery codes and passkeys. Each installation has its own random secrets.
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';
 import {
   type AuthenticationResponseJSON,
@@ -12,7 +12,7 @@ import { fingerprint, isSame } from './seal.ts';
 const PERIOD_S = 30;
 const RECOVERY_ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789';
 
-/** The user's second steps, created on first use. */
+/** Resolves with the user's authentication factors; creates them on first use. */
 export async function factorsOf({ tables }: Parts, userId: string): Promise<Factors> {
   const factors = await tables.factors.update(userId, (row) =>
     row
@@ -28,7 +28,7 @@ export async function factorsOf({ tables }: Parts, userId: string): Promise<Fact
   return factors;
 }
 
-/** Checks a TOTP code; one period early or late is accepted, a used code is not. */
+/** Verifies a TOTP code. Accepts the previous and the next period, and each code only once. */
 export async function checkTotp(parts: Parts, userId: string, code: string): Promise<boolean> {
   const { totpSecret } = await factorsOf(parts, userId);
   const now = parts.clock.now();
@@ -43,7 +43,7 @@ export async function checkTotp(parts: Parts, userId: string, code: string): Pro
   return isNew;
 }
 
-/** A valid code: this period's, or the next one's if this one was used. */
+/** Resolves with a valid TOTP code: the current one, or the next one if it was used. */
 export async function currentTotp(parts: Parts, userId: string): Promise<string> {
   const { totpSecret, totpCounter } = await factorsOf(parts, userId);
   const now = Math.floor(parts.clock.now() / 1000 / PERIOD_S);
@@ -51,7 +51,7 @@ export async function currentTotp(parts: Parts, userId: string): Promise<string>
   return totp(totpSecret).generate({ timestamp: counter * PERIOD_S * 1000 });
 }
 
-/** Checks and removes a recovery code. */
+/** Verifies a recovery code and removes it. */
 export async function checkRecovery(parts: Parts, userId: string, code: string): Promise<boolean> {
   await factorsOf(parts, userId);
   const said = code.toLowerCase();
@@ -64,7 +64,7 @@ export async function checkRecovery(parts: Parts, userId: string, code: string):
   return isRight;
 }
 
-/** Request options for a passkey. `rpId` is the host of the service. */
+/** Creates the WebAuthn request options. `rpId` is the host of the service. */
 export async function passkeyOptions(
   parts: Parts,
   userId: string,
@@ -77,7 +77,7 @@ export async function passkeyOptions(
   });
 }
 
-/** Checks the signature of a passkey. A malformed answer counts as wrong. */
+/** Verifies the signature of a passkey. Resolves with false for malformed input too. */
 export async function checkPasskey(
   parts: Parts,
   userId: string,
@@ -114,21 +114,21 @@ export async function checkPasskey(
   }
 }
 
-/** A passkey for a virtual authenticator. Everything is base64url. */
+/** A passkey for a virtual authenticator. All values are base64url. */
 export interface TestPasskey {
   credentialId: string;
-  /** PKCS #8. */
+  /** In PKCS #8 format. */
   privateKey: string;
   rpId: string;
   userHandle: string;
 }
 
-/** Registers a new passkey for the user and returns its private key: for tests only. */
+/** Registers a new passkey for the user and resolves with its private key. For tests only. */
 export async function createTestPasskey(parts: Parts, userId: string): Promise<TestPasskey> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });
   const id = randomBytes(16).toString('base64url');
-  // COSE_Key of an ES256 key (RFC 9052): kty 2, alg -7, crv 1, x, y.
+  // An ES256 public key in COSE format (RFC 9052): kty 2, alg -7, crv 1, x, y.
   const cose = Buffer.concat([
     Buffer.from([0xa5, 0x01, 0x02, 0x03, 0x26, 0x20, 0x01, 0x21, 0x58, 0x20]),
     Buffer.from(x, 'base64url'),
@@ -153,7 +153,7 @@ function hostOf({ baseUrl }: Parts): string {
   return new URL(baseUrl).hostname;
 }
 
-/** A code of six digits, and its stored form. */
+/** Creates a six-digit code, and the fingerprint to store for it. */
 export function randomCode(): { code: string; key: string } {
   const code = String(randomInt(1_000_000)).padStart(6, '0');
   return { code, key: fingerprint(code) };

@@ -1,4 +1,4 @@
-// Faults, network shape and request log for tests. request-gate.ts and storage-server.ts apply them.
+// Fault injection, network throttling and the request log, for tests. request-gate.ts and storage-server.ts apply them.
 
 /** The operations that a fault or a log entry can name. */
 export type Operation =
@@ -17,65 +17,66 @@ export type Operation =
   | 'preflight'
   | 'other';
 
-/** Several faults on one request add up. */
+/** A fault to inject. If several match one request, they are merged. */
 export interface Fault {
   operation: Operation | '*';
-  /** Number of requests that it applies to (default: 1). `Infinity`, or -1 in JSON, for all. */
+  /** Number of requests that it applies to. Defaults to 1; `Infinity`, or -1 in JSON, applies it to all. */
   times?: number;
-  /** How many matching requests pass first. */
+  /** Number of matching requests to leave unchanged first. */
   skip?: number;
-  /** Only requests for this chunk, this file name, or several chunks. */
+  /** Applies only to requests for this chunk, for this file name, or for more than one chunk. */
   match?: { hash?: string; fileName?: string; several?: boolean };
-  /** Waits before the request is handled. */
+  /** Delay before the request is handled. */
   delayMs?: number;
-  /** Waits for this, too; for tests in the same process. */
+  /** Also delays the request until this promise settles. For tests in the same process. */
   waitFor?: Promise<unknown>;
-  /** Answers this instead of handling the request. */
+  /** Responds with this status instead of handling the request. */
   status?: number;
   body?: string | object;
   contentType?: string;
-  /** Headers added to the answer. */
+  /** Headers to add to the response. */
   headers?: Record<string, string>;
   /**
-   * Destroys the connection: before anything is handled; half-way (of the bytes that come in for `put`, of the answer
-   * for others); after all was handled, so that only the answer is lost; or in the middle of the answer.
+   * Closes the connection. `before-body`: before the request is handled. `mid-body`: halfway through the request body for `put`,
+   * halfway through the response for the others. `after-body`: after the request is handled, before the response. `mid-answer`:
+   * halfway through the response.
    */
   cut?: 'before-body' | 'mid-body' | 'after-body' | 'mid-answer';
-  /** Stops half-way (as `mid-body`) for this time, then continues. */
+  /** Pauses at the same point as `mid-body` for this time, then continues. */
   stallMs?: number;
-  /** Stops half-way and never continues. */
+  /** Stops at the same point as `mid-body` and never continues. */
   stall?: boolean;
-  /** `chunks`: returns URLs that have expired, without a visible expiry. */
+  /** `chunks`: returns expired URLs without an `Expires` parameter. */
   expireTickets?: boolean;
   /** `chunks`: returns URLs that were signed for another chunk. */
   wrongTicket?: boolean;
-  /** `chunks`: leaves the first hash out of the answer. */
+  /** `chunks`: omits the first hash from the response. */
   omitEntry?: boolean;
-  /** `session`: adds these fields to the answer. */
+  /** `session`: adds these fields to the response. */
   answerFields?: Record<string, unknown>;
-  /** `commit`: checks everything, creates no file yet and answers 202. */
+  /** `commit`: makes all checks, creates no file and responds with 202. */
   pending?: boolean;
-  /** `put`: answers 200 and stores nothing. */
+  /** `put`: responds with 200 and stores nothing. */
   storeNothing?: boolean;
-  /** Answers 307 to this address. */
+  /** Responds with a 307 redirect to this URL. */
   redirect?: string;
-  /** The answer carries no CORS headers, so that a browser sees only a network error. */
+  /** Omits the CORS headers, so that a browser reports a network error. */
   withoutCors?: boolean;
 }
 
-/** Missing or 0: no limit. */
+/** Network throttling. A value that is missing or 0 means no limit. */
 export interface NetworkShape {
-  /** Wait before every request, preflights too. */
+  /** Delay before every request, including preflights. */
   latencyMs?: number;
-  /** Limit of one connection. */
+  /** Limit per connection. */
   bytesPerSecond?: number;
-  /** Limit of all connections together. */
+  /** Limit for all connections together. */
   totalBytesPerSecond?: number;
 }
 
-/** A log entry. It never has a body, a token or the query of a URL. */
+/** A logged request. Never contains a body, a token or the query of a URL. */
 export interface LogEntry {
-  /** Arrival, ms since 1970. */
+  /** Time of arrival, in ms since 1970. */
   at: number;
   server: 'service' | 'storage' | 'idp';
   operation: Operation;
@@ -83,32 +84,32 @@ export interface LogEntry {
   path: string;
   origin: string | undefined;
   referer: string | undefined;
-  /** Names of the request's headers. */
+  /** Names of the request headers. */
   headers: string[];
   hasBearer: boolean;
-  /** Number of the bearer, from 1 in order of first use; missing without a bearer. */
+  /** Identifies the bearer token: 1 for the first token that was used, 2 for the next. Missing if there was none. */
   bearerNumber?: number;
   hasCookie: boolean;
-  /** Names of the fields of a JSON body. */
+  /** Names of the fields in a JSON body. */
   fields?: string[];
   sessionId?: string;
   fileName?: string;
-  /** The chunk of a `put`. */
+  /** `put`: the hash of the chunk. */
   hash?: string;
-  /** The chunks of a `chunks` or `commit`. */
+  /** `chunks` and `commit`: the hashes in the request. */
   hashes?: string[];
-  /** The chunks of a `chunks` that got a URL (the others were stored already). */
+  /** `chunks`: the hashes that got a URL; the others were already stored. */
   presigned?: string[];
   sizeBytes?: number;
-  /** Missing while the request is handled. */
+  /** Missing until the request has been handled. */
   status?: number;
-  /** `put`: the chunk is stored, even if the answer did not arrive. */
+  /** `put`: true if the chunk is stored, even if the response was lost. */
   stored?: boolean;
-  /** The whole answer was handed to the connection. */
+  /** True after the complete response was written to the connection. */
   answered: boolean;
-  /** When it was, ms since 1970. */
+  /** Time of that, in ms since 1970. */
   answeredAt?: number;
-  /** The connection closed before the answer was sent. */
+  /** True if the connection closed before the response was sent. */
   broken?: boolean;
 }
 
@@ -118,27 +119,27 @@ export interface StruckRequest {
   fileName?: string | undefined;
 }
 
-/** Faults, network and log of one service; without test mode it does nothing. */
+/** Faults, throttling and log of one service. Has no effect outside test mode. */
 export interface Faults {
   readonly enabled: boolean;
-  /** Returns a function that removes the fault. Throws if it is not a fault. */
+  /** Adds a fault. Returns a function that removes it. Throws if the fault is not valid. */
   add(fault: Fault): () => void;
   clear(): void;
-  /** Calls `choose` for every request; its fault is added to the others. `clear` ends it. */
+  /** Calls `choose` for every request and merges the fault that it returns. `clear` removes it. */
   choose(choose: (request: StruckRequest) => Partial<Fault> | undefined): void;
-  /** `shape({})` removes the limits. */
+  /** Sets the network throttling. `shape({})` removes it. */
   shape(network: NetworkShape): void;
   readonly network: Readonly<NetworkShape>;
-  /** True if a fault is set for this operation, so that the body must be read. */
+  /** True if a fault is set for this operation. The body must be read then, to match the fault. */
   isWaiting(operation: Operation): boolean;
-  /** The faults for this request, merged; counts them down. */
+  /** Returns the merged faults for this request, and counts their uses. */
   strike(request: StruckRequest): Partial<Fault>;
-  /** Names of files by upload session, so that a `put` can be matched by name. */
+  /** File names by upload session id, to match a `put` by file name. */
   readonly fileNames: Map<string, string>;
-  /** All requests since the start or the last `clearLog`, oldest first. */
+  /** The requests since the start or the last `clearLog`, oldest first. */
   readonly log: LogEntry[];
   clearLog(): void;
-  /** Adds an entry; `authorization` is that header of its request, of which only a number is kept in the entry. */
+  /** Adds an entry. `authorization` is the header of the request; the entry has only its number (`bearerNumber`). */
   record(entry: LogEntry, authorization?: string): void;
 }
 

@@ -1,13 +1,12 @@
-// Checks file names. They are stored as text only; files on disk have other names.
+// Validates file names. They are only stored as text, never used as paths on disk.
 import { Refusal } from './refusal.ts';
 
 const MAX_BYTES = 255;
 
-/** The name in NFC. Throws a refusal of 400 if no file system could store it. */
+/** Returns the name in Unicode NFC. Throws a 400 refusal if file systems cannot store the name. */
 export function readFileName(value: unknown): string {
   const refuse = (why: string): Refusal => new Refusal(400, 'invalid_request', `file_name ${why}`);
   if (typeof value !== 'string') throw refuse('must be a string');
-  // A lone surrogate is not a character.
   if (/\p{Surrogate}/u.test(value)) throw refuse('is not well-formed');
   const name = value.normalize('NFC');
   if (name.trim() === '') throw refuse('is empty');

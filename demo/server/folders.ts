@@ -2,12 +2,11 @@
 import { Refusal } from './refusal.ts';
 import { type Folder, folders, rightOf, type User } from './seed.ts';
 
-/** The folder of this id. */
 export function findFolder(id: string): Folder | undefined {
   return folders.find((known) => known.id === id);
 }
 
-/** Throws refusals of 404 and 403. */
+/** Returns the folder. Throws a 404 refusal if it does not exist, and a 403 refusal if the user lacks the right. */
 export function requireFolder(user: User, id: string, right: 'read' | 'write'): Folder {
   const folder = findFolder(id);
   if (!folder) throw new Refusal(404, 'not_found', 'no such folder');
@@ -18,7 +17,7 @@ export function requireFolder(user: User, id: string, right: 'read' | 'write'): 
   return folder;
 }
 
-/** Key of a name in a folder with unique names. */
+/** Returns the key in `tables.names`, for folders whose file names must be unique. */
 export function nameKey(folderId: string, name: string): string {
   return `${folderId}/${name}`;
 }

@@ -1,16 +1,16 @@
-// Rate limits: requests of a client, messages to a user. Counters are in memory only, since refused requests must not write to the
-// disk. Locks after wrong passwords and codes are rows of the state, since a restart must not remove them.
+// Rate limits for requests per client and messages per user. The counters are in memory only, so that rejected requests cause no
+// disk writes. Lockouts after wrong passwords and codes are stored in the state instead, because they must survive a restart.
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Clock } from './clock.ts';
 import type { RateLimit, Settings } from './options.ts';
 import { Refusal } from './refusal.ts';
 
-/** The service's limits. Requests are counted per client, messages per user. */
+/** All rate limits: `message` per user, the others per client. */
 export type Limits = Record<'token' | 'login' | 'challenge' | 'corp' | 'message', Limit>;
 
 export interface Limit {
-  /** Throws a refusal of 429 with `Retry-After` above the limit. */
+  /** Counts a request. Throws a 429 refusal with `Retry-After` above the limit. */
   count(key: string): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export function createLimits({ rateLimit, messageLimit }: Settings, clock: Clock
   };
 }
 
-/** Creates a limit whose windows follow the service's clock. */
+/** Creates a limit whose time windows use the service's clock. */
 export function createLimit({ requests, windowMs }: RateLimit, clock: Clock): Limit {
   const create = (): RateLimiterMemory =>
     new RateLimiterMemory({ points: requests, duration: windowMs / 1000 });
@@ -51,7 +51,7 @@ export function createLimit({ requests, windowMs }: RateLimit, clock: Clock): Li
   };
 }
 
-// The library uses the machine's clock, which tests cannot shift, so the counters are changed instead.
+// The library reads the system clock, which tests cannot shift; this shifts the end of its windows instead.
 function shifted(from: RateLimiterMemory, to: RateLimiterMemory, byMs: number): RateLimiterMemory {
   const dump = from.dump();
   for (const record of dump.storage) if (record.expiresAt !== null) record.expiresAt -= byMs;
@@ -62,8 +62,8 @@ function shifted(from: RateLimiterMemory, to: RateLimiterMemory, byMs: number): 
 export type ReadClient = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
- * Reads client addresses behind the given proxies (addresses, or networks such as `10.0.0.0/8`). The client is the last
- * address in `X-Forwarded-For` that is not a trusted proxy. Throws on an entry that is neither an address nor a network.
+ * Returns a function that finds the client's IP address: the last one in `X-Forwarded-For` that is not a trusted proxy. An entry
+ * of `trustedProxies` is an address or a network such as `10.0.0.0/8`; throws if it is neither.
  */
 export function createReadClient(trustedProxies: readonly string[]): ReadClient {
   const trusted = new BlockList();
@@ -88,12 +88,12 @@ export function createReadClient(trustedProxies: readonly string[]): ReadClient 
   };
 }
 
-// IPv4 clients of a dual-stack socket have IPv6 addresses.
+// A dual-stack socket reports IPv4 clients as IPv4-mapped IPv6 addresses.
 function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-// An IPv6 customer has a /64, whose addresses share one counter.
+// A single IPv6 client usually has a whole /64 network, so its addresses share one counter.
 function groupOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::');

@@ -1,15 +1,15 @@
-// Shared and exclusive locks: uploads of a user run concurrently, but not while chunks of that user are removed. One process serves
-// a data folder, so memory is enough.
+// Shared and exclusive locks. A user's uploads run concurrently, but never while that user's chunks are deleted. The locks are in
+// memory, because only one process uses a data folder.
 
-/** Locks by key, first come first served. */
+/** Locks by key, granted in the order of the calls. */
 export interface Locks {
-  /** Runs `work` concurrently with other shared work of this key. */
+  /** Runs `work`, possibly concurrently with other shared work for this key. */
   shared<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Runs `work` after all earlier work of this key; later work waits. */
+  /** Runs `work` after all earlier work for this key; later work waits for it. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Keys are not removed, so they must be few: users, not sessions. */
+/** Creates the locks. Keys are never removed, so use keys with few values: users, not sessions. */
 export function createLocks(): Locks {
   const gates = new Map<string, Promise<unknown>>();
   const running = new Map<string, Set<Promise<unknown>>>();

@@ -1,4 +1,4 @@
-// Writes the outcome of a sign-in as a response, or a broken response for tests.
+// Converts the outcome of a sign-in request to a response. Also has invalid responses for tests.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ChallengeDetails, Outcome } from './challenge.ts';
 import type { Method } from './seed.ts';
@@ -15,7 +15,7 @@ export interface LoginAnswer {
 
 const nothingMore = { challenge_token: '', available_methods: [] };
 
-/** Describes the outcome without a code, which the caller adds. */
+/** Returns body and status for an outcome. The caller adds the authorization code. */
 export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatusCode] {
   switch (outcome.kind) {
     case 'established':
@@ -39,7 +39,7 @@ export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatu
   }
 }
 
-/** The response to wrong credentials; the same for unknown users. */
+/** The response to wrong credentials. Unknown users get the same one. */
 export const refusedAnswer: LoginAnswer = {
   status: 'denied',
   error: 'invalid_credentials',
@@ -47,7 +47,7 @@ export const refusedAnswer: LoginAnswer = {
   ...nothingMore,
 };
 
-/** Returns a response of the `broken` provider, chosen by the name before the `@`. */
+/** Returns an invalid response of the `broken` provider, chosen by the part of the email address before the `@`. */
 export function brokenAnswer(email: string): { body: string; type: string; status: ContentfulStatusCode } {
   const json = (body: object): { body: string; type: string; status: 200 } => ({
     body: JSON.stringify(body),

@@ -1,4 +1,4 @@
-// The sign-in page with the widget's form, for services that have its script, and plain forms for browsers without script.
+// The sign-in page with the widget's form, if the service has its script, and with plain forms for browsers without JavaScript.
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Env, Parts } from './parts.ts';
@@ -11,7 +11,7 @@ const ownScript = `document.addEventListener('signed-in', () => {
 });
 `;
 
-/** The plain form is sent to `action`. */
+/** Returns the page. Its plain form is sent to `action`. */
 export function loginPage(baseUrl: string, idp: string, action: string): ReturnType<typeof html> {
   const content = html`<h1>Reference service</h1>
     <p>Sign in to continue your upload</p>
@@ -22,7 +22,7 @@ export function loginPage(baseUrl: string, idp: string, action: string): ReturnT
   return page('Sign in', content);
 }
 
-/** Headers of the plain page; also allows scripts and calls of the service. */
+/** The headers of the plain page, changed to allow scripts and requests to the service. */
 export function loginPageHeaders(formAction: string): Record<string, string> {
   const headers = pageHeaders(formAction);
   const more =

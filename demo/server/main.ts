@@ -1,4 +1,4 @@
-// The service from the command line: `npm run service -- --port 8787 --origin http://localhost:5173`.
+// Starts the service from the command line: `npm run service -- --port 8787 --origin http://localhost:5173`.
 import { parseArgs } from 'node:util';
 import type { HashName, ServiceOptions } from './options.ts';
 import { type Service, startService } from './server.ts';
@@ -58,7 +58,7 @@ if (values.help) {
   process.on('SIGTERM', onSignal);
 }
 
-// Only a default port may be replaced by the next free one.
+// Tries the next ports if the default ones are in use. Does not replace ports from the command line.
 async function startOnFreePorts(): Promise<Service> {
   const options: ServiceOptions = {
     dataDir: values.data,
@@ -90,7 +90,7 @@ async function startOnFreePorts(): Promise<Service> {
   }
 }
 
-// Without the project's tools it cannot be bundled; the page has plain forms then.
+// Bundles the widget's form for the sign-in page. If the project's dev dependencies are missing, the page uses plain forms.
 async function readLoginScript(): Promise<{ loginScript?: string }> {
   try {
     const { buildLoginPage } = await import('../../scripts/login-page.mjs');

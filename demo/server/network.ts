@@ -1,4 +1,4 @@
-// Throttles bytes to the network shape of a test.
+// Simulates latency and bandwidth for tests.
 import type { Faults } from './faults.ts';
 
 /** Waits `ms`, or until `signal` aborts. */
@@ -22,16 +22,16 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 export interface Network {
-  /** Limits the rate of the bytes to that of the shape. */
+  /** Passes the bytes on at the configured rate. */
   throttle(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array>;
-  /** The latency of one request. */
+  /** Waits for the configured latency. */
   latency(signal: AbortSignal): Promise<void>;
 }
 
-// Timers are not exact below this.
+// Timers are inaccurate for shorter waits.
 const GRAIN_MS = 4;
 
-/** The shape in `faults` may change at any time. */
+/** Creates the simulated network. Changes of the settings in `faults` apply immediately. */
 export function createNetwork(faults: Faults): Network {
   let sharedFreeAt = 0;
 

@@ -1,6 +1,6 @@
 // The options of the service and their production defaults. main.ts and tests set them.
 
-/** The hash that names chunks. One per service, since the interface has no field for it. */
+/** The hash function for chunks. The interface has no field for it, so each service uses one only. */
 export type HashName = 'sha-256' | 'blake3';
 
 export interface RateLimit {
@@ -10,30 +10,30 @@ export interface RateLimit {
 
 /** Options of `startService`. */
 export interface ServiceOptions {
-  /** Folder for state, keys and bytes. They persist over restarts. */
+  /** Folder for state, keys and chunks, which persist across restarts. */
   dataDir: string;
-  /** Origins of pages that may use the service, exact (`http://127.0.0.1:5173`). */
+  /** Exact origins of pages that may use the service, such as `http://127.0.0.1:5173`. */
   appOrigins: string[];
-  /** Ports; 0 takes a free one. */
+  /** 0, the default for all ports, chooses a free port. */
   servicePort?: number;
   storagePort?: number;
   idpPort?: number;
-  /** Host in addresses: `127.0.0.1` (default) or `localhost`. The service listens on loopback only. */
+  /** Host name in URLs: `127.0.0.1` (default) or `localhost`. The service only listens on loopback. */
   host?: string;
   /**
-   * Origins under which a reverse proxy publishes the three ports; they replace `http://<host>:<port>` in every address. With
-   * `https`, cookies are `Secure` and have the `__Host-` prefix.
+   * Public origins of the three servers behind a reverse proxy. They replace `http://<host>:<port>` in all URLs. With `https`,
+   * cookies are `Secure` and have the `__Host-` prefix.
    */
   publicUrls?: { service?: string; storage?: string; idp?: string };
   /** Addresses or networks (`10.0.0.0/8`) of reverse proxies whose `X-Forwarded-For` is trusted. Default: none. */
   trustedProxies?: string[];
-  /** Exact callback addresses. Default: `/secure-uploader-callback.html` of every app origin. */
+  /** Exact URLs of callback pages. Defaults to `/secure-uploader-callback.html` on each app origin. */
   redirectUris?: string[];
-  /** `src/login.ts` as one bundle. Without it, the sign-in page has plain forms. */
+  /** `src/login.ts`, bundled. Without it, the sign-in page uses plain forms. */
   loginScript?: string;
-  /** Faults, request log and `/_test/*`. Not for production. */
+  /** Enables fault injection, the request log and `/_test/*`. Not for production. */
   test?: boolean;
-  /** The page `/_demo` with the demo users' codes and phones, and the provider `broken`. Default: on in test mode only. */
+  /** Enables the page `/_demo` and the identity provider `broken`. Defaults to the value of `test`. */
   demo?: boolean;
   hash?: HashName;
   tokenLifetimeMs?: number;
@@ -41,26 +41,26 @@ export interface ServiceOptions {
   /** How long a browser stays signed in. */
   loginLifetimeMs?: number;
   urlLifetimeMs?: number;
-  /** How long an upload session lives after its last presign. */
+  /** Lifetime of an upload session after its last `chunks` request. */
   uploadSessionLifetimeMs?: number;
-  /** Whether presigned URLs and their entries say when they expire (`Expires`, `expires_at`). */
+  /** Whether presigned URLs have an `Expires` parameter and their entries an `expires_at` field. */
   urlTellsExpiry?: boolean;
   maxChunkBytes?: number;
   maxFileBytes?: number;
-  /** Bytes of one user's files and open uploads together. Default: 10 TiB. */
+  /** Limit for the bytes of a user's files and open uploads together. Defaults to 10 TiB. */
   maxUserBytes?: number;
-  /** Upload sessions that one user may have open. Default: 10,000. */
+  /** Limit for the open upload sessions of a user. Defaults to 10,000. */
   maxOpenSessions?: number;
   maxHashesPerBatch?: number;
-  /** Limit of `POST /auth/token`, per client address and app origin. Other sign-in calls have a multiple of it. */
+  /** Rate limit of `POST /auth/token` per client address and app origin. The limits of other sign-in calls are multiples of it. */
   rateLimit?: RateLimit;
-  /** Codes and push requests for one user, over all methods and sign-ins. Default: 5 in 10 minutes. */
+  /** Limit for codes and push requests per user, over all methods and sign-ins. Defaults to 5 in 10 minutes. */
   messageLimit?: RateLimit;
   /** `same-site` (`Lax`) or `cross-site` (`None; Secure; Partitioned`). */
   cookie?: 'same-site' | 'cross-site';
   /** Also sets the partitioned session cookie in the token response. */
   replant?: boolean;
-  /** Flushes chunks and state to the disk before the response. Off in benchmarks only. */
+  /** Whether chunks and state are flushed to disk before the response. Turn it off only in benchmarks. */
   fsync?: boolean;
   accessControlMaxAgeS?: number;
 }
@@ -73,7 +73,7 @@ export type Settings = Required<Omit<ServiceOptions, 'redirectUris' | 'loginScri
 
 const MINUTE = 60_000;
 
-/** Adds the defaults. Throws on a setting that is not valid. */
+/** Adds the defaults. Throws if a setting is not valid. */
 export function fillOptions(options: ServiceOptions): Settings {
   const test = options.test ?? false;
   const hash = options.hash ?? 'sha-256';
@@ -114,13 +114,13 @@ export function fillOptions(options: ServiceOptions): Settings {
   };
 }
 
-// Must have the form that browsers send, since it is compared as a string.
+// The setting must be in the form that browsers send, because URLs are compared as strings.
 function readAddress(value: string): string {
   if (new URL(value).href !== value) throw new Error(`not a full address: ${value}`);
   return value;
 }
 
-/** Throws unless it is an origin. `*` and `null` are not. */
+/** Returns `value` if it is an origin, and throws otherwise. `*` and `null` are not origins. */
 export function readOrigin(value: string): string {
   const url = new URL(value);
   if (url.origin === 'null' || (url.origin !== value && `${url.origin}/` !== value)) {

@@ -1,4 +1,4 @@
-// Types of the rows, and of the parts that all routes share. server.ts creates the parts.
+// Types of the table rows, and of the objects that all routes share (`Parts`), which server.ts creates.
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock } from './clock.ts';
 import type { Fault, Faults, LogEntry } from './faults.ts';
@@ -12,50 +12,50 @@ import type { Row, State, Table } from './state.ts';
 import type { Storage, StoredChunk } from './storage.ts';
 import type { Usage } from './usage.ts';
 
-/** A browser that is signed in, keyed by the fingerprint of its cookie. */
+/** A signed-in browser. The key is the fingerprint of its cookie. */
 export interface Login extends Row {
   userId: string;
-  /** Id of the login, also in its codes and tokens. */
+  /** Id of the login. Its codes and tokens have it too. */
   deviceId: string;
   /** The identity provider. */
   idp: string;
   expiresAt: number;
 }
 
-/** A code, kept after its use so that a second use is noticed. Keyed by its fingerprint. */
+/** An authorization code. Kept after its use, to detect a second use. The key is its fingerprint. */
 export interface Code extends Row {
   userId: string;
   deviceId: string;
   idp: string;
   challenge: string;
   expiresAt: number;
-  /** Key of its token; empty after a wrong verifier. */
+  /** Key of the token that was issued for it; empty if the verifier was wrong. */
   tokenKey?: string;
   replayed?: boolean;
 }
 
-/** A bearer token, keyed by its fingerprint. */
+/** A bearer token. The key is its fingerprint. */
 export interface Token extends Row {
   userId: string;
-  /** Its login. */
+  /** Id of the login that it was issued for. */
   deviceId: string | undefined;
   expiresAt: number;
 }
 
-/** An upload session, keyed by its id. */
+/** An upload session. The key is its id. */
 export interface UploadSession extends Row {
   id: string;
   userId: string;
   folderId: string;
   fileName: string;
   sizeBytes: number;
-  /** The id that the file will have. */
+  /** Id of the future file. */
   fileId: string;
   expiresAt: number;
   phase: 'open' | 'finished' | 'canceled';
 }
 
-/** A finished file, keyed by its id. */
+/** A finished file. The key is its id. */
 export interface StoredFile extends Row {
   id: string;
   userId: string;
@@ -66,21 +66,21 @@ export interface StoredFile extends Row {
   createdAt: number;
 }
 
-/** A name in a folder with unique names. Keyed by folder and name. */
+/** A file name in a folder that requires unique names. The key is made by `nameKey`. */
 export interface Name extends Row {
   fileId: string;
 }
 
-/** Failed sign-ins of one address. */
+/** Failed sign-ins with one email address. */
 export interface Lockout extends Row {
   failures: number;
   lockedUntil: number;
 }
 
-/** Secrets of a user's second steps, keyed by user. */
+/** A user's authentication factors. The key is the user's id. */
 export interface Factors extends Row {
   totpSecret: string;
-  /** Counter of the last accepted code: a code is valid once. */
+  /** Counter of the last accepted code, since each code is valid only once. */
   totpCounter: number;
   recoveryCodes: string[];
   passkeys: Passkey[];
@@ -89,52 +89,51 @@ export interface Factors extends Row {
 /** A registered passkey. */
 export interface Passkey {
   id: string;
-  /** COSE, base64url. */
+  /** In COSE format, base64url. */
   publicKey: string;
   counter: number;
 }
 
-/** A login that waits for its second step, keyed by the fingerprint of its newest challenge token. */
+/** A sign-in in its second step. The key is the fingerprint of its newest challenge token. */
 export interface Challenge extends Row {
-  /** Stays the same while the token rotates. */
+  /** Does not change when the token does. */
   id: string;
   userId: string;
   idp: string;
   origin: string;
   expiresAt: number;
   attemptsLeft: number;
-  /** S256 challenge, if the client wants a code with the answer. */
+  /** PKCE challenge (S256), if the client requested an authorization code. */
   codeChallenge?: string;
   method?: Method;
-  /** Time and fingerprint of the last code, by method. */
+  /** When the last code was sent, and its fingerprint, by method. */
   sent?: Partial<Record<Method, { at: number; codeKey?: string }>>;
-  /** Challenge for a passkey. */
+  /** WebAuthn challenge for a passkey. */
   passkeyChallenge?: string;
-  /** The number that the phone must show. */
+  /** The number that the user must select on the phone. */
   number?: number;
   polledAt?: number;
 }
 
-/** A message to a user, or a request on a phone. Keyed by the challenge's id and the method. */
+/** A message to a user, or a push request on a phone. The key is the challenge's id and the method. */
 export interface Message extends Row {
   userId: string;
   method: 'email' | 'sms' | 'push';
-  /** The code, or the numbers to choose from. */
+  /** The code, or for push requests the numbers to choose from. */
   text: string;
   at: number;
   number?: number;
   decision?: 'approved' | 'denied';
 }
 
-/** A running sign-in at the other identity provider, keyed by a fingerprint (see corp.ts). */
+/** A sign-in in progress at `corp`. The key is a fingerprint (see corp.ts). */
 export interface Federation extends Row {
-  /** The request for a code to continue with, or the key of the row that has it. */
+  /** The authorization request to continue with, or the key of the row that has it. */
   query: string;
   userId?: string;
   expiresAt: number;
 }
 
-/** All tables. */
 export interface Tables {
   logins: Table<Login>;
   codes: Table<Code>;
@@ -161,13 +160,13 @@ export interface Parts {
   locks: Locks;
   usage: Usage;
   readClient: ReadClient;
-  /** Addresses without a slash at the end. */
+  /** The URLs end without a slash. */
   baseUrl: string;
   storageUrl: string;
   idpUrl: string;
 }
 
-/** Hono's types for our routes. */
+/** Hono's type parameters for the routes. */
 export interface Env {
   Bindings: HttpBindings;
   Variables: {
@@ -179,7 +178,7 @@ export interface Env {
   };
 }
 
-/** Names the tables of an open state. */
+/** Returns the tables of an open state. */
 export function openTables(state: State): Tables {
   return {
     logins: state.table('logins'),

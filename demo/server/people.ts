@@ -1,17 +1,17 @@
-// The devices of demo users for tests: mail, authenticator, phone. In test mode only.
+// The devices of demo users, for tests: mail, authenticator and phone. In test mode only.
 import { listMessages } from './demo-page.ts';
 import { createTestPasskey, currentTotp, factorsOf, type TestPasskey } from './factors.ts';
 import type { Parts } from './parts.ts';
 import { findNamed, type User } from './seed.ts';
 
-/** A user is named by id, email, or the name before the `@`. */
+/** `user` is an id, an email address, or the part of it before the `@`. */
 export interface People {
-  /** A valid TOTP code. */
+  /** Resolves with a valid TOTP code. */
   totp(user: string): Promise<string>;
   recoveryCodes(user: string): Promise<string[]>;
-  /** The newest code, or undefined. */
+  /** Resolves with the code in the newest message, or undefined. */
   message(user: string, method: 'email' | 'sms'): Promise<string | undefined>;
-  /** Answers the newest request on the phone. False if there is none. */
+  /** Approves or denies the newest push request. Resolves with false if there is none. */
   answerPush(user: string, decision: 'approved' | 'denied'): Promise<boolean>;
   /** Registers a new passkey for a virtual authenticator. */
   addPasskey(user: string): Promise<TestPasskey>;

@@ -1,32 +1,33 @@
-// Shared by the three servers: they listen on loopback, handle only requests for their own host, and survive a failing handler.
+// Shared by the three servers. They listen on loopback, accept only requests for their own host name, and keep running if a handler
+// fails.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** Handles one request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** Passes the server's requests to `handler`. `publicUrl` is the origin under which others reach the port. */
+/** Passes the server's requests to `handler`. `publicUrl` is the public origin of this server. */
 export function attach(server: Server, handler: Handler, publicUrl: string): void {
   const { port } = server.address() as AddressInfo;
   const hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, new URL(publicUrl).host]);
   server.on('request', (request, response) => {
-    // Against DNS rebinding: if a foreign name resolves to this machine, browsers treat it as the page's own origin.
+    // Prevents DNS rebinding: if a foreign host name resolves to this machine, browsers treat this server as part of that site.
     if (!hosts.has(request.headers.host?.toLowerCase() ?? '')) {
       response.writeHead(421, { 'content-type': 'text/plain', connection: 'close' });
       response.end('This host is not served here.');
       return;
     }
-    // A failing handler must not end the process.
+    // An unhandled rejection would end the process.
     handler(request, response).catch((error: unknown) => {
       console.error('request:', error);
       request.socket.destroy();
     });
   });
-  // Longer than browsers keep idle connections, so that none is closed while it is reused.
+  // Longer than browsers keep idle connections. Otherwise the server could close one just as a browser reuses it.
   server.keepAliveTimeout = 65_000;
 }
 
-/** Listens on a loopback port; 0 takes a free one. Resolves with the port. */
+/** Listens on a loopback port; 0 chooses a free one. Resolves with the port. */
 export function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -37,7 +38,7 @@ export function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-/** Stops listening and ends open connections. */
+/** Stops listening and closes open connections. */
 export function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

@@ -1,7 +1,7 @@
-// Refusals: errors that app.ts writes as responses. Also validates JSON bodies.
+// `Refusal`, an error that app.ts sends as a response, and functions that read and validate request bodies.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** `more` and `headers` are added to the response. */
+/** An error with a response: status, code and message. `more` adds fields to its body, `headers` adds headers. */
 export class Refusal extends Error {
   readonly status: ContentfulStatusCode;
   readonly code: string;
@@ -29,7 +29,7 @@ export function isDiskFull(error: unknown): boolean {
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** The body as text. Throws a refusal of 413 above `limitBytes`, and of 400 if it is incomplete or not UTF-8. */
+/** Reads the body as text. Throws a 413 refusal above `limitBytes`, and a 400 refusal if it is incomplete or not UTF-8. */
 export async function readText(request: Request, limitBytes: number): Promise<string> {
   const tooLarge = new Refusal(413, 'too_large', `the body is larger than ${limitBytes} bytes`);
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;
@@ -48,13 +48,13 @@ export async function readText(request: Request, limitBytes: number): Promise<st
   }
 }
 
-/** Throws a refusal of 415 unless the request says that it is JSON. */
+/** Throws a 415 refusal if the content type of the request is not JSON. */
 export function requireJson(request: Request): void {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/json') throw new Refusal(415, 'unsupported_type', 'the body must be JSON');
 }
 
-/** The body as a JSON object. Throws refusals of 415, 413 and 400. */
+/** Reads the body as a JSON object. Throws a 415, 413 or 400 refusal. */
 export async function readJson(request: Request, limitBytes: number): Promise<Record<string, unknown>> {
   requireJson(request);
   const text = await readText(request, limitBytes);
@@ -70,7 +70,7 @@ export async function readJson(request: Request, limitBytes: number): Promise<Re
   return value as Record<string, unknown>;
 }
 
-/** A field that must be a string of 1 to `maxLength` characters. */
+/** Returns a field. Throws a refusal if it is not a string of 1 to `maxLength` characters. */
 export function readString(body: Record<string, unknown>, field: string, maxLength: number): string {
   const value = body[field];
   if (typeof value !== 'string' || value === '' || value.length > maxLength) {
@@ -79,7 +79,7 @@ export function readString(body: Record<string, unknown>, field: string, maxLeng
   return value;
 }
 
-/** A field that must be a list of strings. */
+/** Returns a field. Throws a refusal if it is not a list of strings. */
 export function readStrings(body: Record<string, unknown>, field: string): string[] {
   const value = body[field];
   if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string')) {

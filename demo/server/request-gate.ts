@@ -1,4 +1,4 @@
-// Middleware for every request: writes the log, and applies faults and latency in test mode.
+// Middleware for all requests: in test mode, writes the log and applies faults and latency.
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Fault, LogEntry, Operation } from './faults.ts';
 import { pause, untilAborted } from './network.ts';
@@ -18,14 +18,13 @@ const operations: Record<string, Operation> = {
   'GET /files': 'list',
 };
 
-/** Returns the operation for a method and path. */
 export function operationOf(method: string, path: string): Operation {
   if (method === 'OPTIONS') return 'preflight';
   if (method === 'GET' && /^\/files\/[^/]+$/.test(path)) return 'download';
   return operations[`${method} ${path}`] ?? 'other';
 }
 
-/** A log entry for a request that has just arrived. */
+/** Creates the log entry when a request arrives. */
 export function startEntry(
   server: LogEntry['server'],
   at: number,
@@ -49,13 +48,13 @@ export function startEntry(
   };
 }
 
-/** Waits for the delay of a fault, or until the request is aborted. */
+/** Waits for the delay of a fault. Ends early if the connection closes. */
 export async function hold({ delayMs = 0, waitFor }: Partial<Fault>, gone: AbortSignal): Promise<void> {
   await pause(delayMs, gone);
   if (waitFor !== undefined) await Promise.race([waitFor, untilAborted(gone)]);
 }
 
-/** Creates the middleware. It ignores `_test` routes. */
+/** Creates the middleware. It does not log or change requests to `/_test`. */
 export function requestGate(parts: Parts): MiddlewareHandler<Env> {
   const { faults, network, clock } = parts;
   return async (c, next) => {
@@ -109,7 +108,7 @@ export function requestGate(parts: Parts): MiddlewareHandler<Env> {
   };
 }
 
-/** Creates the response of a fault, if it has one. */
+/** Returns the response that the fault specifies, or undefined. */
 export function makeUp(fault: Partial<Fault>): Response | undefined {
   if (fault.redirect !== undefined) {
     return new Response(null, { status: 307, headers: { location: fault.redirect } });
@@ -124,7 +123,7 @@ export function makeUp(fault: Partial<Fault>): Response | undefined {
   });
 }
 
-/** Adds data from the passport and the body to the entry, for faults to match and for tests to read. */
+/** Adds data from the passport and the body to the log entry. Faults are matched against it, and tests read it. */
 async function lookInto(c: Context<Env>, { seal }: Parts, entry: LogEntry): Promise<void> {
   const sealed = c.req.header('x-service-uploadsession');
   const passport = sealed ? await seal.openPassport(sealed) : undefined;
@@ -148,7 +147,7 @@ async function lookInto(c: Context<Env>, { seal }: Parts, entry: LogEntry): Prom
   }
 }
 
-/** Returns the same response, but cut off or stalled halfway. */
+/** Returns the response, closed or stalled halfway. */
 async function interrupt(
   answer: Response,
   fault: Partial<Fault>,
@@ -169,7 +168,7 @@ async function interrupt(
       if (left === 0 && now.byteLength < piece.byteLength) {
         left = Infinity;
         if (fault.cut) {
-          // Cutting earlier would discard bytes that are still in the process.
+          // Gives the bytes time to leave the process before the connection closes.
           await pause(20, gone);
           return destroy();
         }

@@ -1,5 +1,5 @@
-// The service's secrets and what is made with them: the passport (JWE), receipts (JWS, Ed25519), presigned URLs
-// (HMAC) and opaque tokens. Keys are random for each installation and stored in the data folder.
+// Encrypts and signs what the service issues: passports (JWE), receipts (JWS, Ed25519), presigned URLs (HMAC) and opaque tokens.
+// Each installation has its own random keys, stored in the data folder.
 import {
   createHash,
   createHmac,
@@ -14,7 +14,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CompactEncrypt, CompactSign, compactDecrypt, compactVerify, exportJWK, type JWK } from 'jose';
 
-/** Content of a passport. `expiresAt` in ms since 1970. */
+/** Content of a passport. `expiresAt` is in ms since 1970. */
 export interface Passport {
   sessionId: string;
   userId: string;
@@ -24,7 +24,7 @@ export interface Passport {
   expiresAt: number;
 }
 
-/** Content of a presigned URL. `expiresAt` in ms since 1970. */
+/** Content of a presigned URL. `expiresAt` is in ms since 1970. */
 export interface Grant {
   sessionId: string;
   userId: string;
@@ -33,40 +33,40 @@ export interface Grant {
   expiresAt: number;
 }
 
-/** The sealing functions over one installation's keys. */
+/** Encryption and signing with the keys of one installation. */
 export interface Seal {
   sealPassport(passport: Passport): Promise<string>;
-  /** Opens a passport; `undefined` if it was not sealed here. Does not check the expiry. */
+  /** Decrypts a passport. Resolves with undefined if it was not made with these keys. Does not check the expiry. */
   openPassport(sealed: string): Promise<Passport | undefined>;
-  /** Signs session and hash. The same input gives the same receipt. */
+  /** Signs session and hash. Deterministic: the same input gives the same receipt. */
   signReceipt(sessionId: string, hash: string): Promise<string>;
   isReceipt(receipt: string, sessionId: string, hash: string): Promise<boolean>;
-  /** Creates the path and query of a presigned URL. `hideExpiry` gives the expiry another parameter name. */
+  /** Creates the path and query of a presigned URL. `hideExpiry` uses a parameter other than `Expires`. */
   signUrl(grant: Grant, hideExpiry: boolean): string;
-  /** Reads a presigned URL; `undefined` if it was not signed here. Does not check the expiry. */
+  /** Verifies a presigned URL. Returns undefined if the signature is wrong. Does not check the expiry. */
   readUrl(path: string, query: URLSearchParams): Grant | undefined;
-  /** Public keys for receipts (RFC 7517). */
+  /** Public keys to verify receipts with (RFC 7517). */
   jwks(): Promise<{ keys: JWK[] }>;
 }
 
 const HASH = /^[0-9a-f]{64}$/;
 
-/** True if this is the hash of a chunk: 64 lowercase hex digits. */
+/** True for a valid chunk hash: 64 lowercase hex digits. */
 export function isHash(value: unknown): value is string {
   return typeof value === 'string' && HASH.test(value);
 }
 
-/** 256 random bits, base64url (43 characters). */
+/** Returns 256 random bits in base64url (43 characters). */
 export function randomToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** A short random name for a row. */
+/** Returns a short random id. */
 export function randomId(prefix: string): string {
   return `${prefix}_${randomBytes(15).toString('base64url')}`;
 }
 
-/** Returns the hash of a token, which is stored instead, so that the state on disk has no usable tokens. */
+/** Hashes a secret. The state on disk has only fingerprints, so that it cannot be used to sign in. */
 export function fingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
@@ -82,7 +82,7 @@ interface Keys {
   receipt: KeyObject;
 }
 
-/** Reads the keys in `dataDir`, or creates them at the first start. */
+/** Loads the keys from `dataDir`, or creates them at the first start. */
 export function openSeal(dataDir: string): Seal {
   const keys = loadKeys(dataDir);
   const publicKey = createPublicKey(keys.receipt);

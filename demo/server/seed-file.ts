@@ -1,4 +1,4 @@
-// Stores the demo file at the first start, as an upload would.
+// Creates the demo file at the first start.
 import { createHash } from 'node:crypto';
 import { blake3 } from 'hash-wasm';
 import type { Parts } from './parts.ts';

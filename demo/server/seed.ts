@@ -6,34 +6,34 @@ export type Right = 'read' | 'write';
 /** A second step after the password. */
 export type Method = 'totp' | 'email' | 'sms' | 'push' | 'passkey' | 'recovery';
 
-/** A user of the demonstration. */
+/** A demo user. */
 export interface User {
-  /** Also the name of the user's folder on disk: lower-case letters, digits, dashes. */
+  /** Also the name of the user's folder on disk: lowercase letters, digits, dashes. */
   id: string;
   email: string;
   name: string;
-  /** What the user demonstrates. */
+  /** Describes which case this user demonstrates. */
   about: string;
-  /** Empty: the password is enough. No client supports `retina`. */
+  /** Methods of the second step; empty if there is none. `retina` is a method that no client supports. */
   methods: readonly (Method | 'retina')[];
-  /** Why a correct password is refused. */
+  /** Why sign-in fails even with the correct password. */
   hindrance?: 'locked' | 'password-expired';
 }
 
-/** A folder that files can be put in. */
+/** A destination for uploads. */
 export interface Folder {
   id: string;
   name: string;
-  /** Rights of all users who are not in `except`. */
+  /** The right of all users who are not in `except`. */
   everyone: Right | 'none';
   except: Record<string, Right | 'none'>;
-  /** If a name is taken: keep both files, or refuse the second. */
+  /** What happens if a name is taken: both files are kept, or the second is refused. */
   conflict: 'keep-both' | 'fail';
-  /** Largest file in bytes; defaults to the limit of the service. */
+  /** Size limit for a file in bytes. Defaults to the limit of the service. */
   maxFileBytes?: number;
 }
 
-/** A page that may ask for codes. */
+/** An OAuth client. */
 export interface Client {
   id: string;
   name: string;
@@ -122,7 +122,7 @@ export const folders: readonly Folder[] = [
 
 export const clients: readonly Client[] = [{ id: 'secure-uploader', name: 'Secure Uploader' }];
 
-/** A file in the handbook. */
+/** A file that exists from the first start. */
 export const demoFile = {
   userId: 'user-alice',
   folderId: 'folder-readonly',
@@ -130,12 +130,12 @@ export const demoFile = {
   text: 'Files that you upload are cut into chunks, each named by its hash.\n',
 };
 
-/** The user that a test or a page names: by id, by email address, or by the name before the `@`. */
+/** Finds a user by id, by email address, or by the part of the address before the `@`. */
 export function findNamed(name: string): User | undefined {
   return users.find(({ id, email }) => id === name || email === name || id === `user-${name}`);
 }
 
-/** The email address is not case-sensitive. */
+/** Finds a user by email address, which is not case-sensitive. */
 export function findUser(email: string): User | undefined {
   const wanted = email.trim().toLowerCase();
   return users.find((user) => user.email === wanted);

@@ -30,7 +30,7 @@ export type { ServiceOptions } from './options.ts';
 
 /** A running service. */
 export interface Service {
-  /** Origin of the API and of `/authorize`, without a slash at the end. */
+  /** Origin of the API and of `/authorize`, without a trailing slash. */
   baseUrl: string;
   /** Origin of the storage. */
   storageUrl: string;
@@ -39,33 +39,33 @@ export interface Service {
   servicePort: number;
   storagePort: number;
   idpPort: number;
-  /** Faults and network shape; usable with `test: true` only. */
+  /** Fault injection and throttling; has an effect only with `test: true`. */
   faults: Faults;
-  /** The request log, oldest first; filled with `test: true` only. */
+  /** The request log, oldest first; empty without `test: true`. */
   log: LogEntry[];
   clock: Clock;
-  /** The users' devices; usable with `test: true` only. */
+  /** The demo users' devices; only with `test: true`. */
   people: People;
   seed: { users: readonly User[]; folders: readonly Folder[]; password: string };
   /** Adds an origin to `appOrigins`. */
   allowOrigin(origin: string): void;
-  /** A bearer token of a user (id, email, or the name before it: `alice`). With `test: true` only. */
+  /** Creates a bearer token for a user (id, email address, or the part before the `@`). Only with `test: true`. */
   createToken(user: string, lifetimeMs?: number): Promise<{ token: string; expires_at: string }>;
-  /** Finished files, newest last. */
+  /** Resolves with the finished files, newest last. */
   listFiles(folderId?: string): Promise<StoredFile[]>;
-  /** The bytes of a finished file, without HTTP. */
+  /** Reads a finished file directly, without a request. */
   readFile(fileId: string): AsyncIterable<Uint8Array>;
-  /** Also closes open connections. The data stays. */
+  /** Stops the servers and closes open connections. Keeps the data. */
   close(): Promise<void>;
 }
 
-/** Rejects if a port is taken or a setting is not valid. */
+/** Starts the three servers. Rejects if a port is in use or a setting is not valid. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const settings = fillOptions(options);
   const { dataDir, fsync, host, hash, publicUrls } = settings;
   const clock = createClock();
   const faults = createFaults(settings.test);
-  // The handlers need the ports, so the servers listen first.
+  // The handlers need the ports, so start listening first.
   const serviceServer = createServer();
   const storageServer = createServer();
   const idpServer = createServer();
@@ -123,7 +123,7 @@ function handle(serviceServer: Server, storageServer: Server, idpServer: Server,
   attach(serviceServer, listener(createApp(parts)), parts.baseUrl);
   attach(idpServer, listener(createCorp(parts)), parts.idpUrl);
   attach(storageServer, createStorageHandler(parts), parts.storageUrl);
-  // A chunk may take long on a slow connection; the timeout of the sockets ends idle ones.
+  // No limit for the whole request: a chunk can take long on a slow connection. The socket timeout closes idle connections.
   storageServer.requestTimeout = 0;
   storageServer.timeout = 120_000;
 }

@@ -1,9 +1,9 @@
-// The sign-in page: plain HTML, no script, one style sheet.
+// The sign-in page without JavaScript: plain HTML and one style sheet.
 import { html } from 'hono/html';
 
 type Html = ReturnType<typeof html>;
 
-/** A strict content policy, no framing, no referrer. */
+/** Headers of the page: strict CSP, no framing, no referrer. */
 export function pageHeaders(formAction: string): Record<string, string> {
   return {
     'content-security-policy': [
@@ -37,7 +37,7 @@ export function signInForm(action: string, problem?: 'refused' | 'locked', email
       </form>`;
 }
 
-/** `at` names the provider if it is not the service itself. */
+/** `at` is the name of the identity provider, or empty for the service itself. */
 export function signInPage(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
   const sheet = at ? '/style.css' : '/authorize/style.css';
   const content = html`<h1>Sign in${at && ` at ${at}`}</h1>
@@ -46,7 +46,7 @@ export function signInPage(action: string, at: string, problem?: 'refused' | 'lo
   return page('Sign in', content, sheet);
 }
 
-/** What the second step shows. */
+/** The content of the page of the second step. */
 export interface SecondStep {
   action: string;
   token: string;
@@ -65,7 +65,7 @@ const methodNames: Record<string, string> = {
   recovery: 'Recovery code',
 };
 
-/** The second step as plain forms: choose a method, enter a code, or wait for the phone. */
+/** The page of the second step: choose a method, enter a code, or approve on the phone. */
 export function secondStepPage(step: SecondStep): Html {
   const usable = step.methods.filter((method) => methodNames[method] !== undefined);
   const hidden = (action: string, method: string): Html =>
@@ -97,7 +97,7 @@ export function secondStepPage(step: SecondStep): Html {
   );
 }
 
-/** An error page, without a link to an unregistered address. */
+/** An error page. Never links to the redirect URL of the request, which may be malicious. */
 export function errorPage(message: string): Html {
   return page(
     'Sign-in is not possible',

@@ -1,21 +1,21 @@
-// The state: rows in named tables, in memory, with a journal on disk. The functions are async and atomic for each row, so that a
-// database can replace this module.
+// The state of the service: tables in memory, with a journal on disk. All functions are async, and atomic per row, so that a
+// database could replace this module.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A row with an expiry (ms since 1970) is dropped after it. */
+/** A row is removed after its expiry (ms since 1970), if it has one. */
 export interface Row {
   keepUntil?: number;
 }
 
-/** Rows are copied in and out. */
+/** A table. Takes and returns copies of rows. */
 export interface Table<R extends Row> {
   get(key: string): Promise<R | undefined>;
   put(key: string, row: R): Promise<void>;
-  /** Removes the row and resolves with it, for exactly one caller. */
+  /** Removes the row and resolves with it. Of several concurrent callers, only one gets the row. */
   take(key: string): Promise<R | undefined>;
-  /** Changes a row atomically; `undefined` leaves it unchanged. Resolves with the row after that. */
+  /** Changes a row atomically. If `change` returns undefined, the row stays unchanged. Resolves with the resulting row. */
   update(key: string, change: (row: R | undefined) => R | undefined): Promise<R | undefined>;
   list(filter?: (row: R, key: string) => boolean): Promise<R[]>;
 }
@@ -32,10 +32,10 @@ export interface StateOptions {
 }
 
 const SWEEP_EVERY_WRITES = 2000;
-// The journal is rewritten above this size, if it has doubled since the last time.
+// The journal is compacted if it is larger than this and has doubled since the last time.
 const COMPACT_BYTES = 8 * 1024 * 1024;
 
-/** Opens the state in `dataDir` and rewrites its journal to the current rows. */
+/** Opens the state in `dataDir` and compacts its journal. */
 export async function openState({ dataDir, now, fsync }: StateOptions): Promise<State> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'state.jsonl');
@@ -90,7 +90,7 @@ export async function openState({ dataDir, now, fsync }: StateOptions): Promise<
 
 type Tables = Map<string, Map<string, string>>;
 
-// The line break comes first, so that an incomplete line (disk full, process killed) does not damage the next one.
+// Starts with the line break, so that an incomplete line (disk full, process killed) does not corrupt the next one.
 function line(table: string, key: string, text: string | undefined): string {
   return `\n[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]`;
 }
@@ -113,7 +113,7 @@ function readJournal(path: string): Tables {
     try {
       parsed = JSON.parse(entry) as [string, string, Row | null];
     } catch {
-      continue; // a line that was cut off
+      continue; // an incomplete line
     }
     const [name, key, row] = parsed;
     const rows = tables.get(name) ?? new Map<string, string>();
@@ -137,8 +137,8 @@ interface Journal {
 }
 
 /**
- * Appends lines in order; lines that arrive during a write are written together next. `rewrite` replaces the journal by the current
- * rows and returns its length in bytes; it is called first, and whenever the journal has grown too large.
+ * Appends lines in order, and combines lines that arrive during a write. `rewrite` replaces the journal with the current rows and
+ * returns its size in bytes; it is called at the start, and whenever the journal is too large.
  */
 async function openJournal(path: string, rewrite: () => number, fsync: boolean): Promise<Journal> {
   let sizeBytes = 0;
@@ -162,7 +162,7 @@ async function openJournal(path: string, rewrite: () => number, fsync: boolean):
     sizeBytes += Buffer.byteLength(text);
     if (sizeBytes <= largestBytes) return;
     const old = file;
-    // The lines are written; a failed rewrite (disk full) must not refuse them.
+    // The lines were written, so a failed rewrite (disk full) must not be reported as a failed write.
     largestBytes = 2 * sizeBytes;
     await start();
     await old.close();

@@ -1,5 +1,5 @@
-// The storage origin: accepts `PUT` of a chunk to a presigned URL. Plain Node HTTP for speed; user and session are in the
-// signature.
+// The storage origin: accepts a `PUT` of a chunk to a presigned URL, which names the user and the session. Uses Node's HTTP server
+// directly, for speed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Fault, LogEntry } from './faults.ts';
 import { pause, untilAborted } from './network.ts';
@@ -8,10 +8,10 @@ import { isDiskFull } from './refusal.ts';
 import { hold, makeUp, startEntry } from './request-gate.ts';
 import type { Grant } from './seal.ts';
 
-/** Rejects only if no response can be written. */
+/** Handles a request. Rejects only if no response can be sent. */
 export type StorageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** The connection is closed, so no response can be sent. */
+/** Thrown if the connection was closed, so that no response can be sent. */
 class Broken extends Error {}
 
 export function createStorageHandler(parts: Parts): StorageHandler {
@@ -67,7 +67,7 @@ export function createStorageHandler(parts: Parts): StorageHandler {
   };
 }
 
-/** The request target as a URL; `undefined` for `//`, `http://[` and the like. */
+/** Parses the request target. Returns undefined for invalid ones such as `//` or `http://[`. */
 function readTarget(target = '/'): URL | undefined {
   try {
     return new URL(target, 'http://storage.invalid');
@@ -120,7 +120,7 @@ async function decide(
   return answer;
 }
 
-/** Stores the chunk, within what its session may store. */
+/** Stores the chunk, within the limit of its session. */
 async function store(
   { usage, storage }: Parts,
   grant: Grant,
@@ -155,7 +155,7 @@ function checkGrant(grant: Grant | undefined, request: IncomingMessage, now: num
   return undefined;
 }
 
-/** The bytes as they arrive, with the faults applied. Throws `Broken` if they are incomplete. */
+/** Yields the request body with the faults applied. Throws `Broken` if the body is incomplete. */
 async function* incoming(
   { network }: Parts,
   request: IncomingMessage,
@@ -164,7 +164,7 @@ async function* incoming(
 ): AsyncGenerator<Uint8Array> {
   const isDisturbed = fault.cut === 'mid-body' || fault.stall === true || fault.stallMs !== undefined;
   let left = isDisturbed ? Math.floor(Number(request.headers['content-length'] ?? 0) / 2) : Infinity;
-  // Leaving early must not destroy the connection: the refusal is still sent on it.
+  // If the loop ends early, the connection must stay open to send the refusal.
   const bytes = network.throttle(request.iterator({ destroyOnReturn: false }), gone);
   try {
     for await (const piece of bytes) {
@@ -238,7 +238,7 @@ async function write(
   response.writeHead(answer.status, headers);
   if (fault.cut === 'mid-answer') {
     response.write(answer.body || 'half an answer');
-    // Cutting earlier would discard bytes that are still in the process.
+    // Gives the bytes time to leave the process before the connection closes.
     await pause(20);
     throw new Broken();
   }

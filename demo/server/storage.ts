@@ -1,6 +1,5 @@
-// Chunks on disk: `<data>/users/<user>/chunks/<hash>`. A chunk is written to a temporary file, checked against its
-// hash while it streams, flushed, then renamed, so that it is never visible while incomplete. An object store can replace this
-// module.
+// Stores chunks as `<data>/users/<user>/chunks/<hash>`. A chunk is hashed while it is written to a temporary file, which is then
+// flushed and renamed: an incomplete chunk is never visible. An object store could replace this module.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -12,11 +11,11 @@ import { isHash, randomId } from './seal.ts';
 /** Why a chunk was refused. */
 export type PutRefusal = 'too-large' | 'hash-mismatch' | 'no-room';
 
-/** Throws unless `userId` is an id of ours and `hash` has 64 hex digits. */
+/** All functions throw if `userId` or `hash` is not valid. */
 export interface Storage {
   /**
-   * Stores a chunk. Throws what `bytes` throws, and stores nothing then. May run twice at once. `accept` is called with the length
-   * of a new chunk just before it is stored; `false` refuses it.
+   * Stores a chunk, unless `bytes` throws. Safe to call concurrently for the same chunk. `accept` is called with the size of a new
+   * chunk just before it is stored; if it returns false, the chunk is refused.
    */
   putChunk(
     userId: string,
@@ -25,11 +24,11 @@ export interface Storage {
     bytes: AsyncIterable<Uint8Array>,
     accept?: (sizeBytes: number) => boolean,
   ): Promise<{ sizeBytes: number } | { refused: PutRefusal }>;
-  /** Length of a stored chunk in bytes, or undefined if this user has stored none of that hash. */
+  /** Resolves with the size of a stored chunk in bytes, or undefined if the user has no chunk with this hash. */
   chunkSize(userId: string, hash: string): Promise<number | undefined>;
-  /** Bytes of stored chunks one after the other, from byte `start` up to and without `end` of the whole. */
+  /** Yields the bytes of the concatenated chunks from `start` to `end` (exclusive). */
   read(userId: string, chunks: StoredChunk[], start: number, end: number): AsyncGenerator<Uint8Array>;
-  /** Removes the chunks of a user for which `keep` returns false. Resolves with their number. */
+  /** Removes the user's chunks for which `keep` returns false. Resolves with the number of removed chunks. */
   sweep(userId: string, keep: (hash: string) => boolean): Promise<number>;
 }
 
@@ -42,7 +41,7 @@ export interface StoredChunk {
 const WRITE_BYTES = 1024 * 1024;
 const READ_BYTES = 1024 * 1024;
 
-/** Opens the store below `dataDir`, and removes incomplete chunks of a killed process. */
+/** Opens the storage in `dataDir`. Removes incomplete chunks that a killed process left. */
 export function openStorage(dataDir: string, hashName: HashName, fsync: boolean): Storage {
   const temporary = join(dataDir, 'incoming');
   rmSync(temporary, { recursive: true, force: true });
@@ -68,7 +67,7 @@ export function openStorage(dataDir: string, hashName: HashName, fsync: boolean)
         if (taken.hash !== hash) return { refused: 'hash-mismatch' };
         if (fsync) await file.datasync();
         await file.close();
-        // Synchronous, so that a chunk that arrives several times at once counts once.
+        // Synchronous, so that concurrent uploads of one chunk count only once.
         const isNew = !storing.has(path) && !existsSync(path);
         if (isNew && !accept(taken.sizeBytes)) return { refused: 'no-room' };
         storing.add(path);
@@ -142,7 +141,7 @@ async function writeAll(
   let sizeBytes = 0;
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
-  // The next bytes are received and hashed during a write.
+  // Receives and hashes the next bytes during a write.
   let writing: Promise<unknown> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await writing;
@@ -173,7 +172,7 @@ async function writeFully(file: FileHandle, batch: Uint8Array[]): Promise<void> 
   const wanted = batch.reduce((sum, piece) => sum + piece.byteLength, 0);
   const { bytesWritten } = await file.writev(batch);
   if (bytesWritten === wanted) return;
-  // A short write (disk nearly full) is rare, so the copy does not matter.
+  // Short writes are rare (disk nearly full), so the copy does not affect performance.
   const rest = Buffer.concat(batch).subarray(bytesWritten);
   for (let at = 0; at < rest.byteLength; ) at += (await file.write(rest, at)).bytesWritten;
 }

@@ -1,4 +1,4 @@
-// Routes for tests, in test mode only: faults, network shape, log, tokens, devices of users, lifetimes, clock.
+// Routes for tests, in test mode only: faults, throttling, log, tokens, the users' devices, lifetimes and the clock.
 import { Hono } from 'hono';
 import { issueToken } from './accounts.ts';
 import type { Fault, NetworkShape } from './faults.ts';
@@ -9,7 +9,7 @@ import { findNamed } from './seed.ts';
 
 const BODY_BYTES = 1024 * 1024;
 
-// Ten years, so that the sum with a date is a valid date.
+// Ten years: larger values could exceed the range of `Date`.
 const GREATEST_MS = 10 * 365 * 24 * 3600_000;
 
 function readMs(body: Record<string, unknown>, field: string): number | undefined {
@@ -19,7 +19,7 @@ function readMs(body: Record<string, unknown>, field: string): number | undefine
   throw new Refusal(400, 'invalid_request', `${field} must be a number of milliseconds, ten years at most`);
 }
 
-/** The routes below `/_test`. */
+/** Creates the routes under `/_test`. */
 export function testRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { faults, clock, settings } = parts;

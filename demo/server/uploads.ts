@@ -1,5 +1,5 @@
-// The upload operations: open a session, presign chunks, commit, cancel. Each checks the bearer, the passport, and that both belong
-// to the same user. Bytes go to storage-server.ts.
+// The upload operations: open a session, presign chunks, commit, cancel. All check the bearer token; those on a session also check
+// that the passport belongs to the same user. storage-server.ts receives the bytes.
 import { type Context, Hono } from 'hono';
 import { requireUser } from './accounts.ts';
 import { checkCommit, checkReceipts, commitFile } from './commit.ts';
@@ -14,7 +14,7 @@ const KIB = 1024;
 const HEADER = 'x-service-uploadsession';
 const MAX_CHUNKS = 20_000;
 
-/** The routes below `/files/uploadsession`. */
+/** Creates the routes under `/files/uploadsession`. */
 export function uploadRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { tables, seal, storage, clock, settings } = parts;
@@ -72,7 +72,7 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const hashes = readHashes(body, MAX_CHUNKS);
     const receipts = readStrings(body, 'receipts');
     await checkReceipts(parts, session, hashes, receipts);
-    // Concurrent with other commits, but not with the removal of this user's chunks.
+    // Other commits can run concurrently, but `sweepChunks` for this user cannot.
     const file = await parts.locks.shared(user.id, async () => {
       const current = await requireCurrent(parts, session.id);
       if (current.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
@@ -141,7 +141,7 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-// Refuses a session that would take its user over a limit.
+// Throws a refusal if the session exceeds a limit of its user.
 function claim({ usage }: Parts, session: UploadSession): void {
   const claimed = usage.open(session);
   if (claimed === 'no-room')
@@ -153,8 +153,8 @@ function claim({ usage }: Parts, session: UploadSession): void {
 }
 
 /**
- * Removes the chunks of a user that are in no finished file, unless an upload is open, which may need them. Call it under the
- * user's exclusive lock.
+ * Removes the user's chunks that are in no finished file. Does nothing while the user has an open upload, which may need them. Call
+ * it with the user's exclusive lock.
  */
 export async function sweepChunks({ tables, storage, clock, usage }: Parts, userId: string): Promise<void> {
   const isOpen = (row: UploadSession): boolean =>
@@ -182,7 +182,7 @@ async function requireSession(
   return { user, session };
 }
 
-/** Throws refusals of 404 and 410. */
+/** Resolves with the session. Throws a 404 refusal if it does not exist, and a 410 refusal if it has expired. */
 async function requireCurrent({ tables, clock }: Parts, id: string): Promise<UploadSession> {
   const session = await tables.sessions.get(id);
   if (!session) throw new Refusal(404, 'not_found', 'no such upload session');

@@ -1,29 +1,29 @@
-// Limits the bytes of each user: open sessions with their chunks, finished files, and chunks that are in no file. In memory,
-// counted from the rows at each start; the chunks of open sessions are not counted then.
+// Limits the bytes per user: open sessions with their chunks, finished files, and chunks that are in no file. The counters are in
+// memory and are restored from the tables at each start, without the chunks of open sessions.
 import type { UploadSession } from './parts.ts';
 
 /** Limits of one user. */
 export interface UsageLimits {
-  /** Bytes of finished files, open sessions and left-over chunks together. */
+  /** Limit for finished files, open sessions and chunks in no file, together. */
   maxUserBytes: number;
   maxOpenSessions: number;
 }
 
-/** The bytes and sessions of all users. */
+/** Counters of all users. */
 export interface Usage {
-  /** Claims a new session's size. `no-room` and `too-many` claim nothing. */
+  /** Reserves the size of a new session. Reserves nothing if the result is `no-room` or `too-many`. */
   open(session: UploadSession): 'ok' | 'no-room' | 'too-many';
   /** Counts a session or file that existed at the start. */
   restore(session: UploadSession): void;
   addFile(userId: string, sizeBytes: number): void;
-  /** Ends a session: `finished` turns its size into a file's. Ending it again does nothing. */
+  /** Ends a session. After `finished`, its size counts as a file's. Safe to call twice. */
   close(sessionId: string, userId: string, how: 'finished' | 'canceled'): void;
-  /** Starts a chunk; every `ok` needs an `endChunk`. */
+  /** Called before a chunk is received. After `ok`, call `endChunk` too. */
   beginChunk(sessionId: string, userId: string, bytes: number): 'ok' | 'too-much' | 'busy' | 'closed';
-  /** Counts a chunk that is about to be stored. False: the session has stored too much meanwhile. */
+  /** Counts a chunk just before it is stored. Returns false if the session is now over its limit. */
   storeChunk(sessionId: string, userId: string, bytes: number): boolean;
   endChunk(sessionId: string, userId: string): void;
-  /** All chunks that no file has were removed. */
+  /** Called after all chunks that are in no file were removed. */
   swept(userId: string): void;
 }
 
@@ -36,17 +36,17 @@ interface Claim {
 }
 
 interface Account {
-  /** In the order of opening, which is that of expiry. */
+  /** In the order in which they were opened, and so expire. */
   open: Map<string, Claim>;
   openBytes: number;
   fileBytes: number;
   leftBytes: number;
 }
 
-// A file that changed while it was uploaded is sent again in the same session: twice the size covers that.
+// If a file changes during its upload, it is sent again in the same session. Twice the size allows that once.
 const RESEND_FACTOR = 2;
 const MAX_CHUNKS = 40_000;
-// Broken connections count until they time out, so this is more than any client uses at once.
+// Chunks that one session may send at once. More than clients use, because broken connections count until they time out.
 const MAX_UNDER_WAY = 64;
 
 function hasRoom({ storedBytes, sizeBytes, chunks }: Claim, bytes: number): boolean {
