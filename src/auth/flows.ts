@@ -90,7 +90,7 @@ export function createFlows(context: FlowContext) {
    */
   function arrived(type: 'host-token' | 'token', bearer: Bearer | undefined): FlowEvent {
     if (!bearer)
-      throw new UploaderError('token-malformed', 'This is no token, nor an object with one as token');
+      throw new UploaderError('token-malformed', 'Expected a token string or an object with a token');
     if (fits(bearer)) return { type, bearer };
     round.proof = 'login';
     return { type: 'other-person' };
@@ -104,7 +104,7 @@ export function createFlows(context: FlowContext) {
     } catch (cause) {
       throw new UploaderError('host-token-failed', 'getToken failed', { cause });
     }
-    if (input === undefined) throw new UploaderError('host-token-failed', 'No token was given');
+    if (input === undefined) throw new UploaderError('host-token-failed', 'No token was provided');
     return arrived('host-token', readBearer(input, times.assumedLifetimeMs, settings.authOptions));
   }
 
@@ -195,7 +195,7 @@ export function createFlows(context: FlowContext) {
           const { message, cause } = error as Error;
           // Prints only the name of the error that the page threw: its message may contain a token.
           const name = cause instanceof Error ? ` (${cause.name})` : '';
-          warnOnceHere(`the page gave no usable token: ${message}${name}.`);
+          warnOnceHere(`The page did not provide a valid token: ${message}${name}.`);
         }
         send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
       });

@@ -26,7 +26,10 @@ function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOpt
   const { hostname } = new URL(baseUrl);
   const rpId = given.rpId ?? hostname;
   if (typeof rpId !== 'string' || !`.${hostname}`.endsWith(`.${rpId}`))
-    throw new UploaderError('passkey-unavailable', 'rpId is of another domain');
+    throw new UploaderError(
+      'passkey-unavailable',
+      'The rpId of the passkey request does not match this page',
+    );
   const options: Json = { ...given, rpId };
   const parse = (PublicKeyCredential as { parseRequestOptionsFromJSON?: (json: unknown) => unknown })
     .parseRequestOptionsFromJSON;
@@ -67,7 +70,8 @@ export async function askPasskey(request: Json, baseUrl: string, signal: AbortSi
   } catch (cause) {
     const isDeclined =
       cause instanceof DOMException && (cause.name === 'NotAllowedError' || cause.name === 'AbortError');
-    if (!isDeclined) throw new UploaderError('passkey-unavailable', 'No passkey', { cause });
+    if (!isDeclined)
+      throw new UploaderError('passkey-unavailable', 'The browser could not use a passkey', { cause });
   }
-  throw new UploaderError('passkey-canceled', 'No passkey');
+  throw new UploaderError('passkey-canceled', 'The user canceled the passkey request');
 }

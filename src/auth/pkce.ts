@@ -29,7 +29,7 @@ const LOGIN_NEEDED = /^(?:login|interaction|consent|account_selection)_required$
 function serviceUrl(settings: Settings, path: string): URL {
   const url = new URL(/^https?:\/\//i.test(path) ? path : `${settings.baseUrl}/${path.replace(/^\/+/, '')}`);
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
-  throw new UploaderError('bad-config', 'authorize-path must be https');
+  throw new UploaderError('bad-config', 'authorize-path must use https');
 }
 
 /** Rejects with `insecure-context` if the page has no `crypto.subtle`, and with `bad-config` for an invalid `authorize-path`. */
@@ -38,7 +38,7 @@ export async function createTransaction(
   redirectUri: string,
   extra: Readonly<Record<string, string>> = {},
 ): Promise<Transaction> {
-  if (!globalThis.crypto?.subtle) throw new UploaderError('insecure-context', 'Signing in needs https');
+  if (!globalThis.crypto?.subtle) throw new UploaderError('insecure-context', 'Sign-in requires https');
   const verifier = generateRandomCodeVerifier();
   const state = generateRandomState();
   const challenge = await calculatePKCECodeChallenge(verifier);
@@ -91,7 +91,10 @@ export function readAnswer(
   const parsed = new URLSearchParams(params);
   const iss = parsed.get('iss');
   if (!isIssuer(iss, settings, round.origin))
-    throw new UploaderError('issuer-mismatch', 'The answer came from another issuer, or names none');
+    throw new UploaderError(
+      'issuer-mismatch',
+      'The issuer of the sign-in response is missing or does not match',
+    );
   const issuer = iss ?? settings.baseUrl;
   try {
     const code = validateAuthResponse(
@@ -105,7 +108,7 @@ export function readAnswer(
     if (cause instanceof AuthorizationResponseError) throw refusal(cause.error);
     // Other errors contain the parameters, so they are not used as `cause`.
   }
-  throw new UploaderError('authorize-failed', 'The sign-in page gave no usable answer');
+  throw new UploaderError('authorize-failed', 'The sign-in response has neither a code nor an error');
 }
 
 /**
@@ -126,5 +129,8 @@ function refusal(error: string): UploaderError {
   let code: ErrorCode = 'authorize-failed';
   if (LOGIN_NEEDED.test(error)) code = 'sign-in-required';
   else if (error === 'access_denied') code = 'access-denied';
-  return new UploaderError(code, `The sign-in page answered ${error.replace(/[^\w-]/g, '').slice(0, 40)}`);
+  return new UploaderError(
+    code,
+    `The sign-in page responded with the error ${error.replace(/[^\w-]/g, '').slice(0, 40)}`,
+  );
 }

@@ -20,7 +20,7 @@ export interface Returned {
 export function readRedirectUri(settings: Settings): string {
   const url = new URL(settings.redirectUri ?? 'secure-uploader-callback.html', document.baseURI);
   if (url.origin !== location.origin) {
-    throw new UploaderError('bad-config', 'redirect-uri is of another origin than the page');
+    throw new UploaderError('bad-config', "redirect-uri must have the page's origin");
   }
   return url.href;
 }

@@ -91,7 +91,7 @@ async function turn(context: RoundContext, signal: AbortSignal): Promise<void> {
 
 async function runWindow(context: RoundContext, signal: AbortSignal, send: Send): Promise<Grant> {
   const { settings, times, popup } = context;
-  if (!popup) throw new UploaderError('popup-blocked', 'No window');
+  if (!popup) throw new UploaderError('popup-blocked', 'The browser blocked the sign-in window');
   const onClosed = (): void => send({ type: 'closed-reading' });
   const options = { signal, onClosed, pollMs: times.closedPollMs, graceMs: times.closedGraceMs };
   const round = await begin(context);
@@ -117,7 +117,7 @@ export function readReturn({ params, state, stored }: Returned, { settings, time
   const { verifier, origin, createdAtMs } = stored;
   const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < times.transactionMs;
   if (typeof verifier !== 'string' || !isYoung || !isAnswer(params, state))
-    throw new UploaderError('state-mismatch', 'Nobody asked for this answer');
+    throw new UploaderError('state-mismatch', 'The state of the sign-in response does not match a request');
   const round = { state, verifier, origin: String(origin) };
   return seen(readAnswer(settings, params, round, 'redirect'), settings);
 }
@@ -150,7 +150,7 @@ async function waitForEnd(
   // For a wrong client id or redirect URI, the service shows an error page, which this page cannot see.
   if (of !== 'redirecting')
     warnOnceHere(
-      `sign-in got no answer. Check that client-id "${settings.clientId}" and the redirect address ${redirectUri()} are registered with the service.`,
+      `Sign-in received no response. Check that client-id "${settings.clientId}" and redirect-uri ${redirectUri()} are registered with the service.`,
     );
   return { type: 'deadline' };
 }

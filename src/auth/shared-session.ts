@@ -105,7 +105,10 @@ export function createSharedSession(
     let isOpen = true;
     const respondWith = (token: Promise<TokenInput> | TokenInput): void => {
       if (!isOpen)
-        throw new DOMException('auth-required was answered already, or is over', 'InvalidStateError');
+        throw new DOMException(
+          'respondWith was called twice, or after the listener of auth-required returned',
+          'InvalidStateError',
+        );
       isOpen = false;
       offer = Promise.resolve(token);
       offer.catch(() => undefined);

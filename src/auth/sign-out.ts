@@ -24,7 +24,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
     const answer = await callService('logout', {}, context).catch(() => undefined);
     if (!answer || answer.status >= 400)
       warnOnceHere(
-        'sign-out: the call to logout-path failed, so the session of the service may still exist.',
+        'Sign-out: the request to logout-path failed. The session on the service may still exist.',
       );
   }
 

@@ -31,7 +31,10 @@ export function createWithToken(settings: Settings, hooks: TokenHooks): WithToke
       } catch (error) {
         if (!(error instanceof UploaderError) || error.code !== 'token-rejected') throw error;
         if (hasRenewed)
-          throw new UploaderError('token-rejected', 'A new token was refused', { cause: error, status: 401 });
+          throw new UploaderError('token-rejected', 'The service rejected a new token', {
+            cause: error,
+            status: 401,
+          });
         // A newer token arrived during the call: try that one.
         if (keeper.value() !== undefined && keeper.value() !== token) continue;
         hasRenewed = true;

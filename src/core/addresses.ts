@@ -15,21 +15,21 @@ export function isLoopback(hostname: string): boolean {
 /** Returns the base URL without a trailing slash. Throws `bad-config`. */
 export function readBaseUrl(value: string | undefined): string {
   if (!value)
-    throw new UploaderError('bad-config', 'base-url is not set: it is the address of the upload service');
+    throw new UploaderError('bad-config', 'base-url is not set. Set it to the URL of the upload service');
   let url: URL;
   try {
     url = new URL(value, globalThis.document?.baseURI);
   } catch (cause) {
-    throw new UploaderError('bad-config', `base-url "${value}" is no URL`, { cause });
+    throw new UploaderError('bad-config', `base-url "${value}" is not a valid URL`, { cause });
   }
   const isAllowed = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
   if (!isAllowed)
     throw new UploaderError(
       'bad-config',
-      `base-url must be https (http on loopback only), not ${url.protocol}`,
+      `base-url must use https (http on loopback only), not ${url.protocol}`,
     );
   if (url.username || url.password || url.search || url.hash) {
-    throw new UploaderError('bad-config', 'base-url must have no user, query or fragment');
+    throw new UploaderError('bad-config', 'base-url must not have a user name, query or fragment');
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
 }
@@ -48,7 +48,7 @@ function readOrigin(value: string): string {
   if (origin === 'null')
     throw new UploaderError(
       'bad-config',
-      `upload-origins: "${value}" is no origin such as https://files.example`,
+      `upload-origins: "${value}" is not a valid origin such as https://files.example`,
     );
   return origin;
 }

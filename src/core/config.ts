@@ -91,7 +91,7 @@ const oneOf =
   (value, warn) => {
     if (!value) return words[0];
     if (words.includes(value)) return value;
-    warn(`is not one of ${words.join(', ')}; ${words[0]} is used.`);
+    warn(`is not one of ${words.join(', ')}; using ${words[0]}.`);
     return words[0];
   };
 
@@ -104,12 +104,12 @@ const number =
   (value, warn) => {
     if (value === undefined || value === '' || value === 'auto') return fallback;
     const parsed = parse(value);
-    if (parsed === undefined) warn(`${problem}; it is ignored.`);
+    if (parsed === undefined) warn(`${problem}; using the default.`);
     return parsed ?? fallback;
   };
 
 const bytes = <const Default>(fallback: Default) =>
-  number(parseBytes, 'is no size such as 8MiB or 500MB', fallback);
+  number(parseBytes, 'is not a size such as 8MiB or 500MB', fallback);
 
 const count = <const Default>(max: number, fallback: Default) => {
   const parse = (value: string | number): number | undefined =>
@@ -119,7 +119,8 @@ const count = <const Default>(max: number, fallback: Default) => {
 
 const acceptList: Read<string, string> = (value = '', warn) => {
   const misfit = value.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
-  if (misfit) warn(`has the entry "${misfit}", which is no extension such as .pdf or type such as image/*.`);
+  if (misfit)
+    warn(`has the invalid entry "${misfit}". Use an extension such as .pdf or a type such as image/*.`);
   return value;
 };
 

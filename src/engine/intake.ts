@@ -121,7 +121,10 @@ export class Intake {
     parentId = parentOf(picked, connection),
   ): void {
     const { context, fileCache } = this.#parts;
-    if (!parentId) context.warn('parent-id is not set, and parentFor gives none.');
+    if (!parentId)
+      context.warn(
+        'parent-id is not set, and parentFor returned none. Set one of them to the id of the destination folder.',
+      );
     const resumeState = this.createResumeState(connection);
     resumeState.keepsFile = isCacheable(candidate.sizeBytes, connection.settings);
     const upload = this.append({ ...candidate, parentId }, picked, connection, resumeState);
@@ -251,7 +254,7 @@ function readPicked(item: PickedFile | File): PickedFile {
   if (metadata) return { ...item, metadata };
   throw new UploaderError(
     'bad-config',
-    `the metadata of ${item.file.name} is no JSON object of at most 4 kB`,
+    `The metadata of ${item.file.name} must be a JSON object of at most 4 kB`,
   );
 }
 

@@ -275,7 +275,8 @@ export class Upload {
   #send(signal: AbortSignal, send: (outcome: UploadOutcome) => void): Promise<RunResult> {
     signal.throwIfAborted();
     const { picked } = this;
-    if (!picked) throw new UploaderError('session-expired', 'The commit that the service accepted is lost');
+    if (!picked)
+      throw new UploaderError('session-expired', 'The saved session of the accepted commit is missing');
     return run(openFileOf(this, picked), createRunParts(this, picked, this.#context, signal, send));
   }
 

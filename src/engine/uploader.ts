@@ -91,7 +91,7 @@ export class Uploader {
     if (!globalThis.location)
       throw new UploaderError(
         'bad-config',
-        'Uploader runs in browsers only. On a server, do not create it before the page is loaded.',
+        'Uploader runs in browsers only. With server-side rendering, create it after the page has loaded.',
       );
     this.#warn = warnOnce(options.warn);
     this.#store = options.store ?? createUploadStore();

@@ -50,7 +50,8 @@ export async function commit(
     endsMs ??= nowMs + parts.commitDeadlineMs - Math.max(0, dateMs - (acceptedAtMs ?? dateMs));
     const isOver = nowMs >= endsMs;
     if (isOver || acceptedAtMs === undefined) parts.saveAccepted(dateMs);
-    if (isOver) throw new UploaderError('timeout', 'the accepted commit was not completed in time');
+    if (isOver)
+      throw new UploaderError('timeout', 'The service accepted the commit but did not complete it in time');
     acceptedAtMs ??= dateMs;
     const waitMs = Math.max(answer.pending.retryAfterMs ?? pauseMs, SHORTEST_PAUSE_MS);
     await sleepUntil(Math.min(waitMs, endsMs - nowMs), signal, parts.connectionChange());

@@ -217,8 +217,8 @@ export class HashPool {
   #warn(): void {
     const { workerUrl } = this.#options;
     warnOnceHere(
-      `the hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start, so the page hashes, which is slower. ` +
-        'Copy secure-uploader/hash.worker.js to your site, and set worker-url to its address.',
+      `The hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start. Chunks are hashed on the page's main thread, which is slower. ` +
+        'Copy secure-uploader/hash.worker.js to your site and set worker-url to its URL.',
     );
   }
 

@@ -148,7 +148,7 @@ const isTooMany = (error: unknown): boolean =>
 function ticketOf(tickets: ReadonlyMap<string, Ticket>, chunk: HashedChunk): Ticket {
   const ticket = tickets.get(chunk.hash);
   if (ticket) return ticket;
-  throw new UploaderError('bad-response', `No ticket came for chunk ${chunk.index}`, {
+  throw new UploaderError('bad-response', `The service returned no ticket for chunk ${chunk.index}`, {
     chunkIndex: chunk.index,
   });
 }

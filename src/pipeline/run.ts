@@ -125,7 +125,10 @@ async function sendAll(
     const { missing, body } = await commit(session, stored, { ...parts, saveAccepted }).catch(orLost(opened));
     if (missing.length === 0) return { session, chunks: stored, body };
     if (isSecondRound)
-      throw new UploaderError('service-failed', 'The service lacks chunks that it was sent twice');
+      throw new UploaderError(
+        'service-failed',
+        'The service still reports chunks as missing after they were sent twice',
+      );
     for (const hash of missing) receipts.delete(hash);
     const lacking = new Set(missing);
     todo = stored.filter(({ hash }) => lacking.has(hash)).map(withoutTicket);

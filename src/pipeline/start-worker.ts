@@ -52,7 +52,7 @@ export async function startWorker(
   if (isOwn) return ready(address, startMs, signal);
   // Browsers block workers from other origins, but not from `data:` URLs, which a Content Security Policy may allow by mistake.
   if (workerUrl !== undefined)
-    throw new UploaderError('hash-failed', "worker-url is not on the page's origin");
+    throw new UploaderError('hash-failed', "worker-url must have the page's origin");
   const integrity = typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '';
   const answer = await fetch(address, {
     credentials: 'omit',
@@ -60,7 +60,8 @@ export async function startWorker(
     integrity,
     signal: AbortSignal.any([signal, AbortSignal.timeout(startMs)]),
   });
-  if (!answer.ok) throw new UploaderError('hash-failed', `The hash worker's file answered ${answer.status}`);
+  if (!answer.ok)
+    throw new UploaderError('hash-failed', `The request for the hash worker returned ${answer.status}`);
   const blobUrl = URL.createObjectURL(new Blob([await answer.text()], { type: 'text/javascript' }));
   try {
     return await ready(blobUrl, startMs, signal);

@@ -153,7 +153,7 @@ export function createPost(
     if (!(isFree ? isSafeUrl(settings.baseUrl, url) : isBelow(settings.baseUrl, url))) {
       throw new UploaderError(
         'bad-config',
-        `${path} may not be called: it is neither below base-url nor https`,
+        `${path} is not allowed. Use a path below base-url, or an https URL`,
       );
     }
     const init = { method: 'POST', headers: new Headers(headers), credentials };

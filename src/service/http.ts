@@ -58,7 +58,7 @@ export function createSend(
     const url = resolveUrl(settings.baseUrl, path);
     // Checked even without a token, because the session header is secret, too.
     if (!isBelow(settings.baseUrl, url))
-      throw new UploaderError('bad-config', `${path} is not below base-url`);
+      throw new UploaderError('bad-config', `${path} must be below base-url`);
     const allHeaders = new Headers(headers);
     if (token !== undefined) {
       const { authHeader, authScheme } = settings;
@@ -121,7 +121,7 @@ export async function exchange(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;
-    if (isLate) throw new UploaderError('timeout', `no answer within ${timeoutMs} ms`);
+    if (isLate) throw new UploaderError('timeout', `No response within ${timeoutMs} ms`);
     throw networkError(error);
   } finally {
     answered.abort();
@@ -132,8 +132,10 @@ export async function exchange(
 /** Returns the error for a request without a readable response. Network, CORS and redirect errors look the same to a page. */
 export function networkError(cause: unknown): UploaderError {
   return navigator.onLine === false
-    ? new UploaderError('offline', 'the browser is offline', { cause })
-    : new UploaderError('network', 'no answer that a page may read (line, CORS or redirect)', { cause });
+    ? new UploaderError('offline', 'The browser is offline', { cause })
+    : new UploaderError('network', 'The request failed: network error, blocked by CORS, or redirected', {
+        cause,
+      });
 }
 
 function setHeader(headers: Headers, name: string, value: string): void {
@@ -141,7 +143,7 @@ function setHeader(headers: Headers, name: string, value: string): void {
     headers.set(name, value);
   } catch {
     // No `cause`: its message contains the token.
-    throw new UploaderError('bad-config', `the token cannot go into the header "${name}"`);
+    throw new UploaderError('bad-config', `The token is not valid in the header "${name}"`);
   }
 }
 
@@ -157,7 +159,7 @@ async function readText(response: Response, maxBytes: number): Promise<string> {
     sizeBytes += value.byteLength;
     if (sizeBytes > maxBytes) {
       reader.cancel().catch(() => undefined);
-      throw new UploaderError('bad-response', `the answer is larger than ${maxBytes} bytes`, {
+      throw new UploaderError('bad-response', `The response is larger than ${maxBytes} bytes`, {
         status: response.status,
       });
     }
@@ -178,7 +180,7 @@ export function resolveUrl(baseUrl: string, path: string): URL {
   try {
     return new URL(/^[a-z][a-z0-9+.-]*:\/\//i.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`);
   } catch (cause) {
-    throw new UploaderError('bad-config', `"${path}" is no path below base-url`, { cause });
+    throw new UploaderError('bad-config', `"${path}" is not a valid path below base-url`, { cause });
   }
 }
 

@@ -30,7 +30,7 @@ export function askProfile<T>(name: keyof Profile, fn: () => T): T {
   try {
     return fn();
   } catch (cause) {
-    throw new UploaderError('bad-config', `profile.${name} threw`, { cause });
+    throw new UploaderError('bad-config', `profile.${name} threw an error`, { cause });
   }
 }
 

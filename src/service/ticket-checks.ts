@@ -24,15 +24,16 @@ export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: Ticket
   try {
     url = new URL(value.length > MAX_URL ? '' : value);
   } catch {
-    throw new UploaderError('bad-response', 'an upload URL is no absolute URL');
+    throw new UploaderError('bad-response', 'An upload URL is not absolute');
   }
   if (!isSafeUrl(baseUrl, url))
-    throw new UploaderError('bad-response', `an upload URL is not https but ${url.protocol}`);
-  if (url.username || url.password) throw new UploaderError('bad-response', 'an upload URL has a user in it');
+    throw new UploaderError('bad-response', `An upload URL must use https, not ${url.protocol}`);
+  if (url.username || url.password)
+    throw new UploaderError('bad-response', 'An upload URL must not have a user name or password');
   if (uploadOrigins.length > 0 && !uploadOrigins.includes(url.origin)) {
     throw new UploaderError(
       'bad-config',
-      `an upload URL goes to ${url.origin}, but upload-origins allows ${uploadOrigins.join(' ')}`,
+      `upload-origins does not allow the upload URL's origin ${url.origin}. Allowed: ${uploadOrigins.join(' ')}`,
     );
   }
   url.hash = '';
@@ -44,7 +45,7 @@ export function checkMethod(value: unknown): 'PUT' | 'POST' {
   // `String(value)` would throw for JSON such as `{"toString": 1}`.
   const method = typeof value === 'string' ? value.toUpperCase() : (value ?? 'PUT');
   if (method === 'PUT' || method === 'POST') return method;
-  throw new UploaderError('bad-response', 'an upload URL wants a method other than PUT and POST');
+  throw new UploaderError('bad-response', 'An upload URL requires a method other than PUT or POST');
 }
 
 // The browser sets these headers, and pages cannot. Tickets may list them because they are part of the signature.
@@ -82,11 +83,11 @@ const FORBIDDEN = new Set([
 export function checkHeaders(value: unknown, { authHeader }: TicketRules): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
-    throw new UploaderError('bad-response', 'the headers of an upload are no object');
+    throw new UploaderError('bad-response', 'The headers of an upload URL are not an object');
   }
   const entries = Object.entries(value).filter(([name]) => !SENT_ANYWAY.has(name.toLowerCase()));
   if (entries.length > MAX_HEADERS)
-    throw new UploaderError('bad-response', 'an upload wants too many headers');
+    throw new UploaderError('bad-response', 'An upload URL has too many headers');
   return Object.fromEntries(
     entries.map(([name, text]) => [name.toLowerCase(), checkHeader(name, text, authHeader)]),
   );
@@ -103,15 +104,12 @@ function checkHeader(name: string, value: unknown, authHeader: string): string {
   ) {
     throw new UploaderError(
       'bad-response',
-      `an upload wants the header "${name.slice(0, 64)}", which may not be sent`,
+      `An upload URL has the header "${name.slice(0, 64)}", which is not allowed`,
     );
   }
   // Above all, rejects line breaks, which would start another header.
   if (typeof value !== 'string' || value.length > MAX_VALUE || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
-    throw new UploaderError(
-      'bad-response',
-      `an upload wants the header "${lower}" with a value that no header can have`,
-    );
+    throw new UploaderError('bad-response', `An upload URL has the header "${lower}" with an invalid value`);
   }
   return value;
 }

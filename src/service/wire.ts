@@ -54,18 +54,18 @@ export function sessionBody(
 export function readSession(answer: Answer, profile: FullProfile): Session {
   const { body } = answer;
   const sessionId = text(field(body, 'session_id'));
-  if (!isFields(body) || sessionId === undefined) throw badResponse(answer, 'the answer has no session_id');
+  if (!isFields(body) || sessionId === undefined) throw badResponse(answer, 'The response has no session_id');
   const header = answer.header(SESSION_HEADER);
   const value = profile.sessionHeader
     ? askProfile('sessionHeader', () => profile.sessionHeader?.({ body, header }))
     : ((header || text(field(body, 'passport'))) ?? text(field(body, 'token')) ?? sessionId);
   if (text(value) === undefined || !/^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/.test(value ?? '')) {
-    throw badResponse(answer, 'what opens the session cannot go into a header');
+    throw badResponse(answer, 'The value for the session header is missing or not valid in a header');
   }
   const chunkSizeBytes = askProfile('chunkSize', () => profile.chunkSize?.({ body }));
   if (chunkSizeBytes === undefined) return { sessionId, header: value as string };
   if (!Number.isSafeInteger(chunkSizeBytes) || chunkSizeBytes <= 0)
-    throw badResponse(answer, 'profile.chunkSize gave no whole number of bytes');
+    throw badResponse(answer, 'profile.chunkSize must return a whole number of bytes');
   return { sessionId, header: value as string, chunkSizeBytes };
 }
 
@@ -97,14 +97,14 @@ export function readTickets(
   rules: TicketRules,
 ): ReadonlyMap<string, Ticket> {
   const chunks = field(answer.body, 'chunks');
-  if (!isFields(chunks)) throw badResponse(answer, 'the answer has no chunks');
+  if (!isFields(chunks)) throw badResponse(answer, 'The response has no chunks');
   const find = entryFinder(chunks, hashes.length, profile);
   const nowMs = readDateMs(answer.header('Date')) ?? Date.now();
   const tickets = hashes.map((hash, position): [string, Ticket] => {
     const name = encodeHash(hash, profile.hashEncoding);
     const entry = find(name, position);
     if (entry === undefined && profile.missingChunk === 'stored') return [hash, { receipt: '' }];
-    if (!isFields(entry)) throw badResponse(answer, 'a chunk has no entry in the answer');
+    if (!isFields(entry)) throw badResponse(answer, 'A chunk has no entry in the response');
     return [hash, readTicket(answer, { entry, name, nowMs }, profile, rules)];
   });
   return new Map(tickets);
@@ -137,13 +137,13 @@ function readTicket(
   rules: TicketRules,
 ): Ticket {
   const receipt = text(field(entry, 'receipt'));
-  if (receipt === undefined) throw badResponse(answer, 'a chunk has no receipt');
+  if (receipt === undefined) throw badResponse(answer, 'A chunk has no receipt');
   const url = field(entry, 'upload_url') ?? '';
   const isStored = profile.storedChunk
     ? askProfile('storedChunk', () => profile.storedChunk?.(entry))
     : url === '';
   if (isStored) return { receipt };
-  if (typeof url !== 'string') throw badResponse(answer, 'an upload_url is no string');
+  if (typeof url !== 'string') throw badResponse(answer, 'An upload_url is not a string');
   const href = checkUploadUrl(url, rules);
   const lifetimeMs = readLifetimeMs(href, entry, nowMs, profile);
   const added = profile.putHeaders
@@ -185,7 +185,7 @@ export function commitBody(
  */
 export function readCommitted(answer: Answer): unknown {
   if (answer.body === undefined && !answer.isEmpty) {
-    throw badResponse(answer, 'the answer to a commit is no JSON');
+    throw badResponse(answer, 'The response to the commit is not JSON');
   }
   return answer.body;
 }
@@ -205,12 +205,20 @@ export function readMissing(
   const ours = new Map(hashes.map((hash) => [fold(encodeHash(hash, hashEncoding)), hash]));
   const named = missing.map((name: unknown) => (typeof name === 'string' ? ours.get(fold(name)) : undefined));
   if (named.includes(undefined))
-    throw badResponse(answer, 'the service misses a chunk that is not of this file');
+    throw badResponse(answer, 'The service reports a missing chunk that is not part of this file');
   return [...new Set(named as string[])];
 }
 
 /** The operation that failed: the meaning of some statuses depends on it. */
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel';
+
+/** The attribute that sets the path of an operation. */
+const PATHS: Readonly<Record<Operation, string>> = {
+  open: 'session-path',
+  presign: 'chunks-path',
+  commit: 'commit-path',
+  cancel: 'cancel-path',
+};
 
 /** Returns `Retry-After`, or `retry_after` from the body, in milliseconds and at most `longestMs`. */
 export function readPauseMs(answer: Answer, longestMs?: number): number | undefined {
@@ -225,10 +233,10 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const debugInfo = text(field(answer.body, 'debuginfo'))?.slice(0, MAX_DEBUG_INFO);
   const details = { status, ...(debugInfo === undefined ? {} : { debugInfo }) };
   const waiting = retryAfterMs === undefined ? details : { ...details, retryAfterMs };
-  const says = `the service answered ${status} to ${operation}`;
+  const says = `The service responded with ${status} to ${operation}`;
   // The service's own errors have `debuginfo`. Without it, the URL may be wrong.
   if ((status === 404 || status === 405) && debugInfo === undefined)
-    warnOnceHere(`${says}: is ${answer.address} right, as base-url and the path have it?`);
+    warnOnceHere(`${says}. Check base-url and ${PATHS[operation]}: ${answer.address}`);
   switch (meaningOf(status, profile.statuses)) {
     case 'token':
       return readTokenRefusal(answer, says, details);

@@ -73,7 +73,8 @@ export function createDatabase(
     mode: IDBTransactionMode,
     run: (store: IDBObjectStore) => Promise<T>,
   ): Promise<T> {
-    if (overdueCount > 0) throw new UploaderError('store-unavailable', "the browser's database hangs");
+    if (overdueCount > 0)
+      throw new UploaderError('store-unavailable', "The browser's database does not respond");
     const used = useOrReopen(mode, run);
     const onLate = (): void => {
       const end = (): void => {
@@ -112,7 +113,7 @@ async function withDeadline<T>(
     onLate();
     throw new UploaderError(
       'store-unavailable',
-      `the browser's database did not answer within ${deadlineMs} ms`,
+      `The browser's database did not respond within ${deadlineMs} ms`,
     );
   });
   try {
@@ -130,6 +131,8 @@ const isLost = (error: unknown): boolean =>
 function toStoreError(cause: unknown): UploaderError {
   if (cause instanceof UploaderError) return cause;
   return cause instanceof DOMException && cause.name === 'QuotaExceededError'
-    ? new UploaderError('store-full', 'there is no room left to save the upload', { cause })
-    : new UploaderError('store-unavailable', 'the browser does not let the page save the upload', { cause });
+    ? new UploaderError('store-full', 'The browser has no storage space left to save the upload', { cause })
+    : new UploaderError('store-unavailable', 'The browser does not allow the page to save the upload', {
+        cause,
+      });
 }

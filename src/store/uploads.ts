@@ -147,7 +147,7 @@ export function createUploadStore({
       await saving.get(key);
       const chunksId = chunksIds.get(key) ?? (await load(key))?.chunksId;
       if (chunksId === undefined && unsure.delete(key))
-        throw new UploaderError('store-unavailable', 'the saved upload was deleted while the page was open');
+        throw new UploaderError('store-unavailable', 'The saved upload was deleted while the page was open');
       if (chunksId !== undefined) byId.set(chunksId, chunks);
     }
     if (byId.size === 0 || count !== clearCount) return;
@@ -230,7 +230,7 @@ export function createUploadStore({
       ]);
       const failed = cleared.find((result) => result.status === 'rejected');
       if (failed)
-        throw new UploaderError('store-unavailable', 'Not everything could be deleted', {
+        throw new UploaderError('store-unavailable', 'Some saved uploads could not be deleted', {
           cause: failed.reason,
         });
     },

@@ -23,8 +23,10 @@ export function warnOfAttributes(host: HTMLElement): void {
   const { observedAttributes: ours } = host.constructor as typeof LitElement;
   for (const name of host.getAttributeNames()) {
     const meant = ours.find((one) => plain(one) === plain(name));
-    if (meant && meant !== name) warnOnceHere(`${name} is not known: write ${meant}.`);
+    if (meant && meant !== name) warnOnceHere(`The attribute ${name} does not exist. Did you mean ${meant}?`);
     if (name === 'token')
-      warnOnceHere('the attribute token is ignored, since HTML is no place for secrets: set the property.');
+      warnOnceHere(
+        'The attribute token is ignored, because HTML must not contain secrets. Set the property token instead.',
+      );
   }
 }

@@ -167,9 +167,9 @@ describe('a token request to the page', () => {
       expect(await askedBy({})).to.deep.equal(failed('host-token-failed'));
       expect(await askedBy({ getToken: () => ({}) as never })).to.deep.equal(failed('token-malformed'));
       expect(warnings).to.deep.equal([
-        'secure-uploader: the page gave no usable token: getToken failed (TypeError).',
-        'secure-uploader: the page gave no usable token: No token was given.',
-        'secure-uploader: the page gave no usable token: This is no token, nor an object with one as token.',
+        'secure-uploader: The page did not provide a valid token: getToken failed (TypeError).',
+        'secure-uploader: The page did not provide a valid token: No token was provided.',
+        'secure-uploader: The page did not provide a valid token: Expected a token string or an object with a token.',
       ]);
     }));
 

@@ -33,18 +33,18 @@ describe('base-url', () => {
   const refused: readonly (readonly [value: string | undefined, why: string])[] = [
     [undefined, 'is not set'],
     ['', 'is not set'],
-    ['http://api.example', 'must be https (http on loopback only), not http:'],
-    ['http://127.0.0.1.evil.example', 'must be https'],
-    ['http://localhost.evil.example', 'must be https'],
+    ['http://api.example', 'must use https (http on loopback only), not http:'],
+    ['http://127.0.0.1.evil.example', 'must use https'],
+    ['http://localhost.evil.example', 'must use https'],
     ['ftp://api.example', 'not ftp:'],
     ['ftp://localhost', 'not ftp:'],
     ['javascript:alert(1)', 'not javascript:'],
     ['blob:https://api.example/1', 'not blob:'],
-    ['https://', 'is no URL'],
-    ['https://user@api.example', 'must have no user, query or fragment'],
-    ['https://:secret@api.example', 'must have no user, query or fragment'],
-    ['https://api.example/?key=1', 'must have no user, query or fragment'],
-    ['https://api.example/#top', 'must have no user, query or fragment'],
+    ['https://', 'is not a valid URL'],
+    ['https://user@api.example', 'must not have a user name, query or fragment'],
+    ['https://:secret@api.example', 'must not have a user name, query or fragment'],
+    ['https://api.example/?key=1', 'must not have a user name, query or fragment'],
+    ['https://api.example/#top', 'must not have a user name, query or fragment'],
   ];
   for (const [value, why] of refused) {
     it(`may not be ${JSON.stringify(value)}`, () => {

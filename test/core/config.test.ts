@@ -229,18 +229,18 @@ describe('settings', () => {
   ];
   /** Ends of the warnings that list valid values. */
   const HINTS: Readonly<Record<string, string>> = {
-    auth: 'is not one of auto, token, popup, redirect, local, none; auto is used.',
-    'response-mode': 'is not one of query, fragment; query is used.',
-    silent: 'is not one of auto, off; auto is used.',
-    hash: 'is not one of sha-256, blake3; sha-256 is used.',
-    'on-conflict': 'is not one of fail, rename; fail is used.',
-    'max-files': 'is not a whole number from 1 to 9007199254740991; it is ignored.',
-    concurrency: 'is not a whole number from 1 to 64; it is ignored.',
-    'batch-size': 'is not a whole number from 1 to 10000; it is ignored.',
-    'keep-days': 'is not a whole number from 1 to 3650; it is ignored.',
-    'max-file-size': 'is no size such as 8MiB or 500MB; it is ignored.',
-    'chunk-size': 'is no size such as 8MiB or 500MB; it is ignored.',
-    throttle: 'is no size such as 8MiB or 500MB; it is ignored.',
+    auth: 'is not one of auto, token, popup, redirect, local, none; using auto.',
+    'response-mode': 'is not one of query, fragment; using query.',
+    silent: 'is not one of auto, off; using auto.',
+    hash: 'is not one of sha-256, blake3; using sha-256.',
+    'on-conflict': 'is not one of fail, rename; using fail.',
+    'max-files': 'is not a whole number from 1 to 9007199254740991; using the default.',
+    concurrency: 'is not a whole number from 1 to 64; using the default.',
+    'batch-size': 'is not a whole number from 1 to 10000; using the default.',
+    'keep-days': 'is not a whole number from 1 to 3650; using the default.',
+    'max-file-size': 'is not a size such as 8MiB or 500MB; using the default.',
+    'chunk-size': 'is not a size such as 8MiB or 500MB; using the default.',
+    throttle: 'is not a size such as 8MiB or 500MB; using the default.',
   };
   for (const [name, value, key, fallback] of bad) {
     it(`warn once that ${name} cannot be ${JSON.stringify(value)}, and fall back to ${fallback}`, () => {
@@ -256,7 +256,7 @@ describe('settings', () => {
       const { settings, warnings } = read({ accept: `.doc, ${wrong}` });
       expect(settings.accept).to.equal(`.doc, ${wrong}`);
       expect(warnings).to.deep.equal([
-        `accept=".doc, ${wrong}" has the entry " ${wrong}", which is no extension such as .pdf or type such as image/*.`,
+        `accept=".doc, ${wrong}" has the invalid entry " ${wrong}". Use an extension such as .pdf or a type such as image/*.`,
       ]);
     }
     expect(read({ accept: '.pdf, image/*,application/pdf, */*, *,' }).warnings).to.deep.equal([]);
@@ -274,7 +274,7 @@ describe('settings', () => {
       ]);
     for (const bad of ['files.example', 'data:x'])
       expect(() => read({ uploadOrigins: `https://a.example ${bad}` }))
-        .to.throw(UploaderError, `"${bad}" is no origin such as https://files.example`)
+        .to.throw(UploaderError, `"${bad}" is not a valid origin such as https://files.example`)
         .with.property('code', 'bad-config');
   });
 

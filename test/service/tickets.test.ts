@@ -90,10 +90,10 @@ describe('the entry of a chunk', () => {
 
 it('an invalid response says what is wrong with it', () => {
   const rows: readonly (readonly [unknown, string])[] = [
-    [undefined, 'the answer has no chunks'],
-    [{}, 'a chunk has no entry in the answer'],
-    [{ [a]: {} }, 'a chunk has no receipt'],
-    [{ [a]: { receipt: 'r', upload_url: 7 } }, 'an upload_url is no string'],
+    [undefined, 'The response has no chunks'],
+    [{}, 'A chunk has no entry in the response'],
+    [{ [a]: {} }, 'A chunk has no receipt'],
+    [{ [a]: { receipt: 'r', upload_url: 7 } }, 'An upload_url is not a string'],
   ];
   for (const [chunks, why] of rows) expect(() => read(chunks)).to.throw(why);
 });
@@ -157,7 +157,7 @@ describe('an upload URL', () => {
       'http://storage.example',
     ]) {
       expect(() => urlOf(url, { uploadOrigins: [origin] }))
-        .to.throw(`goes to https://storage.example, but upload-origins allows ${origin}`)
+        .to.throw(`origin https://storage.example. Allowed: ${origin}`)
         .with.property('code', 'bad-config');
     }
   });

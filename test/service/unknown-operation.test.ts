@@ -31,12 +31,11 @@ describe('an error response', () => {
       const fileName = uniqueName();
       await addFault({ operation: 'session', match: { fileName }, status: 405, body });
       await rejection(open(await callsOf(), fileName));
-      const told404 = 'secure-uploader: the service answered 404 to';
-      const why = 'right, as base-url and the path have it?';
+      const warning = 'secure-uploader: The service responded with';
       expect(warnings).to.deep.equal([
-        `${told404} open: is ${baseUrl}/nowhere/files/uploadsession ${why}`,
-        `${told404} commit: is ${baseUrl}/files/complete ${why}`,
-        `secure-uploader: the service answered 405 to open: is ${baseUrl}/files/uploadsession ${why}`,
+        `${warning} 404 to open. Check base-url and session-path: ${baseUrl}/nowhere/files/uploadsession`,
+        `${warning} 404 to commit. Check base-url and commit-path: ${baseUrl}/files/complete`,
+        `${warning} 405 to open. Check base-url and session-path: ${baseUrl}/files/uploadsession`,
       ]);
     }));
 

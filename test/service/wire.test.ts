@@ -89,7 +89,7 @@ describe('the session of a response', () => {
       expect(caught(() => readSession(answerOf({ body }), full()))).to.include({
         code: 'bad-response',
         status: 200,
-        message: 'the answer has no session_id',
+        message: 'The response has no session_id',
       });
     for (const passport of ['a\nb', ' a', 'a ', 'ü', '\t'])
       expect(
@@ -98,7 +98,10 @@ describe('the session of a response', () => {
     const sessionHeader = (): string => '';
     expect(
       caught(() => readSession(answerOf({ body: { session_id: 's' } }), full({ sessionHeader }))),
-    ).to.include({ code: 'bad-response', message: 'what opens the session cannot go into a header' });
+    ).to.include({
+      code: 'bad-response',
+      message: 'The value for the session header is missing or not valid in a header',
+    });
   });
 });
 
@@ -222,7 +225,9 @@ describe('an error response', () => {
       readRefusal(answerOf({ status: 404, address: `${address}/known`, body }), 'open', full());
       expect(warnings).to.have.length(2);
       for (const [at, status] of [404, 405].entries())
-        expect(warnings[at]).to.contain(`answered ${status} to open`).and.to.contain(`is ${address} right`);
+        expect(warnings[at]).to.contain(
+          `responded with ${status} to open. Check base-url and session-path: ${address}`,
+        );
     }));
 });
 
@@ -233,7 +238,7 @@ describe('the response to a commit', () => {
     expect(readCommitted(answerOf({ body: undefined, isEmpty: true }))).to.equal(undefined);
     expect(caught(() => readCommitted(answerOf({ body: undefined })))).to.include({
       code: 'bad-response',
-      message: 'the answer to a commit is no JSON',
+      message: 'The response to the commit is not JSON',
     });
   });
 
@@ -247,7 +252,7 @@ describe('the response to a commit', () => {
     for (const foreign of [['cc'], [a, 7], [null], [a, 'cc']])
       expect(caught(() => read(foreign))).to.include({
         code: 'bad-response',
-        message: 'the service misses a chunk that is not of this file',
+        message: 'The service reports a missing chunk that is not part of this file',
       });
     const base64 = encodeHash(a, 'base64');
     expect(read([base64], { hashEncoding: 'base64' })).to.deep.equal([a]);

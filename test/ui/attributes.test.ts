@@ -90,10 +90,10 @@ describe('an attribute', () => {
       connect('baseurl', 'parent_id', 'chunksize', 'max--files');
       connect('baseurl');
       expect(warnings).to.deep.equal([
-        'secure-uploader: baseurl is not known: write base-url.',
-        'secure-uploader: parent_id is not known: write parent-id.',
-        'secure-uploader: chunksize is not known: write chunk-size.',
-        'secure-uploader: max--files is not known: write max-files.',
+        'secure-uploader: The attribute baseurl does not exist. Did you mean base-url?',
+        'secure-uploader: The attribute parent_id does not exist. Did you mean parent-id?',
+        'secure-uploader: The attribute chunksize does not exist. Did you mean chunk-size?',
+        'secure-uploader: The attribute max--files does not exist. Did you mean max-files?',
       ]);
     }));
 

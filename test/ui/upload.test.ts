@@ -244,7 +244,7 @@ describe('uploading with the element', () => {
       await element.addFiles(textFile(name));
       expect((await failed).detail).to.include({ code: 'bad-config', retryable: false });
       expect(warnings).to.deep.equal([
-        `secure-uploader: an upload URL goes to ${new URL(storageUrl).origin}, but upload-origins allows https://a.example https://b.example`,
+        `secure-uploader: upload-origins does not allow the upload URL's origin ${new URL(storageUrl).origin}. Allowed: https://a.example https://b.example`,
       ]);
       const operations = (await logOf({ fileName: name })).map(({ operation }) => operation);
       expect(operations).to.deep.equal(['session', 'chunks']);

@@ -46,7 +46,7 @@ export class FileCache {
     } catch (error) {
       this.#jobs = [];
       const { code } = toUploaderError(error, 'store-unavailable', 'A file could not be saved');
-      this.#warn(`keep-files: files are not kept any more (${code}).`);
+      this.#warn(`keep-files: the browser could not save a file (${code}). Files are no longer saved.`);
     } finally {
       this.#isSaving = false;
     }

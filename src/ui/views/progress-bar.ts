@@ -8,7 +8,7 @@ class StyleProperty extends Directive {
   constructor(info: PartInfo) {
     super(info);
     if (info.type !== PartType.ELEMENT)
-      throw new Error('styleProperty stands in the tag, not in an attribute');
+      throw new Error('styleProperty must be in the tag, not in an attribute');
   }
 
   override render(_name: string, _value: string): undefined {
