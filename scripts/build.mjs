@@ -24,6 +24,9 @@ function run(name, script, args) {
 function compile() {
   rmSync(dist, { recursive: true, force: true });
   run('tsc', 'typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
+  // tsc copies no declarations.
+  for (const name of filesUnder(join(root, 'src'), ['.'], /\.d\.ts$/))
+    cpSync(join(root, 'src', name), join(dist, name));
 }
 
 const bundle = (options = {}) =>

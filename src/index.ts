@@ -16,4 +16,5 @@ export type {
 export type { LoginMessages } from './ui/login-messages.ts';
 export { ENGLISH, type ErrorMessages, type InterfaceMessages, type Messages } from './ui/messages.ts';
 export { SecureUploader } from './ui/secure-uploader.ts';
+export type { LoginProps, LoginTag, UploaderProps, UploaderTag } from './ui/tag.ts';
 export type { Idp } from './ui/views/login.ts';

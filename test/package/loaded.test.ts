@@ -14,6 +14,7 @@ import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { TIMEOUT_MS } from '../e2e/support/browser.ts';
 import { type PackedApp, sharedApp } from './packed.ts';
 import './contents.ts';
+import './frameworks.ts';
 import './sign-in-size.ts';
 
 const types: Record<string, string> = {

@@ -1,0 +1,17 @@
+// The types of the elements' tags in Vue templates: `import 'secure-uploader/vue'`, once in a project.
+
+import type { HTMLAttributes, PublicProps } from 'vue';
+import type { SecureUploader } from './ui/secure-uploader.js';
+import type { SecureUploaderLogin } from './ui/secure-uploader-login.js';
+import type { LoginProps, UploaderProps } from './ui/tag.js';
+
+type Tag<Element, Own> = new () => Element & {
+  $props: Omit<HTMLAttributes, keyof Own> & Own & PublicProps;
+};
+
+declare module 'vue' {
+  interface GlobalComponents {
+    'secure-uploader': Tag<SecureUploader, UploaderProps>;
+    'secure-uploader-login': Tag<SecureUploaderLogin, LoginProps>;
+  }
+}
