@@ -48,7 +48,7 @@ const accept = (file: File, times: number, more: Record<string, unknown> = {}): 
 describe('a commit that the service answers with 202', () => {
   it('is repeated until the file is complete, which is done only then', async () => {
     const file = freshFile(3 * 65_536);
-    await accept(file, 2);
+    await accept(file, 2, { headers: { 'retry-after': '0' } });
     const { events, fileIds, phase, uploader } = await createEngine();
     await uploader.addFiles([file]);
     await until(() => phase() === 'done');

@@ -145,10 +145,10 @@ describe('a file that has another name at the service, after a reload', () => {
   it('accepts its file also if it is retried after it was canceled', async () => {
     const engine = new TestEngine({}, { store: await renamedBefore(file) });
     await until(() => engine.row('report (2).pdf')?.pauseReason === 'needs-file');
+    engine.service.answerAll();
     const id = engine.id('report (2).pdf');
     await engine.uploader.cancel(id);
     await engine.uploader.retry(id);
-    engine.service.answerAll();
     await engine.uploader.provide(id, file);
     await engine.waitForChange('upload-completed');
     expect(engine.uploader.snapshot.rejections).to.deep.equal([]);

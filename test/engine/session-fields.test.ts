@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
 import type { PickedFile, SessionFile } from '../../src/core/types.ts';
 import type { Uploader } from '../../src/engine/uploader.ts';
-import { addFault, findReference, logOf } from '../service/reference.ts';
+import { addFault, logOf } from '../service/reference.ts';
 import { freshFile } from '../support/bytes.ts';
 import { rejection, until, untilAsync } from '../support/collect.ts';
 import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
@@ -91,13 +91,12 @@ describe('`profile.sessionFields`', () => {
       },
     };
     const file = freshFile(3 * 64 * KIB);
-    await addFault({ operation: 'put', stall: true, times: -1, match: { fileName: file.name } });
-    const before = await createEngine({ profile }, store);
+    await addFault({ operation: 'put', stall: true, match: { fileName: file.name } });
+    const before = await createEngine({ profile, concurrency: 1 }, store);
     await before.addFiles([picked(file, { order: 5 })]);
     await untilAsync(async () => (await store.list())[0]?.metadata !== undefined);
+    await untilAsync(async () => (await entriesOf('put', file)).length === 1);
     await before.close();
-    const { baseUrl } = await findReference();
-    await fetch(`${baseUrl}/_test/faults`, { method: 'DELETE' });
     // Not at presigning: a request of the closed engine may still arrive there.
     await addFault({ operation: 'commit', status: 410, match: { fileName: file.name } });
 
@@ -156,11 +155,12 @@ describe('`profile.chunkSize`', () => {
     const store = newStore();
     const file = freshFile(100 * KIB);
     await answer(file, { chunk_bytes: 30 * KIB });
-    // Until the engine is closed: a complete upload has no record.
-    await addFault({ operation: 'commit', delayMs: 1e9, match: { fileName: file.name } });
+    await addFault({ operation: 'put', skip: 1, stall: true, match: { fileName: file.name } });
     const before = await createEngine({ profile, concurrency: 1 }, store);
     await before.addFiles([file]);
-    await untilAsync(async () => ((await store.list())[0]?.stored.size ?? 0) > 0);
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    // The stall applies to one PUT. It must not be one of the second engine.
+    await untilAsync(async () => (await entriesOf('put', file)).length === 2);
     await before.close();
 
     const uploader = await createEngine({ profile }, store);
