@@ -18,7 +18,7 @@ export const LEFT_TO_CI = [
   { suite: 'auth', what: 'journeys of sign-in: the second site, if the result is the same as on the first' },
   {
     suite: 'auth',
-    what: 'journeys of sign-in: challenges, code exchange, expiry, frames, keyboard, pages, silent sign-in, sign-out with a failing network, tabs, opener policies, sites',
+    what: 'journeys of sign-in: challenges, code exchange, expiry, frames, keyboard, leaks, pages, passkeys, shared computers, silent sign-in, sign-out with a failing network, tabs, opener policies, sites, windows and hostile pages',
     files: e2e([
       'auth-check-challenge',
       'auth-check-coop',
@@ -26,18 +26,22 @@ export const LEFT_TO_CI = [
       'auth-check-expiry',
       'auth-check-frames',
       'auth-check-keyboard',
+      'auth-check-leaks',
       'auth-check-page',
+      'auth-check-passkey',
       'auth-check-sign-out',
       'auth-check-silent',
       'auth-check-tabs',
+      'auth-shared-computer',
       'auth-sites',
+      'auth-window',
     ]),
   },
   { suite: 'e2e', what: 'the whole way: a file of 300 MB (60 MB here)' },
   { suite: 'e2e', what: 'chaos: 500 faults and a minute (150 faults here)' },
   {
     suite: 'e2e',
-    what: 'journeys: tables of faults of calls, tokens and offline, tabs, files that change, many files, memory, HTTP/2, BLAKE3, throttle, outages, a bad day, broken browsers',
+    what: 'journeys: tables of faults of calls, tokens and offline, tabs, files that change, many files, memory, HTTP/2, names, step-up, BLAKE3, throttle, outages, a bad day, broken browsers',
     files: e2e([
       'blake3-policy',
       'broken-browser',
@@ -50,14 +54,18 @@ export const LEFT_TO_CI = [
       'journey-tabs',
       'transfer-memory',
       'transfer-multiplexed',
+      'transfer-names',
+      'transfer-step-up',
       'transfer-throttle',
       'transfer-weather',
     ]),
   },
   {
     suite: 'package',
-    what: 'the package: tests of the commands themselves (check, test, test:mutation)',
-    files: ['changed', 'check', 'commands', 'mutation'].map((name) => `test/package/${name}.test.ts`),
+    what: 'the package: tests of the commands themselves (check, test, test:mutation), what pages download',
+    files: ['changed', 'check', 'commands', 'loaded', 'mutation'].map(
+      (name) => `test/package/${name}.test.ts`,
+    ),
   },
 ];
 
