@@ -50,13 +50,16 @@ export function readBearer(
   const value = body.token ?? body.access_token ?? body.accessToken;
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(value)) return undefined;
   const at = readExpiry(body.expires_at ?? body.expiresAt);
-  const told = body.expires_in ?? body.expiresIn;
+  const expiresIn = body.expires_in ?? body.expiresIn;
   // `Number()` would throw for JSON such as `{"toString": 1}`.
-  const seconds = typeof told === 'number' || typeof told === 'string' ? Number(told) : Number.NaN;
-  const toldMs = at !== undefined ? at - Date.now() : seconds * 1000;
+  const seconds =
+    typeof expiresIn === 'number' || typeof expiresIn === 'string' ? Number(expiresIn) : Number.NaN;
+  const expiresInMs = at !== undefined ? at - Date.now() : seconds * 1000;
   // If a new token seems to have expired, the device's clock is wrong.
-  const isAssumed = !(Number.isFinite(toldMs) && toldMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs));
-  const lifetimeMs = isAssumed ? assumedLifetimeMs : Math.min(toldMs, LONGEST_LIFETIME_MS);
+  const isAssumed = !(
+    Number.isFinite(expiresInMs) && expiresInMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs)
+  );
+  const lifetimeMs = isAssumed ? assumedLifetimeMs : Math.min(expiresInMs, LONGEST_LIFETIME_MS);
   const user = body[sameUserField];
   const isNamed = typeof user === 'string' || typeof user === 'number';
   return { value, lifetimeMs, isAssumed, ...(isNamed && { user: `${user}` }) };

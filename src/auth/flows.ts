@@ -59,7 +59,7 @@ export function createFlows(context: FlowContext) {
       uri ??= readRedirectUri(settings);
       return uri;
     },
-    pauseMs: (toldMs) => coolMs(toldMs, coolings(), times),
+    pauseMs: (retryAfterMs) => coolMs(retryAfterMs, coolings(), times),
     arrived,
     proof: '',
     idp: undefined,
@@ -93,7 +93,7 @@ export function createFlows(context: FlowContext) {
       throw new UploaderError('token-malformed', 'Expected a token string or an object with a token');
     if (fits(bearer)) return { type, bearer };
     round.proof = 'login';
-    return { type: 'other-person' };
+    return { type: 'other-user' };
   }
 
   async function askHost(reason: Reason, signal: AbortSignal): Promise<FlowEvent> {

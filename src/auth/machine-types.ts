@@ -103,7 +103,7 @@ export type FlowEvent = Readonly<
   | { type: 'code'; grant: Grant }
   | { type: 'failed'; error: Failure }
   /** The new token belongs to a different user. */
-  | { type: 'other-person' }
+  | { type: 'other-user' }
   /** The service may have used the code. `waitMs` is the delay before another code is requested. */
   | { type: 'burnt'; error: Failure; waitMs: number }
   | { type: 'rate-limited'; waitMs: number }

@@ -69,10 +69,10 @@ export function silentOr(model: AuthModel, error: Failure | undefined, patch: Pa
 /** Waits before the next request. Asks the user instead if the delays in a row would exceed `coolCapMs`. */
 function pause(model: AuthModel, error: Failure, waitMs: number, canResend = false): Move {
   const cooledMs = model.cooledMs + waitMs;
-  const told = { ...error, retryAfterMs: waitMs };
-  if (cooledMs > model.limits.coolCapMs) return prompt(model, told, { coolings: 0, cooledMs: 0 });
+  const waiting = { ...error, retryAfterMs: waitMs };
+  if (cooledMs > model.limits.coolCapMs) return prompt(model, waiting, { coolings: 0, cooledMs: 0 });
   const counted = { cooledMs, coolings: model.coolings + 1, cooledFrom: model.state, canResend };
-  return enter(model, 'cooling', { ...counted, error: told }, { type: 'cool', ms: waitMs });
+  return enter(model, 'cooling', { ...counted, error: waiting }, { type: 'cool', ms: waitMs });
 }
 
 /** Handles 429, and 503 with `Retry-After`: the service has not processed the request. */
@@ -142,9 +142,9 @@ const needToken: Row<'need-token'> = (model, { isHosted }) => {
  */
 function silentFailed(model: AuthModel, error: Failure): Move {
   if (model.isOffline) return silentOr(model, error);
-  const isNobody = error.code === 'sign-in-required';
-  const canSilent = !(isNobody && model.sessionMade && !model.silentWorked);
-  return prompt(model, isNobody && canSilent ? undefined : error, { canSilent, sessionMade: false });
+  const hasNoSession = error.code === 'sign-in-required';
+  const canSilent = !(hasNoSession && model.sessionMade && !model.silentWorked);
+  return prompt(model, hasNoSession && canSilent ? undefined : error, { canSilent, sessionMade: false });
 }
 
 /** Keeps a renewal in the background: the state stays `signed-in`. A failure is shown only if the old token is no longer usable. */
@@ -242,7 +242,7 @@ export const canSignIn = ({ state }: AuthModel): boolean => ROWS[state]?.['sign-
 
 /** Events with the same effect in every state. */
 const ALWAYS: StateRows = {
-  'other-person': (model) => promptWithout('drop', model, 'access-denied'),
+  'other-user': (model) => promptWithout('drop', model, 'access-denied'),
   fault: (model) => promptWithout('forget', model, 'authorize-failed'),
   'sign-out': (model) => {
     const gone = { signedOut: 'now', challenge: undefined, reason: 'first' } as const;

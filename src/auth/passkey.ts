@@ -19,7 +19,8 @@ const toText = (bytes: ArrayBuffer): string =>
     .replace(/=+$/, '');
 
 /**
- * Throws if `rpId` is neither the service's host nor a parent domain of it: a service could ask for passkeys of the embedding page.
+ * Throws if `rpId` is neither the service's host nor a parent domain of it. Otherwise a service could request passkeys of the
+ * embedding page.
  */
 function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOptions {
   const given = record(json.publicKey ?? json);

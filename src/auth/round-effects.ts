@@ -17,7 +17,7 @@ import { hasSignedOut } from './sign-out.ts';
 /** What is kept between authorization requests. */
 export interface RoundContext extends FlowContext {
   readonly redirectUri: () => string;
-  readonly pauseMs: (toldMs?: number) => number;
+  readonly pauseMs: (retryAfterMs?: number) => number;
   readonly arrived: (type: 'token', bearer: Bearer) => FlowEvent;
   /** What the next interactive authorization request asks for: `login`, or the demands of this `WWW-Authenticate` header. */
   proof: string;

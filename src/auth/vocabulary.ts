@@ -77,8 +77,8 @@ export function readMethods(list: unknown, canUsePasskey: boolean): Method[] {
 export function readHints(body: Fields, nowMs: number): Hints {
   const challenge = record(body.challenge);
   const inMs = (seconds: unknown, fromMs = 0): number | undefined => {
-    const told = count(seconds);
-    return told === undefined ? undefined : fromMs + told * 1000;
+    const delayS = count(seconds);
+    return delayS === undefined ? undefined : fromMs + delayS * 1000;
   };
   const pollMs = inMs(challenge.poll_after);
   const { code_kind: kind, number, public_key: publicKey } = challenge;
@@ -149,7 +149,7 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
     const isRejection = [401, 403, 422].includes(status);
     return (isRejection && rejected) || { type: 'failed', error: { code: 'service-failed', status } };
   }
-  // One unknown word is enough to refuse.
+  // One unknown word makes the whole response invalid.
   const kinds = next ? [...said, nextKind] : said;
   const isEstablished = kinds.length > 0 && kinds.every((kind) => kind === 'established');
   return isEstablished ? { type: 'established' } : refuse('step-unsupported');

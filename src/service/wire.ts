@@ -222,8 +222,8 @@ const PATHS: Readonly<Record<Operation, string>> = {
 
 /** Returns `Retry-After`, or `retry_after` from the body, in milliseconds and at most `longestMs`. */
 export function readPauseMs(answer: Answer, longestMs?: number): number | undefined {
-  const told = answer.header('Retry-After') ?? field(answer.body, 'retry_after');
-  return readRetryAfterMs(typeof told === 'number' ? told : text(told), answer.header('Date'), longestMs);
+  const delay = answer.header('Retry-After') ?? field(answer.body, 'retry_after');
+  return readRetryAfterMs(typeof delay === 'number' ? delay : text(delay), answer.header('Date'), longestMs);
 }
 
 /** Returns the error for a response other than 2xx (U12, U15). `createCalls` in `client.ts` lists the codes. */

@@ -142,7 +142,7 @@ export class Announcer {
     void sleep(this.#options.gatherMs, new AbortController().signal).then(() => {
       this.#isGathering = false;
       const { texts } = this.#host;
-      const told = [
+      const sentences = [
         [this.#rejected, texts.announceRejected] as const,
         [this.#failed, texts.announceFailed] as const,
       ].flatMap(([troubles, tell]) => {
@@ -151,7 +151,7 @@ export class Announcer {
       });
       this.#failed = [];
       this.#rejected = [];
-      this.#shout(told.join(' '));
+      this.#shout(sentences.join(' '));
     });
   }
 

@@ -43,7 +43,7 @@ export class EngineController implements ReactiveController {
   #uploader: Uploader | undefined;
   #isRendering = false;
   #renderedMs = Number.NEGATIVE_INFINITY;
-  #told = '';
+  #loggedMessage = '';
   #removal = new AbortController();
 
   constructor(host: EngineHost, watchers: readonly { onChange(change: Change): void }[]) {
@@ -135,8 +135,8 @@ export class EngineController implements ReactiveController {
       return read();
     } catch (error) {
       const { message } = toUploaderError(error, 'bad-config', 'The settings cannot be read');
-      if (message !== this.#told) console.error(`<${this.#host.localName}>: ${message}`);
-      this.#told = message;
+      if (message !== this.#loggedMessage) console.error(`<${this.#host.localName}>: ${message}`);
+      this.#loggedMessage = message;
       this.isMisconfigured = true;
       this.#host.requestUpdate();
       throw error;

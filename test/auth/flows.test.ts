@@ -175,7 +175,7 @@ describe('a token request to the page', () => {
 
   it('that gets the token of another user rejects it', async () => {
     expect(await askedBy({ getToken: () => 't' }, { fits: () => false })).to.deep.equal({
-      type: 'other-person',
+      type: 'other-user',
     });
   });
 });
@@ -201,7 +201,7 @@ describe('a code', () => {
     );
     run({ type: 'redeem', grant: grantOf() });
     await until(() => events.length > 0);
-    expect(events).to.deep.equal([{ type: 'other-person' }]);
+    expect(events).to.deep.equal([{ type: 'other-user' }]);
     expect(new URL((await flows.begin()).url).searchParams.get('prompt')).to.equal('login');
     flows.unlock();
   });

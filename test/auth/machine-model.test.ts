@@ -123,7 +123,7 @@ const CASES: readonly Case[] = [
     'another user has to sign in',
     'exchange',
     { sessionMade: true },
-    EVENTS['other-person'],
+    EVENTS['other-user'],
     { state: 'prompt', error: { code: 'access-denied' }, sessionMade: false },
     [{ type: 'drop' }, required()],
   ],

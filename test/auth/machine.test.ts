@@ -23,7 +23,7 @@ describe('the sign-in table', () => {
         if (type === 'sign-out') expect(tell(move)).to.equal('signed-out - forget');
         else if (type === 'disconnected') expect(tell(move)).to.equal('signed-out -');
         else if (type === 'allowed') expect(move.model).to.equal(model);
-        else if (type === 'other-person') expect(tell(move)).to.equal('prompt access-denied drop require');
+        else if (type === 'other-user') expect(tell(move)).to.equal('prompt access-denied drop require');
         else if (type === 'fault') expect(tell(move)).to.equal('prompt authorize-failed forget require');
         else if (TABLE[where][type]) expect(tell(move), `${where} / ${type}`).to.equal(TABLE[where][type]);
         else {

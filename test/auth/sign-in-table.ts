@@ -44,7 +44,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
   code: { type: 'code', generation, grant },
   token: { type: 'token', generation, bearer },
   failed: { type: 'failed', generation, error },
-  'other-person': { type: 'other-person', generation },
+  'other-user': { type: 'other-user', generation },
   burnt: { type: 'burnt', generation, error, waitMs: 1000 },
   'rate-limited': { type: 'rate-limited', generation, waitMs: 1000 },
   established: { type: 'established', generation },
