@@ -31,7 +31,7 @@ export function chunkSizeFor(
   while (Math.ceil(sizeBytes / chunkBytes) > MAX_CHUNKS) chunkBytes *= 2;
   chunkBytes = Math.min(chunkBytes, LARGEST);
   if (setting !== 'auto' && chunkBytes !== wanted) {
-    warn(`chunk-size ${wanted} is no size for this file; ${chunkBytes} is used.`);
+    warn(`chunk-size ${wanted} is not possible for this file; using ${chunkBytes}.`);
   }
   return chunkBytes;
 }

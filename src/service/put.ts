@@ -93,7 +93,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
           if (leftMs <= 0) break;
           await sleep(leftMs, settled.signal);
         }
-        settle(new UploaderError('upload-stalled', `no byte moved for ${patienceMs} ms`));
+        settle(new UploaderError('upload-stalled', `No progress for ${patienceMs} ms`));
       }
     });
 }
@@ -112,10 +112,10 @@ function errorOf(
   const { status } = xhr;
   const meaning = statuses[status];
   if (xhr.responseURL !== new URL(upload.url).href) {
-    return new UploaderError('upload-refused', 'the storage sent the bytes elsewhere', { status });
+    return new UploaderError('upload-refused', 'The storage redirected the upload', { status });
   }
   if (meaning === 'stored' || (!meaning && status >= 200 && status < 300)) return undefined;
-  const says = `the storage answered ${status}`;
+  const says = `The storage responded with ${status}`;
   if (meaning === 'slow-down' || (!meaning && (status === 429 || status === 503))) {
     const retryAfterMs = readRetryAfterMs(headerOf(xhr, 'retry-after'), headerOf(xhr, 'date'));
     return new UploaderError(
