@@ -84,6 +84,21 @@ export const controls = css`
     stroke-linejoin: round;
   }
 
+  @media (pointer: coarse) {
+    button {
+      min-block-size: 44px;
+    }
+
+    .icon-button {
+      inline-size: 44px;
+    }
+
+    .choices,
+    .bulk {
+      gap: 8px;
+    }
+  }
+
   .badge {
     display: grid;
     flex: none;

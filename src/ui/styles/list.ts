@@ -65,16 +65,18 @@ export const list = css`
     margin-inline-start: -1em;
   }
 
+  .facts > * {
+    position: relative;
+    padding-inline-start: 1em;
+    overflow-wrap: anywhere;
+  }
+
   .facts > ::before {
-    display: inline-block;
+    position: absolute;
+    inset-inline-start: 0;
     inline-size: 1em;
     text-align: center;
     content: '·';
-  }
-
-  .path {
-    min-inline-size: 0;
-    overflow-wrap: anywhere;
   }
 
   .problem {
@@ -126,9 +128,36 @@ export const list = css`
     font-size: 0.95em;
   }
 
+  /* Icon, name and buttons are in the first line of a row; everything else has its full width. */
   @container (inline-size < 26em) {
-    .compact {
-      flex-wrap: wrap;
+    .row {
+      display: grid;
+      grid-template-columns: auto minmax(0, 1fr) auto;
+      gap: 0 0.6em;
+      align-items: center;
+    }
+
+    .row > .body {
+      display: contents;
+    }
+
+    .row > .badge {
+      inline-size: 1.9em;
+      block-size: 1.9em;
+    }
+
+    .row .head ~ * {
+      grid-column: 1 / -1;
+    }
+
+    .row .bar {
+      margin-inline-end: 0.4em;
+    }
+
+    .row > .actions {
+      grid-row: 1;
+      grid-column: 3;
+      min-inline-size: 0;
     }
 
     .choices {
@@ -141,14 +170,19 @@ export const list = css`
 
     .compact > .badge,
     .panel > .badge,
-    .row > .badge,
-    .row .percent,
     .row .speed {
       display: none;
     }
 
-    .bulk {
+    .bulk > .plain:first-child {
       margin-inline-start: -0.65em;
+    }
+  }
+
+  @container (inline-size < 16em) {
+    .row > .actions {
+      grid-row: auto;
+      grid-column: 1 / -1;
     }
   }
 `;

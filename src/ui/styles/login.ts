@@ -54,6 +54,17 @@ export const login = css`
       inline-size: 100%;
     }
 
+    @media (pointer: coarse) {
+      :is(button, input, select) {
+        min-block-size: 44px;
+      }
+
+      /* Safari on iOS zooms in on smaller text. */
+      :is(input, select) {
+        font-size: max(16px, 1em);
+      }
+    }
+
     li > button {
       text-align: start;
     }

@@ -77,7 +77,7 @@ export const panels = css`
   }
 
   .compact {
-    flex-direction: row;
+    flex-flow: row wrap;
     gap: 0.85em;
     padding: 0.75em 1em;
     text-align: start;
@@ -100,13 +100,16 @@ export const panels = css`
   }
 
   .compact > .invitation {
-    flex: 1;
-    min-inline-size: 0;
+    flex: 1 1 8em;
   }
 
   .compact .title {
     font-size: 1em;
     font-weight: 500;
+  }
+
+  :is(.zone, .panel, .totals, .notice, .fault) {
+    overflow-wrap: anywhere;
   }
 
   .notice,

@@ -1,0 +1,57 @@
+// A touch screen: every button is large enough for a finger, and buttons do not touch each other.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import { drop, until } from './support/browser.ts';
+import { writeRandom } from './support/files.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const FINGER_PX = 44;
+let world: World;
+
+before(async () => {
+  world = await createWorld({ fsync: false });
+});
+after(() => world.close());
+
+async function touchScreen(page: Page): Promise<void> {
+  const session = await world.browser.newCDPSession(page);
+  await session.send('Emulation.setTouchEmulationEnabled', { enabled: true });
+  await session.send('Emulation.setDeviceMetricsOverride', {
+    ...{ width: 360, height: 740, deviceScaleFactor: 2, mobile: true },
+  });
+  assert.equal(await page.evaluate(() => matchMedia('(pointer: coarse)').matches), true);
+}
+
+/** The boxes of all visible buttons, by label. */
+const buttonsOf = (page: Page) =>
+  page.evaluate(() =>
+    [...(document.querySelector('secure-uploader')?.shadowRoot?.querySelectorAll('button') ?? [])]
+      .filter((button) => button.checkVisibility())
+      .map((button) => {
+        const { left, right, top, bottom, width, height } = button.getBoundingClientRect();
+        const label = button.getAttribute('aria-label') ?? button.textContent?.trim() ?? '';
+        return { label, left, right, top, bottom, width, height };
+      }),
+  );
+
+test('every button is at least 44 px wide and high, and none overlaps another', async () => {
+  const page = await world.openWithToken('manual');
+  await touchScreen(page);
+  const empty = await buttonsOf(page);
+  assert.ok(empty.length > 0);
+  const files = ['first.bin', 'second.bin'].map((name) => join(world.folder, name));
+  for (const file of files) writeRandom(file, 1024);
+  await drop(page, files);
+  await until(page, 'file-added', 2);
+  const listed = await buttonsOf(page);
+  assert.ok(listed.length >= empty.length + 4, `${listed.length} buttons`);
+  for (const { label, width, height } of [...empty, ...listed])
+    assert.ok(width >= FINGER_PX && height >= FINGER_PX, `${label}: ${width} x ${height} px`);
+  for (const [at, a] of listed.entries())
+    for (const b of listed.slice(at + 1)) {
+      const isApart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+      assert.ok(isApart, `${a.label} and ${b.label}`);
+    }
+});
