@@ -1,12 +1,98 @@
-// Describes the elements for editors and for the tables of the README: custom-elements.json, written by `npm run build`.
+// Describes the elements for editors and for the tables of the reference: custom-elements.json, written by `npm run build`.
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
 
-/** Keeps only the events of doc comments: the analyzer takes the variable in `new CustomEvent(name)` for a name. */
-const documentedEvents = {
-  name: 'documented-events',
+const root = fileURLToPath(new URL('.', import.meta.url));
+const at = (name) => join(root, `src/ui/${name}.ts`);
+const { Literal, Object: Composite, Unknown } = ts.TypeFlags;
+/** A longer union keeps its name. */
+const MAX_WORDS = 10;
+
+/** Reads with TypeScript what the analyzer, which sees one file at a time, can't resolve: the events, and unions of words. */
+function readTypes() {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const files = [at('event-map'), at('secure-uploader'), at('secure-uploader-login')];
+  const program = ts.createProgram(files, { ...options, noEmit: true });
+  const checker = program.getTypeChecker();
+
+  function propertiesOf(file, name) {
+    const symbol = checker.getSymbolAtLocation(program.getSourceFile(file));
+    const exported = checker.getExportsOfModule(symbol).find((one) => one.name === name);
+    return checker.getPropertiesOfType(checker.getDeclaredTypeOfSymbol(exported));
+  }
+  function typeOf(symbol) {
+    const type = checker.getTypeOfSymbol(symbol);
+    return type.flags & Unknown ? type : checker.getNonNullableType(type);
+  }
+  const isWords = (type) =>
+    type.isUnion() && type.types.length <= MAX_WORDS && type.types.every(({ flags }) => flags & Literal);
+  function textOf(type, symbol) {
+    // The checker forgets the name of some unions; their declaration has it.
+    const declared = symbol?.valueDeclaration?.type;
+    if (type.isUnion() && !isWords(type) && declared && ts.isTypeReferenceNode(declared))
+      return declared.getText();
+    const { NoTruncation, InTypeAlias } = ts.TypeFormatFlags;
+    const flags = isWords(type) ? NoTruncation | InTypeAlias : NoTruncation;
+    return checker.typeToString(type, undefined, flags).replaceAll('"', "'");
+  }
+
+  function eventOf(symbol) {
+    const detail = typeOf(typeOf(symbol).getProperty('detail'));
+    const fields = checker
+      .getPropertiesOfType(detail)
+      .map(
+        (field) =>
+          `${field.name}${field.flags & ts.SymbolFlags.Optional ? '?' : ''}: ${textOf(typeOf(field), field)}`,
+      );
+    return {
+      name: symbol.name,
+      type: { text: `CustomEvent<{ ${fields.join('; ')} }>` },
+      description: ts.displayPartsToString(symbol.getDocumentationComment(checker)),
+    };
+  }
+  /** What an attribute may be: no functions, objects or arrays. */
+  function attributeOf(symbol) {
+    const type = typeOf(symbol);
+    if (!type.isUnion() || type.flags & ts.TypeFlags.Boolean || isWords(type)) return textOf(type);
+    return type.types
+      .filter(({ flags }) => !(flags & Composite))
+      .map((each) => textOf(each))
+      .join(' | ');
+  }
+  const wordsOf = (file, name) =>
+    new Map(
+      propertiesOf(file, name)
+        .filter((symbol) => symbol.valueDeclaration?.getSourceFile().fileName === file)
+        .map((symbol) => [symbol.name, attributeOf(symbol)]),
+    );
+  return {
+    events: propertiesOf(files[0], 'SecureUploaderEvents').map(eventOf),
+    words: {
+      SecureUploader: wordsOf(files[1], 'SecureUploader'),
+      SecureUploaderLogin: wordsOf(files[2], 'SecureUploaderLogin'),
+    },
+  };
+}
+
+const types = {
+  name: 'types',
   packageLinkPhase({ customElementsManifest }) {
-    for (const declaration of customElementsManifest.modules.flatMap(({ declarations = [] }) => declarations))
-      if (declaration.events)
-        declaration.events = declaration.events.filter(({ description }) => description);
+    const { events, words } = readTypes();
+    const declarations = customElementsManifest.modules.flatMap((module) => module.declarations ?? []);
+    for (const declaration of declarations.filter(({ name }) => words[name])) {
+      for (const attribute of declaration.attributes)
+        attribute.type = { text: words[declaration.name].get(attribute.fieldName) };
+      for (const { type } of declaration.members)
+        if (type) type.text = type.text.replaceAll(' | undefined', '');
+      // The form's doc comment names its events. The analyzer adds one named like the variable in `new CustomEvent(name)`.
+      const own = declaration.events?.filter(({ description }) => description);
+      declaration.events =
+        declaration.tagName === 'secure-uploader'
+          ? events
+          : own.map((event) => ({ ...event, type: events.find(({ name }) => name === event.name).type }));
+    }
   },
 };
 
@@ -14,6 +100,6 @@ export default {
   globs: ['src/*.ts', 'src/ui/secure-uploader*.ts'],
   outdir: '.',
   litelement: true,
-  plugins: [documentedEvents],
+  plugins: [types],
   packagejson: false, // whose "customElements" names the file already
 };

@@ -99,9 +99,8 @@ function methodsOf(members) {
 function readTables() {
   const { attributes, members, events, cssParts, cssProperties, cssStates, slots } = readElement();
   const details = readDetails();
-  const documented = new Set(events.map(({ name }) => name));
-  const silent = [...details.keys()].filter((name) => !documented.has(name));
-  if (silent.length > 0) throw new Error(`without @fires: ${silent.join(', ')}`);
+  const silent = events.filter(({ description }) => !description).map(({ name }) => name);
+  if (silent.length > 0) throw new Error(`events without a doc comment: ${silent.join(', ')}`);
   const properties = members.filter(
     ({ kind, privacy, attribute, static: isStatic }) =>
       kind === 'field' && !privacy && !attribute && !isStatic,

@@ -6,7 +6,7 @@ export type { GetToken, Profile, Settings, SettingsInput } from './core/config.t
 export { ERROR_CODES, type ErrorCode, UploaderError } from './core/errors.ts';
 export type { PauseReason, Phase } from './core/phases.ts';
 export type * from './core/types.ts';
-export { Uploader, type UploaderOptions } from './engine/uploader.ts';
+export { Uploader, type UploaderOptions, type UploaderOptions as EngineOptions } from './engine/uploader.ts';
 export type {
   AuthRedirectDetail,
   FileAddDetail,

@@ -5,27 +5,51 @@ import type { ErrorCode } from './errors.ts';
 import type { PauseReason, Phase } from './phases.ts';
 import type { AddedFile, AuthState, ErrorSnapshot, FileId, ProgressNumbers, Rejection } from './types.ts';
 
-/** Details of the changes, by name. They contain nothing secret. */
+/** Details of the changes, by name. They contain nothing secret. The comments describe the events, also in the reference. */
 export interface ChangeMap {
+  /** A file was added to the list. */
   'file-added': AddedFile;
+  /** A file was rejected for the reason `code`. */
   'file-rejected': Rejection;
-  /** Ids of the rejections that were removed. */
-  'rejections-dismissed': { readonly ids: readonly string[] };
+  /** Rejections were dismissed. */
+  'rejections-dismissed': {
+    /** Ids of the rejections that were removed. */
+    readonly ids: readonly string[];
+  };
+  /** A file was removed from the list. */
   'file-removed': { readonly id: FileId; readonly name: string };
-  /** The file was moved before `beforeId`, or to the end if that is absent. */
+  /** A file was moved in the list, before `beforeId` or to the end. */
   'file-moved': { readonly id: FileId; readonly beforeId?: FileId };
-  /** `name` is the new name on the service. */
-  'file-renamed': { readonly id: FileId; readonly name: string };
-  /** `resumedBytes` were stored by an earlier run. */
-  'upload-started': { readonly id: FileId; readonly chunkCount: number; readonly resumedBytes: number };
+  /** A file was renamed because the folder has a file with its name. */
+  'file-renamed': {
+    readonly id: FileId;
+    /** The new name on the service. */
+    readonly name: string;
+  };
+  /** An upload started; it may wait for sign-in. */
+  'upload-started': {
+    readonly id: FileId;
+    readonly chunkCount: number;
+    /** Bytes that an earlier run stored. */
+    readonly resumedBytes: number;
+  };
+  /** An upload progressed; at most ten times per second for each file. */
   'upload-progress': ProgressDetail;
+  /** An upload was paused for the given `reason`. */
   'upload-paused': { readonly id: FileId; readonly reason: PauseReason };
-  /** `phase` is the phase after the pause. */
-  'upload-resumed': { readonly id: FileId; readonly phase: Phase };
+  /** An upload was resumed. */
+  'upload-resumed': {
+    readonly id: FileId;
+    /** The phase after the pause. */
+    readonly phase: Phase;
+  };
+  /** All chunks are stored and committed. The detail has their hashes and receipts. */
   'upload-completed': CompletedDetail;
+  /** An upload failed for the reason `code`. `retryable` is true if a retry may help. */
   'upload-failed': ErrorSnapshot & { readonly id: FileId; readonly name: string };
+  /** An upload was canceled and its saved progress deleted. */
   'upload-canceled': { readonly id: FileId; readonly name: string };
-  /** No upload is running or will start without the user. */
+  /** No upload is running or will resume automatically. */
   'uploads-finished': {
     readonly doneCount: number;
     readonly failedCount: number;
@@ -33,12 +57,14 @@ export interface ChangeMap {
     /** Uploads that wait until the user picks their file again (`needs-file`). */
     readonly waitingCount: number;
   };
+  /** A chunk was hashed. Only with `chunk-events`. */
   'chunk-hashed': {
     readonly id: FileId;
     readonly index: number;
     readonly hash: string;
     readonly sizeBytes: number;
   };
+  /** A chunk was stored. Only with `chunk-events`. */
   'chunk-uploaded': {
     readonly id: FileId;
     readonly index: number;
@@ -48,15 +74,21 @@ export interface ChangeMap {
     /** True if the bytes did not have to be sent. */
     readonly skipped: boolean;
   };
-  'auth-changed': { readonly state: AuthState; readonly previous: AuthState };
-  /** A token is needed. Call `respondWith` synchronously in the listener, with the token or a promise for it. */
+  /** A token is needed. Supply it with `respondWith(promise)`. */
   'auth-required': {
     readonly reason: 'first' | 'expired' | 'rejected';
+    /** Call it synchronously in the listener, with the token or a promise for it. */
     readonly respondWith: (token: Promise<TokenInput> | TokenInput) => void;
   };
+  /** The service asks for another proof of identity. */
   'auth-challenged': { readonly methods: readonly string[] };
+  /** The state of sign-in changed. */
+  'auth-changed': { readonly state: AuthState; readonly previous: AuthState };
+  /** Sign-in failed for the reason `code`. */
   'auth-failed': ErrorSnapshot & { readonly retryAfterMs?: number };
+  /** The user is signed in. */
   'signed-in': { readonly expiresAt?: string };
+  /** The user is signed out; the token was dropped. */
   'signed-out': { readonly reason: 'user' | 'expired' | 'other-tab' };
 }
 

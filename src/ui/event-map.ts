@@ -21,12 +21,12 @@ export interface AuthRedirectDetail {
  * Events of `<secure-uploader>` in addition to those of every HTML element. All bubble, are composed and have
  * a frozen detail.
  */
-export type SecureUploaderEvents = { readonly [K in keyof ChangeMap]: CustomEvent<ChangeMap[K]> } & {
-  /** Cancelable. Dispatched before a file is added. */
+export type SecureUploaderEvents = {
+  /** Before a file is added. Cancelable: `preventDefault()` skips the file. */
   readonly 'file-add': CustomEvent<FileAddDetail>;
-  /** Cancelable. Dispatched before sign-in leaves the page. */
+  /** Before a redirect for sign-in. Cancelable: `preventDefault()` stays on the page. */
   readonly 'auth-redirect': CustomEvent<AuthRedirectDetail>;
-};
+} & { readonly [K in keyof ChangeMap]: CustomEvent<ChangeMap[K]> };
 
 /** All events by name, including those of every HTML element. */
 export type SecureUploaderEventMap = HTMLElementEventMap & SecureUploaderEvents;

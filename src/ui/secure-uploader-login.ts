@@ -24,10 +24,10 @@ let count = 0;
  * ```html
  * <secure-uploader-login base-url="https://files.example.com" idp-id="local"></secure-uploader-login>
  * ```
- * @fires {CustomEvent} signed-in - Without an uploader: the user has a session with the service.
- * @fires {CustomEvent} auth-changed - The state of sign-in changed.
- * @fires {CustomEvent} auth-challenged - The service asks for another proof of identity.
- * @fires {CustomEvent} auth-failed - Sign-in failed for the reason `code`.
+ * @fires signed-in - Without an uploader: the user has a session with the service.
+ * @fires auth-changed - The state of sign-in changed.
+ * @fires auth-challenged - The service asks for another proof of identity.
+ * @fires auth-failed - Sign-in failed for the reason `code`.
  */
 export class SecureUploaderLogin extends LitElement {
   static override properties = {

@@ -54,31 +54,6 @@ import { WindowController } from './window-controller.ts';
  * @slot hint - Replaces the line below the drop zone's title, which shows the limits by default.
  * @slot login - The sign-in form of `auth="local"`. Filled by the element itself.
  *
- * @fires {CustomEvent} file-add - Before a file is added. Cancelable: `preventDefault()` skips the file.
- * @fires {CustomEvent} file-added - A file was added to the list.
- * @fires {CustomEvent} file-rejected - A file was rejected for the reason `code`.
- * @fires {CustomEvent} rejections-dismissed - Rejections were dismissed.
- * @fires {CustomEvent} file-removed - A file was removed from the list.
- * @fires {CustomEvent} file-moved - A file was moved in the list, before `beforeId` or to the end.
- * @fires {CustomEvent} file-renamed - A file was renamed because the folder has a file with its name.
- * @fires {CustomEvent} upload-started - An upload started; it may wait for sign-in.
- * @fires {CustomEvent} upload-progress - An upload progressed; at most ten times per second for each file.
- * @fires {CustomEvent} upload-paused - An upload was paused for the given `reason`.
- * @fires {CustomEvent} upload-resumed - An upload was resumed.
- * @fires {CustomEvent} upload-completed - All chunks are stored and committed. The detail has their hashes and receipts.
- * @fires {CustomEvent} upload-failed - An upload failed for the reason `code`. `retryable` is true if a retry may help.
- * @fires {CustomEvent} upload-canceled - An upload was canceled and its saved progress deleted.
- * @fires {CustomEvent} uploads-finished - No upload is running or will resume automatically.
- * @fires {CustomEvent} chunk-hashed - A chunk was hashed. Only with `chunk-events`.
- * @fires {CustomEvent} chunk-uploaded - A chunk was stored. Only with `chunk-events`.
- * @fires {CustomEvent} auth-redirect - Before a redirect for sign-in. Cancelable: `preventDefault()` stays on the page.
- * @fires {CustomEvent} auth-required - A token is needed. Supply it with `respondWith(promise)`.
- * @fires {CustomEvent} auth-challenged - The service asks for another proof of identity.
- * @fires {CustomEvent} auth-changed - The state of sign-in changed.
- * @fires {CustomEvent} auth-failed - Sign-in failed for the reason `code`.
- * @fires {CustomEvent} signed-in - The user is signed in.
- * @fires {CustomEvent} signed-out - The user is signed out; the token was dropped.
- *
  * @csspart base - The outer container.
  * @csspart drop-zone - The drop zone; also `dragging` while files are dragged over it.
  * @csspart notice - What was skipped in the last drop.

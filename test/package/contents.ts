@@ -10,15 +10,9 @@ import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { compile } from './compile.ts';
-import { type PackedApp, sharedApp } from './packed.ts';
+import { type Declaration, declarationsOf, type PackedApp, sharedApp } from './packed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-
-interface Declaration {
-  readonly tagName?: string;
-  readonly attributes?: readonly { readonly name: string; readonly description?: string }[];
-  readonly events?: readonly { readonly name: string; readonly description?: string }[];
-}
 
 describe('The package', () => {
   let app: PackedApp;
@@ -140,10 +134,7 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
   });
 
   test('describes the element with its attributes and events for editors', async () => {
-    const manifest = JSON.parse(await text('custom-elements.json')) as {
-      modules: { declarations?: Declaration[] }[];
-    };
-    const declarations = manifest.modules.flatMap((module) => module.declarations ?? []);
+    const declarations = await declarationsOf(app);
     const element = declarations.find((declaration) => declaration.tagName === 'secure-uploader');
     assert.ok(element, 'secure-uploader is not listed');
     const attributes = element.attributes?.map((attribute) => attribute.name) ?? [];
@@ -160,6 +151,26 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
       silent.map((each) => each.name),
       [],
     );
+  });
+
+  test('describes the details of all events and the words of attributes for editors', async () => {
+    const declarations = await declarationsOf(app);
+    const uploader = declarations.find(({ tagName }) => tagName === 'secure-uploader');
+    const typeOf = (items: Declaration['events'], name: string): string | undefined =>
+      items?.find((item) => item.name === name)?.type?.text;
+    assert.equal(typeOf(uploader?.events, 'file-moved'), 'CustomEvent<{ id: string; beforeId?: string }>');
+    assert.match(
+      typeOf(uploader?.events, 'upload-completed') ?? '',
+      /chunks: readonly \{.* receipt: string;.*commit\?: unknown/,
+    );
+    assert.match(typeOf(uploader?.events, 'upload-failed') ?? '', /^CustomEvent<\{ code: ErrorCode; /);
+    assert.equal(typeOf(uploader?.attributes, 'on-conflict'), "'fail' | 'rename'");
+    assert.equal(typeOf(uploader?.attributes, 'upload-origins'), 'string');
+    for (const { events = [], attributes = [] } of declarations) {
+      for (const { name, type } of events) assert.match(type?.text ?? '', /^CustomEvent<\{ .+ \}>$/, name);
+      for (const { name, type } of attributes)
+        assert.doesNotMatch(type?.text ?? 'undefined', /undefined/, name);
+    }
   });
 
   test('contains no path of the build machine and no development files', async () => {

@@ -1,12 +1,12 @@
 // The types of the elements' tags in the templates of frameworks. Run with loaded.test.ts.
 
 import assert from 'node:assert/strict';
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { compile } from './compile.ts';
-import { type PackedApp, sharedApp } from './packed.ts';
+import { declarationsOf, type PackedApp, sharedApp } from './packed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -90,15 +90,6 @@ export const typo: Tag = { 'base-ur': 'https://files.example' };
 export const complete: Tag = { 'onupload-complete': () => undefined };
 `;
 
-interface Named {
-  readonly name: string;
-}
-interface Declaration {
-  readonly tagName?: string;
-  readonly attributes: readonly Named[];
-  readonly events: readonly Named[];
-}
-
 describe('The types for frameworks', () => {
   let app: PackedApp;
   before(async () => {
@@ -122,13 +113,10 @@ describe('The types for frameworks', () => {
   });
 
   test('know every attribute and event of the elements, and no others, in JSX and in templates of Vue and Svelte', async () => {
-    const manifest = JSON.parse(await readFile(join(app.packageFolder, 'custom-elements.json'), 'utf8')) as {
-      modules: { declarations?: Declaration[] }[];
-    };
-    const declarations = manifest.modules.flatMap((module) => module.declarations ?? []);
+    const declarations = await declarationsOf(app);
     const namesOf = (tag: string): string => {
       const element = declarations.find(({ tagName }) => tagName === tag);
-      assert.ok(element, tag);
+      assert.ok(element?.attributes && element.events, tag);
       const names = [
         ...element.attributes.map(({ name }) => name),
         ...element.events.map(({ name }) => `on${name}`),

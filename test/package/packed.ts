@@ -21,6 +21,19 @@ export interface Manifest {
   readonly dependencies: Readonly<Record<string, string>>;
 }
 
+interface Item {
+  readonly name: string;
+  readonly description?: string;
+  readonly type?: { readonly text: string };
+}
+
+/** An element in `custom-elements.json`. */
+export interface Declaration {
+  readonly tagName?: string;
+  readonly attributes?: readonly Item[];
+  readonly events?: readonly Item[];
+}
+
 /** An app with only the packed package installed. */
 export interface PackedApp {
   /** The folder of the app. */
@@ -60,6 +73,14 @@ let shared: Promise<PackedApp> | undefined;
 export function sharedApp(): Promise<PackedApp> {
   shared ??= packApp();
   return shared;
+}
+
+/** All elements in `custom-elements.json`. */
+export async function declarationsOf({ packageFolder }: PackedApp): Promise<readonly Declaration[]> {
+  const { modules } = JSON.parse(await readFile(join(packageFolder, 'custom-elements.json'), 'utf8')) as {
+    modules: { declarations?: Declaration[] }[];
+  };
+  return modules.flatMap((module) => module.declarations ?? []).filter(({ tagName }) => tagName);
 }
 
 async function packInto(scratch: string): Promise<PackedApp> {

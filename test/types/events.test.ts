@@ -1,12 +1,18 @@
 // Compiled, never run: types that a page's own TypeScript may rely on. A wrong type here fails `npm run check`.
 
 import type {
+  AuthOptions,
+  EngineOptions,
   ErrorCode,
+  Idp,
+  LoginMessages,
+  Messages,
   PickedFile,
   SecureUploader,
   SecureUploaderEventMap,
   SettingsInput,
   Snapshot,
+  UploaderOptions,
 } from '../../src/index.ts';
 
 type Is<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -67,6 +73,15 @@ element.responseMode = 'form_post';
 // @ts-expect-error Nothing is overwritten.
 element.onConflict = 'overwrite';
 is<Is<SettingsInput['auth'], SecureUploader['auth']>>();
+is<Is<SecureUploader['authOptions'], AuthOptions | undefined>>();
+is<Is<SecureUploader['engineOptions'], EngineOptions | undefined>>();
+is<Is<UploaderOptions['commitDeadlineMs'], number | undefined>>();
+is<Is<SecureUploader['idps'], readonly Idp[]>>();
+is<Is<SecureUploader['messages'], Partial<Messages & LoginMessages>>>();
+// @ts-expect-error A time is a number.
+element.engineOptions = { commitDeadlineMs: '1h' };
+// @ts-expect-error There is no such call.
+element.authOptions = { adapter: { signIn: async () => ({ status: 200 }) } };
 element.messages = { browse: 'x' } as never;
 element.messages = { chooseFiles: 'Dateien wählen', network: 'Keine Verbindung.' };
 
