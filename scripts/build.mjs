@@ -1,12 +1,13 @@
 // `npm run build`: builds the package (unbundled modules with types, with tsc), dist/cdn (one file and its worker, with Vite), the
-// callback page and custom-elements.json.
+// callback page, custom-elements.json and the data for editors.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
+import { customData, webTypes } from './editor-data.mjs';
 import { filesUnder } from './files.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -56,7 +57,15 @@ async function callbackPage() {
   for (const file of [`${name}.js`, `${name}.html`]) cpSync(join(dist, file), join(dist, 'cdn', file));
 }
 
-const manifest = () => run('cem', '@custom-elements-manifest/analyzer/cem.js', ['analyze', '--quiet']);
+/** Writes custom-elements.json, and from it the data for editors. */
+function manifest() {
+  run('cem', '@custom-elements-manifest/analyzer/cem.js', ['analyze', '--quiet']);
+  const readJson = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+  const elements = readJson('custom-elements.json');
+  const write = (name, data) => writeFileSync(join(dist, name), `${JSON.stringify(data, null, 2)}\n`);
+  write('vscode.html-custom-data.json', customData(elements));
+  write('web-types.json', webTypes(elements, readJson('package.json')));
+}
 
 function printSizes() {
   const names = filesUnder(dist, ['.'], /\.js$/).filter((name) => /-callback\.js$|^cdn\//.test(name));

@@ -14,6 +14,27 @@ import { type Declaration, declarationsOf, type PackedApp, sharedApp } from './p
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** An element in the data for VS Code. */
+interface CustomTag {
+  readonly name: string;
+  readonly description: { readonly value: string };
+  readonly attributes: readonly {
+    readonly name: string;
+    readonly description: { readonly value: string };
+    readonly values?: readonly { readonly name: string }[];
+    readonly valueSet?: string;
+  }[];
+}
+
+/** An element in the web-types. */
+interface WebType {
+  readonly name: string;
+  readonly attributes: readonly { readonly name: string }[];
+  readonly js: Readonly<
+    Record<'events' | 'properties', readonly { readonly name: string; readonly type: string }[]>
+  >;
+}
+
 describe('The package', () => {
   let app: PackedApp;
   before(async () => {
@@ -171,6 +192,50 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
       for (const { name, type } of attributes)
         assert.doesNotMatch(type?.text ?? 'undefined', /undefined/, name);
     }
+  });
+
+  test('has data for VS Code with every attribute, its description and its words', async () => {
+    const { version, tags } = JSON.parse(await text('dist/vscode.html-custom-data.json'));
+    assert.equal(version, 1.1);
+    const declarations = await declarationsOf(app);
+    assert.deepEqual(
+      new Map(tags.map((tag: CustomTag) => [tag.name, tag.attributes.map(({ name }) => name)])),
+      new Map(
+        declarations.map(({ tagName, attributes = [] }) => [tagName, attributes.map(({ name }) => name)]),
+      ),
+    );
+    const uploader = tags.find(({ name }: CustomTag) => name === 'secure-uploader') as CustomTag;
+    const attributeOf = (name: string): CustomTag['attributes'][number] | undefined =>
+      uploader.attributes.find((attribute) => attribute.name === name);
+    assert.match(uploader.description.value, /resumable chunks/);
+    assert.deepEqual(attributeOf('on-conflict')?.values, [{ name: 'fail' }, { name: 'rename' }]);
+    assert.equal(attributeOf('multiple')?.valueSet, 'v');
+    assert.equal(attributeOf('base-url')?.values, undefined);
+    for (const { name, description } of uploader.attributes) assert.ok(description.value, name);
+  });
+
+  test('has web-types with every attribute and event, which package.json names', async () => {
+    const own = JSON.parse(await text('package.json'));
+    const { name, version, contributions } = JSON.parse(await text(own['web-types']));
+    assert.deepEqual([name, version], [own.name, own.version]);
+    const declarations = await declarationsOf(app);
+    const namesOf = (items: readonly { name: string }[] = []): string[] => items.map((item) => item.name);
+    assert.deepEqual(
+      contributions.html.elements.map((element: WebType) => [
+        element.name,
+        namesOf(element.attributes),
+        namesOf(element.js.events),
+      ]),
+      declarations.map(({ tagName, attributes, events }) => [tagName, namesOf(attributes), namesOf(events)]),
+    );
+    const uploader = contributions.html.elements.find(
+      (element: WebType) => element.name === 'secure-uploader',
+    );
+    const typeOf = (items: WebType['js']['events'], wanted: string): string | undefined =>
+      items.find((item) => item.name === wanted)?.type;
+    assert.equal(typeOf(uploader.js.events, 'file-removed'), 'CustomEvent<{ id: string; name: string }>');
+    assert.equal(typeOf(uploader.js.properties, 'getToken'), 'GetToken');
+    assert.ok(namesOf(uploader.css.parts).includes('drop-zone'));
   });
 
   test('contains no path of the build machine and no development files', async () => {

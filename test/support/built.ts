@@ -28,6 +28,7 @@ const KEPT_COUNT = 3;
 const BUILD_SOURCES = [
   'src',
   'scripts/build.mjs',
+  'scripts/editor-data.mjs',
   'scripts/files.mjs',
   'vite.config.ts',
   'tsconfig.json',
