@@ -114,11 +114,20 @@ describe('The documentation', () => {
         documented.some((example) => example.file === file),
         `${file} has no example`,
       );
-    const found = [...samples('ts'), ...documented, serviceSample()];
+    const inJsx = samples('tsx');
+    assert.ok(inJsx.length > 0);
+    const found = [...samples('ts'), ...documented, serviceSample(), ...inJsx];
     assert.ok(blocksOf('README.md', 'ts').length >= 3);
-    const files = found.map(({ file }, index) => `block-${index + 1}-${file.replace(/\W/g, '-')}.ts`);
+    const files = found.map(
+      (sample, index) =>
+        `block-${index + 1}-${sample.file.replace(/\W/g, '-')}.${inJsx.includes(sample) ? 'tsx' : 'ts'}`,
+    );
     await Promise.all(found.map(({ code }, index) => writeFile(join(folder, files[index] ?? ''), code)));
-    const config = { extends: '../../../tsconfig.json', compilerOptions: { types: [] }, files };
+    const config = {
+      extends: '../../../tsconfig.json',
+      compilerOptions: { types: [], jsx: 'react-jsx' },
+      files,
+    };
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const { output } = run('node_modules/typescript/bin/tsc', '--project', folder, '--pretty', 'false');
     // Errors in the sources themselves are reported by another check.
