@@ -1,7 +1,7 @@
 // Gets a token with the user's password, for a page with its own sign-in. Only for the demo: in production, users should enter
 // passwords on the service's own page.
 
-/** `/demo-config.json`, which `npm start` serves. */
+/** Content of `/demo-config.json`, which `npm start` serves. */
 export interface DemoConfig {
   readonly baseUrl: string;
   readonly seed: {
@@ -27,7 +27,7 @@ async function post<T>(url: string, body: unknown): Promise<T> {
   return (await answer.json()) as T;
 }
 
-/** Rejects if the service requires a second factor. */
+/** Resolves with a token for these credentials. Rejects if the service requires a second step. */
 export async function signIn(
   baseUrl: string,
   email: string,

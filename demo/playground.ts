@@ -11,7 +11,7 @@ const form = find<HTMLFormElement>('#settings');
 const config = await loadConfig();
 
 let token: Promise<string> | undefined;
-/** The page's own token, for downloads and for "The page has a token". */
+/** Returns the page's own token, for downloads and for the setting "The page has a token". */
 const pageToken = (): Promise<string> => {
   const [user] = config.seed.users;
   token ??= signIn(config.baseUrl, user?.email ?? '', config.seed.password).then((answer) => answer.token);
@@ -21,7 +21,7 @@ const pageToken = (): Promise<string> => {
   return token;
 };
 
-/** Sets each attribute to the value of the control with the same name; removes it if the control is empty. */
+/** Sets each attribute to the value of the control with the same name. Removes the attribute if the control is empty. */
 function applySettings(): void {
   for (const control of form.elements) {
     if (!(control instanceof HTMLInputElement || control instanceof HTMLSelectElement)) continue;

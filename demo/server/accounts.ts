@@ -18,8 +18,8 @@ const FAILURES_TO_LOCK = 5;
 const LOCK_MS = 15 * 60_000;
 
 /**
- * Returns the user with these credentials, or why they are rejected. Unknown email addresses take the same time and get locked too,
- * so that callers cannot find out which accounts exist.
+ * Resolves with the user, with `refused` for wrong credentials, or with `locked`. Unknown email addresses take the same time and
+ * are locked too, so that callers cannot find out which accounts exist.
  */
 export async function checkPassword(
   { tables, clock }: Parts,
@@ -56,7 +56,7 @@ export async function startLogin(c: Context<Env>, parts: Parts, user: User, idp:
   return login;
 }
 
-/** Sets the login's cookie again, partitioned, so that pages on other sites can use the login. */
+/** Adds a partitioned session cookie to the login with this `deviceId`, so that pages on other sites can use the login. */
 export async function replantLogin(c: Context<Env>, parts: Parts, deviceId: string): Promise<void> {
   const [login] = await parts.tables.logins.list((row) => row.deviceId === deviceId);
   if (!login) return;
@@ -85,7 +85,7 @@ async function endLogin(c: Context<Env>, parts: Parts): Promise<Login | undefine
   return old === undefined ? undefined : parts.tables.logins.take(fingerprint(old));
 }
 
-/** Returns this browser's login, with its key and user. */
+/** Resolves with the browser's login and its user. Resolves with undefined if the browser is not signed in. */
 export async function currentLogin(
   c: Context<Env>,
   parts: Parts,
@@ -98,7 +98,7 @@ export async function currentLogin(
   return login && user && login.expiresAt > clock.now() ? { login, user } : undefined;
 }
 
-// Deletes the session cookies.
+// `replantLogin` may have added a partitioned cookie, which has to be deleted separately.
 function forgetCookie(c: Context<Env>, parts: Parts): void {
   plantCookie(c, parts, '', parts.settings.cookie === 'cross-site', 0);
   if (parts.settings.replant && parts.settings.cookie !== 'cross-site') plantCookie(c, parts, '', true, 0);
@@ -114,7 +114,7 @@ function cookieName(parts: Parts): string {
   return isOverTls(parts) ? '__Host-su_session' : 'su_session';
 }
 
-// `partitioned` is required for pages on other sites.
+// Requests from pages on other sites have the cookie only if it is `partitioned`.
 function plantCookie(
   c: Context<Env>,
   parts: Parts,
@@ -130,11 +130,11 @@ function plantCookie(
       ? { sameSite: 'None' as const, secure: true, partitioned: true }
       : { sameSite: 'Lax' as const, secure: isOverTls(parts) }),
   };
-  // Append: a response can set two cookies, each with its own header.
+  // A response can set two cookies, each in its own header. Without `append`, the second one would replace the first.
   c.header('set-cookie', generateCookie(cookieName(parts), secret, options), { append: true });
 }
 
-/** Issues a bearer token. */
+/** Issues a bearer token. `key` is the key of its row in `tables.tokens`. */
 export async function issueToken(
   { tables, clock, settings }: Parts,
   userId: string,
@@ -148,7 +148,7 @@ export async function issueToken(
   return { token, key, expiresAt: new Date(expiresAt).toISOString() };
 }
 
-/** Returns the user of the bearer token in the request. Throws a 401 refusal if the token is missing or invalid. */
+/** Resolves with the user of the bearer token in the request. Throws a 401 refusal if the token is missing or invalid. */
 export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Promise<User> {
   const [, token] = /^bearer ([A-Za-z0-9_-]{43})$/i.exec(c.req.header('authorization') ?? '') ?? [];
   const row = token === undefined ? undefined : await tables.tokens.get(fingerprint(token));
@@ -162,8 +162,8 @@ export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Pr
 }
 
 /**
- * Counts a request from this client and throws a 429 refusal with `Retry-After` above the limit. Check the origin first: all
- * untrusted origins share one counter.
+ * Counts a request of this client. Throws a 429 refusal with `Retry-After` above the limit. A client has one counter for each
+ * trusted origin, and one for all other requests. Reject untrusted origins before the call: they would use up the last counter.
  */
 export async function limitRate(c: Context<Env>, parts: Parts, what: keyof Limits): Promise<void> {
   const { remoteAddress } = c.env.incoming.socket;

@@ -57,12 +57,12 @@ function isFiles(path: string): boolean {
   return path === '/files' || path.startsWith('/files/');
 }
 
-// Allows only the configured origins, without wildcards.
+// Adds CORS headers for the configured origins, and headers against caching and content sniffing.
 function cors({ settings, clock }: Parts): MiddlewareHandler<Env> {
   return async (c, next) => {
     await next();
     const origin = c.req.header('origin');
-    // By default Node sends the real time, not that of the shifted clock.
+    // The `Date` header that Node adds has the real time, which differs from that of a shifted clock.
     if (clock.offsetMs !== 0) c.res.headers.set('date', new Date(clock.now()).toUTCString());
     if (c.get('fault')?.withoutCors) {
       for (const name of [...c.res.headers.keys()]) {

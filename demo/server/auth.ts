@@ -19,7 +19,7 @@ import { fingerprint, isSame, randomToken } from './seal.ts';
 import type { User } from './seed.ts';
 
 const BODY_BYTES = 16 * 1024;
-// How long a used code is stored, to revoke its token if the code is used again.
+// Time that a code stays stored after its expiry. If the code is used twice during this time, its token is revoked.
 const REMEMBER_MS = 60 * 60_000;
 
 /** Creates the routes under `/auth`. */
@@ -110,7 +110,7 @@ export function authRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** Issues a code for a signed-in browser, bound to an S256 challenge. */
+/** Issues an authorization code for a signed-in browser. `challenge` is the PKCE challenge (S256). */
 export async function issueCode(
   { tables, clock, settings }: Parts,
   { userId, deviceId, idp }: Login,
@@ -129,7 +129,7 @@ export async function issueCode(
   return code;
 }
 
-/** Called after a correct password. Signs the user in, starts the second step, or rejects the sign-in with a reason. */
+/** Resolves with what follows a correct password: a completed sign-in, a second step, or a rejection. */
 export async function afterPassword(
   parts: Parts,
   user: User,

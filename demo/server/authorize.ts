@@ -58,7 +58,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
       return c.redirect(answerAt(wanted, answer).href, 303);
     }
     if (wanted.idp === 'corp') {
-      // Rate-limited: no credentials are needed to start a sign-in, and each one takes memory until it expires.
+      // A client can start sign-ins without credentials, and each start takes memory until it expires.
       await limitRate(c, parts, 'corp');
       query.delete('prompt');
       return goToCorp(c, parts, query.toString());
@@ -154,7 +154,10 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** Returns the validated request, the redirect URL with an error, or an error text if the redirect URL is not valid. */
+/**
+ * Returns the validated request, or the redirect URL with an error. Returns an error text if a parameter is repeated, or if the
+ * client or the redirect URL is not registered.
+ */
 function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string {
   for (const name of new Set(query.keys())) {
     if (query.getAll(name).length > 1) return `The parameter “${name.slice(0, 40)}” is there twice.`;
@@ -184,7 +187,7 @@ function readWanted(query: URLSearchParams, parts: Parts): Wanted | URL | string
   return wanted;
 }
 
-/** Returns the URL if it is registered. Exact string comparison (RFC 9700, 2.1). */
+/** Returns `value` as a URL if exactly this string is registered (RFC 9700, 2.1). */
 function readRedirectUri(value: string, { settings }: Parts): URL | undefined {
   const registered = settings.redirectUris ?? settings.appOrigins.map((origin) => origin + CALLBACK);
   return registered.includes(value) ? new URL(value) : undefined;
@@ -204,7 +207,7 @@ function signInPath(query: URLSearchParams): string {
   return `/authorize/sign-in?${query}`;
 }
 
-// `form-action` must also list the callback page, since browsers apply it to redirects after the form is submitted.
+// Browsers apply `form-action` to redirects after a submission too, so the list must contain the callback page's origin.
 function formTargets({ redirectUri }: Wanted): string {
   return `'self' ${redirectUri.origin}`;
 }

@@ -1,4 +1,4 @@
-// The second step of a sign-in. The client starts it, then sends an answer or polls, until the step succeeds, fails or expires.
+// The second step of a sign-in. The client starts the step, then sends an answer or polls, until it succeeds, fails or expires.
 // Each response has a new challenge token.
 import { randomInt } from 'node:crypto';
 import { checkPasskey, checkRecovery, checkTotp, passkeyOptions, randomCode } from './factors.ts';
@@ -6,7 +6,7 @@ import type { Challenge, Message, Parts } from './parts.ts';
 import { fingerprint, isSame, randomId, randomToken } from './seal.ts';
 import { type Method, type User, users } from './seed.ts';
 
-/** The part of the current step that is sent to the client. Times are in seconds. */
+/** Description of the current step for the client. `resend_after` and `poll_after` are in seconds. */
 export interface ChallengeDetails {
   expires_at: string;
   method?: Method;
@@ -20,7 +20,7 @@ export interface ChallengeDetails {
   public_key?: object;
 }
 
-/** The result of a request. Has a new challenge token if the sign-in is not finished. */
+/** Result of a request. `token` is the next challenge token, for a sign-in that is not finished. */
 export type Outcome =
   | {
       kind: 'challenge' | 'wrong' | 'denied' | 'waiting' | 'slow-down';
@@ -32,7 +32,7 @@ export type Outcome =
   | { kind: 'established'; user: User; codeChallenge: string | undefined; idp: string }
   | { kind: 'locked' | 'expired' | 'unsupported' };
 
-/** A request of the client. */
+/** A request of the client in the second step. */
 export interface Step {
   token: string;
   origin: string;
@@ -68,7 +68,7 @@ export async function beginChallenge(
   return goOn(parts, row, user, 'challenge');
 }
 
-/** Handles one request of the second step. The request's challenge token becomes invalid, except as noted below. */
+/** Handles one request of the second step. The request's challenge token becomes invalid, unless starting a method is refused. */
 export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
   const key = fingerprint(step.token);
   const row = await parts.tables.challenges.take(key);
@@ -79,7 +79,7 @@ export async function takeStep(parts: Parts, step: Step): Promise<Outcome> {
   if (await isLocked(parts, user.id)) return { kind: 'locked' };
   if (!step.method || !user.methods.includes(step.method)) return goOn(parts, row, user, 'challenge');
   if (step.action === 'start') {
-    // If the start is refused, the old token stays valid.
+    // If `start` throws a refusal, the old challenge token stays valid.
     return start(parts, row, user, step.method).catch(async (error: unknown) => {
       await parts.tables.challenges.put(key, row);
       throw error;
@@ -133,9 +133,9 @@ async function answer(
 }
 
 /**
- * Counts one attempt before the answer is checked, so that concurrent requests get no extra attempts. The last attempt locks the
- * user; a correct answer removes the lock (`establish`). Attempts are counted per user, not per sign-in, because a client can start
- * any number of sign-ins. Resolves with false if the user is locked.
+ * Counts one attempt of a user, and resolves with false if the user is locked. Call it before the answer is checked, so that
+ * concurrent requests get no extra attempts. The last attempt locks the user; a correct answer removes the lock (`establish`). All
+ * sign-ins of a user share the count, because a client can start any number of sign-ins.
  */
 async function takeAttempt({ tables, clock }: Parts, userId: string): Promise<boolean> {
   const now = clock.now();
@@ -189,7 +189,7 @@ async function poll(parts: Parts, row: Challenge, user: User): Promise<Outcome> 
     return goOn(parts, { ...rest, sent }, user, 'denied');
   }
   const now = parts.clock.now();
-  // 500 ms of tolerance for timer and network jitter.
+  // Tolerates 500 ms of timer and network jitter.
   const isEarly = now - (row.polledAt ?? 0) < POLL_S * 1000 - 500;
   return goOn(parts, { ...row, polledAt: now }, user, isEarly ? 'slow-down' : 'waiting');
 }

@@ -2,9 +2,9 @@
 
 /** A clock that tests can shift. Times are in milliseconds since 1970. */
 export interface Clock {
-  /** The current time, including the shift. */
+  /** Returns the current time, including all shifts. */
   now(): number;
-  /** Moves the clock by `ms`, which may be negative. Shifts add up. */
+  /** Moves the clock by `byMs`, which may be negative. Shifts add up. */
   shift(byMs: number): void;
   /** Sum of all shifts in milliseconds. */
   readonly offsetMs: number;

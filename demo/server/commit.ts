@@ -1,5 +1,5 @@
-// Completes an upload: checks the receipts, the chunk order, that all chunks are stored, and the total size; then creates the file
-// as a list of chunks. Repeating a commit is safe: it gets the same response.
+// Completes an upload: checks the receipts, that all chunks are stored, and the total size, then creates the file as a list of
+// chunks. A repeated commit with the same chunks gets the same response.
 import { findFolder, nameKey } from './folders.ts';
 import type { Parts, StoredFile, UploadSession } from './parts.ts';
 import { Refusal } from './refusal.ts';
@@ -8,8 +8,9 @@ import type { StoredChunk } from './storage.ts';
 const AT_ONCE = 64;
 
 /**
- * Creates the file. Call `checkReceipts` first, and hold the user's shared lock. `hashes` are in chunk order. Throws a 409 refusal
- * with `missing` if chunks are not stored, and a 422 refusal if the total size or the order is wrong.
+ * Creates the file. `hashes` are in chunk order. Call `checkReceipts` first, and hold the user's shared lock. Throws a 409 refusal
+ * with `missing` if chunks are not stored. Throws a 422 refusal if the total size is wrong, if the name is taken, or if the file
+ * exists with other chunks or in another order.
  */
 export async function commitFile(
   parts: Parts,
@@ -41,7 +42,7 @@ export async function commitFile(
   return sameAgain(file, hashes);
 }
 
-/** Makes the checks of `commitFile` without creating the file. */
+/** Checks the stored chunks and the total size, as `commitFile` does, without creating the file. */
 export async function checkCommit(
   parts: Parts,
   session: UploadSession,
@@ -67,7 +68,7 @@ function sameAgain(file: StoredFile, hashes: string[]): StoredFile {
   return file;
 }
 
-/** Checks one receipt per chunk, in chunk order. Throws a 400 refusal if one was not issued for this session and chunk. */
+/** Throws a 400 refusal unless `receipts` has one receipt of this session for each hash, in the same order. */
 export async function checkReceipts(
   { seal }: Parts,
   session: UploadSession,

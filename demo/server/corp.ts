@@ -1,5 +1,5 @@
-// `corp`, an external identity provider on its own origin, with the redirects to it and back. Its pages send COOP `same-origin`,
-// which cuts the connection between a popup and its opener. It has the same demo users as the service.
+// An identity provider named `corp` on its own origin, and the redirects between the service and `corp`. The pages of `corp` send
+// `Cross-Origin-Opener-Policy: same-origin`, which separates a pop-up window from its opener. All demo users can sign in there.
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { checkPassword, isOverTls, limitRate, startLogin } from './accounts.ts';
@@ -12,13 +12,13 @@ import { errorPage, pageHeaders, signInPage, styleSheet } from './sign-in-page.t
 const COOKIE = 'su_federation';
 const LIFETIME_MS = 10 * 60_000;
 
-/** Redirects to `corp`. `query` is the authorization request to continue afterwards. */
+/** Redirects the browser to `corp`. `query` is the authorization request to continue afterwards. */
 export async function goToCorp(c: Context<Env>, parts: Parts, query: string): Promise<Response> {
   const { tables, clock, idpUrl } = parts;
   const binding = randomToken();
   const expiresAt = clock.now() + LIFETIME_MS;
-  // Three secrets: `name` in the URL, `binding` in a cookie of this browser, and a third one in the redirect back. Without them,
-  // attackers could start a sign-in and complete it with another user's login.
+  // Three secrets bind the sign-in to this browser: `name` in the URL of `corp`, `binding` in a cookie, and `answer` in the
+  // redirect back. Without them, an attacker could start a sign-in here and have it completed in another browser.
   const name = randomToken();
   const about = { expiresAt, keepUntil: expiresAt };
   await tables.federations.put(fingerprint(binding), { ...about, query });
@@ -33,7 +33,7 @@ export async function goToCorp(c: Context<Env>, parts: Parts, query: string): Pr
   return c.redirect(`${idpUrl}/sign-in?request=${name}`, 303);
 }
 
-/** `/authorize/corp` on the service, to which `corp` redirects back. */
+/** Creates the route `/authorize/corp` of the service, to which `corp` redirects back. */
 export function corpReturnRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { tables, clock } = parts;

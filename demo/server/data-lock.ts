@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns a function that releases the lock. Throws if another running process has the lock. */
+/** Locks `dataDir` and returns a function that releases the lock. Throws if another running process has the lock. */
 export function lockData(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const path = join(dataDir, 'lock');

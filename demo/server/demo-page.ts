@@ -1,5 +1,5 @@
-// `/_demo`: shows the devices of the demo users: authenticator codes, messages and the phone. Never in production: it shows
-// secrets.
+// The page `/_demo`, with authenticator codes, messages and phones of the demo users. It shows secrets: never enable it in
+// production.
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import { currentTotp, factorsOf } from './factors.ts';
@@ -8,7 +8,7 @@ import { Refusal, readText } from './refusal.ts';
 import { demoPassword, users } from './seed.ts';
 import { page, pageHeaders } from './sign-in-page.ts';
 
-/** Creates the routes of the page and of its two buttons. */
+/** Creates the route of the page and the route of its buttons. */
 export function demoRoutes(parts: Parts): Hono<Env> {
   const app = new Hono<Env>();
   const { baseUrl, tables } = parts;
@@ -57,7 +57,7 @@ export function demoRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-/** A sent message, with the id of its challenge. */
+/** A sent message, with its key in `tables.messages`. */
 export interface Delivered {
   id: string;
   message: Awaited<ReturnType<Parts['tables']['messages']['list']>>[number];

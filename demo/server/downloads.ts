@@ -36,7 +36,7 @@ export function downloadRoutes(parts: Parts): Hono<Env> {
       'content-type': 'application/octet-stream',
       'content-length': String(file.sizeBytes),
       'content-disposition': `attachment; filename*=UTF-8''${encodeFileName(file.name)}`,
-      // Prevents scripts in an uploaded file from running if a browser opens it.
+      // If a browser opens the file, no script in the file may run.
       'content-security-policy': "default-src 'none'; sandbox",
     };
     if (c.req.method === 'HEAD' || file.sizeBytes === 0) return c.body(null, 200, headers);

@@ -28,7 +28,7 @@ export async function factorsOf({ tables }: Parts, userId: string): Promise<Fact
   return factors;
 }
 
-/** Verifies a TOTP code. Accepts the previous and the next period, and each code only once. */
+/** Verifies a TOTP code of the previous, current or next period. Accepts only codes that are newer than the last accepted one. */
 export async function checkTotp(parts: Parts, userId: string, code: string): Promise<boolean> {
   const { totpSecret } = await factorsOf(parts, userId);
   const now = parts.clock.now();
@@ -43,7 +43,7 @@ export async function checkTotp(parts: Parts, userId: string, code: string): Pro
   return isNew;
 }
 
-/** Resolves with a valid TOTP code: the current one, or the next one if it was used. */
+/** Resolves with a TOTP code that `checkTotp` accepts: the current one, or the next one if the current one was used. */
 export async function currentTotp(parts: Parts, userId: string): Promise<string> {
   const { totpSecret, totpCounter } = await factorsOf(parts, userId);
   const now = Math.floor(parts.clock.now() / 1000 / PERIOD_S);
@@ -51,7 +51,7 @@ export async function currentTotp(parts: Parts, userId: string): Promise<string>
   return totp(totpSecret).generate({ timestamp: counter * PERIOD_S * 1000 });
 }
 
-/** Verifies a recovery code and removes it. */
+/** Verifies a recovery code. A correct code is removed. */
 export async function checkRecovery(parts: Parts, userId: string, code: string): Promise<boolean> {
   await factorsOf(parts, userId);
   const said = code.toLowerCase();
@@ -117,13 +117,13 @@ export async function checkPasskey(
 /** A passkey for a virtual authenticator. All values are base64url. */
 export interface TestPasskey {
   credentialId: string;
-  /** In PKCS #8 format. */
+  /** Private key in PKCS #8 format. */
   privateKey: string;
   rpId: string;
   userHandle: string;
 }
 
-/** Registers a new passkey for the user and resolves with its private key. For tests only. */
+/** Registers a new passkey for the user. Resolves with its data for a virtual authenticator. For tests only. */
 export async function createTestPasskey(parts: Parts, userId: string): Promise<TestPasskey> {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' });

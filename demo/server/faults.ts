@@ -17,18 +17,18 @@ export type Operation =
   | 'preflight'
   | 'other';
 
-/** A fault to inject. If several match one request, they are merged. */
+/** A fault to inject. Faults that match the same request are merged. */
 export interface Fault {
   operation: Operation | '*';
-  /** Number of requests that it applies to. Defaults to 1; `Infinity`, or -1 in JSON, applies it to all. */
+  /** Number of requests that the fault applies to. Defaults to 1. `Infinity`, or -1 in JSON, means all requests. */
   times?: number;
-  /** Number of matching requests to leave unchanged first. */
+  /** Number of matching requests that pass unchanged before the fault applies. */
   skip?: number;
-  /** Applies only to requests for this chunk, for this file name, or for more than one chunk. */
+  /** Limits the fault to requests with this chunk hash, with this file name, or (`several`) for more than one chunk. */
   match?: { hash?: string; fileName?: string; several?: boolean };
   /** Delay before the request is handled. */
   delayMs?: number;
-  /** Also delays the request until this promise settles. For tests in the same process. */
+  /** Promise to wait for before the request is handled. For tests in the same process. */
   waitFor?: Promise<unknown>;
   /** Responds with this status instead of handling the request. */
   status?: number;
@@ -42,21 +42,21 @@ export interface Fault {
    * halfway through the response.
    */
   cut?: 'before-body' | 'mid-body' | 'after-body' | 'mid-answer';
-  /** Pauses at the same point as `mid-body` for this time, then continues. */
+  /** Length of a pause at the point of `mid-body`, after which the transfer continues. */
   stallMs?: number;
-  /** Stops at the same point as `mid-body` and never continues. */
+  /** Stops the transfer at the point of `mid-body`. The connection stays open. */
   stall?: boolean;
-  /** `chunks`: returns expired URLs without an `Expires` parameter. */
+  /** For `chunks`: returns expired URLs without an `Expires` parameter. */
   expireTickets?: boolean;
-  /** `chunks`: returns URLs that were signed for another chunk. */
+  /** For `chunks`: returns URLs that were signed for another chunk. */
   wrongTicket?: boolean;
-  /** `chunks`: omits the first hash from the response. */
+  /** For `chunks`: omits the first hash from the response. */
   omitEntry?: boolean;
-  /** `session`: adds these fields to the response. */
+  /** For `session`: adds these fields to the response. */
   answerFields?: Record<string, unknown>;
-  /** `commit`: makes all checks, creates no file and responds with 202. */
+  /** For `commit`: responds with 202 after all checks, and creates no file. */
   pending?: boolean;
-  /** `put`: responds with 200 and stores nothing. */
+  /** For `put`: responds with 200 and stores nothing. */
   storeNothing?: boolean;
   /** Responds with a 307 redirect to this URL. */
   redirect?: string;
@@ -68,9 +68,9 @@ export interface Fault {
 export interface NetworkShape {
   /** Delay before every request, including preflights. */
   latencyMs?: number;
-  /** Limit per connection. */
+  /** Limit for each request. */
   bytesPerSecond?: number;
-  /** Limit for all connections together. */
+  /** Limit for all requests together. */
   totalBytesPerSecond?: number;
 }
 
@@ -87,27 +87,27 @@ export interface LogEntry {
   /** Names of the request headers. */
   headers: string[];
   hasBearer: boolean;
-  /** Identifies the bearer token: 1 for the first token that was used, 2 for the next. Missing if there was none. */
+  /** Number of the bearer token: 1 for the first token that was used, 2 for the second. Missing without a bearer token. */
   bearerNumber?: number;
   hasCookie: boolean;
   /** Names of the fields in a JSON body. */
   fields?: string[];
   sessionId?: string;
   fileName?: string;
-  /** `put`: the hash of the chunk. */
+  /** For `put`: the hash of the chunk. */
   hash?: string;
-  /** `chunks` and `commit`: the hashes in the request. */
+  /** For `chunks` and `commit`: the hashes in the request. */
   hashes?: string[];
-  /** `chunks`: the hashes that got a URL; the others were already stored. */
+  /** For `chunks`: the hashes that got a URL. The other chunks were already stored. */
   presigned?: string[];
   sizeBytes?: number;
   /** Missing until the request has been handled. */
   status?: number;
-  /** `put`: true if the chunk is stored, even if the response was lost. */
+  /** For `put`: true if the chunk is stored, even if the response was lost. */
   stored?: boolean;
   /** True after the complete response was written to the connection. */
   answered: boolean;
-  /** Time of that, in ms since 1970. */
+  /** Time when `answered` became true, in ms since 1970. */
   answeredAt?: number;
   /** True if the connection closed before the response was sent. */
   broken?: boolean;
@@ -119,18 +119,18 @@ export interface StruckRequest {
   fileName?: string | undefined;
 }
 
-/** Faults, throttling and log of one service. Has no effect outside test mode. */
+/** Faults, throttling and log of one service. Outside test mode, nothing is logged, and setting a fault or a limit throws. */
 export interface Faults {
   readonly enabled: boolean;
   /** Adds a fault. Returns a function that removes it. Throws if the fault is not valid. */
   add(fault: Fault): () => void;
   clear(): void;
-  /** Calls `choose` for every request and merges the fault that it returns. `clear` removes it. */
+  /** Sets a function that is called for every request. Its fault is merged with the others. `clear` removes the function. */
   choose(choose: (request: StruckRequest) => Partial<Fault> | undefined): void;
-  /** Sets the network throttling. `shape({})` removes it. */
+  /** Sets the network throttling. `shape({})` removes all limits. */
   shape(network: NetworkShape): void;
   readonly network: Readonly<NetworkShape>;
-  /** True if a fault is set for this operation. The body must be read then, to match the fault. */
+  /** True if a fault is set for this operation. */
   isWaiting(operation: Operation): boolean;
   /** Returns the merged faults for this request, and counts their uses. */
   strike(request: StruckRequest): Partial<Fault>;
@@ -139,7 +139,7 @@ export interface Faults {
   /** The requests since the start or the last `clearLog`, oldest first. */
   readonly log: LogEntry[];
   clearLog(): void;
-  /** Adds an entry. `authorization` is the header of the request; the entry has only its number (`bearerNumber`). */
+  /** Adds an entry to the log. `authorization` is the request header, of which the entry only gets `bearerNumber`. */
   record(entry: LogEntry, authorization?: string): void;
 }
 

@@ -1,4 +1,4 @@
-// Validates file names. They are only stored as text, never used as paths on disk.
+// Validates file names. File names are stored as text only, never used as paths on disk.
 import { Refusal } from './refusal.ts';
 
 const MAX_BYTES = 255;

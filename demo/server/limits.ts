@@ -51,7 +51,7 @@ export function createLimit({ requests, windowMs }: RateLimit, clock: Clock): Li
   };
 }
 
-// The library reads the system clock, which tests cannot shift; this shifts the end of its windows instead.
+// The library uses the system clock, which tests cannot shift. Instead, `shifted` moves the ends of the library's time windows.
 function shifted(from: RateLimiterMemory, to: RateLimiterMemory, byMs: number): RateLimiterMemory {
   const dump = from.dump();
   for (const record of dump.storage) if (record.expiresAt !== null) record.expiresAt -= byMs;
@@ -62,8 +62,9 @@ function shifted(from: RateLimiterMemory, to: RateLimiterMemory, byMs: number): 
 export type ReadClient = (remoteAddress: string | undefined, forwardedFor: string | undefined) => string;
 
 /**
- * Returns a function that finds the client's IP address: the last one in `X-Forwarded-For` that is not a trusted proxy. An entry
- * of `trustedProxies` is an address or a network such as `10.0.0.0/8`; throws if it is neither.
+ * Returns a function that finds the client's IP address. For requests of a trusted proxy, that is the last address in
+ * `X-Forwarded-For` that is not a trusted proxy; otherwise it is the remote address. Throws if an entry of `trustedProxies` is
+ * neither an IP address nor a network such as `10.0.0.0/8`.
  */
 export function createReadClient(trustedProxies: readonly string[]): ReadClient {
   const trusted = new BlockList();
@@ -93,7 +94,7 @@ function plainAddress(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
-// A single IPv6 client usually has a whole /64 network, so its addresses share one counter.
+// An IPv6 client usually has a whole /64 network, so all addresses of a /64 network share one counter.
 function groupOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail] = address.replace(/%.*$/, '').toLowerCase().split('::');

@@ -5,7 +5,7 @@
 export interface Locks {
   /** Runs `work`, possibly concurrently with other shared work for this key. */
   shared<T>(key: string, work: () => Promise<T>): Promise<T>;
-  /** Runs `work` after all earlier work for this key; later work waits for it. */
+  /** Runs `work` alone: after all earlier work for this key, and before all later work. */
   exclusive<T>(key: string, work: () => Promise<T>): Promise<T>;
 }
 

@@ -1,4 +1,4 @@
-// Converts the outcome of a sign-in request to a response. Also has invalid responses for tests.
+// Converts the outcome of a sign-in request to a response, and creates invalid responses for tests.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ChallengeDetails, Outcome } from './challenge.ts';
 import type { Method } from './seed.ts';
@@ -39,7 +39,7 @@ export function describeOutcome(outcome: Outcome): [LoginAnswer, ContentfulStatu
   }
 }
 
-/** The response to wrong credentials. Unknown users get the same one. */
+/** Response to wrong credentials, whether the user exists or not. */
 export const refusedAnswer: LoginAnswer = {
   status: 'denied',
   error: 'invalid_credentials',
@@ -47,7 +47,7 @@ export const refusedAnswer: LoginAnswer = {
   ...nothingMore,
 };
 
-/** Returns an invalid response of the `broken` provider, chosen by the part of the email address before the `@`. */
+/** Returns an invalid response of the identity provider `broken`. The email address, up to the `@`, selects the response. */
 export function brokenAnswer(email: string): { body: string; type: string; status: ContentfulStatusCode } {
   const json = (body: object): { body: string; type: string; status: 200 } => ({
     body: JSON.stringify(body),

@@ -1,4 +1,4 @@
-// The sign-in page with the widget's form, if the service has its script, and with plain forms for browsers without JavaScript.
+// The sign-in page with the widget's form, and with a plain form for browsers without JavaScript.
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Env, Parts } from './parts.ts';
@@ -11,7 +11,7 @@ const ownScript = `document.addEventListener('signed-in', () => {
 });
 `;
 
-/** Returns the page. Its plain form is sent to `action`. */
+/** Returns the sign-in page. Browsers without JavaScript send its plain form to `action`. */
 export function loginPage(baseUrl: string, idp: string, action: string): ReturnType<typeof html> {
   const content = html`<h1>Reference service</h1>
     <p>Sign in to continue your upload</p>
@@ -22,7 +22,7 @@ export function loginPage(baseUrl: string, idp: string, action: string): ReturnT
   return page('Sign in', content);
 }
 
-/** The headers of the plain page, changed to allow scripts and requests to the service. */
+/** Returns the headers of the plain page, with a policy that also allows scripts and requests to the service. */
 export function loginPageHeaders(formAction: string): Record<string, string> {
   const headers = pageHeaders(formAction);
   const more =

@@ -58,7 +58,7 @@ if (values.help) {
   process.on('SIGTERM', onSignal);
 }
 
-// Tries the next ports if the default ones are in use. Does not replace ports from the command line.
+// Starts the service on the default ports, or on the next free ones. Ports of the command line are never replaced.
 async function startOnFreePorts(): Promise<Service> {
   const options: ServiceOptions = {
     dataDir: values.data,

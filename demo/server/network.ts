@@ -22,16 +22,16 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 export interface Network {
-  /** Passes the bytes on at the configured rate. */
+  /** Yields the bytes at the configured rate. */
   throttle(bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array>;
   /** Waits for the configured latency. */
   latency(signal: AbortSignal): Promise<void>;
 }
 
-// Timers are inaccurate for shorter waits.
+// Waits of up to this time are skipped, because timers are too inaccurate for them.
 const GRAIN_MS = 4;
 
-/** Creates the simulated network. Changes of the settings in `faults` apply immediately. */
+/** Creates the simulated network, with the latency and the rates of `faults.network`. */
 export function createNetwork(faults: Faults): Network {
   let sharedFreeAt = 0;
 

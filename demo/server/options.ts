@@ -1,6 +1,6 @@
-// The options of the service and their production defaults. main.ts and tests set them.
+// Options of the service, and their defaults for production. main.ts and tests set the options.
 
-/** The hash function for chunks. The interface has no field for it, so each service uses one only. */
+/** Hash function for chunks. Requests do not name the hash function, so a service uses only one. */
 export type HashName = 'sha-256' | 'blake3';
 
 export interface RateLimit {
@@ -14,11 +14,11 @@ export interface ServiceOptions {
   dataDir: string;
   /** Exact origins of pages that may use the service, such as `http://127.0.0.1:5173`. */
   appOrigins: string[];
-  /** 0, the default for all ports, chooses a free port. */
+  /** Port of the service. 0 chooses a free port, and is the default for all three ports. */
   servicePort?: number;
   storagePort?: number;
   idpPort?: number;
-  /** Host name in URLs: `127.0.0.1` (default) or `localhost`. The service only listens on loopback. */
+  /** Host name in URLs: `127.0.0.1` (default) or `localhost`. In both cases, the service listens on loopback only. */
   host?: string;
   /**
    * Public origins of the three servers behind a reverse proxy. They replace `http://<host>:<port>` in all URLs. With `https`,
@@ -29,7 +29,7 @@ export interface ServiceOptions {
   trustedProxies?: string[];
   /** Exact URLs of callback pages. Defaults to `/secure-uploader-callback.html` on each app origin. */
   redirectUris?: string[];
-  /** `src/login.ts`, bundled. Without it, the sign-in page uses plain forms. */
+  /** Bundle of `src/login.ts`. Without a bundle, the sign-in page uses plain forms. */
   loginScript?: string;
   /** Enables fault injection, the request log and `/_test/*`. Not for production. */
   test?: boolean;
@@ -38,12 +38,12 @@ export interface ServiceOptions {
   hash?: HashName;
   tokenLifetimeMs?: number;
   codeLifetimeMs?: number;
-  /** How long a browser stays signed in. */
+  /** Time that a browser stays signed in. */
   loginLifetimeMs?: number;
   urlLifetimeMs?: number;
-  /** Lifetime of an upload session after its last `chunks` request. */
+  /** Lifetime of an upload session, starting when it is opened. Requests do not extend it. */
   uploadSessionLifetimeMs?: number;
-  /** Whether presigned URLs have an `Expires` parameter and their entries an `expires_at` field. */
+  /** True if presigned URLs have the parameter `Expires`, and their entries the field `expires_at`. */
   urlTellsExpiry?: boolean;
   maxChunkBytes?: number;
   maxFileBytes?: number;
@@ -52,15 +52,15 @@ export interface ServiceOptions {
   /** Limit for the open upload sessions of a user. Defaults to 10,000. */
   maxOpenSessions?: number;
   maxHashesPerBatch?: number;
-  /** Rate limit of `POST /auth/token` per client address and app origin. The limits of other sign-in calls are multiples of it. */
+  /** Rate limit of `POST /auth/token` per IP address and app origin. Other sign-in calls have a multiple of this limit. */
   rateLimit?: RateLimit;
   /** Limit for codes and push requests per user, over all methods and sign-ins. Defaults to 5 in 10 minutes. */
   messageLimit?: RateLimit;
-  /** `same-site` (`Lax`) or `cross-site` (`None; Secure; Partitioned`). */
+  /** Attributes of the session cookie: `same-site` (`Lax`) or `cross-site` (`None; Secure; Partitioned`). */
   cookie?: 'same-site' | 'cross-site';
   /** Also sets the partitioned session cookie in the token response. */
   replant?: boolean;
-  /** Whether chunks and state are flushed to disk before the response. Turn it off only in benchmarks. */
+  /** True (default) if chunks and state are flushed to disk before the response. False is for benchmarks only. */
   fsync?: boolean;
   accessControlMaxAgeS?: number;
 }
@@ -73,7 +73,7 @@ export type Settings = Required<Omit<ServiceOptions, 'redirectUris' | 'loginScri
 
 const MINUTE = 60_000;
 
-/** Adds the defaults. Throws if a setting is not valid. */
+/** Returns the settings: `options` with the defaults. Throws if an option is not valid. */
 export function fillOptions(options: ServiceOptions): Settings {
   const test = options.test ?? false;
   const hash = options.hash ?? 'sha-256';
@@ -114,13 +114,13 @@ export function fillOptions(options: ServiceOptions): Settings {
   };
 }
 
-// The setting must be in the form that browsers send, because URLs are compared as strings.
+// Redirect URLs are compared as strings, so `value` must be spelled exactly as browsers send the URL.
 function readAddress(value: string): string {
   if (new URL(value).href !== value) throw new Error(`not a full address: ${value}`);
   return value;
 }
 
-/** Returns `value` if it is an origin, and throws otherwise. `*` and `null` are not origins. */
+/** Returns the origin without a trailing slash. Throws if `value` is not an origin, such as `*` or `null`. */
 export function readOrigin(value: string): string {
   const url = new URL(value);
   if (url.origin === 'null' || (url.origin !== value && `${url.origin}/` !== value)) {

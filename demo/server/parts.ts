@@ -1,4 +1,5 @@
-// Types of the table rows, and of the objects that all routes share (`Parts`), which server.ts creates.
+// Types of the table rows, and of the objects that all routes share (`Parts`), which server.ts creates. In the descriptions of
+// rows, "the key" is the key of the row in its table.
 import type { HttpBindings } from '@hono/node-server';
 import type { Clock } from './clock.ts';
 import type { Fault, Faults, LogEntry } from './faults.ts';
@@ -15,47 +16,47 @@ import type { Usage } from './usage.ts';
 /** A signed-in browser. The key is the fingerprint of its cookie. */
 export interface Login extends Row {
   userId: string;
-  /** Id of the login. Its codes and tokens have it too. */
+  /** Id of the login. All codes and tokens of the login have the same id. */
   deviceId: string;
-  /** The identity provider. */
+  /** Name of the identity provider. */
   idp: string;
   expiresAt: number;
 }
 
-/** An authorization code. Kept after its use, to detect a second use. The key is its fingerprint. */
+/** An authorization code. The row stays after the first use, to detect a second use. The key is the code's fingerprint. */
 export interface Code extends Row {
   userId: string;
   deviceId: string;
   idp: string;
   challenge: string;
   expiresAt: number;
-  /** Key of the token that was issued for it; empty if the verifier was wrong. */
+  /** Key of the token that was issued for the code. Empty if the first use failed; missing before that. */
   tokenKey?: string;
   replayed?: boolean;
 }
 
-/** A bearer token. The key is its fingerprint. */
+/** A bearer token. The key is the token's fingerprint. */
 export interface Token extends Row {
   userId: string;
-  /** Id of the login that it was issued for. */
+  /** Id of the login that the token was issued for. */
   deviceId: string | undefined;
   expiresAt: number;
 }
 
-/** An upload session. The key is its id. */
+/** An upload session. The key is `id`. */
 export interface UploadSession extends Row {
   id: string;
   userId: string;
   folderId: string;
   fileName: string;
   sizeBytes: number;
-  /** Id of the future file. */
+  /** Id of the file that the commit will create. */
   fileId: string;
   expiresAt: number;
   phase: 'open' | 'finished' | 'canceled';
 }
 
-/** A finished file. The key is its id. */
+/** A finished file. The key is `id`. */
 export interface StoredFile extends Row {
   id: string;
   userId: string;
@@ -71,7 +72,7 @@ export interface Name extends Row {
   fileId: string;
 }
 
-/** Failed sign-ins with one email address. */
+/** Failed sign-ins with one email address, or failed attempts at the second step of one user. */
 export interface Lockout extends Row {
   failures: number;
   lockedUntil: number;
@@ -80,7 +81,7 @@ export interface Lockout extends Row {
 /** A user's authentication factors. The key is the user's id. */
 export interface Factors extends Row {
   totpSecret: string;
-  /** Counter of the last accepted code, since each code is valid only once. */
+  /** Counter of the last accepted TOTP code. Only newer codes are accepted. */
   totpCounter: number;
   recoveryCodes: string[];
   passkeys: Passkey[];
@@ -89,14 +90,14 @@ export interface Factors extends Row {
 /** A registered passkey. */
 export interface Passkey {
   id: string;
-  /** In COSE format, base64url. */
+  /** Public key in COSE format, base64url. */
   publicKey: string;
   counter: number;
 }
 
-/** A sign-in in its second step. The key is the fingerprint of its newest challenge token. */
+/** A sign-in in its second step. The key is the fingerprint of the newest challenge token. */
 export interface Challenge extends Row {
-  /** Does not change when the token does. */
+  /** Id of the sign-in, which stays the same when the challenge token changes. */
   id: string;
   userId: string;
   idp: string;
@@ -106,7 +107,7 @@ export interface Challenge extends Row {
   /** PKCE challenge (S256), if the client requested an authorization code. */
   codeChallenge?: string;
   method?: Method;
-  /** When the last code was sent, and its fingerprint, by method. */
+  /** For each method, the time of the last message, and the fingerprint of the code in that message. */
   sent?: Partial<Record<Method, { at: number; codeKey?: string }>>;
   /** WebAuthn challenge for a passkey. */
   passkeyChallenge?: string;
@@ -126,7 +127,7 @@ export interface Message extends Row {
   decision?: 'approved' | 'denied';
 }
 
-/** A sign-in in progress at `corp`. The key is a fingerprint (see corp.ts). */
+/** A sign-in in progress at `corp`. The key is the fingerprint of one of the secrets in corp.ts. */
 export interface Federation extends Row {
   /** The authorization request to continue with, or the key of the row that has it. */
   query: string;
@@ -160,13 +161,13 @@ export interface Parts {
   locks: Locks;
   usage: Usage;
   readClient: ReadClient;
-  /** The URLs end without a slash. */
+  /** Public origin of the service. None of the three URLs ends with a slash. */
   baseUrl: string;
   storageUrl: string;
   idpUrl: string;
 }
 
-/** Hono's type parameters for the routes. */
+/** Type parameters of Hono for the routes. */
 export interface Env {
   Bindings: HttpBindings;
   Variables: {

@@ -1,17 +1,17 @@
-// The devices of demo users, for tests: mail, authenticator and phone. In test mode only.
+// The devices of demo users (mail, authenticator and phone), for tests. Only in test mode.
 import { listMessages } from './demo-page.ts';
 import { createTestPasskey, currentTotp, factorsOf, type TestPasskey } from './factors.ts';
 import type { Parts } from './parts.ts';
 import { findNamed, type User } from './seed.ts';
 
-/** `user` is an id, an email address, or the part of it before the `@`. */
+/** The devices of all demo users. `user` is an id, an email address, or the part of the email address before the `@`. */
 export interface People {
   /** Resolves with a valid TOTP code. */
   totp(user: string): Promise<string>;
   recoveryCodes(user: string): Promise<string[]>;
-  /** Resolves with the code in the newest message, or undefined. */
+  /** Resolves with the code in the newest message, or with undefined if there is no message. */
   message(user: string, method: 'email' | 'sms'): Promise<string | undefined>;
-  /** Approves or denies the newest push request. Resolves with false if there is none. */
+  /** Approves or denies the newest open push request. Resolves with false if no push request is open. */
   answerPush(user: string, decision: 'approved' | 'denied'): Promise<boolean>;
   /** Registers a new passkey for a virtual authenticator. */
   addPasskey(user: string): Promise<TestPasskey>;

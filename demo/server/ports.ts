@@ -1,5 +1,5 @@
-// Shared by the three servers. They listen on loopback, accept only requests for their own host name, and keep running if a handler
-// fails.
+// Functions that the three servers share. The servers listen on loopback, accept only requests for their own host name, and keep
+// running if a handler fails.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -23,11 +23,11 @@ export function attach(server: Server, handler: Handler, publicUrl: string): voi
       request.socket.destroy();
     });
   });
-  // Longer than browsers keep idle connections. Otherwise the server could close one just as a browser reuses it.
+  // Browsers close idle connections earlier. With a shorter time, the server could close a connection just as a browser reuses it.
   server.keepAliveTimeout = 65_000;
 }
 
-/** Listens on a loopback port; 0 chooses a free one. Resolves with the port. */
+/** Listens on a loopback port, and resolves with its number. `port` 0 chooses a free port. */
 export function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);

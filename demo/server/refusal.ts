@@ -1,7 +1,7 @@
 // `Refusal`, an error that app.ts sends as a response, and functions that read and validate request bodies.
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
-/** An error with a response: status, code and message. `more` adds fields to its body, `headers` adds headers. */
+/** An error with the status, code and message of a response. `more` adds fields to the response body, `headers` adds headers. */
 export class Refusal extends Error {
   readonly status: ContentfulStatusCode;
   readonly code: string;
@@ -23,13 +23,13 @@ export class Refusal extends Error {
   }
 }
 
-/** True if the disk is full, which may be temporary. */
+/** True if `error` means that the disk or the disk quota is full, which may be temporary. */
 export function isDiskFull(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
-/** Reads the body as text. Throws a 413 refusal above `limitBytes`, and a 400 refusal if it is incomplete or not UTF-8. */
+/** Reads the body as text. Throws a 413 refusal above `limitBytes`, and a 400 refusal if the body is incomplete or not UTF-8. */
 export async function readText(request: Request, limitBytes: number): Promise<string> {
   const tooLarge = new Refusal(413, 'too_large', `the body is larger than ${limitBytes} bytes`);
   if (Number(request.headers.get('content-length') ?? 0) > limitBytes) throw tooLarge;
@@ -70,7 +70,7 @@ export async function readJson(request: Request, limitBytes: number): Promise<Re
   return value as Record<string, unknown>;
 }
 
-/** Returns a field. Throws a refusal if it is not a string of 1 to `maxLength` characters. */
+/** Returns a field of the body. Throws a 400 refusal if the field is not a string of 1 to `maxLength` characters. */
 export function readString(body: Record<string, unknown>, field: string, maxLength: number): string {
   const value = body[field];
   if (typeof value !== 'string' || value === '' || value.length > maxLength) {
@@ -79,7 +79,7 @@ export function readString(body: Record<string, unknown>, field: string, maxLeng
   return value;
 }
 
-/** Returns a field. Throws a refusal if it is not a list of strings. */
+/** Returns a field of the body. Throws a 400 refusal if the field is not a list of strings. */
 export function readStrings(body: Record<string, unknown>, field: string): string[] {
   const value = body[field];
   if (!Array.isArray(value) || !value.every((item): item is string => typeof item === 'string')) {

@@ -24,7 +24,7 @@ export function operationOf(method: string, path: string): Operation {
   return operations[`${method} ${path}`] ?? 'other';
 }
 
-/** Creates the log entry when a request arrives. */
+/** Creates the log entry of a request that has arrived at `at`. */
 export function startEntry(
   server: LogEntry['server'],
   at: number,
@@ -48,13 +48,13 @@ export function startEntry(
   };
 }
 
-/** Waits for the delay of a fault. Ends early if the connection closes. */
+/** Waits for the delay of a fault, or until the connection closes. */
 export async function hold({ delayMs = 0, waitFor }: Partial<Fault>, gone: AbortSignal): Promise<void> {
   await pause(delayMs, gone);
   if (waitFor !== undefined) await Promise.race([waitFor, untilAborted(gone)]);
 }
 
-/** Creates the middleware. It does not log or change requests to `/_test`. */
+/** Creates the middleware. Requests to `/_test` are neither logged nor changed. */
 export function requestGate(parts: Parts): MiddlewareHandler<Env> {
   const { faults, network, clock } = parts;
   return async (c, next) => {
@@ -123,7 +123,7 @@ export function makeUp(fault: Partial<Fault>): Response | undefined {
   });
 }
 
-/** Adds data from the passport and the body to the log entry. Faults are matched against it, and tests read it. */
+/** Adds data from the passport and the body to the log entry. Faults are matched against this data. */
 async function lookInto(c: Context<Env>, { seal }: Parts, entry: LogEntry): Promise<void> {
   const sealed = c.req.header('x-service-uploadsession');
   const passport = sealed ? await seal.openPassport(sealed) : undefined;
@@ -147,7 +147,7 @@ async function lookInto(c: Context<Env>, { seal }: Parts, entry: LogEntry): Prom
   }
 }
 
-/** Returns the response, closed or stalled halfway. */
+/** Returns the response with a body that is cut or stalled halfway. */
 async function interrupt(
   answer: Response,
   fault: Partial<Fault>,
@@ -168,7 +168,7 @@ async function interrupt(
       if (left === 0 && now.byteLength < piece.byteLength) {
         left = Infinity;
         if (fault.cut) {
-          // Gives the bytes time to leave the process before the connection closes.
+          // The bytes need time to leave the process before the connection closes.
           await pause(20, gone);
           return destroy();
         }

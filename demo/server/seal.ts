@@ -36,16 +36,16 @@ export interface Grant {
 /** Encryption and signing with the keys of one installation. */
 export interface Seal {
   sealPassport(passport: Passport): Promise<string>;
-  /** Decrypts a passport. Resolves with undefined if it was not made with these keys. Does not check the expiry. */
+  /** Decrypts a passport. Resolves with undefined if the passport was not made with these keys. Does not check the expiry. */
   openPassport(sealed: string): Promise<Passport | undefined>;
-  /** Signs session and hash. Deterministic: the same input gives the same receipt. */
+  /** Resolves with the receipt of a chunk. The same session and hash always give the same receipt. */
   signReceipt(sessionId: string, hash: string): Promise<string>;
   isReceipt(receipt: string, sessionId: string, hash: string): Promise<boolean>;
-  /** Creates the path and query of a presigned URL. `hideExpiry` uses a parameter other than `Expires`. */
+  /** Returns the path and query of a presigned URL. With `hideExpiry`, the parameter `Expires` has another name. */
   signUrl(grant: Grant, hideExpiry: boolean): string;
-  /** Verifies a presigned URL. Returns undefined if the signature is wrong. Does not check the expiry. */
+  /** Returns the content of a presigned URL, or undefined if the signature is wrong. Does not check the expiry. */
   readUrl(path: string, query: URLSearchParams): Grant | undefined;
-  /** Public keys to verify receipts with (RFC 7517). */
+  /** Resolves with the public keys that verify receipts (RFC 7517). */
   jwks(): Promise<{ keys: JWK[] }>;
 }
 
@@ -66,12 +66,12 @@ export function randomId(prefix: string): string {
   return `${prefix}_${randomBytes(15).toString('base64url')}`;
 }
 
-/** Hashes a secret. The state on disk has only fingerprints, so that it cannot be used to sign in. */
+/** Returns the hash of a secret. Tokens, codes and cookies are stored as fingerprints only, so that a stolen state is useless. */
 export function fingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }
 
-/** Compares strings in constant time. */
+/** True if the strings are equal. Takes the same time wherever the strings differ. */
 export function isSame(a: string, b: string): boolean {
   return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest());
 }

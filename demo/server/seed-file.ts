@@ -4,7 +4,7 @@ import { blake3 } from 'hash-wasm';
 import type { Parts } from './parts.ts';
 import { demoFile } from './seed.ts';
 
-/** Does nothing if the file exists. */
+/** Stores the demo file, unless it exists. */
 export async function plantDemoFile({ tables, storage, settings, clock }: Parts): Promise<void> {
   const { userId, folderId, name, text } = demoFile;
   const id = 'file_welcome';

@@ -3,12 +3,12 @@
 /** What a user may do in a folder. Writing includes reading. */
 export type Right = 'read' | 'write';
 
-/** A second step after the password. */
+/** A method of the second step after the password. */
 export type Method = 'totp' | 'email' | 'sms' | 'push' | 'passkey' | 'recovery';
 
 /** A demo user. */
 export interface User {
-  /** Also the name of the user's folder on disk: lowercase letters, digits, dashes. */
+  /** Id of the user, and name of the user's folder on disk: lowercase letters, digits, dashes. */
   id: string;
   email: string;
   name: string;
@@ -27,7 +27,7 @@ export interface Folder {
   /** The right of all users who are not in `except`. */
   everyone: Right | 'none';
   except: Record<string, Right | 'none'>;
-  /** What happens if a name is taken: both files are kept, or the second is refused. */
+  /** What happens if the folder has a file of the same name: both files are kept, or the new upload is refused. */
   conflict: 'keep-both' | 'fail';
   /** Size limit for a file in bytes. Defaults to the limit of the service. */
   maxFileBytes?: number;
@@ -130,7 +130,7 @@ export const demoFile = {
   text: 'Files that you upload are cut into chunks, each named by its hash.\n',
 };
 
-/** Finds a user by id, by email address, or by the part of the address before the `@`. */
+/** Finds a user by id, by email address, or by the part of the email address before the `@`. */
 export function findNamed(name: string): User | undefined {
   return users.find(({ id, email }) => id === name || email === name || id === `user-${name}`);
 }
@@ -141,7 +141,7 @@ export function findUser(email: string): User | undefined {
   return users.find((user) => user.email === wanted);
 }
 
-/** The user's right in the folder. */
+/** Returns the user's right in the folder. */
 export function rightOf(user: User, folder: Folder): Right | 'none' {
   return folder.except[user.id] ?? folder.everyone;
 }

@@ -49,11 +49,11 @@ export interface Service {
   seed: { users: readonly User[]; folders: readonly Folder[]; password: string };
   /** Adds an origin to `appOrigins`. */
   allowOrigin(origin: string): void;
-  /** Creates a bearer token for a user (id, email address, or the part before the `@`). Only with `test: true`. */
+  /** Creates a bearer token. `user` is an id, an email address, or the part before the `@`. Only with `test: true`. */
   createToken(user: string, lifetimeMs?: number): Promise<{ token: string; expires_at: string }>;
   /** Resolves with the finished files, newest last. */
   listFiles(folderId?: string): Promise<StoredFile[]>;
-  /** Reads a finished file directly, without a request. */
+  /** Yields the bytes of a finished file, without a request to the service. */
   readFile(fileId: string): AsyncIterable<Uint8Array>;
   /** Stops the servers and closes open connections. Keeps the data. */
   close(): Promise<void>;
@@ -65,7 +65,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const { dataDir, fsync, host, hash, publicUrls } = settings;
   const clock = createClock();
   const faults = createFaults(settings.test);
-  // The handlers need the ports, so start listening first.
+  // The handlers need the ports, so the servers listen before they have handlers.
   const serviceServer = createServer();
   const storageServer = createServer();
   const idpServer = createServer();
@@ -123,7 +123,7 @@ function handle(serviceServer: Server, storageServer: Server, idpServer: Server,
   attach(serviceServer, listener(createApp(parts)), parts.baseUrl);
   attach(idpServer, listener(createCorp(parts)), parts.idpUrl);
   attach(storageServer, createStorageHandler(parts), parts.storageUrl);
-  // No limit for the whole request: a chunk can take long on a slow connection. The socket timeout closes idle connections.
+  // A request may take any time, because connections can be slow. The socket timeout closes idle connections.
   storageServer.requestTimeout = 0;
   storageServer.timeout = 120_000;
 }

@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 
 type Html = ReturnType<typeof html>;
 
-/** Headers of the page: strict CSP, no framing, no referrer. */
+/** Returns the headers of the page: a strict CSP, no framing, no caching, no referrer to other origins. */
 export function pageHeaders(formAction: string): Record<string, string> {
   return {
     'content-security-policy': [
@@ -18,7 +18,7 @@ export function pageHeaders(formAction: string): Record<string, string> {
   };
 }
 
-/** The sign-in form, sent to `action`. */
+/** Returns the sign-in form, which browsers send to `action`. */
 export function signInForm(action: string, problem?: 'refused' | 'locked', email = ''): Html {
   const says = {
     refused: 'Incorrect email or password. Try again.',
@@ -37,7 +37,7 @@ export function signInForm(action: string, problem?: 'refused' | 'locked', email
       </form>`;
 }
 
-/** `at` is the name of the identity provider, or empty for the service itself. */
+/** Returns the sign-in page. `at` is the name of the identity provider, or empty for the service itself. */
 export function signInPage(action: string, at: string, problem?: 'refused' | 'locked', email = ''): Html {
   const sheet = at ? '/style.css' : '/authorize/style.css';
   const content = html`<h1>Sign in${at && ` at ${at}`}</h1>
@@ -46,7 +46,7 @@ export function signInPage(action: string, at: string, problem?: 'refused' | 'lo
   return page('Sign in', content, sheet);
 }
 
-/** The content of the page of the second step. */
+/** Data of the page of the second step. */
 export interface SecondStep {
   action: string;
   token: string;
@@ -65,7 +65,7 @@ const methodNames: Record<string, string> = {
   recovery: 'Recovery code',
 };
 
-/** The page of the second step: choose a method, enter a code, or approve on the phone. */
+/** Returns the page of the second step, to choose a method, enter a code, or approve on the phone. */
 export function secondStepPage(step: SecondStep): Html {
   const usable = step.methods.filter((method) => methodNames[method] !== undefined);
   const hidden = (action: string, method: string): Html =>
@@ -97,7 +97,7 @@ export function secondStepPage(step: SecondStep): Html {
   );
 }
 
-/** An error page. Never links to the redirect URL of the request, which may be malicious. */
+/** Returns an error page. It has no link to the request's redirect URL, because that URL may be malicious. */
 export function errorPage(message: string): Html {
   return page(
     'Sign-in is not possible',

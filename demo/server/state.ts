@@ -1,10 +1,10 @@
-// The state of the service: tables in memory, with a journal on disk. All functions are async, and atomic per row, so that a
-// database could replace this module.
+// The state of the service: tables in memory, with a journal on disk. A database could replace this module, because all functions
+// are async and each call changes at most one row.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A row is removed after its expiry (ms since 1970), if it has one. */
+/** A row of a table. It is removed some time after `keepUntil` (ms since 1970), if that is set. */
 export interface Row {
   keepUntil?: number;
 }
@@ -13,7 +13,7 @@ export interface Row {
 export interface Table<R extends Row> {
   get(key: string): Promise<R | undefined>;
   put(key: string, row: R): Promise<void>;
-  /** Removes the row and resolves with it. Of several concurrent callers, only one gets the row. */
+  /** Removes a row and resolves with the row. Of several concurrent callers, only one gets the row. */
   take(key: string): Promise<R | undefined>;
   /** Changes a row atomically. If `change` returns undefined, the row stays unchanged. Resolves with the resulting row. */
   update(key: string, change: (row: R | undefined) => R | undefined): Promise<R | undefined>;
@@ -32,7 +32,7 @@ export interface StateOptions {
 }
 
 const SWEEP_EVERY_WRITES = 2000;
-// The journal is compacted if it is larger than this and has doubled since the last time.
+// A journal of at most this size is never compacted. A larger one is compacted when its size has doubled since the last compaction.
 const COMPACT_BYTES = 8 * 1024 * 1024;
 
 /** Opens the state in `dataDir` and compacts its journal. */
@@ -90,7 +90,7 @@ export async function openState({ dataDir, now, fsync }: StateOptions): Promise<
 
 type Tables = Map<string, Map<string, string>>;
 
-// Starts with the line break, so that an incomplete line (disk full, process killed) does not corrupt the next one.
+// Each line starts with its line break. After an incomplete line (disk full, process killed), the next line is still readable.
 function line(table: string, key: string, text: string | undefined): string {
   return `\n[${JSON.stringify(table)},${JSON.stringify(key)},${text ?? 'null'}]`;
 }
@@ -137,8 +137,9 @@ interface Journal {
 }
 
 /**
- * Appends lines in order, and combines lines that arrive during a write. `rewrite` replaces the journal with the current rows and
- * returns its size in bytes; it is called at the start, and whenever the journal is too large.
+ * Opens a journal that appends lines in order. Lines that arrive during a write are written together. `rewrite` replaces the
+ * journal with the current rows and returns the new size in bytes. `rewrite` is called at the start, and when the journal is too
+ * large.
  */
 async function openJournal(path: string, rewrite: () => number, fsync: boolean): Promise<Journal> {
   let sizeBytes = 0;

@@ -67,7 +67,7 @@ export function createStorageHandler(parts: Parts): StorageHandler {
   };
 }
 
-/** Parses the request target. Returns undefined for invalid ones such as `//` or `http://[`. */
+/** Parses the request target. Returns undefined for an invalid target, such as `//` or `http://[`. */
 function readTarget(target = '/'): URL | undefined {
   try {
     return new URL(target, 'http://storage.invalid');
@@ -120,7 +120,7 @@ async function decide(
   return answer;
 }
 
-/** Stores the chunk, within the limit of its session. */
+/** Stores the chunk, unless its session would exceed a limit. */
 async function store(
   { usage, storage }: Parts,
   grant: Grant,
@@ -238,7 +238,7 @@ async function write(
   response.writeHead(answer.status, headers);
   if (fault.cut === 'mid-answer') {
     response.write(answer.body || 'half an answer');
-    // Gives the bytes time to leave the process before the connection closes.
+    // The bytes need time to leave the process before the connection closes.
     await pause(20);
     throw new Broken();
   }

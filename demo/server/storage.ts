@@ -1,5 +1,5 @@
-// Stores chunks as `<data>/users/<user>/chunks/<hash>`. A chunk is hashed while it is written to a temporary file, which is then
-// flushed and renamed: an incomplete chunk is never visible. An object store could replace this module.
+// Stores chunks as `<data>/users/<user>/chunks/<hash>`. A chunk is hashed while it is written to a temporary file. That file is
+// then flushed and renamed, so an incomplete chunk is never visible. An object store could replace this module.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
@@ -11,11 +11,11 @@ import { isHash, randomId } from './seal.ts';
 /** Why a chunk was refused. */
 export type PutRefusal = 'too-large' | 'hash-mismatch' | 'no-room';
 
-/** All functions throw if `userId` or `hash` is not valid. */
+/** The stored chunks of all users. All functions throw if `userId` or `hash` is not valid. */
 export interface Storage {
   /**
-   * Stores a chunk, unless `bytes` throws. Safe to call concurrently for the same chunk. `accept` is called with the size of a new
-   * chunk just before it is stored; if it returns false, the chunk is refused.
+   * Stores a chunk, unless `bytes` throws. Concurrent calls for the same chunk are safe. `accept` is called with the size of a new
+   * chunk just before the chunk is stored. If `accept` returns false, the chunk is refused.
    */
   putChunk(
     userId: string,
@@ -67,7 +67,7 @@ export function openStorage(dataDir: string, hashName: HashName, fsync: boolean)
         if (taken.hash !== hash) return { refused: 'hash-mismatch' };
         if (fsync) await file.datasync();
         await file.close();
-        // Synchronous, so that concurrent uploads of one chunk count only once.
+        // No `await` before `storing.add`, so that only one of several concurrent uploads of a chunk calls `accept`.
         const isNew = !storing.has(path) && !existsSync(path);
         if (isNew && !accept(taken.sizeBytes)) return { refused: 'no-room' };
         storing.add(path);
@@ -141,7 +141,7 @@ async function writeAll(
   let sizeBytes = 0;
   let waiting: Uint8Array[] = [];
   let waitingBytes = 0;
-  // Receives and hashes the next bytes during a write.
+  // While a batch is written, the loop receives and hashes the next bytes.
   let writing: Promise<unknown> = Promise.resolve();
   const flush = async (): Promise<void> => {
     await writing;
@@ -172,7 +172,7 @@ async function writeFully(file: FileHandle, batch: Uint8Array[]): Promise<void> 
   const wanted = batch.reduce((sum, piece) => sum + piece.byteLength, 0);
   const { bytesWritten } = await file.writev(batch);
   if (bytesWritten === wanted) return;
-  // Short writes are rare (disk nearly full), so the copy does not affect performance.
+  // Incomplete writes are rare (disk nearly full), so copying the rest does not affect performance.
   const rest = Buffer.concat(batch).subarray(bytesWritten);
   for (let at = 0; at < rest.byteLength; ) at += (await file.write(rest, at)).bytesWritten;
 }

@@ -9,7 +9,7 @@ import { findNamed } from './seed.ts';
 
 const BODY_BYTES = 1024 * 1024;
 
-// Ten years: larger values could exceed the range of `Date`.
+// Ten years. Larger values could exceed the range of `Date`.
 const GREATEST_MS = 10 * 365 * 24 * 3600_000;
 
 function readMs(body: Record<string, unknown>, field: string): number | undefined {

@@ -1,5 +1,5 @@
-// The upload operations: open a session, presign chunks, commit, cancel. All check the bearer token; those on a session also check
-// that the passport belongs to the same user. storage-server.ts receives the bytes.
+// The upload operations: open a session, presign chunks, commit, cancel. All operations check the bearer token. Operations on a
+// session also check that the passport belongs to the token's user. storage-server.ts receives the bytes.
 import { type Context, Hono } from 'hono';
 import { requireUser } from './accounts.ts';
 import { checkCommit, checkReceipts, commitFile } from './commit.ts';
@@ -72,7 +72,7 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const hashes = readHashes(body, MAX_CHUNKS);
     const receipts = readStrings(body, 'receipts');
     await checkReceipts(parts, session, hashes, receipts);
-    // Other commits can run concurrently, but `sweepChunks` for this user cannot.
+    // With the shared lock, other commits of this user can run at the same time, but `sweepChunks` cannot.
     const file = await parts.locks.shared(user.id, async () => {
       const current = await requireCurrent(parts, session.id);
       if (current.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
@@ -141,7 +141,7 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
   return app;
 }
 
-// Throws a refusal if the session exceeds a limit of its user.
+// Reserves the bytes of a new session. Throws a refusal if the session exceeds a limit of its user.
 function claim({ usage }: Parts, session: UploadSession): void {
   const claimed = usage.open(session);
   if (claimed === 'no-room')
@@ -153,8 +153,8 @@ function claim({ usage }: Parts, session: UploadSession): void {
 }
 
 /**
- * Removes the user's chunks that are in no finished file. Does nothing while the user has an open upload, which may need them. Call
- * it with the user's exclusive lock.
+ * Removes the user's chunks that are in no finished file. Does nothing while the user has an open upload, which may need such
+ * chunks. The caller must hold the user's exclusive lock, except before the first request.
  */
 export async function sweepChunks({ tables, storage, clock, usage }: Parts, userId: string): Promise<void> {
   const isOpen = (row: UploadSession): boolean =>
@@ -182,7 +182,7 @@ async function requireSession(
   return { user, session };
 }
 
-/** Resolves with the session. Throws a 404 refusal if it does not exist, and a 410 refusal if it has expired. */
+/** Resolves with the session. Throws a 404 refusal if the session does not exist, and a 410 refusal if it has expired. */
 async function requireCurrent({ tables, clock }: Parts, id: string): Promise<UploadSession> {
   const session = await tables.sessions.get(id);
   if (!session) throw new Refusal(404, 'not_found', 'no such upload session');

@@ -1,29 +1,29 @@
-// Limits the bytes per user: open sessions with their chunks, finished files, and chunks that are in no file. The counters are in
-// memory and are restored from the tables at each start, without the chunks of open sessions.
+// Limits the bytes that a user and a session can store. The counters are in memory. Each start restores them from the tables,
+// except for the chunks that open sessions have stored.
 import type { UploadSession } from './parts.ts';
 
 /** Limits of one user. */
 export interface UsageLimits {
-  /** Limit for finished files, open sessions and chunks in no file, together. */
+  /** Limit for the sum of finished files, open sessions, and chunks of ended sessions that are in no file. */
   maxUserBytes: number;
   maxOpenSessions: number;
 }
 
 /** Counters of all users. */
 export interface Usage {
-  /** Reserves the size of a new session. Reserves nothing if the result is `no-room` or `too-many`. */
+  /** Reserves the size of a new session, if the result is `ok`. */
   open(session: UploadSession): 'ok' | 'no-room' | 'too-many';
-  /** Counts a session or file that existed at the start. */
+  /** Counts a session that existed at the start, if it is open. */
   restore(session: UploadSession): void;
   addFile(userId: string, sizeBytes: number): void;
-  /** Ends a session. After `finished`, its size counts as a file's. Safe to call twice. */
+  /** Ends a session. With `finished`, the size of the session is counted as a file. A second call has no effect. */
   close(sessionId: string, userId: string, how: 'finished' | 'canceled'): void;
-  /** Called before a chunk is received. After `ok`, call `endChunk` too. */
+  /** Decides whether a session may send a chunk now. After `ok`, the caller must call `endChunk` at the end. */
   beginChunk(sessionId: string, userId: string, bytes: number): 'ok' | 'too-much' | 'busy' | 'closed';
-  /** Counts a chunk just before it is stored. Returns false if the session is now over its limit. */
+  /** Counts a chunk just before it is stored. Returns false, and counts nothing, if the session has ended or has no room. */
   storeChunk(sessionId: string, userId: string, bytes: number): boolean;
   endChunk(sessionId: string, userId: string): void;
-  /** Called after all chunks that are in no file were removed. */
+  /** Stops counting the chunks that are in no file. Call it after they were removed. */
   swept(userId: string): void;
 }
 
@@ -36,17 +36,17 @@ interface Claim {
 }
 
 interface Account {
-  /** In the order in which they were opened, and so expire. */
+  /** Open sessions by id, in the order in which they expire. */
   open: Map<string, Claim>;
   openBytes: number;
   fileBytes: number;
   leftBytes: number;
 }
 
-// If a file changes during its upload, it is sent again in the same session. Twice the size allows that once.
+// A session may store twice the size of its file, because a file that changes during the upload is sent again in the same session.
 const RESEND_FACTOR = 2;
 const MAX_CHUNKS = 40_000;
-// Chunks that one session may send at once. More than clients use, because broken connections count until they time out.
+// Number of chunks that a session may send at once. Clients use fewer, but a broken connection counts until it times out.
 const MAX_UNDER_WAY = 64;
 
 function hasRoom({ storedBytes, sizeBytes, chunks }: Claim, bytes: number): boolean {
