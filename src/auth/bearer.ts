@@ -1,4 +1,4 @@
-// Reads tokens (even if the device's clock is wrong), holds the current token, and limits how often it is renewed.
+// Reads tokens, holds the current token, and limits how often the token is renewed.
 
 import type { AuthOptions } from '../core/auth-options.ts';
 import { record } from './post.ts';
@@ -9,9 +9,9 @@ export interface Bearer {
   readonly value: string;
   /** Time from reading the token to its expiry; at most 30 days. */
   readonly lifetimeMs: number;
-  /** True if there was no credible expiry. `lifetimeMs` is then a guess, and the token is usable until a 401. */
+  /** True if the token came without a credible expiry. `lifetimeMs` is then a guess, and the token is used until a 401. */
   readonly isAssumed: boolean;
-  /** Identifies the user of the token: the value of the field that `sameUserField` names. */
+  /** User of the token: the value of the field that `sameUserField` names. */
   readonly user?: string;
 }
 
@@ -22,7 +22,8 @@ const LONGEST_LIFETIME_MS = 30 * 24 * 3_600_000;
 const LATEST_MS = 8.64e15;
 
 /**
- * Converts any documented form of `expires_at` to epoch milliseconds. Returns `undefined` for anything else, such as nanoseconds.
+ * Returns the epoch milliseconds of an `expires_at`: a date (ISO 8601), epoch seconds or epoch milliseconds. Returns `undefined` if
+ * the value is unreadable or too large.
  */
 export function readExpiry(value: unknown): number | undefined {
   if (typeof value === 'number' || (typeof value === 'string' && /^\s*\d+(\.\d+)?\s*$/.test(value))) {
@@ -38,8 +39,8 @@ export function readExpiry(value: unknown): number | undefined {
 }
 
 /**
- * Reads a token that the page (as a string or an object) or the service gave. Returns `undefined` if there is none, or if it cannot
- * be sent in a header.
+ * Reads a token from the page (a string or an object) or from the service (an object). Returns `undefined` if there is no token, or
+ * if the token cannot be sent in a header.
  */
 export function readBearer(
   input: unknown,
@@ -99,7 +100,7 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
       drop();
       userOfToken = undefined;
     },
-    /** Returns false if the token belongs to another user than the previous one. If either user is unknown, returns true. */
+    /** Returns false if the token's user is not the user of the previous token. Returns true if either user is unknown. */
     fits: ({ user }: Bearer): boolean =>
       user === undefined || userOfToken === undefined || user === userOfToken,
     /** Marks the token as refused by the service, unless it has been replaced. */
@@ -117,12 +118,14 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
     isDue: (): boolean => !!bearer && (isRejected || ageMs() >= bearer.lifetimeMs - ownLeadMs),
     isRejected: () => isRejected,
     lifetimeMs: () => bearer?.lifetimeMs ?? assumedLifetimeMs,
-    /** When the token expires, ISO 8601; `undefined` if there is no token or its lifetime is a guess. */
+    /** Time of the token's expiry (ISO 8601); `undefined` if there is no token or its lifetime is a guess. */
     expiresAt: () => bearer && expiresAt,
   };
 }
 
-/** Limits renewals of the token: keeps them apart, and stops them if no call succeeds with the new tokens. */
+/**
+ * Limits renewals of the token: keeps a minimum time between renewals, and stops renewals if no call succeeds with the new tokens.
+ */
 export function createBrakes(times: AuthTimes) {
   let heldUntilMs = 0;
   /** Start times of the renewals since the last successful call. */
@@ -136,9 +139,9 @@ export function createBrakes(times: AuthTimes) {
     release(): void {
       fruitless = [];
     },
-    /** Delays the next renewal by `ms` after a failed one. By default, the delay doubles with each failure. */
+    /** Delays the next renewal by `ms` after a failed renewal. By default, the delay doubles with each failure. */
     hold(ms?: number): void {
-      // A renewal that gave no token does not show whether new tokens work.
+      // `fruitless` counts only renewals that returned a token; the failed renewal did not.
       fruitless.pop();
       lastMs = undefined;
       heldUntilMs = performance.now() + (ms ?? coolMs(undefined, failures, times));
@@ -151,7 +154,7 @@ export function createBrakes(times: AuthTimes) {
       lastMs = performance.now();
       fruitless.push(lastMs);
     },
-    /** Milliseconds until a renewal may start; `Infinity` if the user has to sign in instead. */
+    /** Returns the milliseconds until a renewal may start; `Infinity` if the user has to sign in instead. */
     waitMs(lifetimeMs: number): number {
       const { brakeMs, brakeCount, brakeWindowMs, coolCapMs } = times;
       const nowMs = performance.now();

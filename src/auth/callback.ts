@@ -1,5 +1,5 @@
-// The script of the callback page, to which the service redirects a window or frame. It passes the authorization response to the
-// page that started the request, and closes the window. It does not exchange the code, stores nothing, and has no imports.
+// Script of the callback page: sends the authorization response to the page that started the request. The script must not have
+// imports.
 
 const ANSWER = 'secure-uploader:answer';
 const ACK = 'secure-uploader:ack';
@@ -14,7 +14,9 @@ const params = (fragment.has('state') ? fragment : new URLSearchParams(location.
 const state = new URLSearchParams(params).get('state') ?? '';
 history.replaceState(null, '', location.pathname);
 
-/** The page to return to in redirect mode; `undefined` if no authorization request with this `state` and origin is stored. */
+/**
+ * Returns the page to return to in redirect mode; `undefined` if no authorization request with this `state` and origin is stored.
+ */
 function pageThatWasLeft(): URL | undefined {
   try {
     const stored: unknown = JSON.parse(sessionStorage.getItem(`secure-uploader:redirect:${state}`) ?? 'null');
@@ -40,7 +42,8 @@ function handOver(): void {
   setTimeout(showMessage, 1500);
 }
 
-// Redirect mode never uses a frame. In Firefox, if a frame reads `sessionStorage`, later writes by the page may be lost.
+// A frame skips `pageThatWasLeft`, because redirect mode uses no frames. In Firefox, if a frame reads `sessionStorage`, the page
+// may lose later writes.
 const left = state && window.parent === window ? pageThatWasLeft() : undefined;
 if (!state) showMessage();
 else if (left)

@@ -1,5 +1,5 @@
-// The rows of the sign-in table for the form: credentials, and the challenge that may follow. They never see what the user typed or
-// the challenge token.
+// Rows of the sign-in table for the form: sending credentials and answering a challenge. The rows contain no user input and no
+// challenge token.
 
 import type { AuthState } from '../core/types.ts';
 import { cool, enter, fail, failure, failWith, inert, silentOr, takeCode } from './machine.ts';
@@ -16,7 +16,7 @@ const begin = (model: AuthModel, challenge: Challenge, method: Method): Move =>
     ? enter(model, 'start', { challenge: { ...challenge, method } }, { type: 'start' })
     : enter(model, 'answer', { challenge: { ...challenge, method } });
 
-/** The service has created a session. If a token is needed, a hidden frame gets the code for it. */
+/** Handles a session that the service has just created. If a token is needed, silent sign-in requests its code. */
 const established: Row<'established'> = (model) => {
   const made = { challenge: undefined, sessionMade: true };
   if (model.isSessionEnough) return enter(model, 'signed-in', made);
@@ -29,7 +29,8 @@ const challenged: Row<'challenged'> = (model, { methods, method, hints }) => {
 };
 
 /**
- * Returns to the previous step after a failure. The request is not repeated automatically, since the service may have counted it.
+ * Returns rows that enter `state` after a failure. The request is not repeated, since the service may have counted the first
+ * attempt.
  */
 const backTo = (state: AuthState): StateRows => ({
   failed: (model, { error }) => enter(model, state, { error }),
@@ -86,7 +87,7 @@ export const challengeRows: Rows = {
   wait: {
     ...asked,
     ...answered,
-    // Keeps the generation, so the deadline of `wait` still applies.
+    // Does not use `enter`: the generation stays the same, so the deadline of `wait` still applies.
     pending: (model, { hints, isSlower }) => ({
       model: { ...model, challenge: withHints(model, hints), error: undefined },
       effects: [{ type: 'poll', isSlower }],

@@ -16,7 +16,10 @@ export interface ExchangeContext extends CallContext {
 
 const inFlight = new Map<string, Promise<Outcome>>();
 
-/** Never rejects. While a code is being exchanged, another call with the same code returns the same promise. */
+/**
+ * Exchanges the code of `grant` for a token. Never rejects. A second call with the same code during the exchange returns the same
+ * promise.
+ */
 export function redeem(grant: Grant, context: ExchangeContext): Promise<Outcome> {
   const running = inFlight.get(grant.code);
   if (running !== undefined) return running;
@@ -41,7 +44,7 @@ async function send({ code, verifier }: Grant, context: ExchangeContext): Promis
     const known = isRefused ? 'code-rejected' : status === 403 ? 'forbidden' : 'service-failed';
     return { type: 'failed', error: { code: known, status } };
   }
-  // `record` ignores strings: a page may give a token as a string, but a string from the service could be any text, such as HTML.
+  // `record` drops a response that is a string, because `readBearer` would accept the string as a token.
   const bearer = readBearer(record(body), context.assumedLifetimeMs, authOptions);
   return bearer ? { type: 'token', bearer } : { type: 'burnt', error: { code: 'token-malformed', status } };
 }

@@ -1,5 +1,4 @@
-// Runs the effects of the sign-in table, except those of the form, and sends each outcome to the table as an event. Makes no
-// decisions and keeps no token.
+// Runs the effects of the sign-in table, except those of the form (`form.ts`). Sends each outcome to the table as an event.
 
 import type { TokenInput } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
@@ -19,20 +18,20 @@ export interface FlowContext {
   readonly settings: Settings;
   readonly post: Post;
   readonly times: AuthTimes;
-  /** Identifies the session in stored authorization requests and in the lock that all tabs share. */
+  /** Name of the session in stored authorization requests, and in the lock that all tabs share. */
   readonly owner: string;
-  /** Returns the token that a listener of `auth-required` gave; `undefined` if none responded. */
+  /** Returns the token that a listener of `auth-required` provided; `undefined` if no listener responded. */
   readonly askPage: (reason: Reason) => Promise<TokenInput> | undefined;
-  /** Returns false if the token belongs to another user than the previous one. */
+  /** Returns false if the token's user is not the user of the previous token. */
   readonly fits: (bearer: Bearer) => boolean;
   /** Returns the number of failures in a row. */
   readonly coolings: () => number;
 }
 
-/** States of an authorization request, whose deadlines are in `round-effects.ts`. */
+/** States of an authorization request. `round-effects.ts` handles their deadlines. */
 const ROUNDS: ReadonlySet<AuthState> = new Set<AuthState>(['silent', 'popup', 'redirecting', 'exchange']);
 
-/** Deadlines of other states, if they differ from the timeout of a request (`requestMs`). */
+/** Names of the deadlines of other states. The deadline of a state that is not listed is `requestMs`. */
 const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   'asking-host': 'hostMs',
   choose: 'challengeMs',
@@ -54,7 +53,7 @@ export function createFlows(context: FlowContext) {
   let uri: string | undefined;
   const round: RoundContext = {
     ...context,
-    /** Read only once, so that all authorization requests use the same value. Throws `bad-config`. */
+    /** Returns the redirect URI. Reads it only once, so that all authorization requests use the same value. Throws `bad-config`. */
     redirectUri: () => {
       uri ??= readRedirectUri(settings);
       return uri;
@@ -85,8 +84,8 @@ export function createFlows(context: FlowContext) {
   }
 
   /**
-   * Accepts a token, unless it belongs to another user: then the next authorization request asks for a login. Throws
-   * `token-malformed`.
+   * Returns the event for a new token. For the token of another user, the event is `other-user`, and the next authorization request
+   * requires a login. Throws `token-malformed` if `bearer` is missing.
    */
   function arrived(type: 'host-token' | 'token', bearer: Bearer | undefined): FlowEvent {
     if (!bearer)
@@ -157,7 +156,7 @@ export function createFlows(context: FlowContext) {
       round.popup = opened;
       return true;
     },
-    /** Brings the open window to the front. Returns false if there is none. */
+    /** Brings the sign-in window to the front. Returns false if no window is open. */
     focusPopup(): boolean {
       if (!round.popup || round.popup.closed) return false;
       round.popup.focus();
@@ -167,13 +166,13 @@ export function createFlows(context: FlowContext) {
     leavePopup(): void {
       round.popup = undefined;
     },
-    /** Makes the next authorization request ask for what this `WWW-Authenticate` header demands. */
+    /** Adds the demands of this `WWW-Authenticate` header to the next authorization request. */
     demand(header: string): void {
       round.proof = header;
     },
     /**
-     * Reads the authorization response that the page was loaded with, if it belongs to this session, and removes it from the page's
-     * URL.
+     * Reads the authorization response in the page's URL, and removes the response from the URL. Returns `undefined` if the URL has
+     * no response for this session.
      */
     async takeReturn(): Promise<AuthEvent | undefined> {
       if (check()) return undefined;
@@ -193,7 +192,7 @@ export function createFlows(context: FlowContext) {
         if (signal.aborted) return;
         if (effect.type === 'ask-host') {
           const { message, cause } = error as Error;
-          // Prints only the name of the error that the page threw: its message may contain a token.
+          // The message of an error from the page may contain a token, so only the name of the error is printed.
           const name = cause instanceof Error ? ` (${cause.name})` : '';
           warnOnceHere(`The page did not provide a valid token: ${message}${name}.`);
         }

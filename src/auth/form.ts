@@ -20,7 +20,7 @@ import { coolMs, timesOf } from './times.ts';
 import { readAnswer, type Step } from './vocabulary.ts';
 
 export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
-  /** Creates an authorization request. The response to a login may contain its code. */
+  /** Creates an authorization request. The response to a login may contain the code for this request. */
   readonly begin: () => Promise<Transaction>;
   readonly model: () => AuthModel;
   /** Returns a signal that aborts when the current state ends. */
@@ -30,11 +30,11 @@ export interface FormHost extends Pick<CallContext, 'settings' | 'post'> {
 
 export interface LoginForm {
   readonly challenge: Challenge | undefined;
-  /** The `message` of the service's last response; only with `authOptions.showServerMessages`. */
+  /** Field `message` of the service's last response. Set only with `authOptions.showServerMessages`. */
   readonly said: string | undefined;
   /** Sends the credentials, by field name (by default `email` and `password`). */
   logIn(credentials: Readonly<Record<string, string>>, idpId?: string): void;
-  /** Sends a code without its spaces and dashes; a recovery code is only trimmed. */
+  /** Sends a code after removing spaces and dashes. A recovery code is only trimmed. */
   answer(code: string): void;
   /** Asks the browser for a passkey and sends the credential. Call it synchronously in the click handler. */
   usePasskey(): Promise<void>;
@@ -50,7 +50,7 @@ const STEPS = new Set(['login', 'start', 'answer', 'poll']);
 export function createLoginForm({ settings, post, begin, model, signal, dispatch }: FormHost): LoginForm {
   const { authOptions } = settings;
   const times = timesOf(settings);
-  /** What the user entered and was not sent yet. */
+  /** User input that has not been sent yet. */
   let entered: Readonly<Record<string, unknown>> = {};
   let token: string | undefined;
   let verifier: string | undefined;

@@ -18,7 +18,7 @@ export interface Grant {
   readonly code: string;
   readonly verifier: string;
   readonly via: 'silent' | 'popup' | 'redirect' | 'form';
-  /** True if a hidden frame can see the service's session that the code came from. */
+  /** True if a hidden frame can probably use the service's session from this sign-in. */
   readonly isSeen?: boolean;
 }
 
@@ -27,24 +27,24 @@ export interface Method {
   /** The service's name for the method; sent back unchanged. */
   readonly id: string;
   readonly family: 'passkey' | 'push' | 'totp' | 'email' | 'sms' | 'recovery' | 'code';
-  /** Texts from the service. */
+  /** `label` and `hint` are texts from the service. */
   readonly label?: string;
   readonly hint?: string;
-  /** True if the service must act first: send a code, ask a phone, create passkey options. */
+  /** True if the service must act before the user can answer: send a code, notify a phone, or create passkey options. */
   readonly needsStart: boolean;
 }
 
 export interface Hints {
-  /** The masked address that a code was sent to. */
+  /** Masked email address or phone number that a code was sent to. */
   readonly delivery?: string;
   readonly codeLength?: number;
   readonly codeKind?: 'numeric' | 'alphanumeric';
   readonly attemptsLeft?: number;
-  /** The number that the user chooses on the phone. */
+  /** Number that the user selects on the phone. */
   readonly number?: string;
-  /** When another code may be requested, epoch milliseconds. */
+  /** Time from which another code may be requested, epoch milliseconds. */
   readonly resendAtMs?: number;
-  /** When the challenge expires, epoch milliseconds. */
+  /** Time when the challenge expires, epoch milliseconds. */
   readonly expiresAtMs?: number;
   readonly pollMs?: number;
   /** WebAuthn request options as JSON. */
@@ -59,44 +59,44 @@ export interface Challenge extends Hints {
 
 export interface AuthModel {
   readonly state: AuthState;
-  /** Increases when a state is entered. Events from effects carry it, so that late ones can be dropped. */
+  /** Number that increases when a state is entered. Events from effects contain this number, so that late events can be dropped. */
   readonly generation: number;
   /** The step of a renewal that runs in the background while `state` is `signed-in`. */
   readonly renewing?: 'asking-host' | 'silent' | 'exchange' | undefined;
-  /** True if the token can be used for another call. Set before each event. */
+  /** True if the token can be used for another call. Updated before each event. */
   readonly isAlive: boolean;
-  /** Set before each event. */
+  /** True if the browser is offline. Updated before each event. */
   readonly isOffline: boolean;
-  /** Where the current token came from, and where the next one is requested: the page or the service. */
+  /** Source of the current token and of the next token: the page (`host`) or the service. */
   readonly source: 'host' | 'service';
   readonly reason: Reason;
   /** True if the browser and the settings allow sign-in in a hidden frame. */
   readonly mayTryFrames: boolean;
-  /** True if silent sign-in may work. False after a hidden frame did not see the session, until the next sign-in. */
+  /** True if silent sign-in may work. False after a hidden frame could not use the session, until the next sign-in. */
   readonly canSilent: boolean;
   readonly silentWorked: boolean;
-  /** True if the service has just created a session, which a hidden frame should see. */
+  /** True if the service has just created a session. A hidden frame should be able to use this session. */
   readonly sessionMade: boolean;
-  /** True on the service's own page, which needs no token. */
+  /** True on the service's own page, where sign-in ends with a session instead of a token. */
   readonly isSessionEnough: boolean;
   /**
-   * `now`: signed out while this page was open; no token is requested from the page until `allow()` or a sign-in. `before`: signed
-   * out earlier in this browser; only silent sign-in is prevented.
+   * Shows if the user has signed out. `now`: while this page was open; no token is requested from the page until `allow()` or a
+   * sign-in. `before`: earlier in this browser; only silent sign-in is prevented.
    */
   readonly signedOut: 'no' | 'now' | 'before';
   /** Number of failures in a row. */
   readonly coolings: number;
-  /** Sum of the delays after these failures. */
+  /** Sum of the delays after the failures that `coolings` counts, in milliseconds. */
   readonly cooledMs: number;
   readonly cooledFrom?: AuthState;
-  /** True if the code may be sent once more after the delay. */
+  /** True if the same authorization code may be sent once more after the delay. */
   readonly canResend?: boolean;
   readonly limits: { readonly coolCapMs: number; readonly resendMs: number };
   readonly error?: Failure | undefined;
   readonly challenge?: Challenge | undefined;
 }
 
-/** Events sent by effects. They may arrive after their state has ended. */
+/** Events sent by effects. An event may arrive after the state of its effect has ended. */
 export type FlowEvent = Readonly<
   | { type: 'deadline' | 'elapsed' | 'closed-reading' }
   | { type: 'host-token' | 'token'; bearer: Bearer }
@@ -107,9 +107,9 @@ export type FlowEvent = Readonly<
   /** The service may have used the code. `waitMs` is the delay before another code is requested. */
   | { type: 'burnt'; error: Failure; waitMs: number }
   | { type: 'rate-limited'; waitMs: number }
-  /** The service has created a session. If its response has a code, the event is `code` instead. */
+  /** The service has created a session, and the response has no code. (With a code, the event is `code`.) */
   | { type: 'established' }
-  /** `method` is present if there is only one, or if the service chose one. */
+  /** The service requires a challenge. `method` is present if there is only one method, or if the service chose a method. */
   | { type: 'challenged'; methods: readonly Method[]; method?: Method; hints: Hints }
   | { type: 'started'; hints: Hints }
   | { type: 'pending'; hints: Hints; isSlower: boolean }
@@ -123,7 +123,7 @@ export type FlowEvent = Readonly<
 export type AuthEvent =
   | (FlowEvent & { readonly generation: number })
   | Readonly<
-      /** A call needs a token. `isHosted`: it is requested from the page. */
+      /** A call needs a token. `isHosted`: the token is requested from the page. */
       | { type: 'need-token'; isHosted: boolean }
       /** `isBlocked`: the browser blocked the window. */
       | { type: 'sign-in'; via: 'popup' | 'redirect' | 'host' | 'form'; isBlocked?: boolean }
@@ -133,7 +133,7 @@ export type AuthEvent =
       | { type: 'allowed' }
       /** `onStep` or an effect threw. */
       | { type: 'fault' }
-      /** The token should be renewed. `isSpent`: too many renewals did not help, so the user has to sign in. */
+      /** The token should be renewed. `isSpent`: after too many renewals without a successful call, the user has to sign in. */
       | { type: 'renew-due'; reason: 'expired' | 'rejected'; isSpent: boolean }
       /** The page was loaded with the response to a stored authorization request. */
       | { type: 'returned'; grant: Grant }

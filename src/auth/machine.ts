@@ -58,7 +58,7 @@ export const failWith =
     prompt(model, failure(code));
 export const fail: Row<'failed' | 'refused' | 'unable'> = (model, { error }) => prompt(model, error);
 
-/** Tries silent sign-in if that may work, when the browser is online. Otherwise asks the user. */
+/** Starts silent sign-in if it may work, once the browser is online. Otherwise asks the user to sign in. */
 export function silentOr(model: AuthModel, error: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
   if (!model.canSilent) return prompt(model, error, { ...patch, sessionMade: false });
   if (!model.isOffline) return enter(model, 'silent', patch, { type: 'try-silent' });
@@ -66,7 +66,7 @@ export function silentOr(model: AuthModel, error: Failure | undefined, patch: Pa
   return enter(model, 'cooling', waiting, { type: 'cool', ms: 0 });
 }
 
-/** Waits before the next request. Asks the user instead if the delays in a row would exceed `coolCapMs`. */
+/** Waits before the next request. Asks the user to sign in instead if the sum of the delays would exceed `coolCapMs`. */
 function pause(model: AuthModel, error: Failure, waitMs: number, canResend = false): Move {
   const cooledMs = model.cooledMs + waitMs;
   const waiting = { ...error, retryAfterMs: waitMs };
@@ -93,7 +93,10 @@ const resume: Row<'elapsed'> = (model) => {
   return prompt(model, error);
 };
 
-/** The service may have used the code, so another one is requested: at once the first time, then after growing delays. */
+/**
+ * Requests another code, because the service may have used the current code. The first request has no delay; later requests use
+ * backoff.
+ */
 const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
   if (model.coolings === 0 || model.isOffline || !model.canSilent)
     return silentOr(model, error, { coolings: 1 });
@@ -125,7 +128,7 @@ export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
 const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
   const source = type === 'token' ? 'service' : 'host';
   const known = { ...RESET, source, reason: 'expired' } as const;
-  // The service has a session now. A hidden frame that does not see it has separate cookies.
+  // A token from the service means that the service has a session. A hidden frame without this session has separate cookies.
   return enter(model, 'signed-in', { ...known, sessionMade: source === 'service' }, { type: 'keep', bearer });
 };
 
@@ -137,8 +140,8 @@ const needToken: Row<'need-token'> = (model, { isHosted }) => {
 };
 
 /**
- * Asks the user to sign in. A missing session is not an error. But if a hidden frame does not see a session that must exist, the
- * browser keeps its cookies separate, and frames are not tried again. Other failures may be temporary.
+ * Asks the user to sign in after silent sign-in failed. A missing session is not an error. But if the session must exist, the
+ * browser keeps the cookies of frames separate, and silent sign-in is not tried again.
  */
 function silentFailed(model: AuthModel, error: Failure): Move {
   if (model.isOffline) return silentOr(model, error);
@@ -215,7 +218,7 @@ const ROWS: Rows = {
     'closed-reading': (model) => ({ model: { ...model, state: 'popup-lost' }, effects: [] }),
     deadline: failWith('popup-timeout'),
   },
-  // Keeps the generation and deadline of `popup`: a window that reads as closed may still respond.
+  // Keeps the generation and deadline of `popup`: a window may still respond although its `closed` property is true.
   'popup-lost': inWindow,
   redirecting: {
     failed: fail,
@@ -232,7 +235,7 @@ const ROWS: Rows = {
   },
   'signed-in': {
     'renew-due': renew,
-    // If the page supplies tokens, it is asked for another one instead, as after any 401.
+    // If the page supplies the tokens, the page is asked for another token, as after any 401.
     'step-up': (model) => (model.source === 'host' ? inert(model) : prompt({ ...model, reason: 'rejected' })),
   },
   cooling: { elapsed: resume, cancel },
@@ -254,8 +257,8 @@ const ALWAYS: StateRows = {
 };
 
 /**
- * Returns the next model and the effects to run. An event that the state does not handle, or whose generation is over, changes
- * nothing. `more` has the rows for the states of the form.
+ * Returns the next model and the effects to run. An event changes nothing if the state does not handle it, or if its generation has
+ * ended. `more` has the rows for the states of the form.
  */
 export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Move {
   const isLate = 'generation' in event;

@@ -12,7 +12,7 @@ export function watchWork({ workMs, checkMs }: AuthTimes, signal: AbortSignal, o
   let lastCallMs = Number.NEGATIVE_INFINITY;
   let isRunning = false;
 
-  /** Calls `onCheck` now, but only within `workMs` after the last `note()`. Returns whether it did. */
+  /** Calls `onCheck` if the last `note()` was less than `workMs` ago. Returns true if `onCheck` was called. */
   function check(): boolean {
     const isWorking = performance.now() - lastCallMs < workMs;
     if (isWorking) onCheck();
@@ -36,8 +36,8 @@ export function watchWork({ workMs, checkMs }: AuthTimes, signal: AbortSignal, o
 }
 
 /**
- * `onWake`: visibility changed, or the browser is online again. `onLeave`: the page is left, and not kept in the back/forward
- * cache. `onShownAgain`: the page returns from that cache.
+ * Calls the hooks until `signal` aborts. `onWake`: visibility changed, or the browser is online again. `onLeave`: the page is left,
+ * and not kept in the back/forward cache. `onShownAgain`: the page returns from the back/forward cache.
  */
 export function watchPage(
   signal: AbortSignal,
@@ -61,7 +61,7 @@ export const isInteractive = ({ auth }: Settings): boolean => auth !== 'none' &&
 export const isHosted = ({ auth, getToken }: Settings): boolean =>
   auth === 'token' || (auth === 'auto' && getToken !== undefined);
 
-/** How the user signs in if `signIn` is called without `via`. */
+/** Returns how the user signs in if `signIn` is called without `via`. */
 export function ownWay(settings: Settings, source: AuthModel['source']): EventOf<'sign-in'>['via'] {
   const { auth } = settings;
   if (isHosted(settings) || (auth === 'auto' && source === 'host')) return 'host';

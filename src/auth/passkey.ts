@@ -1,5 +1,5 @@
-// Asks the browser for a passkey. The request and the credential are JSON, which this module converts if the browser or a password
-// manager cannot.
+// Asks the browser for a passkey. Converts the JSON of the request and of the credential if the browser or a password manager
+// cannot.
 
 import { UploaderError } from '../core/errors.ts';
 import { record } from './post.ts';
@@ -19,8 +19,8 @@ const toText = (bytes: ArrayBuffer): string =>
     .replace(/=+$/, '');
 
 /**
- * Throws if `rpId` is neither the service's host nor a parent domain of it. Otherwise a service could request passkeys of the
- * embedding page.
+ * Converts the request. Throws if `rpId` is neither the service's host nor a parent domain of this host: a service must not request
+ * passkeys of the embedding page.
  */
 function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOptions {
   const given = record(json.publicKey ?? json);

@@ -25,14 +25,17 @@ export interface Transaction {
 const LONGEST_ANSWER = 8192;
 const LOGIN_NEEDED = /^(?:login|interaction|consent|account_selection)_required$/;
 
-/** Throws `bad-config` if the URL is neither https nor on loopback. */
+/** Returns the absolute URL for `path`. Throws `bad-config` if the URL is neither https nor on loopback. */
 function serviceUrl(settings: Settings, path: string): URL {
   const url = new URL(/^https?:\/\//i.test(path) ? path : `${settings.baseUrl}/${path.replace(/^\/+/, '')}`);
   if (url.protocol === 'https:' || isLoopback(url.hostname)) return url;
   throw new UploaderError('bad-config', 'authorize-path must use https');
 }
 
-/** Rejects with `insecure-context` if the page has no `crypto.subtle`, and with `bad-config` for an invalid `authorize-path`. */
+/**
+ * Creates an authorization request. Rejects with `insecure-context` if the page has no `crypto.subtle`, and with `bad-config` for
+ * an invalid `authorize-path`.
+ */
 export async function createTransaction(
   settings: Settings,
   redirectUri: string,
@@ -54,7 +57,7 @@ export async function createTransaction(
     response_mode: settings.responseMode,
     ...extra,
   };
-  // The page's parameters never replace those that keep the request secure.
+  // `own` comes last, so that the page's parameters cannot replace parameters such as `state`.
   const all = [...Object.entries(settings.authOptions.params ?? {}), ...Object.entries(own)]
     .filter(([, value]) => value !== undefined && value !== '')
     .map(([name, value]) => [name, String(value)] as const);
@@ -71,7 +74,8 @@ function authorizeUrl(settings: Settings, params: Readonly<Record<string, string
 }
 
 /**
- * True if these are the parameters of a response to the request with this `state`: each only once, and either a code or an error.
+ * Returns true if `params` is a response to the request with this `state`. No parameter may occur twice, and there must be either a
+ * code or an error.
  */
 export function isAnswer(params: unknown, state: string): params is string {
   if (typeof params !== 'string' || params.length > LONGEST_ANSWER) return false;
@@ -81,7 +85,7 @@ export function isAnswer(params: unknown, state: string): params is string {
   return isUnique && parsed.get('state') === state && parsed.has('code') !== parsed.has('error');
 }
 
-/** Returns the code from a response. Throws `UploaderError` if there is none, or if a check fails. */
+/** Returns the code of a response. Throws `UploaderError` if the response has no code, or if a check fails. */
 export function readAnswer(
   settings: Settings,
   params: string,
@@ -112,8 +116,8 @@ export function readAnswer(
 }
 
 /**
- * Prevents mix-up attacks (RFC 9207). If the setting `issuer` is set, `iss` must be equal to it. If not, `iss` may be missing, or
- * must have the origin of the service or of the sign-in page.
+ * Returns true if `iss` is acceptable. This prevents mix-up attacks (RFC 9207). If the setting `issuer` is set, `iss` must be equal
+ * to it. Otherwise, `iss` may be missing, or must have the origin of the service or of the sign-in page.
  */
 function isIssuer(iss: string | null, { issuer, baseUrl }: Settings, origin: string): boolean {
   if (issuer !== undefined) return iss === issuer;

@@ -4,7 +4,7 @@ import type { Settings } from '../core/config.ts';
 import { type ErrorCode, toUploaderError } from '../core/errors.ts';
 import type { Failure } from './machine-types.ts';
 
-/** Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) if no response could be read. */
+/** Sends a POST request. Rejects with `UploaderError` (`network`, `timeout`, `bad-response`) if no response could be read. */
 export type Post = (
   path: string,
   body: unknown,
@@ -28,7 +28,7 @@ export interface CallContext {
   readonly signal: AbortSignal;
 }
 
-/** By default, all operations but `token` use cookies even if the service has another origin. */
+/** Calls one operation. By default, all operations except `token` send cookies even to a service with another origin. */
 export function callService(
   name: 'token' | 'login' | 'challenge' | 'logout',
   body: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ export function callService(
   });
 }
 
-/** True if the service asks to retry later: it has not processed the request. */
+/** Returns true if the service asks to retry later. The service has then not processed the request. */
 export const isPause = ({ status, retryAfterMs }: PostAnswer): boolean =>
   status === 429 || (status === 503 && retryAfterMs !== undefined);
 

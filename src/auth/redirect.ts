@@ -1,4 +1,4 @@
-// Redirect mode: what is stored while the user is on the sign-in page, and how the response is taken from the page's URL.
+// Redirect mode: reads the response in the page's URL, and the stored authorization request that belongs to it.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -9,14 +9,14 @@ export const STORED = 'secure-uploader:redirect:';
 /** Prefix of the fragment in which the callback page returns the response. `callback.ts` has a copy. */
 const RETURN_MARK = '#secure-uploader-answer?';
 
-/** A response that was not checked yet, with what was stored for its authorization request. */
+/** An unchecked response, with the stored data of its authorization request. */
 export interface Returned {
   readonly params: string;
   readonly state: string;
   readonly stored: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the URL of the callback page. Throws `bad-config` if its origin is not the page's. */
+/** Returns the URL of the callback page. Throws `bad-config` if this URL does not have the page's origin. */
 export function readRedirectUri(settings: Settings): string {
   const url = new URL(settings.redirectUri ?? 'secure-uploader-callback.html', document.baseURI);
   if (url.origin !== location.origin) {
@@ -30,11 +30,11 @@ export function dropTransactions(): void {
     if (name.startsWith(STORED)) sessionStorage.removeItem(name);
 }
 
-/** The query parameters of a response. All others belong to the page and stay in its URL. */
+/** Query parameters of a response. Other query parameters belong to the page and stay in the URL. */
 const OF_ANSWER = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri', 'session_state'];
 
 /**
- * Returns the response that this page was loaded with, unless it is for another owner. Removes it from the page's URL, and its
+ * Returns the response in the page's URL, unless the response is for another owner. Removes the response from the URL, and its
  * authorization request from storage.
  */
 export function takeReturn(redirectUri: string, owner: string): Returned | undefined {
@@ -59,7 +59,10 @@ export function takeReturn(redirectUri: string, owner: string): Returned | undef
   return { params, state, stored };
 }
 
-/** The page's URL before the authorization request; for an unexpected response, the current URL without its parameters. */
+/**
+ * Returns the URL that the page had before the authorization request. If that is unknown, returns the current URL without the
+ * response.
+ */
 function addressWithout(isInFragment: boolean, returnTo: string): string {
   const url = new URL(location.href);
   const before = URL.canParse(returnTo) ? new URL(returnTo) : undefined;

@@ -14,12 +14,12 @@ import { dropTransactions, type Returned, STORED } from './redirect.ts';
 import { runPopup, trySilent } from './rounds.ts';
 import { hasSignedOut } from './sign-out.ts';
 
-/** What is kept between authorization requests. */
+/** State that is kept between authorization requests. */
 export interface RoundContext extends FlowContext {
   readonly redirectUri: () => string;
   readonly pauseMs: (retryAfterMs?: number) => number;
   readonly arrived: (type: 'token', bearer: Bearer) => FlowEvent;
-  /** What the next interactive authorization request asks for: `login`, or the demands of this `WWW-Authenticate` header. */
+  /** Demand of the next interactive authorization request: `login`, or a `WWW-Authenticate` header. Empty if there is no demand. */
   proof: string;
   idp: string | undefined;
   popup: Window | undefined;
@@ -30,14 +30,16 @@ export interface RoundContext extends FlowContext {
 
 const TIMES = { silent: 'silentMs', popup: 'popupMs', redirecting: 'redirectMs' } as const;
 
-/** Returns the parameters that ask for `proof`: `prompt=login`, or the demands of a 401 (RFC 9470). */
+/** Returns the request parameters for `proof`: `prompt=login`, or the demands of a 401 response (RFC 9470). */
 function paramsOf(proof: string): Record<string, string> {
   if (proof === 'login') return { prompt: proof };
   const named = proof.matchAll(/\b(acr_values|max_age)=(?:"([^"]{1,200})"|(\d{1,9}))/g);
   return Object.fromEntries([...named].map(([, name, quoted, bare]) => [name, quoted ?? bare]));
 }
 
-/** True if page and service are probably on the same site: a page does not have the list of public suffixes. */
+/**
+ * Returns true if page and service are probably on the same site. This is a guess, because a page has no list of public suffixes.
+ */
 export function isSameSite(
   baseUrl: string,
   page: Pick<Location, 'protocol' | 'hostname'> = location,
@@ -48,7 +50,10 @@ export function isSameSite(
   return protocol === page.protocol && site(hostname) === site(page.hostname);
 }
 
-/** Sets `isSeen`: a hidden frame usually cannot see the session of a window on another site, because its cookies are separate. */
+/**
+ * Sets `isSeen`. A hidden frame usually cannot use the session of a window on another site, because the browser keeps the cookies
+ * separate.
+ */
 const seen = (grant: Grant, { baseUrl, authOptions }: Settings): Grant => ({
   ...grant,
   isSeen: authOptions.silentAfterPopup === true || isSameSite(baseUrl),
@@ -65,8 +70,8 @@ export function begin({ settings, redirectUri, proof, idp }: RoundContext): Prom
 }
 
 /**
- * Resolves when the lock is held, after `longestMs`, or if locks are not available (as in a cross-site frame). Aborting `signal`
- * releases the lock.
+ * Requests a lock. Resolves when the lock is held, after `longestMs`, or if locks are not available (as in a cross-site frame).
+ * Aborting `signal` releases the lock.
  */
 const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
@@ -79,7 +84,10 @@ const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise
     sleep(longestMs, signal).then(resolve, resolve);
   });
 
-/** Waits until the browser is online, and for other tabs that are signing in. `unlock` of the flows releases the lock. */
+/**
+ * Waits until the browser is online, then for the lock, which only one tab at a time can hold. `unlock` in `flows.ts` releases the
+ * lock.
+ */
 async function turn(context: RoundContext, signal: AbortSignal): Promise<void> {
   await online(signal);
   context.lock ??= new AbortController();
@@ -110,8 +118,8 @@ async function leavePage(context: RoundContext, signal: AbortSignal): Promise<vo
 }
 
 /**
- * Returns the code from the response that the page was loaded with. Throws `state-mismatch` if this page did not request it
- * recently.
+ * Returns the code of the response in the page's URL. Throws `state-mismatch` if no recent authorization request belongs to the
+ * response.
  */
 export function readReturn({ params, state, stored }: Returned, { settings, times }: FlowContext): Grant {
   const { verifier, origin, createdAtMs } = stored;
@@ -143,7 +151,7 @@ async function waitForEnd(
   signal: AbortSignal,
 ): Promise<FlowEvent> {
   const { settings, times, redirectUri, pauseMs } = context;
-  // The time spent waiting for the network or for another tab does not count.
+  // The deadline starts after the wait for the network and for other tabs.
   if (of === 'silent' || of === 'exchange') await turn(context, signal);
   await sleep(times[TIMES[of as keyof typeof TIMES] ?? 'requestMs'], signal);
   if (of === 'exchange') return { type: 'burnt', error: { code: 'timeout' }, waitMs: pauseMs() };

@@ -8,7 +8,7 @@ import type { Grant } from './machine-types.ts';
 import { createTransaction, isAnswer, readAnswer, type Transaction } from './pkce.ts';
 import { record } from './post.ts';
 
-/** `callback.ts` has copies of these. */
+/** Types of the messages between this page and the callback page. `callback.ts` has copies. */
 const ANSWER = 'secure-uploader:answer';
 const ACK = 'secure-uploader:ack';
 
@@ -22,7 +22,7 @@ function listen(state: string, source: () => Window | null, signal: AbortSignal)
       const { type, version, params } = record(data);
       if (type !== ANSWER || version !== 1 || !isAnswer(params, state)) return false;
       resolve(params);
-      // The response may arrive on both routes; the callback page closes after either acknowledgment.
+      // The response may arrive by message and by channel. The callback page closes after either acknowledgment.
       channel?.postMessage(ack);
       return true;
     };
@@ -42,7 +42,7 @@ function listen(state: string, source: () => Window | null, signal: AbortSignal)
 
 export interface WindowOptions {
   readonly signal: AbortSignal;
-  /** Called once, `graceMs` after `popup.closed` became true. The window may still be open: with COOP, it also reads as closed. */
+  /** Called once, `graceMs` after `popup.closed` became true. With the header COOP, `closed` is true even if the window is open. */
   readonly onClosed: () => void;
   readonly pollMs: number;
   readonly graceMs: number;
@@ -80,7 +80,7 @@ export async function trySilent(
   const frame = document.createElement('iframe');
   frame.style.display = 'none';
   frame.setAttribute('aria-hidden', 'true');
-  // The framed page may respond, but not navigate the page around it.
+  // Lets the framed page send a response, but not navigate this page.
   frame.setAttribute('sandbox', 'allow-scripts allow-same-origin');
   const answer = listen(round.state, () => frame.contentWindow, signal);
   frame.src = round.url;

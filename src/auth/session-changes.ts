@@ -17,7 +17,7 @@ const ALONE: ReadonlySet<AuthState> = new Set<AuthState>([
 const describe = (error: Failure): NonNullable<AuthSnapshot['error']> =>
   Object.freeze({ ...error, retryable: canRetry(error.code) });
 
-/** Creates a snapshot of sign-in. Returns the previous one, `at`, if nothing in it has changed. */
+/** Creates a snapshot of sign-in. Returns the previous snapshot `at` if nothing has changed. */
 export function createSnapshot(
   { state, error }: AuthModel,
   mode: AuthMode,

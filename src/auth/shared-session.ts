@@ -1,5 +1,5 @@
 // The session that all uploaders with the same sign-in settings share. It passes events to the sign-in table, reports changes,
-// keeps the token, and runs calls with it. It does not depend on the wire format.
+// keeps the token, and runs calls with the token.
 
 import type { Change, TokenInput } from '../core/changes.ts';
 import { openChannel } from '../core/channel.ts';
@@ -39,10 +39,10 @@ export function createSharedSession(
   const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
   let form: LoginForm | undefined;
   let isBrakeTimed = false;
-  /** The token that a listener of `auth-required` gave, until it is used. */
+  /** Unused token from a listener of `auth-required`. */
   let offer: Promise<TokenInput> | undefined;
   let wasPageAsked = false;
-  /** True if the mark of a sign-out existed when the token was last kept or forgotten. */
+  /** Value of `hasSignedOut` when the token was last kept or forgotten. */
   let wasSignedOut = hasSignedOut(settings);
 
   const withToken = createWithToken(settings, {
@@ -92,13 +92,13 @@ export function createSharedSession(
     },
     onFault: (error, { type }) => {
       globalThis.reportError?.(error);
-      // A second `fault` would probably throw again, without end.
+      // Another `fault` would probably throw again, in an endless loop.
       return type === 'fault' ? undefined : { type: 'fault' };
     },
   });
   const dispatch = (event: AuthEvent): void => machine.dispatch(event);
 
-  /** Dispatches `auth-required`. Returns true if a listener responded. Any further `respondWith` throws. */
+  /** Dispatches `auth-required`. Returns true if a listener called `respondWith`. Later calls of `respondWith` throw. */
   function askPage(reason: Reason): boolean {
     offer = undefined;
     wasPageAsked = true;
@@ -140,7 +140,7 @@ export function createSharedSession(
     return obtain(signal);
   }
 
-  /** Starts the step that can give a token in the current state. */
+  /** Starts the step that gets a token in the current state. */
   function demand(): void {
     const { state, reason, signedOut } = machine.model;
     if (state === 'signed-in') renew();
@@ -181,7 +181,7 @@ export function createSharedSession(
 
   function onStep(before: AuthModel, model: AuthModel, event: AuthEvent, effects: readonly Effect[]): void {
     if (event.type === 'token') markSignedOut(settings, false);
-    // Update the token before listeners of the page run: if one throws, no token must be left behind.
+    // Updates the token before the page's listeners run, so that an error in a listener cannot leave an old token in use.
     for (const effect of effects) {
       if (effect.type === 'drop') keeper.drop();
       if (effect.type === 'keep') {

@@ -1,5 +1,4 @@
-// What is kept after a sign-out: for a few seconds, the token for the last calls; until the next sign-in, a mark that prevents
-// silent sign-in on all pages of this origin.
+// Handles a sign-out: makes the last calls with the token, and stores a mark that prevents silent sign-in until the next sign-in.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -11,7 +10,10 @@ import type { AuthDeps } from './session.ts';
 
 type OnSignOut = NonNullable<AuthDeps['onSignOut']>;
 
-/** Makes the last calls after a sign-out: those of the uploaders (at most `ms`), then the call to `logout-path` (at most `ms`). */
+/**
+ * Makes the last calls after a sign-out: first the calls of the uploaders (at most `ms`), then the call to `logout-path` (at most
+ * `ms`).
+ */
 export function createLastCalls(settings: Settings, post: Post, ms: number) {
   const callers = new Set<{ readonly call: OnSignOut | undefined }>();
   let calls: Promise<unknown> = Promise.resolve();
@@ -19,7 +21,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
 
   async function logOut(): Promise<void> {
     if (!settings.logoutPath) return;
-    // Not the session's signal: that aborts if the element is removed.
+    // The session's signal is not used, because it aborts if the element is removed.
     const context = { settings, post, signal: AbortSignal.timeout(ms) };
     const answer = await callService('logout', {}, context).catch(() => undefined);
     if (!answer || answer.status >= 400)
@@ -29,13 +31,13 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
   }
 
   return {
-    /** Adds a function that makes last calls. Returns a function that removes it. */
+    /** Adds `call`, which makes last calls. Returns a function that removes `call`. */
     add(call: OnSignOut | undefined): () => void {
       const own = { call };
       callers.add(own);
       return () => void callers.delete(own);
     },
-    /** Starts the last calls of all uploaders with `token`, and forgets it when they end or after `ms`. */
+    /** Starts the last calls of all uploaders with `token`. Forgets `token` when the calls end or after `ms`. */
     begin(token: string | undefined): void {
       let last = token;
       const stop = new AbortController();
@@ -71,7 +73,7 @@ const markOf = ({ baseUrl, clientId }: Service): string =>
 /** Marks that could not be stored, because the storage is blocked or full. They are lost when the page is closed. */
 const unstored = new Set<string>();
 
-/** True after a sign-out from this service in this browser, until the next sign-in. */
+/** Returns true after a sign-out from this service in this browser, until the next sign-in. */
 export function hasSignedOut(service: Service): boolean {
   const mark = markOf(service);
   try {

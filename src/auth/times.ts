@@ -5,11 +5,14 @@ import type { Settings } from '../core/config.ts';
 
 export { AUTH_TIMES, type AuthTimes };
 
-/** The delay before a retry: `retryAfterMs`, or exponential backoff with 20 % jitter, so that clients do not all retry at once. */
+/**
+ * Returns the delay before a retry: `retryAfterMs`, or exponential backoff with 20 % jitter, so that clients do not all retry at
+ * once.
+ */
 export const coolMs = (retryAfterMs: number | undefined, count: number, times: AuthTimes): number =>
   retryAfterMs ?? Math.min(times.coolMaxMs, times.coolBaseMs * 2 ** count) * (0.8 + Math.random() * 0.4);
 
-/** The defaults, overridden by valid values of `authOptions.times`. */
+/** Returns the default times, overridden by valid values of `authOptions.times`. */
 export function timesOf({ authOptions }: Settings): AuthTimes {
   const times: Record<string, number> = { ...AUTH_TIMES };
   for (const [name, value] of Object.entries(authOptions.times ?? {}))

@@ -1,5 +1,5 @@
-// Reads the responses to credentials and challenges. A word that is not in the tables never means success. If a service uses other
-// words, the page's adapter translates them.
+// Reads the responses to credentials and challenges. An unknown word in a response never means success. The page's adapter can
+// translate the words of another service.
 
 import type { ErrorCode } from '../core/errors.ts';
 import { readExpiry } from './bearer.ts';
@@ -100,7 +100,10 @@ export interface ReadOptions {
   readonly canUsePasskey: boolean;
 }
 
-/** Reads any response except those that `isPause` recognizes. If its words contradict each other, the stricter meaning counts. */
+/**
+ * Returns the event for a response that `isPause` does not recognize. If words of the response contradict each other, the stricter
+ * meaning counts.
+ */
 export function readAnswer(step: Step, status: number, body: unknown, how: ReadOptions): Reading {
   if (status >= 500) return { type: 'failed', error: { code: 'service-failed', status } };
   const answer = record(body);

@@ -1,4 +1,4 @@
-// Runs a call with the token, and decides what a 401 means: a newer token exists, the token must be renewed, or the call fails.
+// Runs a call with the token. After a 401, retries with a newer token, or has the token renewed.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -35,11 +35,11 @@ export function createWithToken(settings: Settings, hooks: TokenHooks): WithToke
             cause: error,
             status: 401,
           });
-        // A newer token arrived during the call: try that one.
+        // A newer token arrived during the call: retry with the newer token.
         if (keeper.value() !== undefined && keeper.value() !== token) continue;
         hasRenewed = true;
         keeper.reject(token);
-        // RFC 9470; works only if the page can read the header.
+        // Stronger authentication (RFC 9470). Works only if the page may read the header.
         const asked = String(record(error.cause).wwwAuthenticate);
         if (asked.includes('insufficient_user_authentication')) onStepUp(asked);
       }

@@ -2,7 +2,7 @@
 
 import { UploaderError } from './errors.ts';
 
-/** True for `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`. */
+/** Returns true for `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`. */
 export function isLoopback(hostname: string): boolean {
   return (
     hostname === 'localhost' ||
@@ -35,8 +35,8 @@ export function readBaseUrl(value: string | undefined): string {
 }
 
 /**
- * Parses a list of origins. Throws `bad-config` for an invalid entry: skipping it could leave an empty list, which allows all
- * origins.
+ * Parses a list of origins. Throws `bad-config` for an invalid entry. Without the error, the list could become empty, and an empty
+ * list allows all origins.
  */
 export function readOrigins(list: string | readonly string[] = []): readonly string[] {
   const entries = typeof list === 'string' ? list.split(/[\s,]+/) : list;

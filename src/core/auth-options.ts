@@ -9,7 +9,7 @@ export interface AdapterAnswer {
   readonly retryAfterMs?: number;
 }
 
-/** Replaces one request. `Body` is what would be sent by default. */
+/** Function that replaces one request. `body` is the body that would be sent by default. */
 export type AdapterCall<Body> = (body: Readonly<Body>, signal: AbortSignal) => Promise<AdapterAnswer>;
 
 /** The body of a request about a challenge. */
@@ -38,7 +38,7 @@ export interface AuthAdapter {
   readonly logout?: AdapterCall<object>;
 }
 
-/** A field of the form, in addition to the one for the account. */
+/** Field of the form, in addition to the field for the account. */
 export interface CredentialField {
   readonly name: string;
   readonly label?: string;
@@ -64,7 +64,7 @@ export interface AuthOptions {
    * this check. Defaults to `id`.
    */
   readonly sameUserField?: string;
-  /** Set this if a hidden frame can see the session of a sign-in window although the service is on another site. */
+  /** True if a hidden frame can use the session of a sign-in window even if the service is on another site. */
   readonly silentAfterPopup?: boolean;
   /** Sends `code_challenge` with the login, and exchanges a `code` in the response for a token. */
   readonly loginSendsChallenge?: boolean;
@@ -72,6 +72,6 @@ export interface AuthOptions {
   readonly showServerMessages?: boolean;
   /** Submits a code as soon as it is complete. */
   readonly autoSubmitCode?: boolean;
-  /** In milliseconds, except `brakeCount`. */
+  /** Deadlines and delays in milliseconds; `brakeCount` is a number of renewals. */
   readonly times?: Partial<AuthTimes>;
 }

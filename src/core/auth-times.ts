@@ -1,6 +1,6 @@
 // The deadlines and lifetimes of sign-in, with their defaults. Pages can change them in `authOptions.times`.
 
-/** In milliseconds, except `brakeCount`. */
+/** Default deadlines and delays in milliseconds; `brakeCount` is a number of renewals. */
 export const AUTH_TIMES = {
   /** Timeout of `getToken` and `auth-required`. */
   hostMs: 60_000,
@@ -8,7 +8,7 @@ export const AUTH_TIMES = {
   popupMs: 300_000,
   /** Interval at which the window is checked. */
   closedPollMs: 200,
-  /** How long to wait for a response after the window was closed. */
+  /** Time to wait for a response after the window was closed. */
   closedGraceMs: 1_500,
   /** Timeout for leaving the page in redirect mode. */
   redirectMs: 30_000,
@@ -24,26 +24,26 @@ export const AUTH_TIMES = {
   lastCallsMs: 5_000,
   /** Lifetime of a token without a credible expiry. */
   assumedLifetimeMs: 300_000,
-  /** A token is renewed at most this long before it expires. */
+  /** Longest time before its expiry at which a token is renewed. */
   leadMs: 60_000,
   /** Shortest time between two renewals. */
   brakeMs: 30_000,
-  /** After `brakeCount` renewals in this time without a successful call, the user has to sign in. */
+  /** Period for `brakeCount`: after so many renewals without a successful call, the user has to sign in. */
   brakeWindowMs: 300_000,
   brakeCount: 3,
   /** Interval at which the token is checked while it is in use. */
   checkMs: 15_000,
-  /** How long after the last call the token counts as in use. */
+  /** Time after the last call during which the token counts as in use. */
   workMs: 60_000,
-  /** Longest delay after which the same code is sent again. */
+  /** Longest delay after which the same authorization code is sent again. After a longer delay, a new code is requested. */
   resendMs: 30_000,
-  /** Longest sum of delays in a row; after that, the user has to sign in. */
+  /** Longest sum of consecutive delays. After that, the user has to sign in. */
   coolCapMs: 300_000,
-  /** First delay if the service names none. */
+  /** First delay if the service sends no `Retry-After`. */
   coolBaseMs: 2_000,
-  /** Longest delay if the service names none. */
+  /** Longest delay if the service sends no `Retry-After`. */
   coolMaxMs: 60_000,
 };
 
-/** In milliseconds, except `brakeCount`. */
+/** Deadlines and delays in milliseconds; `brakeCount` is a number of renewals. */
 export type AuthTimes = { readonly [K in keyof typeof AUTH_TIMES]: number };

@@ -1,11 +1,10 @@
-// Every change that the engine reports. The snapshot store turns changes into snapshots, and the element dispatches each as an
-// event with the same name and detail.
+// The changes that the engine reports. The element dispatches each change as an event with the same name and detail.
 
 import type { ErrorCode } from './errors.ts';
 import type { PauseReason, Phase } from './phases.ts';
 import type { AddedFile, AuthState, ErrorSnapshot, FileId, ProgressNumbers, Rejection } from './types.ts';
 
-/** Details of the changes, by name. They contain nothing secret. The comments describe the events, also in the reference. */
+/** Details of the changes, by name. Details contain no secrets. The reference uses these comments as descriptions of the events. */
 export interface ChangeMap {
   /** A file was added to the list. */
   'file-added': AddedFile;
@@ -77,7 +76,7 @@ export interface ChangeMap {
   /** A token is needed. Supply it with `respondWith(promise)`. */
   'auth-required': {
     readonly reason: 'first' | 'expired' | 'rejected';
-    /** Call it synchronously in the listener, with the token or a promise for it. */
+    /** Supplies the token, or a promise for the token. Call this function synchronously in the listener. */
     readonly respondWith: (token: Promise<TokenInput> | TokenInput) => void;
   };
   /** The service asks for another proof of identity. */
@@ -100,7 +99,7 @@ export type ProgressDetail = {
   readonly phase: Phase;
   readonly sizeBytes: number;
 } & ProgressNumbers & {
-    /** When the next attempt starts, epoch milliseconds; present while waiting for it. */
+    /** Time of the next attempt, epoch milliseconds. Present while the upload waits for this attempt. */
     readonly retryAt?: number;
     readonly warning?: ErrorCode;
   };
@@ -128,5 +127,5 @@ export type Change = { [K in ChangeName]: { readonly name: K; readonly detail: C
 
 export type Report = (change: Change) => void;
 
-/** A file before it is added; the parameter of `mayAdd`. */
+/** A file that is not in the list yet; the parameter of `mayAdd`. */
 export type Candidate = Omit<AddedFile, 'id' | 'parentId'>;

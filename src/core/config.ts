@@ -1,5 +1,4 @@
-// All settings, one row each: type, default, parser and scope. Attributes are strings, properties are values; both are parsed to
-// the same frozen `Settings`.
+// All settings, with type, default, parser and scope. Attributes and properties are parsed to the same frozen `Settings`.
 
 import { readBaseUrl, readOrigins } from './addresses.ts';
 import type { AuthOptions } from './auth-options.ts';
@@ -14,8 +13,8 @@ export { isLoopback } from './addresses.ts';
  */
 export interface Profile {
   /**
-   * Returns the value of `x-service-uploadsession` (U1). `header` is the header of that name in the response; `null` if not
-   * readable.
+   * Returns the value to send as `x-service-uploadsession` (U1). `header` is the response header of that name; `null` if the page
+   * cannot read the header.
    */
   sessionHeader?: (answer: { body: Readonly<Record<string, unknown>>; header: string | null }) => string;
   /** Returns the chunk size that the service chose, in bytes; `undefined` to use the setting `chunkSize` (U6a). */
@@ -24,7 +23,7 @@ export interface Profile {
   sessionFields?: (file: SessionFile) => Readonly<Record<string, unknown>>;
   /** Returns the key of a hash in `chunks` of the presign response (U2). */
   chunkKey?: (hash: string, position: number) => string;
-  /** What it means if the presign response has no entry for a hash (U3). */
+  /** Meaning of a hash without an entry in the presign response (U3). */
   missingChunk?: 'error' | 'stored';
   /** Returns true if an entry means that the service already has the chunk (U4). */
   storedChunk?: (entry: Readonly<Record<string, unknown>>) => boolean;
@@ -32,21 +31,22 @@ export interface Profile {
   hashEncoding?: 'hex' | 'base64' | 'base64url';
   /** Returns headers for the PUT, in addition to those of the entry (U7). */
   putHeaders?: (hash: string, entry: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
-  /** What statuses of the PUT mean, if that differs from the default (U7a). `stored`: the bytes are stored. */
+  /** Meanings of statuses of the PUT that differ from the default (U7a). `stored`: the bytes are stored. */
   putStatuses?: Readonly<Record<number, 'stored' | 'retry' | 'slow-down' | 'refused'>>;
   /** Returns the lifetime of an upload URL in seconds; `undefined` if it is unknown (U8). */
   urlLifetime?: (url: string, entry: Readonly<Record<string, unknown>>) => number | undefined;
-  /** How an empty file is handled (U13). */
+  /** Handling of an empty file (U13). */
   emptyFile?: 'session' | 'refuse';
-  /** What is sent as `file_name` (U17). */
+  /** Value that is sent as `file_name` (U17). */
   fileName?: 'name' | 'path';
   /**
-   * Returns true if the service is still completing the file, as with 202. The commit is then repeated until it is complete (U10a).
+   * Returns true if the service is still completing the file, as with 202. The commit is then repeated until the file is complete
+   * (U10a).
    */
   commitPending?: (answer: { status: number; body: unknown }) => boolean;
   /** Adds `sizes` (bytes, in the order of `hashes`) to the presign request (U19). */
   sendSizes?: boolean;
-  /** What statuses of the upload operations mean, if that differs from the default (U12). */
+  /** Meanings of statuses of the upload operations that differ from the default (U12). */
   statuses?: Readonly<
     Record<number, 'retry' | 'slow-down' | 'token' | 'forbidden' | 'gone' | 'refused' | 'too-large'>
   >;
@@ -58,10 +58,10 @@ export type GetToken = (
   signal: AbortSignal,
 ) => Promise<TokenInput> | TokenInput;
 
-/** A number with an optional unit: `B`, `MB` (powers of 1000), `MiB` or `M` (powers of 1024). */
+/** Pattern of a number with an optional unit: `B`, `MB` (powers of 1000), `MiB` or `M` (powers of 1024). */
 const SIZE = /^\s*(\d+(?:\.\d+)?)\s*(?:([kmgt])(i?b)?|b)?\s*$/;
 
-/** Parses `8MiB`, `8 MB`, `8388608` or a number to bytes; `undefined` if it is invalid or not positive. */
+/** Returns the bytes for `8MiB`, `8 MB`, `8388608` or a number; `undefined` if the value is invalid or not positive. */
 export function parseBytes(text: string | number): number | undefined {
   const [, number, prefix = '', unit] = SIZE.exec(String(text).toLowerCase()) ?? [];
   const bytes = Math.floor(Number(number) * (unit === 'b' ? 1000 : 1024) ** ' kmgt'.indexOf(prefix));
@@ -71,7 +71,10 @@ export function parseBytes(text: string | number): number | undefined {
 /** Reports a problem to the developer of the page. */
 export type Warn = (message: string) => void;
 
-/** Parses the value of a setting; `undefined` means unset. `warn` prepends the attribute and its value. */
+/**
+ * Parses the value of a setting; `value` is `undefined` if the setting is unset. `warn` adds the attribute and the value to the
+ * message.
+ */
 type Read<Input, Value> = (value: Input | undefined, warn: Warn) => Value;
 
 const unparsed =
@@ -79,13 +82,13 @@ const unparsed =
   (value) =>
     value ?? fallback;
 
-/** Text; an empty string means unset. */
+/** Returns a parser for text. An empty string means unset. */
 const text =
   <Default>(fallback: Default): Read<string, string | Default> =>
   (value) =>
     value || fallback;
 
-/** One of these words; the first is the default. */
+/** Returns a parser for one of `words`. The first word is the default. */
 const oneOf =
   <T extends string>(...words: readonly [T, ...T[]]): Read<T, T> =>
   (value, warn) => {
@@ -125,21 +128,23 @@ const acceptList: Read<string, string> = (value = '', warn) => {
 };
 
 /**
- * What a setting applies to: `upload` settings apply to one upload or to the list. Uploads whose `service` and `sign-in` settings
- * are equal share one service client. Clients whose `sign-in` settings are equal share one sign-in session.
+ * What a setting applies to. `upload`: one upload, or the list. `service`: the service client; uploads with equal `service` and
+ * `sign-in` settings share a client. `sign-in`: the session; clients with equal `sign-in` settings share a session.
  */
 type Scope = 'upload' | 'service' | 'sign-in';
 
-/** `as` is the name in `Settings` if it differs, such as a name with a unit. */
+/**
+ * Defines a setting. `as` is the name in `Settings` if the two names differ; for example, a name in `Settings` may end with a unit.
+ */
 const setting = <Input, Value, const Name extends string = never>(
   scope: Scope,
   read: Read<Input, Value>,
   as?: Name,
 ) => ({ scope, read, as });
 
-/** Paths are below `baseUrl`, or absolute URLs; a call whose path is `undefined` is not made. */
+/** All settings. A path is below `baseUrl`, or an absolute URL. If a path is `undefined`, the call is not made. */
 const SETTINGS = {
-  /** Absolute, without a trailing slash; may have a path prefix. */
+  /** Absolute URL without a trailing slash; may have a path prefix. */
   baseUrl: setting('sign-in', readBaseUrl),
   parentId: setting('upload', text('')),
   auth: setting('sign-in', oneOf<AuthMode>('auto', 'token', 'popup', 'redirect', 'local', 'none')),
@@ -155,7 +160,7 @@ const SETTINGS = {
   authHeader: setting('service', text('Authorization')),
   authScheme: setting('service', unparsed('Bearer')),
   allowFramedLogin: setting('service', unparsed<boolean>(false)),
-  /** Origins that a presigned URL may have; empty allows any https origin. */
+  /** Origins that a presigned URL may have. An empty list allows any https origin. */
   uploadOrigins: setting('service', readOrigins),
   owner: setting('sign-in', text('')),
   accept: setting('upload', acceptList),
@@ -170,15 +175,15 @@ const SETTINGS = {
   hash: setting('service', oneOf<HashAlgorithm>('sha-256', 'blake3')),
   manual: setting('upload', unparsed<boolean>(false)),
   noResume: setting('upload', unparsed<boolean>(false)),
-  /** Saves small files until they are uploaded, so that they resume after a reload without being picked again. */
+  /** Saves small files until they are uploaded. After a reload, these files resume without being picked again. */
   keepFiles: setting('upload', unparsed<boolean>(false)),
-  /** A saved upload expires if no further chunk is stored for this many days. */
+  /** Number of days without a newly stored chunk after which a saved upload expires. */
   keepDays: setting(
     'upload',
     (value: number | string | undefined, warn) => count(3650, 7)(value, warn) * 24 * 3_600_000,
     'keepMs',
   ),
-  /** What to do if the folder already has a file with the same name. */
+  /** Action if the folder already has a file with the same name. */
   onConflict: setting('upload', oneOf('fail', 'rename')),
   workerUrl: setting('service', text(undefined)),
   sessionPath: setting('service', text('/files/uploadsession')),
@@ -199,7 +204,7 @@ const SETTINGS = {
 type Schema = typeof SETTINGS;
 type NameOf<K extends keyof Schema> = Exclude<Schema[K]['as'], undefined>;
 
-/** Settings as a page sets them, as attributes or properties. Unset ones get their default. */
+/** Settings as a page sets them, as attributes or properties. Unset settings get their defaults. */
 export type SettingsInput = { [K in keyof Schema]?: Parameters<Schema[K]['read']>[0] };
 
 /** Parsed settings: valid, complete and frozen. Sizes in bytes, times in milliseconds. */
@@ -228,7 +233,7 @@ function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn): Settings {
 export const createSettings = (input: SettingsInput, warn: Warn = () => undefined): Settings =>
   parse(input, ROWS, warn);
 
-/** The settings that limit which files may be picked. They do not need `baseUrl`. */
+/** Settings that limit which files may be picked. Parsing them does not require `baseUrl`. */
 export type FileRules = Pick<Settings, 'accept' | 'maxFileSizeBytes' | 'maxFiles' | 'multiple' | 'manual'>;
 
 export const readFileRules = (input: SettingsInput): FileRules =>
@@ -243,8 +248,8 @@ const keyOf = (settings: Settings, ...scopes: readonly Scope[]): string => {
   return contentOf(rows.map(([name, { as = name }]) => settings[as as keyof Settings]));
 };
 
-/** Equal for settings that share a sign-in session. */
+/** Returns a key that is equal for settings that share a sign-in session. */
 export const signInKeyOf = (settings: Settings): string => keyOf(settings, 'sign-in');
 
-/** Equal for settings that share a service client. */
+/** Returns a key that is equal for settings that share a service client. */
 export const serviceKeyOf = (settings: Settings): string => keyOf(settings, 'service', 'sign-in');

@@ -9,14 +9,14 @@ export class Listeners<T> {
     return this.#all.size;
   }
 
-  /** Returns a function that removes the listener. A function that was added twice is called twice. */
+  /** Adds `listener`, and returns a function that removes it. A function that was added twice is called twice. */
   add(listener: (value: T) => void): () => boolean {
     const own = { listener };
     this.#all.add(own);
     return () => this.#all.delete(own);
   }
 
-  /** Calls the listeners in a microtask: once, with the first value, for all calls made before it. */
+  /** Calls the listeners once in a microtask, with `value`. Further calls before this microtask have no effect. */
   tellSoon(value: T): void {
     if (this.#isTelling) return;
     this.#isTelling = true;

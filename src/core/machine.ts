@@ -1,5 +1,5 @@
-// Drives a state machine: calls a pure `reduce`, sets the new model, aborts the effects of an ended generation, and runs the new
-// effects. Sign-in and each upload have one.
+// Drives a state machine: applies a pure `reduce` to each event, and runs the resulting effects. Sign-in and each upload have their
+// own machine.
 
 /** The result of an event: the next model, and effects to run in order. */
 export interface Transition<M, F> {
@@ -7,12 +7,12 @@ export interface Transition<M, F> {
   readonly effects: readonly F[];
 }
 
-/** An event sent by an effect, with the effect's generation, so that `reduce` can drop it if that generation has ended. */
+/** An event sent by an effect, with the generation of the effect. `reduce` can drop the event if this generation has ended. */
 export type Late<L> = L & { readonly generation: number };
 
 export interface MachineHooks<M, E, L, F> {
   readonly reduce: (model: M, event: E | Late<L>) => Transition<M, F>;
-  /** Returns values from outside the model, which are merged into it before each event. */
+  /** Returns values to merge into the model before each event. */
   readonly facts?: () => Partial<M>;
   /** Called after each step, before its effects run. */
   readonly onStep?: (before: M, after: M, event: E | Late<L>, effects: readonly F[]) => void;
@@ -20,7 +20,10 @@ export interface MachineHooks<M, E, L, F> {
   readonly run: (effect: F, signal: AbortSignal, send: (outcome: L) => void) => void;
   /** Called when no event is left to process. */
   readonly onIdle?: () => void;
-  /** Called if `onStep` or `run` throws; the remaining effects are dropped. An event that it returns is added to the queue. */
+  /**
+   * Called if `onStep` or `run` throws; the remaining effects are dropped. If `onFault` returns an event, the event is added to the
+   * queue.
+   */
   readonly onFault: (error: unknown, event: E | Late<L>) => E | undefined;
 }
 
@@ -41,7 +44,7 @@ export class Machine<M extends { readonly generation: number }, E, L, F> {
     return this.#model;
   }
 
-  /** Aborts when the current generation ends. */
+  /** Signal that aborts when the current generation ends. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }

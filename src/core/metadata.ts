@@ -4,7 +4,7 @@ import type { Metadata } from './types.ts';
 
 const MAX_BYTES = 4096;
 
-/** Returns a copy of the value; `undefined` if it is not a JSON object or too large. */
+/** Returns a copy of the value; `undefined` if the value is not a JSON object or is too large. */
 export function copyOfMetadata(value: unknown): Metadata | undefined {
   try {
     const text = JSON.stringify(value);

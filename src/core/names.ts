@@ -3,10 +3,12 @@
 import { UploaderError } from './errors.ts';
 import type { Calls } from './types.ts';
 
-/** The upload fails with `name-taken` if this many names are taken. */
+/** Number of taken names after which the upload fails with `name-taken`. */
 const MAX_NAMES = 50;
 
-/** The next name to try: `report (2).pdf` after `report.pdf`, then `report (3).pdf`. In a path, only the last part changes. */
+/**
+ * Returns the next name to try: `report (2).pdf` after `report.pdf`, then `report (3).pdf`. In a path, only the last part changes.
+ */
 export function nextName(name: string): string {
   const dot = name.lastIndexOf('.');
   const end = dot > name.lastIndexOf('/') + 1 ? dot : name.length;
@@ -19,7 +21,10 @@ export function nextName(name: string): string {
 export const pathUnder = (name: string, ownName: string, path: string): string =>
   name === ownName ? path : path.slice(0, path.lastIndexOf('/') + 1) + name;
 
-/** Returns calls whose `openSession` tries names until one is free. Calls `onRenamed` with the name if it is not the file's own. */
+/**
+ * Returns `calls` with an `openSession` that tries names until a name is free. Calls `onRenamed` with the free name if the file was
+ * renamed.
+ */
 export function renaming(calls: Calls, onRenamed: (name: string) => void): Calls {
   return {
     ...calls,

@@ -1,6 +1,9 @@
 // The public phases of an upload. `engine/upload-machine.ts` has the states behind them.
 
-/** `hashing` lasts until the first PUT; waiting to retry is `uploading` with `retryAt`. */
+/**
+ * Phase of an upload. `hashing` lasts until the first PUT. An upload that waits for a retry has the phase `uploading`, and
+ * `retryAt`.
+ */
 export type Phase =
   | 'queued'
   | 'hashing'
@@ -11,7 +14,7 @@ export type Phase =
   | 'failed'
   | 'canceled';
 
-/** Why an upload is paused. Only the user can end `user` and `needs-file`; the others may end automatically. */
+/** Reason why an upload is paused. Only the user can end `user` and `needs-file`; the other pauses may end automatically. */
 export type PauseReason =
   | 'user'
   | 'offline'

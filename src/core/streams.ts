@@ -22,8 +22,8 @@ export class Bell {
 }
 
 /**
- * Calls `fn` for up to `limit` items at the same time and yields the results in the order of the items. It does not wait for the
- * consumer, so `limit` is also how far it reads ahead.
+ * Calls `fn` for up to `limit` items at the same time and yields the results in the order of the items. Does not wait for the
+ * consumer, so up to `limit` items are read ahead.
  */
 export async function* mapAhead<T, R>(
   source: Iterable<T>,
@@ -38,7 +38,8 @@ export async function* mapAhead<T, R>(
     if (done) isEnded = true;
     else {
       const result = fn(value);
-      // A result may reject while an earlier one is awaited. The error is thrown when the consumer reaches that result.
+      // Prevents an unhandled rejection while an earlier result is awaited. The error is thrown when the consumer reaches this
+      // result.
       result.catch(() => undefined);
       results.push(result);
     }
@@ -63,7 +64,7 @@ export async function* withLulls<T>(
   try {
     for (;;) {
       const next = iterator.next();
-      // The item may reject while the consumer handles `undefined`. The error is thrown after that.
+      // Prevents an unhandled rejection while the consumer handles `undefined`. `await next` throws the error afterwards.
       next.catch(() => undefined);
       const isThere = await Promise.race([next.then(() => true), nextTask().then(() => false)]);
       if (!isThere) yield undefined;

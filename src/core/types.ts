@@ -9,11 +9,14 @@ export type FileId = string;
 /** A file that was picked, dropped or pasted, before any check. */
 export interface PickedFile {
   readonly file: File;
-  /** Path from the picked folder, with `/`; for a single file, its name. */
+  /** Path relative to the picked folder, with `/`. For a single file, the name of the file. */
   readonly relativePath: string;
-  /** Saved with the upload, which can then resume on a later visit without picking the file again (Chromium only). */
+  /**
+   * File handle that is saved with the upload (Chromium only). With a handle, the upload can resume on a later visit, and the user
+   * does not have to pick the file again.
+   */
   readonly handle?: FileSystemFileHandle;
-  /** Passed to `profile.sessionFields`. At most 4096 bytes as JSON. Copied when the file is added, and saved with the upload. */
+  /** JSON object for `profile.sessionFields`, at most 4096 bytes. Copied when the file is added, and saved with the upload. */
   readonly metadata?: Metadata | undefined;
 }
 
@@ -28,21 +31,21 @@ export interface SessionFile {
   readonly sizeBytes: number;
   /** Media type as the browser reports it, often empty. */
   readonly type: string;
-  /** Epoch milliseconds. */
+  /** Time of the last modification, epoch milliseconds. */
   readonly lastModifiedMs: number;
   readonly metadata?: Metadata;
 }
 
 /**
- * A part of a file. Each stage adds a field and passes the chunk on: `hash` adds `hash` (and `body`, if memory allows), `presign`
- * adds `ticket`, `upload` adds `receipt`.
+ * A part of a file. Each stage of the pipeline adds a field: `hash` adds `hash` (and `body`, if memory allows), `presign` adds
+ * `ticket`, `upload` adds `receipt`.
  */
 export interface Chunk {
   readonly index: number;
   /** Offset in the file, in bytes. */
   readonly start: number;
   readonly sizeBytes: number;
-  /** What an earlier run saved when the chunk was stored. Used only if the bytes still have this hash. */
+  /** Hash and receipt that an earlier run saved. Used only if the bytes still have this hash. */
   readonly recorded?: { readonly hash: string; readonly receipt: string };
   /** Hash of the bytes, lower-case hex. */
   readonly hash?: string;
@@ -59,11 +62,13 @@ export type HashedChunk = Chunk & { readonly hash: string };
 export type TicketedChunk = HashedChunk & ({ readonly ticket: Ticket } | { readonly receipt: string });
 export type StoredChunk = HashedChunk & { readonly receipt: string };
 
-/** What presigning returns for one chunk: a receipt and, unless the service already has the bytes, where to send them. */
+/** Receipt of one chunk and, unless the service already has the bytes, the presigned URL for the bytes. */
 export interface Ticket {
   readonly receipt: string;
   readonly upload?: TicketUpload;
-  /** `InFlightChunks.storedCount` when the ticket was requested. The ticket does not reflect chunks that were stored later. */
+  /**
+   * Value of `InFlightChunks.storedCount` when the ticket was requested. The ticket does not reflect chunks that were stored later.
+   */
   readonly askedAfter?: number;
 }
 
@@ -72,18 +77,21 @@ export interface TicketUpload {
   readonly method: 'PUT' | 'POST';
   /** Headers that the service requires. A ticket with a forbidden header is rejected. */
   readonly headers: Readonly<Record<string, string>>;
-  /** When the URL expires, by `performance.now()`; absent if unknown. */
+  /** Time when the URL expires, by `performance.now()`; absent if unknown. */
   readonly expiresAtMs?: number;
-  /** When the ticket was received, by `performance.now()`. */
+  /** Time when the ticket was received, by `performance.now()`. */
   readonly receivedAtMs?: number;
 }
 
 /** An upload session that the service opened for one file. */
 export interface Session {
   readonly sessionId: string;
-  /** The `x-service-uploadsession` header of all later calls. Secret: it never leaves engine and store. */
+  /** Value of the header `x-service-uploadsession` in all later calls. Secret. */
   readonly header: string;
-  /** The chunk size that the service chose (`profile.chunkSize`), bytes. Not saved here: the record has the chunk size in use. */
+  /**
+   * Chunk size that the service chose (`profile.chunkSize`), in bytes. Not saved with the session: `UploadRecord` has the chunk
+   * size in use.
+   */
   readonly chunkSizeBytes?: number;
 }
 
@@ -93,11 +101,14 @@ export interface CommitAnswer {
   readonly missing: readonly string[];
   /** The JSON of the response, on success. */
   readonly body?: unknown;
-  /** The service has accepted the commit and completes the file later (202). */
+  /** Present if the service has accepted the commit and completes the file later (202). */
   readonly pending?: { readonly retryAfterMs?: number | undefined };
 }
 
-/** The upload operations. They add the token, validate the responses, and reject with `UploaderError` or the signal's reason. */
+/**
+ * The upload operations. Each operation adds the token, validates the response, and rejects with `UploaderError` or the signal's
+ * reason.
+ */
 export interface Calls {
   /** Opens a session in a folder. `fileSize` in bytes. (`POST /files/uploadsession`) */
   openSession(
@@ -109,19 +120,19 @@ export interface Calls {
     },
     signal: AbortSignal,
   ): Promise<Session>;
-  /** Resolves with one ticket for each of these chunks, by hash. (`POST /files/uploadsession/chunks`) */
+  /** Resolves with one ticket for each chunk, by hash. (`POST /files/uploadsession/chunks`) */
   presign(
     session: Session,
     chunks: readonly { readonly hash: string; readonly sizeBytes: number }[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Ticket>>;
-  /** Completes the upload. Hashes and receipts are in chunk order. Present if `commitPath` is set. */
+  /** Completes the upload. Hashes and receipts are in chunk order. This method is present if `commitPath` is set. */
   commit?(
     session: Session,
     proof: { readonly hashes: readonly string[]; readonly receipts: readonly string[] },
     signal: AbortSignal,
   ): Promise<CommitAnswer>;
-  /** Cancels the session. `as` supplies the token instead of the sign-in session. Present if `cancelPath` is set. */
+  /** Cancels the session. `as` supplies the token instead of the sign-in session. This method is present if `cancelPath` is set. */
   cancel?(session: Session, signal: AbortSignal, as?: WithToken): Promise<void>;
 }
 
@@ -132,7 +143,7 @@ export type Put = (
   options: {
     readonly signal: AbortSignal;
     readonly onProgress?: (sentBytes: number) => void;
-    /** Rejects with `upload-stalled` after this time without progress, milliseconds. */
+    /** Time without progress after which the PUT rejects with `upload-stalled`, in milliseconds. */
     readonly stallMs?: number;
     /** Called after a PUT over HTTP/2 or later, if the storage sends `Timing-Allow-Origin`. */
     readonly onMultiplexed?: () => void;
@@ -153,10 +164,10 @@ export type HashSlice = (
 
 /** A saved upload. */
 export interface UploadRecord {
-  /** Composed of service, client, owner, folder, path and the identity of the file. */
+  /** Key composed of service, client, owner, folder, path and the identity of the file. */
   readonly key: string;
   readonly name: string;
-  /** The name on the service, if it is not the file's own. */
+  /** Name on the service, if it differs from the file's own name. */
   readonly newName?: string | undefined;
   readonly relativePath: string;
   readonly sizeBytes: number;
@@ -169,13 +180,16 @@ export interface UploadRecord {
   readonly hashAlgorithm: HashAlgorithm;
   /** Absent if the file was saved before the session was opened. */
   readonly session?: Session | undefined;
-  /** Epoch milliseconds. */
+  /** Time when the record was created, epoch milliseconds. */
   readonly createdAtMs: number;
   readonly handle?: FileSystemFileHandle;
   readonly metadata?: Metadata | undefined;
   /** The file itself, if `keep-files` saves it. */
   readonly file?: File | undefined;
-  /** When the service accepted the commit (202), epoch milliseconds. All chunks are stored; the file is no longer needed. */
+  /**
+   * Time when the service accepted the commit (202), epoch milliseconds. All chunks are then stored, so the file is no longer
+   * needed.
+   */
   readonly acceptedAtMs?: number | undefined;
   /** True if the user paused the upload. Saved only with the file (`keep-files`). */
   readonly isPaused?: true | undefined;
@@ -214,18 +228,18 @@ export interface ProgressNumbers {
   readonly remainingMs?: number;
 }
 
-/** What is known about a file in every phase. */
+/** Fields of a file that exist in every phase. */
 export type FileFacts = AddedFile &
   ProgressNumbers & {
-    /** Why the upload cannot be resumed, or needs its file. */
+    /** Reason why the upload cannot be resumed, or why the user must pick the file again. */
     readonly warning?: ErrorCode;
   };
 
-/** The phase of a file, with what is known only in that phase. */
+/** Phase of a file, with the fields that exist only in this phase. */
 export type FilePhase =
   | {
       readonly phase: 'queued' | 'hashing' | 'uploading' | 'committing';
-      /** When the next attempt starts, epoch milliseconds; present while waiting for it. */
+      /** Time of the next attempt, epoch milliseconds. Present while the upload waits for this attempt. */
       readonly retryAt?: number;
       readonly pauseReason?: undefined;
       readonly error?: undefined;
@@ -249,7 +263,7 @@ export type FilePhase =
       readonly error?: undefined;
     };
 
-/** The parts of an error that the page may see: no message, URL or body. */
+/** Parts of an error that are exposed to the page: no message, URL or body. */
 export interface ErrorSnapshot {
   readonly code: ErrorCode;
   readonly retryable: boolean;
@@ -286,7 +300,7 @@ export interface AuthSnapshot {
   readonly state: AuthState;
   readonly mode: AuthMode;
   readonly error?: ErrorSnapshot & { readonly retryAfterMs?: number };
-  /** When sign-in is retried automatically, epoch milliseconds; present if the error has a delay. */
+  /** Time when sign-in is retried automatically, epoch milliseconds. Present if the error has a delay. */
   readonly retryAtMs?: number;
   /** True while uploads wait for the user to sign in. */
   readonly required: boolean;
@@ -312,7 +326,7 @@ export type AuthState =
   | 'signed-in'
   | 'cooling';
 
-/** Everything that a view needs, frozen. A new object after each visible change. */
+/** Frozen state for views. Replaced by a new object after each visible change. */
 export interface Snapshot {
   readonly files: readonly FileSnapshot[];
   readonly rejections: readonly Rejection[];

@@ -2,10 +2,10 @@
 
 import { isRetryable, UploaderError } from './errors.ts';
 
-/** Browsers run timers with a longer delay immediately. */
+/** Longest delay of a timer. Browsers run a timer with a longer delay immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-/** Resolves after `ms` (at most 24 days). Rejects with the signal's reason. */
+/** Resolves after `ms` (at most 24 days). Rejects with the signal's reason if `signal` aborts. */
 export function sleep(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
@@ -49,7 +49,7 @@ export function nextTask(): Promise<void> {
   });
 }
 
-/** How long a loop may block the page, ms. */
+/** Longest time that a loop may block the page, in milliseconds. */
 const SLICE_MS = 8;
 
 /** Calls `work` with each item, and yields to the page from time to time; `onYield` is called after each yield. */
@@ -92,7 +92,7 @@ export async function online(signal: AbortSignal): Promise<void> {
   await abortable(isBack, signal).finally(() => stop.abort());
 }
 
-/** How often one request is sent, and the delays between the attempts, in milliseconds. */
+/** Number of attempts for one request, and the delays between the attempts in milliseconds. */
 export interface RetryPolicy {
   readonly attempts: number;
   readonly baseMs: number;
@@ -101,21 +101,21 @@ export interface RetryPolicy {
 
 export const RETRY_POLICY: RetryPolicy = { attempts: 8, baseMs: 500, capMs: 30_000 };
 
-/** Random delay before the next attempt, ms (exponential backoff with full jitter). */
+/** Returns a random delay before the next attempt, in milliseconds (exponential backoff with full jitter). */
 export function backoffMs(attempt: number, policy: RetryPolicy, random: () => number = Math.random): number {
   return Math.round(random() * Math.min(policy.capMs, policy.baseMs * 2 ** (attempt - 1)));
 }
 
 /** Delays all requests to one host while its `Retry-After` lasts. */
 export class HostBackoff {
-  /** A time of `performance.now()`, which does not change with the system clock. */
+  /** Time from which requests may be sent, by `performance.now()`, which does not depend on the system clock. */
   #opensAtMs = 0;
 
   backOff(ms: number): void {
     this.#opensAtMs = Math.max(this.#opensAtMs, performance.now() + ms);
   }
 
-  /** Milliseconds until requests may be sent; 0 if they may. */
+  /** Milliseconds until requests may be sent; 0 if requests may be sent now. */
   get remainingMs(): number {
     return Math.max(0, this.#opensAtMs - performance.now());
   }
@@ -141,7 +141,7 @@ export interface RetryHooks {
   readonly policy: RetryPolicy;
   readonly backoff: HostBackoff;
   readonly signal: AbortSignal;
-  /** Returns a signal that aborts when the network changes, which ends a wait early. Called before each wait. */
+  /** Called before each wait. Returns a signal that aborts when the network changes; the wait then ends early. */
   readonly connectionChange?: () => AbortSignal;
   /** Called before each wait with the time of the next attempt, epoch milliseconds, and after the wait with `undefined`. */
   readonly onWait?: (atMs: number | undefined, error: UploaderError | undefined) => void;
@@ -153,7 +153,7 @@ export interface RetryHooks {
 
 /**
  * Counts the attempts of one request, and waits between them. `again(error)` resolves when the next attempt may start, or rejects
- * with the error if there is no further attempt.
+ * with `error` if there is no further attempt.
  */
 export class Retries {
   readonly #hooks: RetryHooks;

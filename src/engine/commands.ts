@@ -6,7 +6,7 @@ import type { Scheduler } from './scheduler.ts';
 import type { Upload } from './upload.ts';
 import type { UploadCommand } from './upload-state.ts';
 
-/** Commands that end runs. Their promise resolves when those runs have stopped. */
+/** Commands that end runs. The promise of such a command resolves when the runs have stopped. */
 const STOPPING: ReadonlySet<UploadCommand['type']> = new Set<UploadCommand['type']>([
   'pause',
   'suspend',
@@ -21,20 +21,26 @@ const STOPPING: ReadonlySet<UploadCommand['type']> = new Set<UploadCommand['type
 
 export class Commands {
   readonly #scheduler: Scheduler;
-  /** Commands that are not dispatched yet, oldest first. A later call that reaches the upload sooner dispatches all of them. */
+  /**
+   * Commands that are not dispatched yet, by upload, oldest first. If a later call reaches an upload first, the later call
+   * dispatches all commands of this upload.
+   */
   readonly #pending = new Map<Upload, UploadCommand[]>();
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
   }
 
-  /** Applies a command to the upload with this id, or to all without an id. Resolves when every run that it ends has stopped. */
+  /**
+   * Applies a command to the upload with this id, or without an id to all uploads. Resolves when every run that the command ends
+   * has stopped.
+   */
   async apply(command: UploadCommand, id?: FileId): Promise<void> {
     const upload = id === undefined ? undefined : this.#scheduler.get(id);
     await this.applyTo(id === undefined ? this.#scheduler.all : upload ? [upload] : [], command);
   }
 
-  /** Like `apply()`, for these uploads. */
+  /** Works like `apply()`, but for `uploads`. */
   async applyTo(uploads: readonly Upload[], command: UploadCommand): Promise<void> {
     await this.#scheduler.whilePaused(() => this.#dispatchAll(uploads, command));
     if (STOPPING.has(command.type)) await Promise.all(uploads.map((upload) => upload.stopped()));
@@ -52,7 +58,7 @@ export class Commands {
       this.#pending.delete(upload);
       for (const next of pending) upload.dispatch(next);
     };
-    // Running uploads first: `suspend()` closes the connections that they use.
+    // Running uploads come first, because `suspend()` closes the connections of their runs.
     for (const upload of uploads) if (upload.isRunning) dispatchPending(upload);
     await inSlices(uploads, dispatchPending);
   }
