@@ -1,4 +1,5 @@
-// The runs: for each profile a sink, for each round every client in a separate browser, in turn; then medians, a table, JSON.
+// Runs the profiles. Each profile has a sink; in each round, every client runs in turn in a separate browser. Then prints and
+// saves the results.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,7 +16,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const RUN_LIMIT_MS = 15 * 60_000;
 const WITH_SERVICE = '@service';
 
-/** Runs what the command line requested. Returns the exit status: 1 if the widget failed once, 2 for an invalid option. */
+/** Runs what the command line requested. Returns the exit status: 1 if a run of the widget failed, 2 for an invalid option. */
 export async function bench(options) {
   let plans;
   try {
@@ -81,8 +82,7 @@ async function runProfile(profile, page) {
   const sink = await startSink(profile);
   try {
     for (let round = 0; round < profile.rounds; round += 1) {
-      // The first client rotates each round: effects of being first (a cold disk, a warm processor) must not always apply to the
-      // same one.
+      // A different client is first in each round, because the first run differs (cold disk, warm processor).
       const order = [...clients.slice(round % clients.length), ...clients.slice(0, round % clients.length)];
       for (const client of order) {
         const run = await runOnce(client, { profile, page, paths, sink });
@@ -121,7 +121,7 @@ function canRun(client, page) {
   return !missing;
 }
 
-// One client in a separate browser. A failure is a result too.
+// Runs one client in a separate browser. Returns its results, or `{error}` if it failed.
 async function runOnce(client, { profile, page, paths, sink }) {
   const isService = client.endsWith(WITH_SERVICE);
   const target = isService

@@ -1,5 +1,5 @@
-// A fresh browser for each run, and its cost: memory of the page's process and of all of them, processor time. Memory is read from
-// /proc, so it is omitted on other systems than Linux.
+// Starts a new browser for each run and measures memory and processor time. Memory is read from /proc, so it is measured on Linux
+// only.
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
@@ -27,7 +27,7 @@ export async function startBrowser() {
       await page.setInputFiles('input', files);
       return page;
     },
-    /** Limits the rate of everything that the page sends from now on; the returned function removes the limit. */
+    /** Limits the rate of everything that the page sends after this call. Returns a function that removes the limit. */
     async limitUplink(page, bytesPerSecond) {
       const tools = await context.newCDPSession(page);
       const limit = (uploadThroughput) =>
@@ -57,21 +57,24 @@ function residentMB(pid) {
 
 const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 
-/** Keeps one processor busy with the page, long enough to exceed the start of a renderer that the browser keeps spare. */
+/**
+ * Keeps the renderer process of the page busy for 150 ms, so that it uses more processor time than the start of a spare renderer.
+ */
 function burn() {
   const end = performance.now() + 150;
   while (performance.now() < end);
 }
 
-// The page's process is the renderer that used the most processor time since the busy loop started.
+// Returns the id of the page's process: the renderer whose processor time grew most between `before` and `after`.
 function findPageProcess(before, after) {
   const grownBy = ({ id, cpuTime }) => cpuTime - (before.find((one) => one.id === id)?.cpuTime ?? 0);
   const renderers = after.filter(({ type }) => type === 'renderer');
   return renderers.sort((a, b) => grownBy(b) - grownBy(a))[0]?.id;
 }
 
-// Starts measuring; `stop()` returns the usage since, by kind of process (`page` is the page's own): megabytes when idle, megabytes
-// above that at the peak (undefined if the system does not report it), seconds of processor time. `cancel()` only ends it.
+// Starts measuring. `cancel()` ends the measurement; `stop()` ends it and returns the usage for each type of process, where `page`
+// is the page's own process: `idleMB` is the memory at the start, `peakMB` the peak above `idleMB`, `cpuSeconds` the processor
+// time.
 async function watch(page, processes) {
   const first = await processes();
   await page.evaluate(burn);

@@ -17,8 +17,8 @@ const PIECE_BYTES = 8 * 2 ** 20;
 const MARK_EVERY_BYTES = 2 ** 20;
 
 /**
- * Paths of `count` files of `sizeBytes` each. A sparse one uses only a few random bytes in each MiB, so that no two chunks are
- * equal.
+ * Returns the paths of `count` files of `sizeBytes` each, and creates missing ones. A sparse file has only a few random bytes in
+ * each MiB, enough to make all chunks different.
  */
 export function makeFiles({ count, sizeBytes, sparse = false }) {
   const folder = join(tmpdir(), 'secure-uploader-bench', `${sparse ? 'sparse' : 'random'}-${sizeBytes}`);

@@ -1,10 +1,10 @@
-// Installs the bench's own dependencies (the peers and a bundler) here, and the project's if they are missing.
+// Installs the dependencies of the bench (the peers and a bundler), and those of the project if they are missing.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Installs the dependencies of `folder` (this one) and of the project above it. Ends the process with a message if that fails. */
+/** Installs the dependencies of the bench in `folder` and those of the project. Exits the process with a message if that fails. */
 export function install(folder) {
   const root = join(folder, '../..');
   if (!existsSync(join(root, 'node_modules/playwright'))) {

@@ -1,5 +1,4 @@
-// Serves the page that clients run in, on a separate origin, and bundles what it loads: the clients, and the widget as a user would
-// get it.
+// Serves the page that clients run in, on a separate origin. Bundles the clients, and the widget as an app would load it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -12,7 +11,8 @@ const html =
   '<!doctype html><meta charset="utf-8"><title>bench</title><input type="file" multiple><script type="module" src="/clients.js"></script>';
 
 /**
- * Serves on a free port. Returns `{origin, widgetScript, stop()}`; `widgetScript` is undefined if no widget is requested or built.
+ * Starts the server on a free port. Returns `{origin, widgetScript, stop()}`; `widgetScript` is undefined if no widget is
+ * requested or built.
  */
 export async function servePage({ withWidget, dist }) {
   const bringWidget = dist ? readDist : bundleWidget;
@@ -57,7 +57,7 @@ async function bundleClients() {
   return named(await build({ ...common, entryPoints, outdir: here }), here);
 }
 
-// All files are in one folder, as in the built package: the widget looks for its worker beside itself.
+// Puts all files in one folder, as in the built package, because the widget loads its worker from its own folder.
 async function bundleWidget() {
   const define = join(root, 'src/define.ts');
   if (!existsSync(define)) return undefined;

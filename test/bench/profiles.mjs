@@ -1,11 +1,11 @@
-// The measured situations: files, connection, clients. The sink applies the limits of the connection (sink/line.mjs), so that they
-// are equal for every client. A slow connection is the exception: over loopback the system's buffers accept megabytes at once,
-// unlike a slow connection, so the browser applies that limit, as its own developer tools do.
+// The measured situations: files, connection, clients. The sink applies the limits of the connection (sink/line.mjs), so the
+// limits are equal for every client. Exception: the browser applies `uplink`, as its developer tools do. Over loopback, the system
+// would buffer megabytes at once, unlike a slow connection.
 
 const MB = 1e6;
 const KB = 1e3;
 
-/** All clients, in the order of the table. */
+/** Names of all clients that upload to the sink. */
 const everyone = [
   'secure-uploader',
   'raw-parallel',
@@ -23,13 +23,18 @@ const plainRequests = {
 };
 
 /**
- * Profiles by name. `files`: how many, of how many bytes. `line`: `totalBytesPerSecond` for all connections together,
- * `connectionBytesPerSecond` for each, `latencyMs` of every request (preflights too), `cutEveryBytes` (a connection is cut after
- * about this many received bytes), `refuseEvery` (every n-th request gets a 429), `http2`. `sign: 'call'`: clients that can sign
- * themselves ask the service for each URL. `twice`: each client uploads once before the timed upload. `uplink`: everything that the
- * page sends together is limited to `bytesPerSecond` for the first `forMs`; concurrent requests are counted before and after.
- * `stopAfterMs`: the progress by then is the result. `yardstick`: the client that the others are compared with, and `why`; a
- * profile without a client that is a fair limit is compared with the fastest one of the run.
+ * Profiles by name. Their fields:
+ * - `files`: number of files, and bytes of each file.
+ * - `line`: the connection. `totalBytesPerSecond` limits all connections together, `connectionBytesPerSecond` each one.
+ *   `latencyMs` is the latency of every request, including preflights. `cutEveryBytes` is the mean number of received bytes
+ *   between two cuts. `refuseEvery: n` responds to every n-th request with a 429. `http2` uses HTTP/2.
+ * - `sign: 'call'`: uppy-s3, upchunk, raw-parallel and pipe-mem request each URL from the service.
+ * - `twice`: each client uploads the files once before the timed upload.
+ * - `uplink`: the total rate of the page is limited to `bytesPerSecond` for the first `forMs`. Concurrent requests are counted
+ *   before and after.
+ * - `stopAfterMs`: time after which the upload is stopped; the bytes received by then are the result.
+ * - `yardstick`: the client that the others are compared with, and `why`. Without a yardstick, the others are compared with the
+ *   fastest client.
  */
 export const profiles = {
   loopback: {
@@ -60,7 +65,8 @@ export const profiles = {
     clients: everyone,
   },
   small: {
-    // No raw client is a limit here: they send six files at a time and make the calls of each in series.
+    // No yardstick: the raw clients send six files at a time and make the calls of each file in series, so they are not an
+    // upper limit.
     about:
       'many small files, 40 ms a request; uppy-s3, upchunk, raw-parallel and pipe-mem ask the service to sign each address',
     files: { count: 1000, sizeBytes: 10 * KB },
@@ -121,7 +127,10 @@ export const profiles = {
   },
 };
 
-/** The named profiles; by default the three that the project is judged by. Throws on an unknown name. */
+/**
+ * Returns the named profiles; by default `loopback`, `gbit` and `wan`, which decide whether the project is fast enough. Throws on
+ * an unknown name.
+ */
 export function chooseProfiles(names) {
   const chosen = names.length === 0 ? ['loopback', 'gbit', 'wan'] : names;
   const all = chosen.includes('all') ? Object.keys(profiles) : chosen;
@@ -133,7 +142,7 @@ export function chooseProfiles(names) {
   });
 }
 
-/** Bytes of `512MB`, `8 MiB` or `1000`; throws on anything else. */
+/** Returns the bytes of a size such as `512MB`, `8 MiB` or `1000`. Throws on any other text. */
 export function parseSize(text) {
   const match = /^\s*([0-9]+(?:\.[0-9]+)?)\s*([kmg]?)(i?)b?\s*$/i.exec(text);
   if (!match) throw new Error(`"${text}" is no size such as 512MB or 8MiB`);

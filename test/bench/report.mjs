@@ -1,8 +1,8 @@
-// Computes the results of runs: medians for each client, ratios to the raw ones, a table to read. It measures nothing.
+// Computes the results of runs: medians for each client, ratios between clients, and a table. Measures nothing.
 const GB = 1e9;
 const CONNECTIONS = 6;
 
-/** The median of some numbers (of two middle ones the mean), without undefined ones; undefined if nothing is left. */
+/** Returns the median of all values that are not undefined, or undefined if there is none. */
 export function median(values) {
   const sorted = values.filter((value) => value !== undefined).sort((a, b) => a - b);
   if (sorted.length === 0) return undefined;
@@ -11,8 +11,8 @@ export function median(values) {
 }
 
 /**
- * The minimum time in milliseconds for these requests and bytes: all connections together, and six connections to each origin, each
- * with its own limit. Undefined for a connection without limits.
+ * Returns the minimum time in milliseconds for the requests and bytes in `counts`: the maximum of the time for all connections
+ * together and of the time for six connections to each origin. Undefined for a connection without limits.
  */
 export function boundMs(line, counts) {
   const { totalBytesPerSecond, connectionBytesPerSecond, latencyMs = 0, http2 } = line;
@@ -26,7 +26,7 @@ export function boundMs(line, counts) {
   return bounds.length ? Math.max(...bounds) : undefined;
 }
 
-/** The results of one run, from the page, the browser and the receiving end. */
+/** Returns the results of one run, from the measurements of the page, the browser and the sink. */
 export function figuresOf({ page, usage, counts, files, line, stopped }) {
   const sizeBytes = files.count * files.sizeBytes;
   const bytes = stopped ? counts.bytes : sizeBytes;
@@ -50,7 +50,7 @@ export function figuresOf({ page, usage, counts, files, line, stopped }) {
     operations: counts.operations,
     preflights: counts.preflights,
     receivedBytes: counts.bytes,
-    // Bytes of files only: bodies of calls to the service are not sent twice.
+    // Excludes the bodies of calls to the service.
     receivedRatio: (counts.perOrigin?.storage.bytes ?? counts.bytes) / sizeBytes,
     cuts: counts.cuts,
     refusals: counts.refusals,
@@ -77,8 +77,8 @@ const medianNames = [
 const countNames = ['requests', 'preflights', 'receivedBytes', 'receivedRatio', 'cuts', 'refusals'];
 
 /**
- * One row for each client that ran, fastest first and those that always failed last: medians of its good runs, the longest task of
- * all of them, and the median speed against the fastest client and against `yardstick`, the name of a client.
+ * Returns one row for each client, fastest first. A row has the medians of the successful runs, the longest task of these runs,
+ * and the ratios of the median speed to those of the fastest client and of the client named `yardstick`.
  */
 export function rowsOf(runsByClient, yardstick) {
   const rows = [...runsByClient].map(([client, runs]) => {
@@ -129,7 +129,7 @@ const columns = [
   ['failed', 'failed', (value) => (value ? String(value) : '')],
 ];
 
-/** The rows as text, a column for each result; a column without results is omitted, a row never. */
+/** Returns the rows as text, with a column for each result. Columns without results are omitted; rows are not. */
 export function tableOf(rows) {
   const used = columns.filter(
     ([, name]) => rows.some((row) => row[name] !== undefined && row[name] !== 0) || name === 'longestTaskMs',
@@ -151,7 +151,7 @@ export function tableOf(rows) {
     .join('\n');
 }
 
-/** The meaning of the columns, for readers of the table. */
+/** Explanation of the columns, printed below the tables. */
 export const legend = `MB/s: file bytes a second, median of the rounds (min, max). Every client that ran has a row, the fastest first. of fastest, of
 yardstick: that median against the one of the fastest client, and of the client that is named above the table. of line: least time that the line allows for this client's own requests and bytes, against the time it took. 1st byte:
 from the start until storage got a byte. task: longest task on the page's thread in all rounds (browsers report those over 50 ms);

@@ -1,5 +1,5 @@
-// `npm run bench [profile ...]`: the widget and its peers on the same files against the same sink, in turn, medians of rounds. This
-// file reads the command line and installs what is missing; bench.mjs does the work. Only node: modules may be imported here.
+// `npm run bench [profile ...]`: compares the widget with its peers, with the same files and the same sink. This file reads the
+// command line and installs missing dependencies, so it may import only node: modules. bench.mjs runs the profiles.
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { install } from './install.mjs';

@@ -1,17 +1,18 @@
-// The whole reference service for one run: a separate process (service/main.mjs), an empty folder, a signed-in user.
+// Starts the complete reference service for one run: a separate process (service/main.mjs) with an empty folder and a signed-in
+// user.
 import { fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const script = fileURLToPath(new URL('./service/main.mjs', import.meta.url));
 
-/** Whether there is a reference service to start. */
+/** Returns true if the reference service exists in this project. */
 export const hasService = () =>
   existsSync(fileURLToPath(new URL('../../demo/server/server.ts', import.meta.url)));
 
 /**
- * Starts the service with its production defaults for a page of that origin. Returns `{service, storage, token, folder}`,
- * `counts()` of its requests and of the bytes in finished files, and `stop()`, after which nothing is left on disk.
+ * Starts the service with its production defaults for a page of `pageOrigin`. Returns `{service, storage, token, folder}`,
+ * `counts()` of the requests and of the bytes in finished files, and `stop()`, which also deletes the service's data.
  */
 export async function startService(pageOrigin) {
   const child = fork(script, [pageOrigin], { execArgv: ['--import', 'tsx'] });

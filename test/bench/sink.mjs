@@ -1,4 +1,4 @@
-// Starts the sink's process (sink/main.mjs) for a profile and talks to it.
+// Starts the sink (sink/main.mjs) in a separate process and controls it over IPC.
 import { execFileSync, fork } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,9 +8,12 @@ import { fileURLToPath } from 'node:url';
 const script = fileURLToPath(new URL('./sink/main.mjs', import.meta.url));
 
 /**
- * Starts a sink with the profile's connection. Returns `{service, storage}` (origins), `reset({keepMemory})` for a new run,
- * `begin(part)` (`before` or `after`: which concurrent requests are counted from then on), `counts()` of what was received since
- * `reset`, and `stop()`.
+ * Starts a sink with the profile's connection. Returns:
+ * - `{service, storage}`: the two origins.
+ * - `reset({keepMemory})`: starts a new run.
+ * - `begin(part)`: counts concurrent requests as `part` (`before` or `after`) from then on.
+ * - `counts()`: what the sink has received since `reset`.
+ * - `stop()`: ends the sink.
  */
 export async function startSink({ line, twice = false }) {
   const tls = line.http2 ? makeCertificate() : undefined;
@@ -45,7 +48,7 @@ export async function startSink({ line, twice = false }) {
   };
 }
 
-// Browsers support HTTP/2 over TLS only. The certificate is self-signed; the bench's browser ignores that.
+// Creates a self-signed certificate, because browsers support HTTP/2 over TLS only. The bench's browser accepts the certificate.
 function makeCertificate() {
   const folder = join(tmpdir(), 'secure-uploader-bench');
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];

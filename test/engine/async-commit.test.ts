@@ -1,4 +1,4 @@
-// A service that accepts a commit (202) and completes the file later. Against the reference service, also over a reload.
+// A service that accepts a commit (202) and completes the file later. Runs against the reference service, also over a reload.
 
 import { expect } from '@open-wc/testing';
 import type { Profile, SettingsInput } from '../../src/core/config.ts';
@@ -41,7 +41,7 @@ async function download(fileId: string): Promise<Blob> {
   return (await fetch(`${baseUrl}/files/${fileId}`, { headers })).blob();
 }
 
-/** The next `times` commits of the file are answered 202. */
+/** Makes the service respond to the next `times` commits of `file` with 202. */
 const accept = (file: File, times: number, more: Record<string, unknown> = {}): Promise<unknown> =>
   addFault({ operation: 'commit', pending: true, times, match: { fileName: file.name }, ...more });
 

@@ -11,7 +11,7 @@ afterEach(closeEngines);
 
 const CALLS = ['find', 'save', 'saveChunks', 'remove'] as const;
 
-/** A store of which one call fails, and the calls that it received. */
+/** Returns a store whose call `name` rejects with `error`, and the names of all calls, in order. */
 function failing(name: (typeof CALLS)[number], error: Error): { store: UploadStore; asked: string[] } {
   const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
   const asked: string[] = [];

@@ -1,4 +1,4 @@
-// The order of reported changes, what is frozen, how progress behaves, and when all uploads are finished.
+// The order of reported changes, frozen data, progress, and the report that all uploads are finished.
 
 import { expect } from '@open-wc/testing';
 import type { Change } from '../../src/core/changes.ts';
@@ -9,7 +9,7 @@ import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
-/** Throws if any part of it is mutable. */
+/** Asserts that `value` and everything in it is frozen. */
 function expectFrozen(value: unknown, path: string): void {
   if (typeof value !== 'object' || value === null) return;
   expect(Object.isFrozen(value), `${path} is frozen`).to.equal(true);
@@ -145,7 +145,7 @@ describe('uploads-finished', () => {
   it('is reported once if the first file is done before the last is added', async () => {
     const engine = new TestEngine();
     engine.service.answerAll();
-    // Adds a few files per task, as a slow machine does.
+    // Makes adding each file slow, so that a task adds only a few files.
     engine.uploader.mayAdd = ({ name }) => {
       const endMs = performance.now() + 20;
       while (engine.phase('first.bin') !== 'done' && performance.now() < endMs);

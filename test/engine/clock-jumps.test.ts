@@ -1,4 +1,4 @@
-// The system clock is set two hours ahead or back in the middle of an upload: by a user, a time server or another system.
+// During an upload, a user or a time server sets the system clock two hours ahead or back.
 
 import { expect } from '@open-wc/testing';
 import { createBrakes, createKeeper } from '../../src/auth/bearer.ts';

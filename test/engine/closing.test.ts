@@ -7,7 +7,7 @@ import { closeEngines, halfWay, SERVICE_URL, TestEngine } from '../support/engin
 
 afterEach(closeEngines);
 
-/** Locks of uploads: their names contain `SERVICE_URL`. */
+/** Engines with an upload. The name of the upload's lock contains `SERVICE_URL`. */
 const UPLOADS = {
   'an upload that runs': () => halfWay(),
   'an upload that waits, and has its file saved': async () => {
@@ -17,7 +17,10 @@ const UPLOADS = {
   },
 };
 
-/** Delays the release of locks with this in their name until `gate` resolves. Returns a function that undoes it. */
+/**
+ * Delays the release of locks whose names contain `part` until `gate` resolves. Returns a function that ends the delay for new
+ * locks.
+ */
 function releaseAfter(part: string, gate: Promise<void>): () => void {
   const { locks } = navigator;
   const request = locks.request.bind(locks);
@@ -33,7 +36,7 @@ function releaseAfter(part: string, gate: Promise<void>): () => void {
   };
 }
 
-/** Locks with this in their name that the browser reports as held. */
+/** Returns the names of held locks that contain `part`. */
 async function heldLocks(part: string): Promise<string[]> {
   const { held } = await navigator.locks.query();
   return (held ?? []).map(({ name }) => String(name)).filter((name) => name.includes(part));

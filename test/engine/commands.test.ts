@@ -1,4 +1,4 @@
-// What a user can do with a running file besides pausing it: cancel, retry, prioritize; one file, or all.
+// Commands on files in the list: cancel, retry, prioritize, move and close.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -186,7 +186,7 @@ describe('prioritize', () => {
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(1, 50_000, 'long.bin')]);
     const first = await engine.service.nextRequest('put');
-    // Not before: while the only slot is idle, a second file may start beside one that is slow to read.
+    // Adds the second file only now: while the only slot is idle, the engine may start two files.
     await engine.uploader.addFiles([fileOf(2, 500, 'urgent.bin')]);
     expect(engine.phase('urgent.bin')).to.equal('queued');
     await engine.uploader.prioritize(engine.id('urgent.bin'));
@@ -216,7 +216,7 @@ describe('move', () => {
     await engine.uploader.addFiles([fileOf(4, 104, 'e')]);
     expect(names()).to.deep.equal(['d', 'b', 'c', 'a', 'e']);
     await engine.uploader.start();
-    // Several start together: the first of the list gets the slot before the others.
+    // Several files start at the same time. Only `d` gets a response at first, so that `d` gets the slot before the others.
     const others: { answer(): void }[] = [];
     for (;;) {
       const open = await engine.service.nextRequest('open');
@@ -235,7 +235,7 @@ describe('move', () => {
       sizes.push(put.body.size);
       engine.service.answerAll('open');
       for (const open of others.splice(0)) open.answer();
-      // The next one waits for the slot by then.
+      // Waits until the next file waits for the slot.
       await until(() => isReady(names()[sizes.length]));
       for (let round = 0; round < 20; round += 1) await settled();
       put.answer();

@@ -1,4 +1,4 @@
-// What uploads wait for during sign-in.
+// What uploads wait for in each state of sign-in.
 
 import { expect } from '@open-wc/testing';
 import { waitsFor } from '../../src/engine/connection.ts';

@@ -1,4 +1,4 @@
-// Saved data of an upload is deleted with the upload, and nothing is saved if the page disables that.
+// Saved data of an upload is deleted with the upload. Nothing is saved if the page disables saving.
 
 import { expect } from '@open-wc/testing';
 import { openAuthSession } from '../../src/auth/session.ts';

@@ -1,5 +1,5 @@
-// Two tabs and 150 random commands for each seed, with faults in between: every upload ends correctly. `MODEL_SEED=7` repeats one
-// seed.
+// Two tabs and 150 random commands for each seed, with faults in between: every upload ends correctly. `MODEL_SEED=7` runs only
+// seed 7.
 
 import fc from 'fast-check';
 import { createModelStore, readScope, World } from '../support/model.ts';
@@ -8,7 +8,7 @@ import { anyCommand } from '../support/model-commands.ts';
 const { isFullRun, seed: only } = await readScope();
 const COUNT = isFullRun && 'userAgentData' in navigator ? 100 : 4;
 const STEPS = 150;
-/** Simulations that run in parallel in this page. */
+/** Number of simulations that run in parallel in this page. */
 const LANES = 4;
 const SEEDS = only !== undefined ? [only] : Array.from({ length: COUNT }, (_, at) => at + 1);
 

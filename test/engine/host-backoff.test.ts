@@ -1,4 +1,4 @@
-// After a response with `Retry-After`, no upload calls that host, and uploads to other hosts continue.
+// After a host responds with `Retry-After`, no upload calls this host, and uploads to other hosts continue.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';

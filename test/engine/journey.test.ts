@@ -1,5 +1,5 @@
-// The engine without the interface against the real service on another origin: a token from the page, chunks, a commit, and the
-// same bytes downloaded. Faults name the file that they apply to, since other tests use the same service.
+// The headless engine with the reference service on another origin: a token from the page, chunks, a commit, and a download of the
+// same bytes. Each fault names its file, because all tests use the same service.
 
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
@@ -27,7 +27,6 @@ async function createEngine(settings: SettingsInput = {}) {
   return { finished, reasons, reported: done, uploader };
 }
 
-/** The bytes of a finished file. */
 async function download(fileId: string): Promise<Blob> {
   const { baseUrl } = await findReference();
   const headers = { authorization: `Bearer ${await tokenOf('alice')}` };

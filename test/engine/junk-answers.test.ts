@@ -1,4 +1,4 @@
-// A service whose responses are invalid from some call on: no upload is reported as completed that is not.
+// A service whose responses become invalid after some calls: no incomplete upload is reported as completed.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -25,7 +25,7 @@ const json = (value: object): { status: number; text: string } => ({
   text: JSON.stringify(value),
 });
 
-/** Valid responses of the service. */
+/** Returns the valid response to a request. */
 async function inOrder(path: string, request: Request): Promise<Pick<Said, 'status' | 'text'>> {
   if (path === '/commit') return json({ file_id: 'file-1' });
   if (!path.endsWith('/chunks')) return json({ session_id: 'session-1' });
@@ -34,7 +34,10 @@ async function inOrder(path: string, request: Request): Promise<Pick<Said, 'stat
   return json({ chunks: Object.fromEntries(hashes.map((hash) => [hash, entry(hash)])) });
 }
 
-/** A service that responds correctly to this many calls, then always with this. The result lists all its responses. */
+/**
+ * Replaces `fetch` by a service: the first `callCount` responses are valid, the later ones repeat `junk`. Returns a growing list
+ * of all responses.
+ */
 function serveSense(callCount: number, junk: readonly Pick<Said, 'status' | 'text'>[]): readonly Said[] {
   const said: Said[] = [];
   globalThis.fetch = async (input, init) => {
@@ -60,13 +63,13 @@ it('a service with invalid responses completes no upload without a receipt for e
     const engine = new TestEngine(
       { noResume: true, cancelPath: '' },
       {
-        // After a 202, the commit is repeated for an hour by default.
+        // By default, a commit is repeated for an hour after a 202.
         commitDeadlineMs: 1,
         connect: (...given) => ({ ...connect(...given), put: async () => undefined }),
       },
     );
     await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
-    // Its `Retry-After` may be long.
+    // True if the next retry is more than a second away. The test does not wait that long.
     const waits = (): boolean => (engine.row('a.bin')?.retryAt ?? 0) > Date.now() + 1000;
     await until(() => engine.changeNames().some((name) => /completed|failed$/.test(name)) || waits());
     for (const { chunks } of engine.details('upload-completed')) {

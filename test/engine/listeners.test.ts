@@ -1,4 +1,4 @@
-// A page may call any command from inside any listener: every command in every event, during an upload.
+// A listener may call any command: each test calls one command in one event of an upload.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -40,12 +40,12 @@ before(() => addEventListener('unhandledrejection', onRejection));
 after(() => removeEventListener('unhandledrejection', onRejection));
 afterEach(closeEngines);
 
-/** Polls until it is true, or the commands of a listener have made it impossible. */
+/** Waits until `isTrue` returns true, but not forever: the commands of a listener may have made that impossible. */
 async function look(isTrue: () => boolean): Promise<void> {
   for (let round = 0; round < 150 && !isTrue(); round += 1) await settled();
 }
 
-/** Causes every event of a file, as far as the listener allows: it is paused and resumed, fails once, and is done. */
+/** Causes every event of a file, as far as the listener allows: pauses, resumes, fails once and completes. */
 async function play(engine: TestEngine): Promise<void> {
   const { service, uploader } = engine;
   service.answerAll('open', 'presign', 'cancel');
@@ -64,7 +64,7 @@ async function play(engine: TestEngine): Promise<void> {
   await look(() => engine.phase('a.bin') === 'done');
 }
 
-/** The rest of the upload after the listener was removed: it completes, or is removed. */
+/** Resumes and retries all uploads. Waits until every upload in the list is done. */
 async function finish(engine: TestEngine): Promise<void> {
   const { uploader } = engine;
   await Promise.all([uploader.resume(), ...uploader.snapshot.files.map(({ id }) => uploader.retry(id))]);

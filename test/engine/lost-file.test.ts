@@ -1,4 +1,4 @@
-// A file that cannot be read any more (its drive was removed, or it is in a cloud): its row asks for the file, and other files
+// A file that cannot be read any more, for example because its drive was removed: its upload waits for the file, and other uploads
 // continue.
 
 import { expect } from '@open-wc/testing';
@@ -9,7 +9,10 @@ import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
-/** An engine whose file becomes unreadable after its first chunk was stored, and another file that stays readable. */
+/**
+ * Returns an engine with two uploads. `away.bin` became unreadable after its first chunk and waits for its file; `here.bin` is
+ * done.
+ */
 async function lost(settings = {}): Promise<TestEngine> {
   const drive = { isAway: false };
   const engine = new TestEngine({ workerUrl: '/no-such-worker.js', concurrency: 1, ...settings });

@@ -1,4 +1,4 @@
-// A list of thousands of files: commands yield to the page.
+// A list of thousands of files: commands let other tasks of the page run.
 
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
@@ -9,9 +9,9 @@ import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts
 
 afterEach(closeEngines);
 
-/** How many of the page's tasks have run. */
+/** Returns how often another task of the page ran during `work`. */
 async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-  // A task of the page that reschedules itself.
+  // Simulates a task of the page that schedules itself again.
   const { port1, port2 } = new MessageChannel();
   let isWorking = true;
   let turns = 0;
@@ -25,14 +25,14 @@ async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
   return turns;
 }
 
-/** As if every machine did ten things a millisecond, so that slices are as long on a busy one. */
+/** Runs `work` with a clock that advances by 0.1 ms at each call, so that slices are equally long on every machine. */
 async function slowly(work: () => Promise<unknown>): Promise<void> {
   let nowMs = 0;
   Object.assign(performance, { now: () => (nowMs += 0.1) });
   await work().finally(() => Reflect.deleteProperty(performance, 'now'));
 }
 
-/** `0.bin`, `1.bin` and so on. */
+/** Returns files named `0.bin`, `1.bin` and so on. */
 const filesOf = (count: number): File[] =>
   Array.from({ length: count }, (_, at) => new File(['x'], `${at}.bin`));
 
@@ -54,7 +54,7 @@ describe('ten thousand files', () => {
     const { snapshot } = engine.uploader;
     expect(snapshot.files).to.have.length(10_000);
     expect(snapshot.totals).to.include({ fileCount: 10_000, sizeBytes: 10_000 });
-    // journey-many-files measures how long each slice takes in a real page; here only the number of slices counts.
+    // Only the number of slices counts here. The test journey-many-files measures the duration of slices in a real page.
     expect(turns).to.be.at.least(4);
     // Listeners of the list are called once per slice, not once per file.
     expect(toldCount).to.be.at.most(500);
@@ -117,7 +117,7 @@ describe('ten thousand files', () => {
 describe('hundreds of uploads of an earlier visit', () => {
   const MANY = 500;
 
-  /** An engine that finds them, and the length of its list at each of the page's tasks. */
+  /** Returns an engine that has listed `MANY` uploads of an earlier visit, and the lengths that its list had meanwhile. */
   async function visit(): Promise<{ engine: TestEngine; counts: Set<number> }> {
     const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
     const { settings } = new TestEngine({}, { store }).uploader;

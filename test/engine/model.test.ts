@@ -1,17 +1,18 @@
-// Whatever happens in whatever order, every upload ends correctly: random commands, faults, tabs, reloads and clock jumps. A
-// failure prints its seed and the shortest commands that still fail. `MODEL_SEED=7 npx wtr --files test/engine/model.test.ts`
-// repeats it.
+// Random commands, faults, tabs, reloads and clock jumps, in any order: every upload ends correctly. A failure prints its seed and
+// the shortest list of commands that still fails. `MODEL_SEED=7 npx wtr --files test/engine/model.test.ts` repeats seed 7.
 
 import fc from 'fast-check';
 import { createModelStore, readScope, World } from '../support/model.ts';
 import { anyCommand } from '../support/model-commands.ts';
 
-// The same commands in every run of CI; another seed covers others.
+// Without `MODEL_SEED`, every run has the same seed and so the same commands.
 const { isFullRun, seed = 1 } = await readScope();
 const isChromium = 'userAgentData' in navigator;
-/** Simulations that run in parallel in this page: most of their time is waiting. */
+/** Number of simulations that run in parallel in this page. A simulation mostly waits. */
 const LANES = 4;
-/** Twenty runs a test: on a busy machine a run takes seconds, and WebKit is slower still. */
+/**
+ * Number of runs. A test has at most twenty, because a run takes seconds on a busy machine. WebKit is slower, so it has only four.
+ */
 const RUNS = isChromium ? (isFullRun ? 2000 : 50) : 4;
 const TESTS = Math.ceil(RUNS / 20);
 

@@ -1,4 +1,4 @@
-// A name that exists in the folder: which name is next, and how the conflict is resolved.
+// A name that exists in the folder: which name is tried next, and how the conflict is resolved.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -111,7 +111,7 @@ describe('a name that exists', () => {
   });
 });
 
-/** A file of which one chunk is stored under another name than its own, since that existed; its page was closed. */
+/** Returns the store of a closed page. In the store, `file` has one stored chunk and a new name, because its own name existed. */
 async function renamedBefore(file: File): Promise<UploadStore> {
   const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
   const before = new TestEngine({ onConflict: 'rename' }, { store });

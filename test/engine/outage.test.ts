@@ -1,4 +1,4 @@
-// An outage that responds as if the session were lost, and then opens no new one: stored chunks must survive it.
+// An outage: the service responds as if the session were lost, and then opens no new session. Stored chunks must be kept.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';

@@ -1,4 +1,4 @@
-// Which uploads run: files that are slow to read, prioritized files; and the rate while none runs.
+// Which uploads run if files are slow to read or prioritized, and the transfer rate, which excludes the time without uploads.
 
 import { expect } from '@open-wc/testing';
 import { fileOf } from '../support/bytes.ts';
@@ -8,7 +8,7 @@ import { closeEngines, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
-/** A file whose bytes never arrive, as from a network drive that is offline. */
+/** Returns a file whose bytes never arrive, as from a network drive that is offline. */
 function unreadable(sizeBytes: number, name: string): File {
   const file = fileOf(1, sizeBytes, name);
   const { slice } = file;
@@ -60,7 +60,7 @@ describe('the rate of all uploads', () => {
     try {
       const engine = new TestEngine({ concurrency: 1 });
       engine.service.answerAll('open', 'presign');
-      /** Uploads a file of three chunks, one a second. Returns the rate after the second. */
+      /** Uploads a file of three chunks, one chunk a second. Returns the rate after the second chunk. */
       const uploadSlowly = async (seed: number, name: string): Promise<number | undefined> => {
         await engine.uploader.addFiles([fileOf(seed, 3000, name)]);
         for (const storedBytes of [1000, 2000]) {
@@ -76,7 +76,7 @@ describe('the rate of all uploads', () => {
         return bytesPerSecond;
       };
       expect(await uploadSlowly(1, 'a.bin')).to.be.within(500, 1100);
-      // After a jump of more than 90 s the engine assumes that the machine slept, and repeats the running requests.
+      // Skips less than 90 s. After a longer jump, the engine assumes that the machine slept, and repeats running requests.
       skip(60_000);
       expect(await uploadSlowly(2, 'b.bin')).to.be.within(500, 2000);
     } finally {

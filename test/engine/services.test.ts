@@ -1,4 +1,4 @@
-// Service connections: shared by uploads with different settings, closed when unused, each with its own running chunks. And files
+// Service connections: shared by uploads with different settings, closed when unused, each with its own running chunks. Also files
 // that are being added while the settings, the owner or the page change.
 
 import { expect } from '@open-wc/testing';
@@ -13,7 +13,7 @@ afterEach(closeEngines);
 const small = (count: number, name: string): File[] =>
   Array.from({ length: count }, (_, at) => new File([`${name} ${at}`], `${name}-${at}.bin`));
 
-/** Work that the page does in many tasks: a clock that makes each item take a while. */
+/** Runs `work` with a clock that advances by 0.1 ms at each call, so that the work takes many tasks. */
 async function slowly(work: () => Promise<unknown>): Promise<void> {
   let nowMs = 0;
   Object.assign(performance, { now: () => (nowMs += 0.1) });

@@ -1,4 +1,5 @@
-// What opening a session sends beyond the interface, and the chunk size that its response chooses. Against the reference service.
+// Fields that the page adds to the request for a session, and the chunk size that the response sets. Runs against the reference
+// service.
 
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
@@ -97,7 +98,7 @@ describe('`profile.sessionFields`', () => {
     await untilAsync(async () => (await store.list())[0]?.metadata !== undefined);
     await untilAsync(async () => (await entriesOf('put', file)).length === 1);
     await before.close();
-    // Not at presigning: a request of the closed engine may still arrive there.
+    // The fault is not at presigning, where a request of the closed engine may still arrive.
     await addFault({ operation: 'commit', status: 410, match: { fileName: file.name } });
 
     const uploader = await createEngine({ profile }, store);
@@ -159,7 +160,7 @@ describe('`profile.chunkSize`', () => {
     const before = await createEngine({ profile, concurrency: 1 }, store);
     await before.addFiles([file]);
     await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
-    // The stall applies to one PUT. It must not be one of the second engine.
+    // The stall applies to one PUT. Waits until the first engine has sent that PUT.
     await untilAsync(async () => (await entriesOf('put', file)).length === 2);
     await before.close();
 

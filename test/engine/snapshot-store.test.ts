@@ -16,7 +16,7 @@ const added = {
 } as const;
 const numbers = { hashedBytes: 50, sentBytes: 40, storedBytes: 30, skippedBytes: 20 } as const;
 const facts = { ...added, ...numbers } as const;
-/** A file with every field that a phase can have. */
+/** A file with all fields that files can have in any phase. */
 const full = {
   ...facts,
   phase: 'uploading',
@@ -281,7 +281,7 @@ describe('the snapshot', () => {
         return [bytesPerSecond, remainingMs];
       };
       const paused = (pauseReason: string): FileSnapshot => file('p', { phase: 'paused', pauseReason });
-      // 60 bytes are left of each file.
+      // Each file has 60 bytes left to send.
       expect(measured(file('a'))).to.deep.equal([30, 2000]);
       expect(measured(file('a'), paused('user'))).to.deep.equal([30, 2000]);
       expect(measured(file('a'), paused('needs-file'))).to.deep.equal([30, 2000]);
@@ -312,7 +312,7 @@ describe('the snapshot', () => {
       store.onBytesSent(10);
       await clock.pass(3000);
       store.onBytesSent(3000);
-      // 1,000 bytes per second of running time; the idle time does not count.
+      // 1,000 bytes per second, smoothed. The idle time does not count.
       expect(store.bytesPerSecond).to.be.within(600, 650);
     } finally {
       clock.restore();

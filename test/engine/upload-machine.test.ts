@@ -1,4 +1,4 @@
-// The upload table, pair by pair, and its invariants.
+// The upload table: the result of each event in each state, and invariants.
 
 import { expect } from '@open-wc/testing';
 import * as fc from 'fast-check';
@@ -77,7 +77,7 @@ describe('the upload table', () => {
 
 describe('in any sequence of events', () => {
   const event = fc.constantFrom(...TYPES.map((type) => EVENTS[type]));
-  /** Events of the current run carry its generation. */
+  /** Returns `next` with the generation of the current run, if events of this type have a generation. */
   const current = (model: UploadModel, next: UploadEvent): UploadEvent =>
     'generation' in next ? { ...next, generation: model.generation } : next;
 

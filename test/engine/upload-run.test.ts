@@ -1,4 +1,4 @@
-// What a run reports, in the progress of its upload.
+// The reports of a run: progress and errors.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -54,7 +54,7 @@ describe('a run', () => {
   });
 });
 
-/** What `work` passes to `reportError`, which tells a page about defects. */
+/** Returns all errors that `work` passes to `reportError`. */
 function reportedBy(work: () => void): unknown[] {
   const own = globalThis.reportError;
   const reported: unknown[] = [];

@@ -1,4 +1,4 @@
-// The expected upload table, written apart from the code: the result of each event in each state.
+// The expected upload table, written independently of the code: the result of each event in each state.
 
 import type { CompletedDetail } from '../../src/core/changes.ts';
 import type {
@@ -16,7 +16,7 @@ const error = { code: 'network', retryable: true } as const;
 const result: RunResult = { session: { sessionId: 's', header: 'h' }, chunks: [] };
 const detail = {} as CompletedDetail;
 
-/** One event of each kind. */
+/** One event of each type. */
 export const EVENTS: { readonly [T in UploadEventType]: UploadEvent } = {
   start: { type: 'start' },
   pause: { type: 'pause' },
@@ -114,11 +114,13 @@ const { 'put-started': _uploads, ...uploading } = transferring('uploading');
 const { 'commit-started': _commits, ...committing } = transferring('committing');
 const { 'commit-accepted': _accepts, ...accepted } = transferring('accepted');
 
-/** The name of an effect in the table; for a reported change, the name of the change. */
+/** Returns the name of an effect in the table. A reported change has the name of the change. */
 export const nameOf = (effect: UploadEffect): string =>
   effect.type === 'report' ? effect.name : effect.type;
 
-/** A cell: the next state, `!` if the live run is aborted, and the effects. A missing pair changes nothing. */
+/**
+ * Results by state and event: the next state, `!` if the current run is aborted, and the effects. Missing events change nothing.
+ */
 export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventType]?: string } } = {
   held: { ...idle, suspend: 'held release', start: 'queued !' },
   queued: { ...idle, suspend: 'suspended ! flush-progress upload-paused release', begin: 'opening ! run' },
@@ -138,7 +140,7 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
     'commit-started': 'blocked:other-tab>committing',
     'commit-accepted': 'blocked:other-tab>accepted',
     'lock-acquired': 'opening upload-resumed',
-    // Each is recorded as one more or one less thing to wait for; the reason shown stays.
+    // These events change only what the upload waits for. The shown reason stays the same.
     offline: 'blocked:other-tab>opening',
     online: 'blocked:other-tab>opening',
     'lock-taken': 'blocked:other-tab>opening',

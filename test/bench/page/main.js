@@ -1,4 +1,5 @@
-// The page that a client runs in. `prepare` sets one up, `run` times it; the driver calls them, once each in a fresh page.
+// The page that a client runs in. The bench opens a new page for each run and calls `prepare` (sets up a client), then `run`
+// (times it).
 import { tusJs, upchunk, uppyS3, uppyTus } from './peers.js';
 import { pipeMem, rawBalanced, rawParallel } from './raw.js';
 import { widget } from './widget.js';
@@ -15,7 +16,7 @@ const clients = {
   upchunk,
 };
 
-// A URL on the storage: requested with a real call if the profile sets that, else known to the client.
+// Returns a function from a path to a URL on the storage. With `sign: 'call'`, the function requests each URL from the service.
 const createAddress = ({ service, storage, token, sign }) => {
   if (sign !== 'call') return (path) => storage + path;
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` };
@@ -30,8 +31,8 @@ const createAddress = ({ service, storage, token, sign }) => {
   };
 };
 
-// How long the page's thread was blocked: tasks as the browser reports them (over 50 ms only), and gaps between frames, which show
-// shorter ones too but also the load of other processes.
+// Measures how long the page's thread is blocked: tasks of 50 ms or longer, as the browser reports them, and gaps between frames.
+// Gaps also show shorter tasks, but include the load of other processes.
 function watchThread() {
   let longestTaskMs = 0;
   let blockedMs = 0;
@@ -75,7 +76,7 @@ window.bench = {
     const start = performance.now();
     const isStopped = (await Promise.race([upload(files), stopped].filter(Boolean))) === true;
     const durationMs = performance.now() - start;
-    // A task is reported when it has ended and the next one has started.
+    // The browser reports a long task only after the next task has started.
     await new Promise((resolve) => setTimeout(resolve, 100));
     return { durationMs, isStopped, startedAt: performance.timeOrigin + start, ...stopWatching() };
   },

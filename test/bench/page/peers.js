@@ -1,5 +1,5 @@
-// The peers, each configured as its own documentation recommends, with parts of 8 MiB if it has parts. Everything that needs no
-// file is created before the clock starts.
+// The peers, configured as their documentation recommends, with parts of 8 MiB if they upload in parts. Everything that does not
+// depend on the files is created before the clock starts.
 import { UpChunk } from '@mux/upchunk';
 import AwsS3 from '@uppy/aws-s3';
 import Uppy from '@uppy/core';
@@ -15,7 +15,9 @@ async function runUppy(uppy, files) {
   if (failed.length) throw new Error(String(failed[0].error));
 }
 
-/** Uppy's S3 plugin: multipart as its documentation says (files over 100 MiB), else one PUT. */
+/**
+ * Returns an upload with Uppy's S3 plugin: multipart for files over 100 MiB, as its documentation recommends, otherwise one PUT.
+ */
 export const uppyS3 = ({ address }) => {
   const query = ({ method, uploadId, partNumber }) => {
     if (partNumber) return `?partNumber=${partNumber}&uploadId=${uploadId}`;
@@ -32,13 +34,16 @@ export const uppyS3 = ({ address }) => {
   return (files) => runUppy(uppy, files);
 };
 
-/** Uppy's tus plugin. Its documentation advises against a chunk size: the file is one request. */
+/**
+ * Returns an upload with Uppy's tus plugin: one request for each file, since the plugin's documentation advises against a chunk
+ * size.
+ */
 export const uppyTus = ({ storage }) => {
   const uppy = new Uppy().use(UppyTus, { endpoint: `${storage}/tus` });
   return (files) => runUppy(uppy, files);
 };
 
-// The clients below have no queue of files; a page for browsers would send six at once.
+// Uploads six files at a time, for clients without a queue of files.
 async function sixAtOnce(files, upload) {
   let next = 0;
   const lane = async () => {
@@ -50,7 +55,10 @@ async function sixAtOnce(files, upload) {
   await Promise.all(Array.from({ length: 6 }, lane));
 }
 
-/** tus-js-client with six ranges at once (one for a small file); its documentation advises against a chunk size here too. */
+/**
+ * Returns an upload with tus-js-client: six parallel ranges for a file over 100 MiB, otherwise one request. The documentation of
+ * tus-js-client advises against a chunk size.
+ */
 export const tusJs = ({ storage }) => {
   const upload = (file) =>
     new Promise((resolve, reject) => {
@@ -66,7 +74,7 @@ export const tusJs = ({ storage }) => {
   return (files) => sixAtOnce(files, upload);
 };
 
-/** UpChunk: parts one after the other to one URL. */
+/** Returns an upload with UpChunk: the parts of a file are sent one after the other to the same URL. */
 export const upchunk = ({ address }) => {
   const upload = (file) =>
     new Promise((resolve, reject) => {

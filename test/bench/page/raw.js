@@ -1,5 +1,5 @@
-// Clients for comparison: plain requests, no retry, no state, no interface. `raw-parallel` measures the connection's own speed;
-// `pipe-mem` hashes too; `raw-balanced` makes the widget's calls and chunks, but does not hash.
+// Clients for comparison: plain requests without retries, saved state or interface. `raw-parallel` measures the speed of the
+// connection. `pipe-mem` also hashes. `raw-balanced` makes the same calls and chunks as the widget, without hashing.
 const CHUNK_BYTES = 8 * 2 ** 20;
 const LANES = 6;
 
@@ -12,7 +12,7 @@ const put = (url, body) =>
     request.send(body);
   });
 
-// Six at a time, in order, over `pieces`.
+// Calls `work` for each of `pieces`, in order, six at a time.
 async function inLanes(pieces, work) {
   let next = 0;
   const lane = async () => {
@@ -29,7 +29,7 @@ const cut = (file, sizeBytes) =>
     file.slice(index * sizeBytes, Math.min(file.size, (index + 1) * sizeBytes)),
   );
 
-/** Six requests at a time, each a slice of 8 MiB, nothing else. */
+/** Returns an upload that sends slices of 8 MiB, six requests at a time, and does nothing else. */
 export const rawParallel =
   ({ address }) =>
   (files) =>
@@ -45,7 +45,10 @@ const workerSource = `onmessage = async ({ data: { id, slice } }) => {
   postMessage({ id, hash, bytes: new Blob([buffer]) });
 };`;
 
-/** The same with hashing: two workers read and hash, and return the bytes as a Blob in memory. */
+/**
+ * Returns an upload like `rawParallel` that also hashes: two workers read and hash each slice, and return its bytes as a Blob in
+ * memory.
+ */
 export const pipeMem =
   ({ address }) =>
   async (files) => {
@@ -74,7 +77,7 @@ export const pipeMem =
 
 const MIB = 2 ** 20;
 
-// As many equal chunks as fill six connections in each round; see the widget's own planning.
+// Returns a chunk size like the widget's (src/pipeline/plan.ts): equal chunks that fill six connections in each round.
 function balancedBytes(sizeBytes) {
   const rounds = Math.ceil(sizeBytes / (60 * MIB));
   if (rounds > 8) return Math.max(8 * MIB, Math.ceil(sizeBytes / 10_000));
@@ -88,7 +91,8 @@ const randomHash = () =>
   );
 
 /**
- * Balanced chunks and the calls of session, presign and commit, with invented hashes: the best result with those calls and chunks.
+ * Returns an upload with the widget's chunks and its session, presign and commit calls, but with random hashes. No upload with
+ * these calls and chunks can be faster.
  */
 export const rawBalanced = ({ service, token }) => {
   const call = async (path, body, session) => {

@@ -1,6 +1,7 @@
-// The widget with default settings: only the service and a token are set. The page serves its bundle beside it.
+// The widget with default settings, except service, folder, token and several files. The page's server serves the bundle of the
+// widget.
 
-/** <secure-uploader> on the page, ready for files. */
+/** Adds a <secure-uploader> to the page and returns an upload with it. */
 export const widget = async ({ service, token, folder, widgetScript }) => {
   await import(widgetScript);
   await customElements.whenDefined('secure-uploader');

@@ -1,17 +1,20 @@
-// The simulated connection between browser and sink: its rate, the latency of requests, what is cut and what is refused.
-// Independent of protocols. Without limits it costs nothing.
+// The simulated connection between browser and sink: its rate, its latency, cut connections and refused requests. Independent of
+// protocols. Without limits it costs nothing.
 import { setTimeout as pause } from 'node:timers/promises';
 
-// Timers are coarse: a shorter wait is skipped, and a late one may be compensated within the second value.
+// Timers are imprecise. Waits of up to `GRAIN_MS` are skipped; lost time of up to `CATCH_UP_MS` is made up for.
 const GRAIN_MS = 4;
 const CATCH_UP_MS = 40;
-/** A refusal comes after the body, so a large body is never refused: real services would not read it first. */
+/**
+ * Maximum size of a body that may be refused. The sink refuses a request after its body; a real service would refuse a larger one
+ * before.
+ */
 const REFUSED_BODY_BYTES = 16 * 2 ** 20;
 
-/** The body did not arrive completely: the browser aborted it, or the connection was cut. */
+/** Error for a body that did not arrive completely: the browser aborted the request, or the connection was cut. */
 export class Gone extends Error {}
 
-/** One direction of a connection with this many bytes a second; without a number it is unlimited. */
+/** A limit in bytes per second for one connection or for all together; undefined means no limit. */
 class Lane {
   #bytesPerSecond;
   #freeAt = 0;
@@ -35,7 +38,7 @@ class Lane {
     this.#bodies -= 1;
   }
 
-  /** Milliseconds until these bytes are transferred. */
+  /** Adds `bytes` to the transfer. Returns the milliseconds until all added bytes are transferred. */
   carry(bytes) {
     if (!this.#bytesPerSecond) return 0;
     const now = performance.now();
@@ -44,7 +47,7 @@ class Lane {
   }
 }
 
-/** A connection as defined in profiles.mjs. `counts` counts cuts and refusals. */
+/** A connection as defined in profiles.mjs. Adds the cuts and refusals to `counts`. */
 export class Line {
   #shape;
   #counts;
@@ -55,7 +58,7 @@ export class Line {
   #part;
   #countedAt;
   #asked = 0;
-  // The same sequence in every run: the faults are the same for each client.
+  // Seed of the random cuts: constant, so that every client gets the same cuts.
   #seed = 1;
 
   constructor(shape, counts) {
@@ -65,12 +68,12 @@ export class Line {
     this.#cutAt = this.#nextCut();
   }
 
-  /** From now on concurrent requests are counted as `before` or `after`. */
+  /** Counts concurrent requests as `part` (`before` or `after`) from now on. */
   begin(part) {
     this.#part = part;
   }
 
-  /** How many bodies arrived at once, averaged over the times of their pieces. */
+  /** Adds the number of bodies that arrive now to their average over time. */
   #countLanes() {
     const now = performance.now();
     const lanes = this.#counts.lanes[this.#part];
@@ -80,12 +83,12 @@ export class Line {
     lanes.sum += elapsed * this.#shared.bodies;
   }
 
-  /** The latency of every request. */
+  /** Waits for the latency of a request. */
   latency() {
     return this.#shape.latencyMs ? pause(this.#shape.latencyMs) : undefined;
   }
 
-  /** Whether this request, once received, gets a 429. */
+  /** Returns true if this request gets a 429 after its body was received. */
   refuses(request) {
     if (!this.#shape.refuseEvery || Number(request.headers['content-length'] ?? 0) > REFUSED_BODY_BYTES)
       return false;
@@ -95,7 +98,7 @@ export class Line {
     return true;
   }
 
-  /** Reads a body at the connection's rate; `onBytes` is called for each piece. Throws `Gone` if it is incomplete. */
+  /** Reads a body at the connection's rate, and calls `onBytes` for each piece. Rejects with `Gone` if the body is incomplete. */
   receive(request, onBytes) {
     const connection = request.stream?.session ?? request.socket;
     const own = this.#laneOf(connection);
@@ -104,7 +107,7 @@ export class Line {
     return new Promise((resolve, reject) => {
       let bytes = 0;
       request.on('data', (piece) => {
-        // Bytes that had arrived when the connection was cut are lost with it.
+        // Ignores bytes that had arrived before the connection was cut.
         if (connection.destroyed) return;
         bytes += piece.length;
         this.#received += piece.length;
@@ -137,7 +140,7 @@ export class Line {
     return lane;
   }
 
-  // Between a half and one and a half of the mean.
+  // Returns the number of bytes until the next cut: 0.5 to 1.5 times `cutEveryBytes`.
   #nextCut() {
     if (!this.#shape.cutEveryBytes) return Number.POSITIVE_INFINITY;
     this.#seed = (this.#seed * 48271) % 2147483647;

@@ -1,4 +1,4 @@
-// The sink: a separate process with two origins, service and storage, that implements every client's protocol and stores no byte.
+// The sink: a separate process with two origins, service and storage. Implements the protocols of all clients and stores no bytes.
 // Started by sink.mjs with a profile's connection; responds to `reset`, `begin` and `counts` over IPC. CORS allows every origin.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -50,7 +50,7 @@ const preflight = (request) => ({
   'access-control-max-age': '7200',
 });
 
-// Parses the request for the routes, and counts received bytes.
+// Returns the parts of a request that the protocols use. Counts the bytes of the body when a protocol reads it.
 function readCall(name, request, path, query) {
   const mine = counts;
   const receive = (onBytes) =>
@@ -68,7 +68,7 @@ function readCall(name, request, path, query) {
   return { method: request.method, path, query, headers: request.headers, receive, json };
 }
 
-// URLs of single chunks, parts and uploads are counted as one operation.
+// Matches URLs of single chunks, parts and uploads, which are counted as one operation.
 const anyOf = /^(\/(?:chunks|put|s3|tus)\/).*$/;
 
 async function answer(name, request) {
@@ -116,7 +116,7 @@ async function listen(name) {
   const take = (request, response) => void onRequest(name, request, response);
   const server = tls
     ? createSecureServer(
-        // The default window of 64 KiB would make the latency the limit.
+        // With the default window of 64 KiB, the latency would limit the rate.
         {
           key: readFileSync(tls.key),
           cert: readFileSync(tls.cert),
@@ -132,7 +132,7 @@ async function listen(name) {
 const calls = { reset, counts: () => counts, begin: (part) => line.begin(part) };
 process.on('message', ({ id, call, options }) => process.send({ id, answer: calls[call](options) ?? null }));
 process.on('disconnect', () => process.exit());
-// Ctrl-C reaches the whole group; the bench ends this process.
+// Ctrl-C also signals this process, but the bench ends it by disconnecting.
 process.on('SIGINT', () => undefined);
 
 await listen('service');

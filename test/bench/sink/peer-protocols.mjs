@@ -1,5 +1,5 @@
-// The protocols of the peers, as far as a successful upload (or one resumed after a cut) needs them: plain PUT, S3 multipart, tus
-// with its extensions creation and concatenation, and a call that returns URLs. Bytes are dropped.
+// The protocols of the peers, as far as an upload without failures, or one that resumes after a cut, uses them: plain PUT, S3
+// multipart, tus with the extensions creation and concatenation, and a call that returns URLs. Bytes are dropped.
 import { randomUUID } from 'node:crypto';
 
 const xml = (root, fields) => ({
@@ -10,7 +10,7 @@ const xml = (root, fields) => ({
     .join('')}</${root}>`,
 });
 
-/** Returns a URL on the storage: `POST /sign {path}` responds with `{url}`. Stands in for any signing service. */
+/** Implements a signing service: `POST /sign {path}` responds with `{url}`, a URL on the storage. */
 export class SigningProtocol {
   #storageUrl;
 
@@ -25,7 +25,7 @@ export class SigningProtocol {
   }
 }
 
-/** `PUT /put/…`: reads bytes and returns an ETag. */
+/** Implements `PUT /put/…`: reads the bytes and returns an ETag. */
 export class PutProtocol {
   async storage({ method, path, receive }) {
     if (method !== 'PUT' || !path.startsWith('/put/')) return undefined;
@@ -34,7 +34,7 @@ export class PutProtocol {
   }
 }
 
-/** `/s3/<key>`: multipart uploads and plain objects. */
+/** Implements `/s3/<key>`: multipart uploads and plain objects. */
 export class S3Protocol {
   #uploads = new Map();
 
@@ -79,7 +79,7 @@ export class S3Protocol {
   }
 }
 
-/** `/tus`: creation, PATCH, HEAD, concatenation. The bytes of a cut PATCH are kept, as tus servers do. */
+/** Implements `/tus`: creation, PATCH, HEAD, concatenation. Keeps the bytes of a cut PATCH, as tus servers do. */
 export class TusProtocol {
   #storageUrl;
   #uploads = new Map();
@@ -92,7 +92,7 @@ export class TusProtocol {
     if (path === '/tus' && method === 'POST') return this.#create(headers, receive);
     if (!path.startsWith('/tus/')) return undefined;
     const upload = this.#uploads.get(path.slice('/tus/'.length));
-    // A browser may repeat a request automatically when its connection is cut; the offset shows that.
+    // A browser may repeat a PATCH automatically after its connection was cut. The offset of the repeated PATCH is then outdated.
     const isNext = method === 'PATCH' && Number(headers['upload-offset']) === upload?.offset;
     await receive((piece) => {
       if (isNext) upload.offset += piece.length;

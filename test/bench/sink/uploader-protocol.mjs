@@ -1,8 +1,11 @@
-// The protocol of <secure-uploader>: session, presign, PUT, commit. Bytes are dropped; only hashes and lengths are kept, to refuse
-// a commit of chunks that never arrived and, if a profile sets it, to report a chunk as stored.
+// The protocol of <secure-uploader>: session, presign, PUT, commit. Bytes are dropped; hashes and lengths are kept. Refuses a
+// commit with missing chunks and, if a profile sets `twice`, presigns a stored chunk without URL.
 import { randomUUID } from 'node:crypto';
 
-/** Handles calls on the two origins. A route returns `{status, headers, body}`, or undefined if the call belongs to another one. */
+/**
+ * Handles calls to the service and to the storage. A handler returns `{status, headers, body}`, or undefined for calls of other
+ * protocols.
+ */
 export class UploaderProtocol {
   #storageUrl;
   #remember;
@@ -14,7 +17,6 @@ export class UploaderProtocol {
     this.#remember = remember;
   }
 
-  /** Calls to the service. */
   async service({ method, path, headers, json }) {
     if (method !== 'POST') return undefined;
     if (path === '/files/uploadsession') return this.#openSession(await json());
@@ -35,7 +37,6 @@ export class UploaderProtocol {
     return undefined;
   }
 
-  /** Calls to the storage. */
   async storage({ method, path, receive }) {
     if (method !== 'PUT' || !path.startsWith('/chunks/')) return undefined;
     const hash = path.slice('/chunks/'.length);

@@ -1,4 +1,4 @@
-// Uploads of an earlier visit that have no file yet: what a user can do with them, and which file they accept.
+// Uploads of an earlier visit that wait for their file: what a user can do with them, and which file they accept.
 
 import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../../src/core/types.ts';
@@ -11,7 +11,7 @@ afterEach(closeEngines);
 
 const file = fileOf(1, 2500, 'a.bin');
 
-/** An engine whose list has an upload that an earlier engine left with one chunk stored. */
+/** Returns an engine whose list has an upload of an earlier visit with one stored chunk. */
 async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: UploadStore }> {
   const store = await createUnfinished(file);
   const engine = new TestEngine(settings, { store });
@@ -142,7 +142,7 @@ describe('a file whose handle was saved', () => {
     await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
     const id = engine.uploader.snapshot.files[0]?.id ?? '';
     expect(await engine.uploader.provide(id)).to.equal(canKeep);
-    // If no handle can be saved, the row still asks for the file.
+    // Without a saved handle, the upload still waits for its file.
     if (!canKeep) await engine.uploader.provide(id, file);
     await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(0);

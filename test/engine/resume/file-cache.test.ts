@@ -17,10 +17,10 @@ beforeEach(() => {
   store = createUploadStore({ name });
 });
 
-/** The records that have their file. */
+/** Returns the records that contain their file. */
 const savedFiles = async (): Promise<UploadRecord[]> => (await store.list()).filter(({ file }) => file);
 const keeps = (count: number): Promise<void> => untilAsync(async () => (await savedFiles()).length === count);
-/** The session of every saved file is saved too. */
+/** Waits until every record with a file also has a session. */
 const keepsSessions = (): Promise<void> =>
   untilAsync(async () => (await savedFiles()).every(({ session }) => session));
 const lockCount = async (key: string): Promise<number> => {
@@ -29,7 +29,7 @@ const lockCount = async (key: string): Promise<number> => {
 };
 const isLocked = (key: string): Promise<void> => untilAsync(async () => (await lockCount(key)) === 1);
 const isUnlocked = (key: string): Promise<void> => untilAsync(async () => (await lockCount(key)) === 0);
-/** The page is closed, which releases its locks. */
+/** Simulates closing the page, which releases the page's locks. */
 const leave = ({ uploader }: TestEngine): Promise<void> => uploader.close();
 const STOPS: Readonly<Record<string, (engine: TestEngine) => Promise<void>>> = {
   failed: async (engine) => {
@@ -229,7 +229,7 @@ describe('with `keep-files`', () => {
       await keeps(1);
       const other = new TestEngine(kept, { store });
       other.service.answerAll();
-      // A file added later is uploaded after the saved files have been loaded.
+      // The engine uploads `b.bin` only after it has loaded the saved files.
       await other.uploader.addFiles([fileOf(2, 500, 'b.bin')]);
       await other.waitForChange('upload-completed');
       for (let round = 0; round < 20; round += 1) await settled();
@@ -346,7 +346,7 @@ describe('with `keep-files`', () => {
       try {
         this.transaction.abort();
       } catch {
-        // The transaction was aborted by the file before.
+        // The transaction was already aborted.
       }
       return Object.create(IDBRequest.prototype) as IDBRequest<IDBValidKey>;
     };

@@ -1,4 +1,4 @@
-// Two tabs over one store, as two engines: one upload, which one of them runs and both show.
+// Two tabs with the same store, simulated by two engines. One tab runs an upload, and both tabs show it.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
@@ -14,7 +14,7 @@ afterEach(closeEngines);
 
 const file = fileOf(1, 2500, 'a.bin');
 
-/** Two tabs; one chunk of the file, of three, was stored on an earlier visit, and both show the upload without its file. */
+/** Returns two tabs that show an upload of an earlier visit without its file. One of its three chunks is stored. */
 async function twoVisits(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
   const store = await createUnfinished(file);
   const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
@@ -22,7 +22,7 @@ async function twoVisits(): Promise<{ store: UploadStore; one: TestEngine; other
   return { store, one, other };
 }
 
-/** The file is uploading in one tab: two of its chunks are stored. */
+/** Starts the upload in `tab`, and waits until two of its chunks are stored. */
 async function runsIn(tab: TestEngine, store: UploadStore): Promise<void> {
   tab.service.answerAll('presign', 'commit');
   await tab.uploader.addFiles([file]);
@@ -53,7 +53,7 @@ describe('an upload that both tabs restored', () => {
     try {
       Date.now = () => now() + 26 * 3_600_000;
       new TestEngine({ keepDays: 1 }, { store });
-      // The record that no tab runs is removed: the pruning is done.
+      // Waits until the engine has deleted the old record that no tab runs.
       await untilAsync(async () => (await store.list()).every(({ name }) => name !== 'z.bin'));
       await settled();
     } finally {
@@ -124,7 +124,7 @@ describe('an upload that waits for another tab', () => {
   });
 });
 
-/** Two tabs: one has started a file that is read by `picked`, of which one chunk is stored; the other one waits for it. */
+/** Returns two tabs: `one` has started to upload `picked` and stored one chunk; `other` waits for `one`. */
 async function leaderAndWaiter(
   picked = file,
 ): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {

@@ -1,4 +1,4 @@
-// Messages between tabs about an upload, and its lock.
+// Messages between tabs about an upload, and the lock of an upload.
 
 import { expect } from '@open-wc/testing';
 import type { CompletedDetail } from '../../../src/core/changes.ts';
@@ -43,7 +43,7 @@ const observe = (): (() => void) =>
     onDone: (seen: DoneElsewhere) => reported.push(['done', seen]),
   });
 
-/** Sends messages, then a valid one, and returns what was received before that. */
+/** Sends `messages`, then a valid message. Returns everything that was received before the valid message. */
 async function receive(...messages: unknown[]): Promise<unknown[]> {
   reported = [];
   const end = { ...numbers, sentBytes: 99 };

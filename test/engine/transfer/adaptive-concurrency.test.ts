@@ -1,18 +1,18 @@
-// How many slots are used, on simulated connections: each defines its rate for a number of slots.
+// Number of used slots on simulated connections. Each connection defines its rate for a number of slots.
 import { expect } from '@open-wc/testing';
 import { AdaptiveConcurrency } from '../../../src/engine/transfer/adaptive-concurrency.ts';
 
 type Throughput = (slots: number) => number;
 const KB = 1000;
 const MB = 1_000_000;
-/** High latency: each request is limited, all together are not. */
+/** A connection with high latency: the rate of each request is limited, the total rate is not. */
 const longWay: Throughput = (slots) => slots * 4 * MB;
 /** A slow connection that all requests share; more requests only add overhead. */
 const thinLine: Throughput = (slots) => 120 * KB * (1 - 0.01 * slots);
-/** A limit for each request, as behind a limiting proxy. */
+/** A connection that limits the rate of each request, as some proxies do. */
 const proxy: Throughput = (slots) => slots * 60 * KB;
 
-/** Simulates `seconds` with every slot busy, in samples of a tenth of a second; returns the limit after each second. */
+/** Simulates `seconds` with every slot busy, in samples of 100 ms. Returns the limit after each second. */
 function drive(concurrency: AdaptiveConcurrency, line: Throughput, seconds: number, startMs = 0): number[] {
   const limits: number[] = [];
   for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
@@ -68,7 +68,7 @@ describe('concurrency', () => {
     expect(drive(concurrency, longWay, 30).at(-1)).to.equal(6);
     const thin = drive(concurrency, thinLine, 200, 30_000);
     expect(thin.at(-1)).to.be.at.most(2);
-    // After the next two samples, however long it was slow.
+    // The limit grows within seven seconds, however long the connection was slow.
     expect(drive(concurrency, longWay, 7, 230_000).at(-1)).to.equal(6);
   });
 
@@ -98,7 +98,7 @@ describe('concurrency', () => {
     concurrency.halve();
     for (let count = 0; count < 10; count += 1) concurrency.onChunkStored(90);
     expect(concurrency.limit).to.equal(3);
-    // No slot is busy for a while, then the rate is as before.
+    // The rate is low for four seconds, then as before.
     expect(drive(concurrency, () => 10 * KB, 4, 2000).at(-1)).to.equal(3);
     expect(drive(concurrency, longWay, 4, 6000).at(-1)).to.equal(3);
     drive(concurrency, longWay, 30, 10_000);
@@ -129,11 +129,11 @@ describe('concurrency', () => {
     expect(slow.limit).to.equal(2);
   });
 
-  // A sample is 50 ms, a window 3000 ms. Each number below is the limit after one more window.
+  // A sample takes 50 ms, a window 3,000 ms. Each number in the lists below is the limit after one more window.
   const lookMs = 50;
   const windowMs = 3000;
 
-  /** A concurrency that has measured a slow connection once, and tries one slot more or less in its next window. */
+  /** Returns an instance that has measured a slow connection once, and tries one slot more or less in its next window. */
   function slowPace(most = 6): AdaptiveConcurrency {
     const concurrency = new AdaptiveConcurrency(most);
     concurrency.measure({ nowMs: 0, bytes: 0, busy: 2 });
@@ -248,7 +248,7 @@ describe('concurrency', () => {
     const slowLane = 256 * 1024;
     const after = (factor: number, perLane: number): number => {
       const concurrency = slowPace();
-      // Too few busy slots to change the limit, so that only the rate is measured.
+      // The limit is one slot after this window, so the rate of the next window is `factor / 2` times as high.
       windows(concurrency, () => (perLane * 2) / factor, 1);
       const { limit } = concurrency;
       return windows(concurrency, () => perLane * limit, 1, lookMs + windowMs)[0] ?? 0;

@@ -5,7 +5,7 @@ import { type Clock, stopClock } from '../../support/clock.ts';
 
 const forever = new AbortController().signal;
 
-/** A connection with a bandwidth limit in bytes per second, while the clock is stopped. */
+/** Runs `work` with a connection that is limited to `bytesPerSecond`, while the clock is stopped. */
 async function limited(
   bytesPerSecond: number,
   work: (line: ConnectionMonitor, clock: Clock) => Promise<void>,
@@ -98,7 +98,7 @@ describe('the connection monitor', () => {
       expect(await sleptAfter(90_000)).to.equal(false);
       expect(await sleptAfter(90_001)).to.equal(true);
       expect(await sleptAfter(4999)).to.equal(false);
-      // After a check at five seconds the gap is 90 s again.
+      // The last check was five seconds after the previous one, so the next gap may be 90 s again.
       expect(await sleptAfter(1)).to.equal(false);
       expect(await sleptAfter(90_001)).to.equal(true);
       expect(clock.timerCount).to.equal(1);
@@ -155,7 +155,7 @@ describe('the connection monitor', () => {
     const { signal } = new AbortController();
     const started = performance.now();
     await Promise.all([1, 2, 3].map(() => line.waitForBandwidth(5_000, signal)));
-    // The third starts after the first two have used 50 ms each.
+    // The third request starts after the first two, which take 50 ms each.
     expect(performance.now() - started).to.be.at.least(99);
     line.close();
   });

@@ -75,7 +75,7 @@ describe('the bar of a file', () => {
     progress.onSent(second, 1);
     expect(progress.numbers(1500)).to.include({ sentBytes: 101, skippedBytes: 100, hashedBytes: 100 });
     expect(progress.beginRun([first, second])).to.equal(0);
-    // Only the bar stays where it was.
+    // Only `sentBytes`, which the progress bar shows, is unchanged.
     expect(progress.numbers(2000)).to.deep.equal({ ...nothing, sentBytes: 101 });
     expect(progress.onSent(second, 1)).to.equal(1);
     progress.onStored(first);
@@ -100,7 +100,7 @@ describe('the bar of a file', () => {
     progress.numbers(0);
     progress.onStored(first);
     progress.onStored(second);
-    // The session was lost: under the next one the service has both.
+    // The session was lost. In the next session, the service already has both chunks.
     progress.onStored({ ...first, skipped: true });
     progress.onStored({ ...second, skipped: true });
     progress.onStored({ ...third, skipped: true });
@@ -166,7 +166,7 @@ describe('the bar of a file', () => {
     progress.beginRun([first, second]);
     progress.onStored(first);
     progress.onStored({ ...second, skipped: true });
-    // The session was lost: under the next one the service has the first chunk, and not the second.
+    // The session was lost. In the next session, the service has the first chunk, but not the second.
     progress.onStored({ ...first, skipped: true });
     expect(progress.numbers(0).skippedBytes).to.equal(CHUNK);
     progress.onStored(second);
@@ -218,7 +218,7 @@ describe('the rate of a connection', () => {
     rate.add(500, 50);
     expect(rate.perSecond).to.equal(10_000);
     rate.add(1500, 1050);
-    // A window later a new rate weighs 1 - 1/e.
+    // After one window, the new rate has a weight of 1 - 1/e.
     expect(rate.perSecond).to.be.closeTo(10_000 - 9000 * (1 - Math.exp(-1)), 0.001);
   });
 

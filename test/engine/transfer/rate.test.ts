@@ -8,7 +8,7 @@ import type { Request } from '../../support/scripted-service.ts';
 
 afterEach(closeEngines);
 
-/** Responds to each PUT after `ms`, with all its bytes sent. */
+/** Responds to each PUT after `ms`, and reports all bytes of the PUT as sent. */
 async function answerPuts({ service }: TestEngine, ms: number): Promise<void> {
   for (;;) {
     const request: Request<'put'> = await service.nextRequest('put');

@@ -8,7 +8,7 @@ import { closeEngines, TestEngine } from '../../support/engine.ts';
 afterEach(closeEngines);
 
 it('a throttle that is removed, or set, during an upload applies from the next chunk', async () => {
-  // A thousand bytes at one byte a second: the second chunk would start after a quarter of an hour.
+  // A chunk of 1,000 bytes at one byte per second: the second chunk would start after 1,000 seconds.
   const engine = new TestEngine({ throttle: 1, concurrency: 1 });
   engine.service.answerAll('open', 'presign', 'commit');
   await engine.uploader.addFiles([fileOf(1, 5000, 'a.bin')]);

@@ -1,4 +1,4 @@
-// Upload slots that all files share: how many, and which file is next.
+// Upload slots, which all files share: their number, and which file gets the next slot.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../../src/core/errors.ts';
@@ -12,7 +12,7 @@ afterEach(closeEngines);
 
 const forever = new AbortController().signal;
 
-/** Requests a slot, and records when it was granted. */
+/** Requests a slot. Adds `order()` to `given` when the slot is granted. */
 function asking(slots: UploadSlots, order: () => number, given: number[]) {
   return slots.acquireSlot(order, forever).then((slot) => {
     given.push(order());
@@ -119,7 +119,7 @@ describe('slots', () => {
     given.length = 0;
     for (const order of [1, 2, 3]) void asking(fast, () => order, given);
     await settled();
-    // More bytes at once than buffers take.
+    // More bytes at once than buffers hold, so the connection is fast.
     fast.onBytesSent(2 ** 23);
     await settled();
     expect([given, fast.limit]).to.deep.equal([[1, 2, 3], 6]);
