@@ -1,4 +1,4 @@
-// The public exports. Importing them does not register the elements; `define.ts` and `login.ts` do.
+// The public exports. Importing this module does not register the elements; `define.ts` and `login.ts` do.
 
 export type * from './core/auth-options.ts';
 export type * from './core/changes.ts';

@@ -1,4 +1,4 @@
-// The types of the elements' tags in JSX, for React 18.2 or later: `import 'secure-uploader/jsx'`, once in a project.
+// Types of the elements' tags in JSX, for React 18.2 or later. Import `secure-uploader/jsx` once in a project.
 
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 import type { SecureUploader } from './ui/secure-uploader.js';

@@ -1,4 +1,4 @@
-// Service clients (calls, sign-in, PUT, hash workers). Uploads with the same `service` and `sign-in` settings share one.
+// Service clients (calls, sign-in, PUT, hash workers). Uploads with the same `service` and `sign-in` settings share one client.
 
 import { type AuthSession, openAuthSession } from '../auth/session.ts';
 import type { AuthTimes } from '../auth/times.ts';
@@ -16,7 +16,7 @@ export interface ServiceClient {
   readonly calls: Calls;
   readonly put: Put;
   readonly pool: HashPool;
-  /** Timeout of a PUT without progress, ms; `undefined` derives it from the measured rate. */
+  /** Timeout of a PUT without progress, in milliseconds. If `undefined`, the timeout is derived from the measured rate. */
   readonly stallMs: number | undefined;
   close(): void;
 }
@@ -32,11 +32,11 @@ export interface Times {
 
 export interface ConnectOptions {
   readonly times?: Times | undefined;
-  /** Called on sign-out from `auth`. `withToken` still uses the old token, until `signal` aborts. */
+  /** Called on sign-out from `auth`. `withToken` still uses the old token until `signal` aborts. */
   readonly onSignOut: (auth: AuthSession, withToken: WithToken, signal: AbortSignal) => Promise<unknown>;
-  /** Called before sign-in navigates away from the page. Return false to stay. */
+  /** Called before sign-in navigates away from the page. Returns false to stay on the page. */
   readonly confirmRedirect: () => boolean;
-  /** Returns a signal that aborts when the network may have changed, so that open connections may be dead. */
+  /** Returns a signal that aborts when the network may have changed. Open connections may then be dead. */
   readonly connectionChange: () => AbortSignal;
 }
 
@@ -69,7 +69,7 @@ export function connect(
 
 /** Opens the client of a service on first use, and again on the first use after `close()`. */
 export class Service {
-  /** The chunks that all uploads are sending to this service now. */
+  /** Chunks that all uploads are sending to this service now. */
   readonly inFlight = new InFlightChunks();
   readonly #open: () => ServiceClient;
   readonly #onAuth: (service: Service) => void;
@@ -95,13 +95,13 @@ export class Service {
   }
 }
 
-/** The settings of an upload, and its service, which it may share with other uploads. */
+/** The settings and the service of an upload. Several uploads may share a service. */
 export interface Connection {
   readonly settings: Settings;
   readonly service: Service;
 }
 
-/** The services of one engine, by their settings. `closeUnused()` closes those that are no longer needed. */
+/** The services of one engine, by their settings. `closeUnused()` closes services that are no longer needed. */
 export class Connections {
   /** The connection of the current settings. */
   current: Connection;
@@ -128,7 +128,7 @@ export class Connections {
     this.current = this.#connection(settings);
   }
 
-  /** Closes all services that are used neither by these connections nor by the current settings. */
+  /** Closes all services except those of `connections` and of the current settings. */
   closeUnused(connections: Iterable<Connection>): void {
     const used = new Set([this.current.service]);
     for (const { service } of connections) used.add(service);
@@ -139,12 +139,15 @@ export class Connections {
     }
   }
 
-  /** Closes all services except the current one. Used when the owner changes: the others must not get the new owner's token. */
+  /**
+   * Closes all services except the current one. Used when the owner changes, because the other services must not get the new
+   * owner's token.
+   */
   leaveAuth(): void {
     for (const service of this.services) if (service !== this.current.service) service.close();
   }
 
-  /** Closes all services; each opens again on its next use. */
+  /** Closes all services. Each service opens again on its next use. */
   close(): void {
     for (const service of this.#services.values()) service.close();
   }
@@ -157,7 +160,7 @@ export class Connections {
   }
 }
 
-/** Returns why uploads have to wait for sign-in; `undefined` if they do not. */
+/** Returns the reason why uploads have to wait for sign-in; `undefined` if they do not have to wait. */
 export function waitsFor({
   required,
   state,

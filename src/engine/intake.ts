@@ -1,4 +1,4 @@
-// Takes in picked files. Each one becomes a new upload, goes to an upload that needs its file, or is rejected with a reason.
+// Takes in picked files. Each file becomes a new upload, goes to an upload that needs the file, or is rejected with a reason.
 
 import type { Candidate } from '../core/changes.ts';
 import { createId } from '../core/create-id.ts';
@@ -29,7 +29,7 @@ export interface IntakeParts {
 export class Intake {
   readonly #parts: IntakeParts;
   readonly #resumeStates: ResumeStates = new Map();
-  /** Aborted by `stop()`. */
+  /** Controller that `stop()` aborts. */
   #adding = new AbortController();
   #order = 0;
 
@@ -45,7 +45,7 @@ export class Intake {
 
   /**
    * Adds each file to the list, or rejects it with a reason. If an upload in the list needs the file, that upload gets it instead.
-   * Skips files for which `mayAdd` returns false. If the metadata of any file is invalid, adds none and throws `bad-config`.
+   * Skips files for which `mayAdd` returns false. If the metadata of any file is invalid, adds no files and throws `bad-config`.
    */
   async add(
     files: Iterable<PickedFile | File>,
@@ -78,9 +78,10 @@ export class Intake {
   }
 
   /**
-   * Gives an upload the file that it needs. Reports a different file as rejected (`wrong-file`): its name, size, modification time
-   * or first bytes differ from the record, or its name or size from the upload if there is no record. Exception: if the file became
-   * unreadable during this visit, a changed file with the same name replaces it and is uploaded from the start.
+   * Gives an upload the file that it needs. Rejects a different file (`wrong-file`). With a record, a file is different if its
+   * name, size, modification time or first bytes differ from the record. Without a record, it is different if its name or size
+   * differ from the upload. If the original file became unreadable during this visit, a changed file with the same name is accepted
+   * and uploaded from the start.
    */
   async provide(id: FileId, item: PickedFile | File): Promise<void> {
     const upload = this.#parts.scheduler.get(id);
@@ -103,8 +104,8 @@ export class Intake {
   }
 
   /**
-   * Gets the file of an upload from its saved handle. Resolves with false if that fails. Call it in a click handler, since the
-   * browser may ask the user for permission.
+   * Gets the file of an upload from its saved handle. Resolves with false if the file is not available. Call this method in a click
+   * handler, since the browser may ask the user for permission.
    */
   async ask(id: FileId): Promise<boolean> {
     const upload = this.#parts.scheduler.get(id);
@@ -157,7 +158,7 @@ export class Intake {
     return this.#resumeStates.has(key);
   }
 
-  /** The uploads that need their file, by the `placeOf` that file. */
+  /** Returns the uploads that need their file. The keys are the `placeOf` values of these files. */
   #waitingUploads(): UploadsByPlace {
     const byPlace = new Map<string, Upload[]>();
     for (const upload of this.#parts.scheduler.all) {
@@ -171,7 +172,7 @@ export class Intake {
     return byPlace;
   }
 
-  /** Replaces an upload whose file became unreadable and has changed since: uploads the new file from the start. */
+  /** Replaces an upload whose file became unreadable and has changed. The new file is uploaded from the start. */
   #replace(upload: Upload, { file, handle, metadata }: PickedFile): void {
     const { relativePath, lost } = upload;
     const picked = { file, relativePath, metadata: metadata ?? lost?.metadata, ...(handle && { handle }) };
@@ -192,12 +193,12 @@ export class Intake {
     });
   }
 
-  /** Counts the files that count towards `max-files`. */
+  /** Returns the number of files that count towards `max-files`. */
   #countListed(isMultiple: boolean): number {
     let count = 0;
     for (const { phase, needsFile } of this.#parts.scheduler.all) {
       if (phase === 'failed' || phase === 'canceled') continue;
-      // A list of one file accepts the next file when nothing is being uploaded.
+      // With `multiple` off, the next file can be added when nothing is being uploaded.
       if (!isMultiple && (phase === 'done' || needsFile)) continue;
       count += 1;
     }
@@ -207,13 +208,13 @@ export class Intake {
 
 type UploadsByPlace = ReadonlyMap<string, readonly Upload[]>;
 
-/** Returns the upload that needs this file, without reading the file: its run compares the first bytes when it opens. */
+/** Returns the upload that needs this file. Does not read the file: the upload's run compares the first bytes later. */
 function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Connection): Upload | undefined {
   if (uploads.size === 0) return undefined;
   const place = { ...identityOf(picked.file), ...picked, parentId: parentOf(picked, connection) };
   return uploads.get(placeOf(place))?.find((upload) => {
     const { record } = upload.resumeState;
-    // Since the list was read, the upload may have got its file, or been removed, canceled, or completed by another tab.
+    // Since `uploads` was collected, the upload may have got its file, or been removed, canceled, or completed by another tab.
     if (!upload.needsFile) return false;
     return record
       ? belongsTo(record, connection)
@@ -233,7 +234,7 @@ export const identityOf = ({ name, size, lastModified }: File): Seen => ({
   lastModifiedMs: lastModified,
 });
 
-/** Identifies a file without reading it: by folder, path, name, size and modification time. */
+/** Returns a string that identifies a file without its content: folder, path, name, size and modification time. */
 export const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>): string =>
   JSON.stringify([file.parentId, file.relativePath, file.name, file.sizeBytes, file.lastModifiedMs]);
 
@@ -265,12 +266,14 @@ export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
   type: file.type,
 });
 
-/** Chromium only: after a browser restart, a saved handle needs the user's permission again. */
+/** A handle in Chromium. After a browser restart, a saved handle needs the user's permission again. */
 type Askable = FileSystemFileHandle & {
   requestPermission?: (wanted: { mode: 'read' }) => Promise<PermissionState>;
 };
 
-/** Returns the file of a handle; `undefined` if it was moved or deleted, or if the browser or the user denies access. */
+/**
+ * Returns the file of a handle. Returns `undefined` if the file was moved or deleted, or if the browser or the user denies access.
+ */
 async function askFor(handle: Askable): Promise<PickedFile | undefined> {
   try {
     const permission = (await handle.requestPermission?.({ mode: 'read' })) ?? 'granted';

@@ -9,7 +9,7 @@ import { belongsTo, candidateOf, type Intake, identityOf, placeOf } from './inta
 import type { TabLocks } from './resume/tab-locks.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** How long to wait for the lock of a saved upload, ms. A page that is being closed may hold its locks for a moment longer. */
+/** Longest wait for the lock of a saved upload, in milliseconds. A page that is being closed may hold its locks for a moment. */
 const CLOSING_MS = 5000;
 
 export interface RestorerParts {
@@ -22,7 +22,7 @@ export interface RestorerParts {
 
 export class Restorer {
   readonly #parts: RestorerParts;
-  /** Aborted by `stop()`. */
+  /** Controller that `stop()` aborts. */
   #restoring = new AbortController();
 
   constructor(parts: RestorerParts) {
@@ -42,11 +42,11 @@ export class Restorer {
     await store.prune(keepMs, isRunning).catch(() => undefined);
   }
 
-  /** Adds the uploads that were saved with these settings to the list. Those that still need their file wait in `needs-file`. */
+  /** Adds the uploads that were saved with these settings to the list. Uploads without a saved file wait in `needs-file`. */
   async restore(connection: Connection): Promise<void> {
     const { scheduler, store, tabLocks } = this.#parts;
     const { signal } = this.#restoring;
-    // Pages often change several settings in a row: uploads that wait for their file get the latest ones.
+    // Pages often change several settings in a row. Uploads that wait for their file use the latest settings.
     await inSlices(scheduler.all, (upload) => {
       const { record } = upload.resumeState;
       if (record && !upload.picked && belongsTo(record, connection)) upload.connection = connection;
@@ -65,7 +65,10 @@ export class Restorer {
     });
   }
 
-  /** Adds an upload whose file was saved. It resumes, unless the user paused it. Adds nothing if another tab keeps its lock. */
+  /**
+   * Adds an upload whose file was saved. The upload resumes, unless the user paused it. Adds nothing if another tab keeps the lock
+   * of the upload.
+   */
   async #restoreFile(
     record: UploadRecord,
     file: File,
@@ -104,7 +107,7 @@ export class Restorer {
     return this.#parts.intake.hasResumeState(record.key) || listed.has(placeOf(record));
   }
 
-  /** Files that the page added before the records were read, by `placeOf`. Their own runs find their records. */
+  /** Returns files that the page added before the records were read, by `placeOf`. The runs of these files find the records. */
   #listed(): ReadonlySet<string> {
     const listed = new Set<string>();
     for (const upload of this.#parts.scheduler.all) {

@@ -1,5 +1,4 @@
-// Holds the list of uploads, and starts them in that order, as many as the slots allow. Reports `uploads-finished` when no upload
-// is running or queued any more.
+// Holds the list of uploads. Starts as many uploads as the slots allow, in the order of the list.
 
 import type { Change } from '../core/changes.ts';
 import type { FileId } from '../core/types.ts';
@@ -10,11 +9,11 @@ import type { UploadSlots } from './transfer/upload-slots.ts';
 import type { Upload } from './upload.ts';
 import { isOver, isRunning, type UploadState } from './upload-state.ts';
 
-/** Single-chunk uploads per slot: each spends only about a third of its time on the PUT, the rest on calls. */
+/** Number of single-chunk uploads per slot. Such an upload spends only about a third of its time on the PUT, the rest on calls. */
 const UPLOADS_PER_SLOT = 3;
-/** Limits the uploads started in one task: each opens a session and reads its first bytes immediately. */
+/** Limit of uploads that start in one task, because each upload opens a session and reads its first bytes immediately. */
 const BEGIN_AT_ONCE = 4;
-/** If slots are idle for this long, ms, because the running files are slow to read, one more upload starts. */
+/** If slots are idle for this time (in milliseconds) because files are read slowly, one more upload starts. */
 const IDLE_MS = 500;
 
 export class Scheduler {
@@ -24,15 +23,21 @@ export class Scheduler {
   readonly #uploads = new Map<FileId, Upload>();
   readonly #queue = new Queue();
   readonly #running = new Set<Upload>();
-  /** The upload of `prioritize()`. It starts even if the limit is reached, but only one such upload runs at a time. */
+  /**
+   * Upload that `prioritize()` has moved to the front. It starts even if the limit is reached, but only one such upload runs at a
+   * time.
+   */
   #preferred: Upload | undefined;
-  /** No upload starts while this is true, or while `#commandCount` commands are being applied. */
+  /** True between `suspend()` and `restore()`. No upload starts during this time, or while `#commandCount` is above 0. */
   #isSuspended = false;
   #commandCount = 0;
-  /** `uploads-finished` is not reported while files are being added. */
+  /** Number of `whileAdding()` calls in progress. Until they end, `uploads-finished` is not reported. */
   #addingCount = 0;
   #isPumping = false;
-  /** What happened since the last `uploads-finished`. It is reported only if an upload ran, and one ended after that. */
+  /**
+   * What happened since the last `uploads-finished`: no upload ran, an upload ran, or an upload ended after one ran. Only with
+   * `ended` is `uploads-finished` reported.
+   */
   #news: 'none' | 'ran' | 'ended' = 'none';
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #idleCount = 0;
@@ -68,7 +73,7 @@ export class Scheduler {
     return [...this.#uploads.values()];
   }
 
-  /** Adds an upload to the end of the list. A queued one starts when the slots allow it. */
+  /** Adds an upload to the end of the list. A queued upload starts when the slots allow it. */
   append(upload: Upload): void {
     this.#uploads.set(upload.id, upload);
     this.#queue.add(upload);
@@ -106,7 +111,7 @@ export class Scheduler {
     this.#pumpSoon();
   }
 
-  /** Calls `work`, and starts no upload until its promise settles. */
+  /** Calls `work`. Starts no upload until the promise of `work` settles. */
   async whilePaused(work: () => Promise<void>): Promise<void> {
     this.#commandCount += 1;
     try {
@@ -117,7 +122,7 @@ export class Scheduler {
     }
   }
 
-  /** Calls `work`, and reports no `uploads-finished` until its promise settles. Uploads can still start. */
+  /** Calls `work`. Reports no `uploads-finished` until the promise of `work` settles. Uploads can still start. */
   async whileAdding(work: () => Promise<void>): Promise<void> {
     this.#addingCount += 1;
     try {
@@ -128,7 +133,10 @@ export class Scheduler {
     }
   }
 
-  /** Pauses or resumes the running uploads of a service according to its sign-in state. Call it when that state changes. */
+  /**
+   * Pauses or resumes the running uploads of `service` according to its sign-in state. Call this method when the sign-in state
+   * changes.
+   */
   onAuth(service: Service): void {
     const reason = waitsFor(service.client.auth.snapshot);
     for (const upload of [...this.#running])
@@ -136,7 +144,7 @@ export class Scheduler {
     this.#pumpSoon();
   }
 
-  /** Starts uploads in a microtask; further calls before that have no effect. */
+  /** Starts uploads in a microtask. Further calls before this microtask have no effect. */
   #pumpSoon(): void {
     if (this.#isPumping) return;
     this.#isPumping = true;
@@ -160,10 +168,9 @@ export class Scheduler {
   }
 
   /**
-   * Returns the next upload to start, if the running ones have fewer unsent chunks than the limit. So one large file is enough to
-   * fill the slots, but many small files run at the same time: some send while others wait for calls. Uploads that another tab
-   * runs, or whose commit the service has accepted, do not count. Uploads that wait for sign-in do not delay uploads to other
-   * services.
+   * Returns the next upload to start, if the running uploads have fewer unsent chunks than the limit. Thus one large file fills the
+   * slots, but many small files run at the same time. Uploads that another tab runs, or whose commit the service has accepted, do
+   * not count. Uploads that wait for sign-in do not delay uploads to other services.
    */
   #next(): Upload | undefined {
     const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots;
@@ -220,7 +227,7 @@ export class Scheduler {
   }
 }
 
-/** True if the upload reads its file and has sent nothing yet; false if it is paused or waits to retry. */
+/** Returns true if the upload reads its file and has sent nothing yet. Returns false if the upload is paused or waits to retry. */
 const isReading = ({ state }: Upload): boolean =>
   (state.phase === 'opening' || state.phase === 'hashing') && state.retryAtMs === undefined;
 
@@ -229,7 +236,7 @@ const waitsForSignIn = ({ connection }: Upload): boolean =>
 
 const isQueued = (upload: Upload): boolean => upload.state.phase === 'queued';
 
-/** Queued uploads, in the order of the list. May contain uploads that are no longer queued; they are skipped. */
+/** Queued uploads, in the order of the list. May contain uploads that are no longer queued; the methods skip such uploads. */
 class Queue {
   #uploads: Upload[] = [];
   #isSorted = true;
@@ -239,7 +246,7 @@ class Queue {
     this.#uploads.push(upload);
   }
 
-  /** Sorts the queue before its next use. Call it when the order of the list changes. */
+  /** Makes the next `shift()` sort the queue. Call this method when the order of the list changes. */
   sort(): void {
     this.#isSorted = false;
   }

@@ -15,8 +15,8 @@ export interface SignIn {
 }
 
 /**
- * Opens the auth session that all uploaders with these settings share, and its form. With `report`, opens a separate session for
- * the service's own sign-in page: it starts sign-in immediately and needs no token. The caller has to call `session.close()`.
+ * Opens the session that all uploaders with these settings share, and its form. With `report`, opens a separate session for the
+ * service's own sign-in page: this session starts sign-in immediately and needs no token. The caller has to call `session.close()`.
  */
 export function openSignIn(settings: Settings, report?: Report): SignIn {
   const deps = { post: createPost(settings), report: report ?? (() => undefined), isSessionEnough: !!report };

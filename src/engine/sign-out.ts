@@ -10,7 +10,7 @@ import type { Restorer } from './restore.ts';
 import type { Scheduler } from './scheduler.ts';
 
 interface Leaving {
-  /** Resolves when all data is deleted. Rejects with `store-unavailable` if some could not be deleted. */
+  /** Promise that resolves when all data is deleted. Rejects with `store-unavailable` if some data could not be deleted. */
   readonly deleted: Promise<void>;
   readonly open: readonly { readonly service: Service; readonly session: Session }[];
 }
@@ -32,7 +32,7 @@ export class SignOut {
   }
 
   /**
-   * Signs out from all services. Resolves after the calls to them, even if these fail. Rejects with `store-unavailable` if some
+   * Signs out from all services. Resolves after the sign-out calls, even if a call fails. Rejects with `store-unavailable` if some
    * data could not be deleted.
    */
   async begin(services: readonly Service[]): Promise<void> {
@@ -41,7 +41,9 @@ export class SignOut {
     if (deleted.status === 'rejected') throw deleted.reason;
   }
 
-  /** Deletes everything, then cancels each upload on the service without retries. Called on sign-out here or in another tab. */
+  /**
+   * Deletes all upload data, then cancels each upload on the service without retries. Called on sign-out in this or another tab.
+   */
   async onSignOut(auth: AuthSession, withToken: WithToken, signal: AbortSignal): Promise<void> {
     const { deleted, open } = this.#leave();
     await deleted.catch(() => undefined);
@@ -52,8 +54,8 @@ export class SignOut {
   }
 
   /**
-   * Removes the uploads of the previous owner from the list. If there was none (`''`), removes only uploads whose file this page
-   * never had.
+   * Removes the uploads of the previous `owner` from the list. If there was no owner (`''`), removes only uploads whose file this
+   * page never had.
    */
   async leaveOwner(owner: string): Promise<void> {
     const { commands, scheduler } = this.#parts;
@@ -89,10 +91,10 @@ export class SignOut {
     const stopped = commands.applyTo(scheduler.all, { type: 'abandon' });
     const cleared = store.clear();
     await Promise.allSettled([stopped, cleared]);
-    // A run may have saved something while it was being stopped.
+    // A run may have saved data while it was being stopped.
     await store.clear();
   }
 }
 
-/** Deletes the saved uploads of this origin, for a page whose settings are too incomplete to create an engine. */
+/** Deletes the saved uploads of this origin. For a page whose settings are too incomplete to create an engine. */
 export const deleteUploads = (): Promise<void> => createUploadStore().clear();

@@ -1,4 +1,4 @@
-// Applies changes to the snapshot, which is frozen, and notifies the listeners.
+// Applies changes to the frozen snapshot, and notifies the listeners.
 
 import type { Change, ProgressDetail } from '../core/changes.ts';
 import { Listeners } from '../core/listeners.ts';
@@ -14,7 +14,7 @@ import type {
 } from '../core/types.ts';
 import { Rate } from './transfer/progress.ts';
 
-/** Returns the file after the change; `undefined` if the change removes it. */
+/** Returns the snapshot of a file after `change`; `undefined` if `change` removes the file. */
 export function reduceFile(file: FileSnapshot | undefined, change: Change): FileSnapshot | undefined {
   if (change.name === 'file-added')
     return {
@@ -54,7 +54,7 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
   }
 }
 
-/** The fields that do not depend on the phase. */
+/** Returns the fields that do not depend on the phase. */
 function factsOf(file: FileSnapshot): FileFacts {
   const { phase, pauseReason, retryAt, error, bytesPerSecond, remainingMs, ...facts } = file;
   return facts;
@@ -75,7 +75,7 @@ function progressed(file: FileSnapshot, { phase, retryAt, ...numbers }: Progress
   return { ...facts, phase, ...(retryAt !== undefined && { retryAt }) };
 }
 
-/** Moves an entry before another one, or to the end. */
+/** Moves the entry `id` before the entry `beforeId`, or to the end. */
 export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: FileId | undefined): void {
   const moved = entries.get(id);
   if (moved === undefined || id === beforeId) return;
@@ -88,14 +88,14 @@ export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: File
   entries.set(id, moved);
 }
 
-/** Holds the file snapshots. The list is built only when it is read, so that many changes in a row build it once. */
+/** Holds the file snapshots. Builds the list only on reading, so that many changes in a row build the list once. */
 export class SnapshotStore {
   readonly #files = new Map<FileId, FileSnapshot>();
   readonly #rate = new Rate();
   #movedBytes = 0;
   #rejections: Rejection[] = [];
   #auth: AuthSnapshot;
-  /** Built on the next read after a change; `undefined` until then. */
+  /** Current snapshot; `undefined` after a change, until the next read. */
   #snapshot: Snapshot | undefined;
   readonly #listeners = new Listeners<void>();
   readonly #changeListeners = new Listeners<Change>();
@@ -104,17 +104,17 @@ export class SnapshotStore {
     this.#auth = auth;
   }
 
-  /** Calls `listener` once after all changes in the same task. Returns a function that removes the listener. */
+  /** Calls `listener` once in a microtask after changes. Returns a function that removes `listener`. */
   subscribe(listener: () => void): () => void {
     return this.#listeners.add(listener);
   }
 
-  /** Calls `listener` synchronously with every change. Returns a function that removes the listener. */
+  /** Calls `listener` synchronously with every change. Returns a function that removes `listener`. */
   onChange(listener: (change: Change) => void): () => void {
     return this.#changeListeners.add(listener);
   }
 
-  /** Applies a change, then calls the listeners with it. */
+  /** Applies `change`, then calls the listeners. */
   report(change: Change): void {
     this.apply(change);
     this.#changeListeners.tell(
@@ -154,13 +154,13 @@ export class SnapshotStore {
     return this.#rate.perSecond;
   }
 
-  /** Adds bytes that were handed to the network to the rate. */
+  /** Adds bytes that were handed to the network to the measured rate. */
   onBytesSent(bytes: number): void {
     this.#movedBytes += bytes;
     this.#rate.add(this.#movedBytes, performance.now());
   }
 
-  /** Leaves out the time until the next bytes from the rate. Call it when no upload is running. */
+  /** Excludes the time until the next bytes from the rate. Call this method when no upload is running. */
   onIdle(): void {
     this.#rate.skip();
   }

@@ -1,5 +1,4 @@
-// The state machine of one upload, without side effects. For each state and event, the table returns the next state and its
-// effects. An event that is not in the table for the current state is ignored.
+// The state machine of one upload, without side effects. For each state and event, a table defines the next state and its effects.
 
 import { canRetry } from '../core/errors.ts';
 import type { Transition } from '../core/machine.ts';
@@ -38,7 +37,7 @@ const PAUSED = { phase: 'paused', reason: 'user', resumesTo: 'queued' } as const
 const SUSPENDED = { phase: 'paused', reason: 'suspended', resumesTo: 'queued' } as const;
 const NEEDS_FILE = { phase: 'paused', reason: 'needs-file', resumesTo: 'queued' } as const;
 
-/** Changes the state without ending the current run (same generation). */
+/** Changes the state and keeps the generation, so the current run continues. */
 const to = (model: UploadModel, state: UploadState, ...effects: UploadEffect[]): Move => ({
   model: { ...model, state },
   effects,
@@ -46,7 +45,7 @@ const to = (model: UploadModel, state: UploadState, ...effects: UploadEffect[]):
 
 const inert = (model: UploadModel): Move => ({ model, effects: [] });
 
-/** Changes the state and aborts the current run, if there is one (next generation). */
+/** Changes the state and increases the generation, which aborts the current run if there is one. */
 const enter = (model: UploadModel, state: UploadState, ...effects: UploadEffect[]): Move =>
   to({ ...model, generation: model.generation + 1 }, state, ...effects);
 
@@ -86,7 +85,9 @@ const cancel = (model: UploadModel): Move => giveUp(model, CANCELED, flush(model
 const cancelAndRemove = (model: UploadModel): Move =>
   giveUp(model, REMOVED, flush(model), REPORT_CANCELED, REPORT_REMOVED);
 const remove = (model: UploadModel): Move => enter(model, REMOVED, REPORT_REMOVED, { type: 'leave' });
-/** Removes the upload on sign-out without `forget`: `sign-out.ts` deletes all records and cancels all sessions together. */
+/**
+ * Removes the upload on sign-out. Needs no `forget`, because `sign-out.ts` deletes all records and cancels all sessions together.
+ */
 const abandon = (model: UploadModel): Move =>
   enter(model, REMOVED, REPORT_CANCELED, REPORT_REMOVED, { type: 'leave' });
 const close = (model: UploadModel): Move => enter(model, REMOVED, { type: 'leave' });
@@ -101,7 +102,7 @@ const doneElsewhere = (model: UploadModel, { detail }: EventOf<'done-elsewhere'>
 
 const reasonOf = ({ tab, network, signIn }: Blockers): WaitReason | undefined => tab ?? network ?? signIn;
 
-/** Adds a blocker (`why`), or removes it (`undefined`). The upload is paused while it has any blocker. */
+/** Adds a blocker, or removes the blocker if `why` is `undefined`. The upload is paused while it has any blocker. */
 function block(
   model: UploadModel & { readonly state: Running | Blocked },
   cause: keyof Blockers,
@@ -249,7 +250,7 @@ const TABLE: Table = {
   user: { ...unfinished, resume: (model) => requeue(model) },
   suspended: {
     ...unfinished,
-    // The pause is reported already. From `PAUSED`, `restore` does not resume the upload.
+    // The pause has already been reported. `restore` does not resume an upload in the state `PAUSED`.
     pause: (model) => to(model, PAUSED, notePaused(true)),
     resume: (model) => requeue(model),
     restore: (model) => requeue(model),
@@ -280,7 +281,10 @@ const TABLE: Table = {
 const isCanceling = (model: UploadModel): model is UploadModel & { readonly state: Canceling } =>
   model.state.phase === 'canceling';
 
-/** While the deletion is in progress, events change the state that follows it (`next`), and start no second deletion. */
+/**
+ * Handles events during the deletion. Such an event changes only `next`, the state after the deletion, and starts no second
+ * deletion.
+ */
 function whileCanceling(model: UploadModel & { readonly state: Canceling }, event: UploadEvent): Move {
   if (event.type === 'forgotten') return enter(model, model.state.next);
   if (event.type === 'begin') return inert(model);
@@ -291,7 +295,9 @@ function whileCanceling(model: UploadModel & { readonly state: Canceling }, even
   return { model: { ...model, state: { phase: 'canceling', next } }, effects: reported };
 }
 
-/** Returns the next model and the effects. If the table has no cell for the event, returns the same model and no effects. */
+/**
+ * Returns the next model and the effects. Returns the same model and no effects if the table does not list the event for the state.
+ */
 export function reduce(model: UploadModel, event: UploadEvent): Move {
   const isLate = 'generation' in event && event.generation !== model.generation;
   if (isLate) return inert(model);

@@ -1,5 +1,4 @@
-// Builds the parameters of one run: connects the pipeline to the service, the store and the workers, and turns its reports into
-// events for the upload's state machine and into progress.
+// Builds the parameters of one run. Connects the pipeline to the service, the store and the workers.
 
 import type { Change } from '../core/changes.ts';
 import { canRetry, codeFacts, type ErrorCode, isCallRetryable, toUploaderError } from '../core/errors.ts';
@@ -22,7 +21,7 @@ import type { UploadOutcome } from './upload-state.ts';
 
 const COMMIT_DEADLINE_MS = 3_600_000;
 
-/** What the runs of all uploads share. */
+/** Everything that the runs of all uploads share. */
 export interface RunContext {
   readonly slots: UploadSlots;
   /** Returns the `Retry-After` backoff for the origin of a URL. */
@@ -34,12 +33,12 @@ export interface RunContext {
   readonly report: (change: Change) => void;
   readonly throttle: ProgressThrottle;
   readonly warn: (message: string) => void;
-  /** Returns the rate of all uploads together, bytes per second; `undefined` until measured. */
+  /** Returns the rate of all uploads together in bytes per second; `undefined` until the rate is measured. */
   readonly bytesPerSecond: () => number | undefined;
   readonly onBytesSent: (bytes: number) => void;
 }
 
-/** The part of an upload that a run reads and changes. */
+/** The properties of an upload that a run reads and changes. */
 export interface RunTarget {
   readonly id: FileId;
   readonly name: string;
@@ -68,7 +67,7 @@ export const openFileOf = ({ parentId, relativePath }: RunTarget, picked: Picked
   parentId,
 });
 
-/** Hashes the first bytes of the file to find its record. Rejects with `file-unreadable` or `hash-failed`. */
+/** Hashes the first bytes of the file, and returns the key of its record. Rejects with `file-unreadable` or `hash-failed`. */
 async function identifyUpload(
   { connection, parentId, relativePath }: RunTarget,
   { file }: PickedFile,
@@ -81,15 +80,15 @@ async function identifyUpload(
 }
 
 /**
- * Saves the content of the file in the record (`keep-files`). Resolves with false if the file cannot be read, or the record is in
- * use elsewhere. Rejects with `store-full` or `store-unavailable`.
+ * Saves the content of the file in the record (`keep-files`). Resolves with false if the file cannot be read, or if another upload
+ * or tab uses the record. Rejects with `store-full` or `store-unavailable`.
  */
 export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { connection, picked, resumeState } = upload;
   const { chunkSizeBytes, hash: hashAlgorithm } = connection.settings;
   if (!picked) return false;
   const { signal } = new AbortController();
-  // The run reports that the file cannot be read.
+  // An unreadable file is ignored here, because the run reports it.
   const identity = await identifyUpload(upload, picked, signal).catch(() => undefined);
   if (!identity) return false;
   const plan = { hashAlgorithm, chunkSizeBytes: chunkSizeFor(picked.file.size, chunkSizeBytes) };
@@ -97,12 +96,12 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   try {
     return await resumeState.saveFile({ ...record, file: picked.file });
   } finally {
-    // If the upload was paused or failed meanwhile, another tab may run it.
+    // If the upload was paused or has failed in the meantime, another tab may run the upload.
     if (!upload.isRunning && upload.phase !== 'queued') resumeState.releaseLock();
   }
 }
 
-/** Creates the parameters that do not need the file; enough to repeat a commit. */
+/** Creates the parameters that do not need the file. They are enough to repeat a commit. */
 export function createConfirmParts(upload: RunTarget, context: RunContext, signal: AbortSignal, send: Send) {
   const { service, settings } = upload.connection;
   const { backoffOf, monitor, policy = RETRY_POLICY, commitDeadlineMs = COMMIT_DEADLINE_MS } = context;
@@ -181,8 +180,8 @@ export function createRunParts(
 }
 
 /**
- * Creates the callbacks of the pipeline. They update the progress, report changes, and send outcomes to the state machine. Reports
- * of an aborted run are dropped.
+ * Creates the callbacks of the pipeline. They update the progress, report changes, and send outcomes to the state machine. After
+ * the run is aborted, they report nothing.
  */
 export function reportsOf(
   upload: RunTarget,
@@ -192,7 +191,7 @@ export function reportsOf(
 ) {
   const { connection, id, progress } = upload;
   const startedMs = new Map<number, number>();
-  /** Chunks that are recorded as stored. They do not count as unsent. */
+  /** Indexes of chunks that are recorded as stored. These chunks do not count as unsent. */
   let recorded: ReadonlySet<number> = new Set();
   return {
     onOpened: (chunks) => {
@@ -249,8 +248,8 @@ export function reportsOf(
 }
 
 /**
- * Returns the error as pages may see it. Anything but an `UploaderError` is a defect and also goes to `reportError`; `bad-config`
- * also causes a console warning.
+ * Returns the parts of an error that pages may see. An error that is not an `UploaderError` is a defect, and also goes to
+ * `reportError`. The error `bad-config` also causes a console warning.
  */
 export function describeError(error: unknown): ErrorSnapshot {
   const known = toUploaderError(error, 'service-failed', 'The upload failed by a defect');

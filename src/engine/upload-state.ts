@@ -7,19 +7,19 @@ import type { ErrorSnapshot } from '../core/types.ts';
 import type { RunResult } from '../pipeline/run.ts';
 
 /**
- * Steps of a run. `opening`: identifies the file and looks up its record; the public phase is still `queued`. `accepted`: the
- * service responded to the commit with 202, and the commit is repeated; the public phase is `committing`.
+ * Steps of a run. `opening`: the run identifies the file and looks up its record; the public phase is still `queued`. `accepted`:
+ * the service responded to the commit with 202, and the run repeats the commit; the public phase is `committing`.
  */
 export type RunPhase = 'opening' | 'hashing' | 'uploading' | 'committing' | 'accepted';
 
-/** Why a run is paused without a command of the user. The run resumes automatically. */
+/** Reason why a run is paused without a command of the user. The run resumes automatically. */
 export type WaitReason = Exclude<PauseReason, 'user' | 'needs-file'>;
 
-/** What a run waits for; it can wait for several things at once. */
+/** Reasons why a run waits. Several reasons can apply at once. */
 export type Blockers = Readonly<Partial<Record<'tab' | 'network' | 'signIn', WaitReason>>>;
 
 export type UploadState =
-  /** `held` waits for `start()`, `queued` for a free slot. */
+  /** A `held` upload waits for `start()`. A `queued` upload waits for a free slot. */
   | { readonly phase: 'held' | 'queued' }
   | { readonly phase: RunPhase; readonly retryAtMs?: number | undefined }
   /** The run still exists and waits for its blockers. */
@@ -29,28 +29,33 @@ export type UploadState =
       readonly resumesTo: RunPhase;
       readonly blockers: Blockers;
     }
-  /** There is no run. `suspended` (the element was removed from the page) is reported as paused by the user. */
+  /** There is no run. `suspended` means that `suspend()` was called; pages see the reason `user`. */
   | {
       readonly phase: 'paused';
       readonly reason: 'user' | 'suspended' | 'needs-file';
       readonly resumesTo: 'queued';
     }
   | { readonly phase: 'failed'; readonly error: ErrorSnapshot }
-  /** The record is being deleted and the session canceled. Events during this time change `next`. */
+  /** The record is being deleted, and the session is being canceled. An event during this time changes only `next`. */
   | { readonly phase: 'canceling'; readonly next: UploadState }
   | { readonly phase: 'canceled' | 'done' | 'removed' };
 
 export interface UploadModel {
   readonly state: UploadState;
-  /** Increases when a run starts or ends. Outcomes with an older number are dropped. */
+  /** Number that increases when a run starts or ends. Outcomes with a lower number are dropped. */
   readonly generation: number;
-  /** True if the page has the file, or no longer needs it because the service has accepted the commit. Set before each event. */
+  /**
+   * True if the page has the file, or if the file is no longer needed because the service has accepted the commit. Updated before
+   * each event.
+   */
   readonly hasFile: boolean;
 }
 
-/** Outcomes of a run or of `forget`. Those of an earlier generation are dropped. */
+/** Outcomes of a run or of `forget`. Outcomes of an earlier generation are dropped. */
 export type UploadOutcome = Readonly<
-  /** The record was looked up. `signIn`: why calls have to wait for sign-in; `undefined` if they do not. */
+  /**
+   * The record was looked up. `signIn` is the reason why calls have to wait for sign-in; `undefined` if they do not have to wait.
+   */
   | {
       type: 'opened';
       chunkCount: number;
@@ -68,7 +73,7 @@ export type UploadOutcome = Readonly<
 /** Events from the user, the page, the scheduler, sign-in and other tabs. */
 export type UploadCommand = Readonly<
   | { type: 'start' | 'pause' | 'resume' | 'suspend' | 'restore' | 'cancel' | 'remove' | 'clear' }
-  /** `isNamed`: the caller gave the id of this upload. A canceled upload is retried only then. */
+  /** `isNamed`: the caller gave the id of this upload. Without the id, a canceled upload is not retried. */
   | { type: 'retry'; isNamed: boolean; newName?: string | undefined }
   /** `leave`: the owner changed. `abandon`: the user signed out. `replace`: a new upload replaces this one. */
   | { type: 'begin' | 'leave' | 'abandon' | 'replace' | 'close' }
@@ -80,7 +85,7 @@ export type UploadCommand = Readonly<
 export type UploadEvent = UploadCommand | Late<UploadOutcome>;
 export type UploadEventType = UploadEvent['type'];
 
-/** Changes that `report` effects carry. The upload adds its id, and its name to events that have one. */
+/** Changes that `report` effects contain. The upload adds its id, and also its name if the event has a name. */
 type ReportedChange =
   | 'upload-started'
   | 'upload-paused'
@@ -93,15 +98,17 @@ export type UploadEffect = Readonly<
   | { type: 'run' }
   /** Deletes the record and cancels the session on the service, then sends the outcome `forgotten`. */
   | { type: 'forget' }
-  /** `release`: releases the lock when the run has stopped. `yield`: also lets another upload on this page take over the record. */
+  /** `release` releases the lock when the run has stopped. `yield` also lets another upload on this page take over the record. */
   | { type: 'release' | 'yield' }
-  /** Like `release`, and the upload no longer uses the record. */
+  /** Works like `release`, and also stops using the record. */
   | { type: 'leave' }
-  /** Saves whether the user paused the upload, if its file is saved too: it resumes automatically after a reload. */
+  /**
+   * Saves whether the user paused the upload. Needed only with a saved file, because such an upload would resume after a reload.
+   */
   | { type: 'note-paused'; isPaused: boolean }
   | { type: 'rename'; name: string }
   | { type: 'drop-file'; error: ErrorSnapshot }
-  /** Both report `upload-progress`; `flush-progress` only if there is progress that was not reported yet. */
+  /** Both report `upload-progress`. `flush-progress` does so only if there is unreported progress. */
   | { type: 'flush-progress' | 'report-progress'; phase: Phase }
   | {
       [K in ReportedChange]: { type: 'report'; name: K; detail: Omit<ChangeMap[K], 'id' | 'name'> };
@@ -121,7 +128,7 @@ const RUN_PHASES: ReadonlySet<string> = new Set<RunPhase>([
   'accepted',
 ]);
 
-/** Rows of the table: the phases, with `paused` split by what resumes the upload. */
+/** Row names of the table: the phases, but `paused` is split into four rows by the reason of the pause. */
 export type StateName =
   | Exclude<UploadState['phase'], 'paused'>
   | 'blocked'

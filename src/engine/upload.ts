@@ -1,4 +1,4 @@
-// One upload: its file, its progress and its state machine, whose effects it carries out.
+// One upload: its file, its progress and its state machine. Runs the effects of the state machine.
 
 import type { Change, ChangeMap, ChangeName, CompletedDetail } from '../core/changes.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
@@ -30,7 +30,7 @@ import {
   type UploadState,
 } from './upload-state.ts';
 
-/** Timeout of the call that cancels a session on the service, ms. */
+/** Timeout of the call that cancels a session on the service, in milliseconds. */
 const CANCEL_MS = 10_000;
 
 /** Changes whose detail contains the name of the file. */
@@ -41,12 +41,15 @@ const NAMED: ReadonlySet<ChangeName> = new Set<ChangeName>([
   'file-renamed',
 ]);
 
-/** True if the upload can continue once the user provides the file: it was unreadable, or the page needs it and lacks it. */
+/**
+ * Returns true if the upload can continue once the user provides the file. Either the file was unreadable, or the saved session is
+ * lost and the page does not have the file.
+ */
 const needsFileAfter = (error: unknown, picked: PickedFile | undefined): boolean =>
   error instanceof UploaderError &&
   (error.code === 'file-unreadable' || (error.code === 'session-expired' && !picked));
 
-/** Shared by all uploads of an engine. */
+/** Everything that all uploads of an engine share. */
 export interface UploadContext extends RunContext {
   readonly tabLocks: TabLocks;
   /** Called after each event of an upload, before its effects run. */
@@ -56,29 +59,29 @@ export interface UploadContext extends RunContext {
 export class Upload {
   readonly id: FileId;
   readonly ownName: string;
-  /** The name on the service. Differs from `ownName` if that name was taken. */
+  /** Name on the service. Differs from `ownName` if `ownName` was taken. */
   name: string;
   readonly relativePath: string;
   readonly sizeBytes: number;
   readonly parentId: string;
-  /** `undefined` while the page does not have the file: the upload comes from an earlier visit, or the file became unreadable. */
+  /** The file; `undefined` if the upload comes from an earlier visit, or if the file became unreadable. */
   picked: PickedFile | undefined;
   /** The file that became unreadable. */
   lost: PickedFile | undefined;
   connection: Connection;
   readonly resumeState: ResumeState;
   readonly progress: Progress;
-  /** Uploads with a lower number start first. */
+  /** Position in the list. Uploads with a lower number start first. */
   order: number;
   session: Session | undefined;
-  /** Why the progress cannot be saved, or why the upload needs its file. */
+  /** Reason why the progress cannot be saved, or why the upload needs its file. */
   warning: ErrorCode | undefined;
   /** Number of chunks that still have to be sent. */
   unsentCount: number;
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
   #startedMs: number | undefined;
-  /** Resolves when all runs and deletions that have started are over. */
+  /** Promise that resolves when all runs and deletions that have started are over. */
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(
@@ -110,7 +113,7 @@ export class Upload {
         facts: () => ({ hasFile: this.picked !== undefined || this.resumeState.isAccepted }),
         onStep: (before, after) => context.onTransition(this, before.state, after.state),
         run: (effect, signal, send) => this.#run(effect, signal, send),
-        // Only a defect throws here. The upload keeps the state that it has reached.
+        // Only a defect throws here. The upload keeps its current state.
         onFault: (error) => void globalThis.reportError?.(error),
       },
     );
@@ -141,9 +144,9 @@ export class Upload {
     this.#machine.dispatch(command);
   }
 
-  /** Resolves when the runs that were ended have stopped. Resolves immediately if the upload is running. */
+  /** Resolves when the ended runs have stopped. Resolves immediately if the upload is running. */
   async stopped(): Promise<void> {
-    // Commands that a listener gives are processed only after the current step.
+    // If a listener gave the command, the command is processed only after the current step.
     await Promise.resolve();
     if (!this.isRunning) await this.#work;
   }
@@ -160,7 +163,7 @@ export class Upload {
     if (name === this.name) return;
     this.name = name;
     this.resumeState.rename(name);
-    // The session on the service was opened with the old name.
+    // The current session was opened with the old name.
     this.session = undefined;
     this.#report('file-renamed', {});
   }
@@ -262,7 +265,10 @@ export class Upload {
     }
   }
 
-  /** Repeats a commit that the service accepted in an earlier run. Resolves with `undefined` if there is none or it was lost. */
+  /**
+   * Repeats a commit that the service accepted in an earlier run. Resolves with `undefined` if there is no such commit, or if the
+   * service has lost it.
+   */
   async #confirm(
     signal: AbortSignal,
     send: (outcome: UploadOutcome) => void,
@@ -281,11 +287,14 @@ export class Upload {
   }
 
   #afterRun(): void {
-    // Another run may have started meanwhile.
+    // Another run may have started in the meantime.
     if (!this.isRunning) this.progress.endRun();
   }
 
-  /** Deletes the record, calls `onForgotten` (from then on, the file may be uploaded again), then tries to cancel the session. */
+  /**
+   * Deletes the record, calls `onForgotten`, then tries to cancel the session. From `onForgotten` on, the file may be uploaded
+   * again.
+   */
   async #forget(onForgotten: () => void): Promise<void> {
     await this.#work;
     const session = this.session ?? this.resumeState.record?.session;
@@ -294,7 +303,7 @@ export class Upload {
     this.progress.restart();
     const isGone = await this.resumeState.deleteRecord();
     onForgotten();
-    // Not worth asking the user to sign in: the service drops the session after a while anyway.
+    // Does not ask the user to sign in, because the service drops the session after a while anyway.
     const hasToken = auth.snapshot.mode === 'none' || auth.snapshot.state === 'signed-in';
     if (hasToken && isGone && session && calls.cancel)
       await calls.cancel(session, AbortSignal.timeout(CANCEL_MS)).catch(() => undefined);

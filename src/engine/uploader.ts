@@ -23,19 +23,19 @@ import { ProgressThrottle } from './transfer/progress.ts';
 import { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadContext } from './upload.ts';
 
-/** Options of the constructor. Unlike settings, they can't be changed with `configure()`. */
+/** Options of the constructor. Unlike settings, options cannot be changed with `configure()`. */
 export interface UploaderOptions {
   /** Timeouts, in milliseconds. */
   readonly times?: Times;
-  /** How calls and PUTs are retried. Defaults to 8 attempts, at most 30 s apart. */
+  /** Number of attempts and delays for calls and PUTs. Defaults to 8 attempts, at most 30 s apart. */
   readonly policy?: RetryPolicy;
-  /** How long the service may take to complete a commit that it has accepted (202), ms. Defaults to one hour. */
+  /** Time in which the service has to complete a commit that it has accepted (202), in milliseconds. Defaults to one hour. */
   readonly commitDeadlineMs?: number;
-  /** Where uploads are saved. Defaults to IndexedDB. */
+  /** Store for saved uploads. Defaults to IndexedDB. */
   readonly store?: UploadStore;
   /** Called with a message for each invalid setting. Defaults to `console.warn`. */
   readonly warn?: Warn;
-  /** Opens a service client. Tests replace it. */
+  /** Function that opens a service client. Tests replace this function. */
   readonly connect?: typeof connect;
 }
 
@@ -68,14 +68,14 @@ export class Uploader {
    * ```
    */
   mayAdd: ((file: Candidate) => boolean) | undefined;
-  /** Called before sign-in leaves the page, which loses the picked files. Return `false` to stay. */
+  /** Called before sign-in leaves the page, which loses the picked files. Return `false` to stay on the page. */
   mayRedirect: (() => boolean) | undefined;
   readonly #warn: Warn;
   readonly #store: UploadStore;
   readonly #tabLocks = new TabLocks();
   readonly #intake: Intake;
   readonly #restorer: Restorer;
-  /** Resolves when the uploads of earlier visits are in the list. */
+  /** Promise that resolves when the uploads of earlier visits are in the list. */
   #restored: Promise<void>;
   readonly #snapshots: SnapshotStore;
   readonly #slots: UploadSlots;
@@ -139,12 +139,12 @@ export class Uploader {
     this.#restored = this.#restore();
   }
 
-  /** The state of the list and of sign-in, frozen. Returns the same object until something changes. */
+  /** Frozen state of the list and of sign-in. The same object until something changes. */
   get snapshot(): Snapshot {
     return this.#snapshots.snapshot;
   }
 
-  /** The current settings, parsed. Returns the same object until one of them changes. */
+  /** Current settings, parsed. The same object until a setting changes. */
   get settings(): Settings {
     return this.#connections.current.settings;
   }
@@ -215,7 +215,7 @@ export class Uploader {
    * ```
    */
   async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
-    // Copied, because a page that clears its file input also empties the `FileList`.
+    // Copies the list, because a page that clears its file input also empties the `FileList`.
     const list = Symbol.iterator in files ? [...files] : [files];
     await this.#intake.add(list, this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
   }
@@ -272,7 +272,7 @@ export class Uploader {
     return this.#commands.apply({ type: 'retry', isNamed: id !== undefined, newName: id && name }, id);
   }
 
-  /** Removes an upload from the list. Cancels it first if it is not done. */
+  /** Removes an upload from the list. An upload that is not done is canceled first. */
   async remove(id: FileId): Promise<void> {
     await this.#commands.apply({ type: 'remove' }, id);
     this.#closeUnused();
@@ -285,7 +285,7 @@ export class Uploader {
     this.#closeUnused();
   }
 
-  /** Moves an upload before another one, or to the end. Uploads start in the order of the list. */
+  /** Moves an upload before the upload `beforeId`, or to the end. Uploads start in the order of the list. */
   async move(id: FileId, beforeId?: FileId): Promise<void> {
     this.#scheduler.reorder(id, beforeId);
   }
@@ -295,12 +295,12 @@ export class Uploader {
     this.#scheduler.prioritize(id);
   }
 
-  /** Removes the rejections with these ids, by default all of them, from the snapshot. */
+  /** Removes the rejections with these ids from the snapshot. By default, removes all rejections. */
   dismissRejections(ids: readonly string[] = this.snapshot.rejections.map(({ id }) => id)): void {
     if (ids.length > 0) this.#report({ name: 'rejections-dismissed', detail: { ids } });
   }
 
-  /** Starts sign-in. `via` overrides the setting `auth`. Call it in a click handler, or the browser blocks the popup. */
+  /** Starts sign-in. `via` overrides the setting `auth`. Call this method in a click handler, or the browser blocks the popup. */
   signIn(via?: 'popup' | 'redirect'): void {
     this.#auth.signIn(via);
   }
@@ -328,7 +328,7 @@ export class Uploader {
     return this.#signOut.begin(this.#connections.services);
   }
 
-  /** Lets the uploader call `getToken` again after a sign-out. Unlike `signIn()`, shows nothing. */
+  /** Lets the uploader call `getToken` again after a sign-out. Unlike `signIn()`, this method opens no window or form. */
   allowSignIn(): void {
     this.#auth.allow();
   }
@@ -355,7 +355,7 @@ export class Uploader {
     if (this.#state === 'suspended') await this.#tabLocks.allReleased();
   }
 
-  /** Undoes `suspend()`, and resumes the uploads that it paused. */
+  /** Undoes `suspend()`, and resumes the uploads that `suspend()` paused. */
   restore(): void {
     if (this.#state !== 'suspended') return;
     this.#state = 'open';
@@ -388,10 +388,10 @@ export class Uploader {
     this.#connections.close();
   }
 
-  /** Never rejects: after a failure, the user can still add new files. */
+  /** Restores saved uploads. Never rejects: after a failure, the user can still add new files. */
   async #restore(): Promise<void> {
     await this.#restorer.prune(this.settings.keepMs);
-    // If `suspend()` was called meanwhile, `restore()` will do this again.
+    // If `suspend()` was called in the meantime, the next `restore()` calls this method again.
     if (this.#state !== 'open') return;
     await this.#restorer
       .restore(this.#connections.current)

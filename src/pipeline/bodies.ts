@@ -1,14 +1,14 @@
-// Selects the body of a PUT. In Chromium it is the slice of the file, which needs no memory: the browser itself detects a file that
-// changed. In other browsers it is a copy of the hashed bytes, in memory.
+// Selects the body of a PUT. Chromium sends slices of the file, which need no memory. Other browsers send a copy of the hashed
+// bytes.
 
 import type { HashSlice } from '../core/types.ts';
 import { ByteBudget } from './hash.ts';
 
-/** Memory for hashed chunks that are not being sent yet, shared by all uploads on the page. */
+/** Memory for hashed chunks that are not being sent yet. All uploads on the page share this memory. */
 const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
-/** `PresignParts.eagerBytes` if bodies are in memory. */
+/** Value of `PresignParts.eagerBytes` if bodies are in memory. */
 const EAGER_BYTES = 16 * 2 ** 20;
-/** `PresignParts.eagerBytes` if slices are sent. With larger batches, slots would be idle while more chunks are hashed. */
+/** Value of `PresignParts.eagerBytes` if slices are sent. With a larger value, slots would be idle while chunks are hashed. */
 const EAGER_SLICED_BYTES = 64 * 2 ** 20;
 
 export interface Bodies {
@@ -27,8 +27,8 @@ interface BrandedNavigator {
 }
 
 /**
- * True in Chromium, which refuses to send a slice of a file whose modification time has changed since it was picked. Firefox would
- * send the changed bytes, and WebKit would hang.
+ * Returns true in Chromium, which refuses to send a slice if the modification time of the file has changed since the file was
+ * picked. Firefox would send the changed bytes, and WebKit would hang.
  */
 export function canSendSlices(
   navigator: BrandedNavigator = globalThis.navigator as BrandedNavigator,
@@ -36,7 +36,7 @@ export function canSendSlices(
   return navigator?.userAgentData?.brands?.some(({ brand }) => brand === 'Chromium') ?? false;
 }
 
-/** Creates the parameters of one run; `hashSlice` is the function of the hash pool. */
+/** Creates the body parameters of one run. `hashSlice` is the function of the hash pool. */
 export function createBodies(
   hashSlice: HashSlice,
   isSliced: boolean = canSendSlices(),
@@ -51,7 +51,7 @@ export function createBodies(
     },
     budget: new ByteBudget({ freeBytes: Number.MAX_SAFE_INTEGER }),
     eagerBytes: EAGER_SLICED_BYTES,
-    // Files from an Android content provider have no modification time that Chromium could compare.
+    // On Android, files of a content provider have no modification time that Chromium could compare.
     isWatched: userAgentData?.platform !== 'Android',
   };
 }

@@ -1,33 +1,33 @@
-// The last stage: commits the upload with the hashes and receipts of all chunks. Does nothing without `commitPath`.
+// Last stage of the pipeline: commits the upload with the hashes and receipts of all chunks. Does nothing without `commitPath`.
 
 import { UploaderError } from '../core/errors.ts';
 import type { Calls, CommitAnswer, Session, StoredChunk } from '../core/types.ts';
 import { sleepUntil } from '../core/wait.ts';
 
-/** First and longest delay before the commit is repeated, ms, if the response has no `Retry-After`. */
+/** First delay and longest delay before the commit is repeated, in milliseconds. Used if the response has no `Retry-After`. */
 const FIRST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 15_000;
-/** Minimum delay, ms: with `Retry-After: 0`, the page would send calls without any. */
+/** Minimum delay in milliseconds. Without it, the page would repeat the commit without delay after `Retry-After: 0`. */
 const SHORTEST_PAUSE_MS = 500;
 
 export interface CommitParts {
   readonly calls: Calls;
   readonly signal: AbortSignal;
   readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
-  /** Returns a signal that aborts when the network may have changed; the commit is then repeated immediately. */
+  /** Returns a signal that aborts when the network may have changed. The commit is then repeated immediately. */
   readonly connectionChange: () => AbortSignal;
-  /** How long the service may take to complete an accepted commit, ms. */
+  /** Time in which the service has to complete an accepted commit, in milliseconds. */
   readonly commitDeadlineMs: number;
-  /** Called for each 202 response (accepted, not complete). */
+  /** Called for each 202 response (accepted, but not complete). */
   readonly onAccepted: () => void;
-  /** Saves when the commit was accepted. Called again at the deadline, so that a retry gets the full time again. */
+  /** Saves the time when the commit was accepted. Called again at the deadline, so that a retry has the full time again. */
   readonly saveAccepted: (atMs: number) => unknown;
 }
 
 /**
- * Resolves with the final response; its `missing` lists the hashes of chunks to send again. Repeats the commit while the service
- * responds with 202, and rejects with `timeout` after `commitDeadlineMs`. If an earlier run got the first 202, the deadline counts
- * from then (`acceptedAtMs`).
+ * Resolves with the final response; `missing` lists the hashes of chunks to send again. Repeats the commit while the service
+ * responds with 202. Rejects with `timeout` after `commitDeadlineMs`. If an earlier run got the first 202, the deadline counts from
+ * `acceptedAtMs`.
  */
 export async function commit(
   session: Session,
@@ -46,7 +46,7 @@ export async function commit(
     const nowMs = performance.now();
     const dateMs = Date.now();
     parts.onAccepted();
-    // Never negative: the clock may have been set back since the earlier run.
+    // The time since the earlier run is at least 0, even if the clock was set back.
     endsMs ??= nowMs + parts.commitDeadlineMs - Math.max(0, dateMs - (acceptedAtMs ?? dateMs));
     const isOver = nowMs >= endsMs;
     if (isOver || acceptedAtMs === undefined) parts.saveAccepted(dateMs);

@@ -18,7 +18,7 @@ export type ConfirmParts = Pick<
   | 'store'
 >;
 
-/** Resolves with `undefined` if the file has to be uploaded again, since the record, the session or chunks are lost. */
+/** Resolves with `undefined` if the file has to be uploaded again, because the record, the session or chunks are lost. */
 export async function confirm(key: string, parts: ConfirmParts): Promise<RunResult | undefined> {
   const { calls, store } = parts;
   // `find` also takes the lock.

@@ -5,15 +5,15 @@ import type { HashAlgorithm } from '../core/types.ts';
 const hex = (bytes: Uint8Array): string =>
   Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** `hash` is lowercase hex. `error.isRead` is true if reading failed, and false if hashing failed. */
+/** Result of hashing. `hash` is lowercase hex. `isRead` is true if reading failed, and false if hashing failed. */
 export type Hashed =
   | { readonly hash: string; readonly body?: Blob }
   | { readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean } };
 
-// All slices reuse this memory, since browsers free unused buffers late.
+// Memory that all slices reuse, since browsers free unused buffers late.
 let spare = new ArrayBuffer(0);
 
-/** Hashes a slice. With `keepBytes`, also returns its bytes as a Blob. Never rejects. */
+/** Hashes a slice. With `keepBytes`, also returns the bytes as a Blob. Never rejects. */
 export async function hashSlice(request: {
   readonly slice: Blob;
   readonly algorithm: HashAlgorithm;
@@ -33,7 +33,7 @@ export async function hashSlice(request: {
   }
 }
 
-/** Uses `crypto.subtle` for SHA-256 in secure contexts. Otherwise loads and uses hash-wasm. */
+/** Returns the hash. Uses `crypto.subtle` for SHA-256 in secure contexts, and otherwise loads hash-wasm. */
 async function digest(bytes: Uint8Array<ArrayBuffer>, algorithm: HashAlgorithm): Promise<string> {
   if (algorithm === 'sha-256' && globalThis.crypto?.subtle) {
     return hex(new Uint8Array(await crypto.subtle.digest('SHA-256', bytes)));
@@ -42,7 +42,7 @@ async function digest(bytes: Uint8Array<ArrayBuffer>, algorithm: HashAlgorithm):
   return algorithm === 'blake3' ? blake3(bytes) : sha256(bytes);
 }
 
-/** Rejects if the slice cannot be read, or is shorter than when the file was picked. */
+/** Reads all bytes of a slice. Rejects if the slice cannot be read, or if it is shorter than when the file was picked. */
 async function readWhole(slice: Blob): Promise<Uint8Array<ArrayBuffer>> {
   const reader = byteReader(slice);
   let bytes: Uint8Array<ArrayBuffer>;
@@ -65,7 +65,7 @@ async function readWhole(slice: Blob): Promise<Uint8Array<ArrayBuffer>> {
   throw new DOMException('The slice is shorter than it was', 'NotReadableError');
 }
 
-/** Returns `undefined` if the slice is empty or the browser cannot read into an existing buffer. */
+/** Returns a reader that fills an existing buffer. Returns `undefined` if the slice is empty or the browser has no such reader. */
 function byteReader(slice: Blob): ReadableStreamBYOBReader | undefined {
   try {
     return slice.size ? slice.stream().getReader({ mode: 'byob' }) : undefined;

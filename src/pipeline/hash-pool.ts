@@ -1,5 +1,5 @@
-// The hash workers. They start on demand, are replaced when they fail or time out, and are terminated when idle. If no worker can
-// run, the page hashes the slices.
+// The hash workers. Workers start on demand, are replaced when they fail or time out, and are terminated when idle. If no worker
+// can run, the page hashes the slices.
 
 import { UploaderError } from '../core/errors.ts';
 import type { HashAlgorithm, HashSlice } from '../core/types.ts';
@@ -26,16 +26,16 @@ export interface HashPoolOptions {
   readonly workerUrl?: string | undefined;
   /** Maximum number of workers. Defaults to `poolSize()`. */
   readonly size?: number;
-  /** Timeout for the start of a worker, ms. Defaults to 10 s. */
+  /** Timeout for the start of a worker, in milliseconds. Defaults to 10 s. */
   readonly startMs?: number;
   /**
-   * Timeout of a slice, ms, plus one second for each MiB. After it, the slice counts as unreadable, and the worker is replaced.
-   * Defaults to 60 s.
+   * Timeout of a slice in milliseconds, plus one second for each MiB. After the timeout, the slice counts as unreadable, and the
+   * worker is replaced. Defaults to 60 s.
    */
   readonly silenceMs?: number;
-  /** Idle workers are terminated after this time, ms. Defaults to 30 s. */
+  /** Time after which idle workers are terminated, in milliseconds. Defaults to 30 s. */
   readonly idleMs?: number;
-  /** Delay before an unreadable slice is read a second time, ms, since drives may have to wake up. Defaults to 500 ms. */
+  /** Delay before an unreadable slice is read a second time, in milliseconds. A drive may have to wake up. Defaults to 500 ms. */
   readonly readAgainMs?: number;
 }
 
@@ -53,13 +53,13 @@ interface Member {
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
-/** `hashFirst` does not hash larger slices on the page: they wait for a worker, bytes. */
+/** Size limit of slices that `hashFirst` hashes on the page, in bytes. Larger slices wait for a worker. */
 const LARGEST_ON_PAGE = 16 * 2 ** 20;
 
-/** Expected minimum rate of one worker, while others read from the same drive. */
+/** Lowest expected rate of one worker while other workers read from the same drive. */
 const SLOWEST_READ_BYTES_PER_SECOND = 2 ** 20;
 
-/** After two failed starts in a row, how long no worker is started, ms. */
+/** Time without new workers after two failed starts in a row, in milliseconds. */
 const START_AGAIN_MS = 60_000;
 
 /** Returns the number of workers, 2 to 4. From four cores on, leaves two cores for the page and the network. */
@@ -78,7 +78,7 @@ export class HashPool {
   #onPage = 0;
   #nextId = 0;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
-  /** Aborted by `close()`, to stop workers that are starting. */
+  /** Controller that `close()` aborts, to stop workers that are starting. */
   #closing = new AbortController();
 
   constructor({
@@ -97,11 +97,14 @@ export class HashPool {
     return this.#options.size;
   }
 
-  /** Rejects with `file-unreadable`, `hash-failed`, `bad-config` (the hash needs a worker), or the signal's reason. */
+  /**
+   * Hashes a slice in a worker. Rejects with `file-unreadable`, `hash-failed`, `bad-config` (the hash needs a worker), or the
+   * signal's reason.
+   */
   readonly hashSlice: HashSlice = (slice, options) =>
     this.#twice(() => this.#hashQueued(slice, options), options.signal);
 
-  /** Like `hashSlice`, but hashes the first slice on the page if possible, instead of waiting for a worker to start. */
+  /** Works like `hashSlice`, but hashes the first slice on the page if possible, without waiting for a worker to start. */
   readonly hashFirst: HashSlice = (slice, options) =>
     (this.#isCold && slice.size <= LARGEST_ON_PAGE ? this.hashSmall : this.hashSlice)(slice, options);
 
@@ -118,10 +121,7 @@ export class HashPool {
     return abortable(found, signal);
   };
 
-  /**
-   * Like `hashSlice`, but hashes on the page if `crypto.subtle` can, instead of waiting for a worker. Starts a worker for later
-   * slices.
-   */
+  /** Works like `hashSlice`, but hashes on the page if `crypto.subtle` can. Starts a worker for later slices. */
   readonly hashSmall: HashSlice = (slice, options) =>
     this.#twice(() => this.#hashSoon(slice, options), options.signal);
 
@@ -153,7 +153,7 @@ export class HashPool {
     }
   }
 
-  /** Terminates all workers. The next slice starts new ones. */
+  /** Terminates all workers. The next slice starts new workers. */
   close(): void {
     clearTimeout(this.#idleTimer);
     this.#closing.abort();
@@ -175,7 +175,9 @@ export class HashPool {
     }
   }
 
-  /** False for a while after two failed starts in a row. Later starts may succeed: the network may just have been too slow. */
+  /**
+   * False for a while after two failed starts in a row. Later starts may succeed, because the network may only have been too slow.
+   */
   get #mayStart(): boolean {
     return this.#failedStarts < 2 || performance.now() - this.#failedAtMs > START_AGAIN_MS;
   }
@@ -195,7 +197,7 @@ export class HashPool {
         this.#failedStarts = 0;
         worker.onmessage = ({ data }: MessageEvent<HashAnswer>) => this.#onAnswer(member, data);
         worker.onerror = (event) => {
-          // Keeps the error out of the page's `error` event: another worker gets the slice.
+          // Prevents an `error` event on the page, because another worker gets the slice.
           event.preventDefault();
           this.#onError(member);
         };
@@ -275,7 +277,7 @@ export class HashPool {
     this.#members.delete(member);
   }
 
-  /** Hashes the next slice on the page, if no worker can run. One at a time, to limit memory use. */
+  /** Hashes the next slice on the page. Used if no worker can run. Hashes one slice at a time, to limit memory use. */
   #hashOnPage(): void {
     const task = this.#next();
     if (!task) return;
@@ -289,7 +291,7 @@ export class HashPool {
   }
 }
 
-/** Timeouts count as read errors, since hashing itself is fast. */
+/** Result after a timeout. A timeout counts as a read error, since hashing itself is fast. */
 const TIMED_OUT: Hashed = {
   error: { name: 'TimeoutError', message: 'The slice was not read in time', isRead: true },
 };
@@ -310,7 +312,7 @@ function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: Hashed): void {
     return;
   }
   const { name, message, isRead } = answer.error;
-  // `NotSupportedError`: this build cannot use the hash algorithm without a worker, so a retry cannot help.
+  // `NotSupportedError`: without a worker, this build cannot use the hash algorithm, so a retry cannot help.
   const code = isRead ? 'file-unreadable' : name === 'NotSupportedError' ? 'bad-config' : 'hash-failed';
   task.reject(new UploaderError(code, `${name}: ${message}`));
 }

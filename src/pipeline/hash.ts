@@ -4,7 +4,7 @@ import { UploaderError } from '../core/errors.ts';
 import { mapAhead } from '../core/streams.ts';
 import type { Chunk, HashedChunk, HashSlice } from '../core/types.ts';
 
-/** Limits the memory for chunks that are hashed but not being sent yet. Each run has a budget; all share one pool. */
+/** Limits the memory for chunks that are hashed but not being sent yet. Each run has its own budget; all budgets share one pool. */
 export class ByteBudget {
   readonly #pool: { freeBytes: number };
   #takenBytes = 0;
@@ -13,7 +13,7 @@ export class ByteBudget {
     this.#pool = pool;
   }
 
-  /** Returns false if there is not enough memory. The caller has to release the bytes that it has reserved. */
+  /** Reserves bytes. Returns false if there is not enough memory. The caller has to release the reserved bytes. */
   reserve(sizeBytes: number): boolean {
     if (sizeBytes > this.#pool.freeBytes) return false;
     this.#pool.freeBytes -= sizeBytes;
@@ -27,7 +27,7 @@ export class ByteBudget {
     this.#takenBytes -= bytes;
   }
 
-  /** Releases everything that this run still has reserved. */
+  /** Releases all bytes that this run still has reserved. */
   releaseAll(): void {
     this.release(this.#takenBytes);
   }
@@ -37,15 +37,15 @@ export interface HashParts {
   readonly file: Blob;
   readonly hashSlice: HashSlice;
   readonly budget: ByteBudget;
-  /** How many slices are read and hashed in parallel. */
+  /** Number of slices that are read and hashed in parallel. */
   readonly width: number;
   readonly signal: AbortSignal;
   readonly onHashed: (chunk: HashedChunk) => void;
 }
 
 /**
- * Adds `hash` to each chunk, and `body` if the budget allows. A chunk that is recorded as stored keeps its receipt if its bytes
- * still have the recorded hash, and is uploaded again if not. Throws `file-unreadable`, `hash-failed` or `bad-config`.
+ * Adds `hash` to each chunk, and `body` if the budget allows. A chunk that is recorded as stored keeps its receipt if the bytes
+ * still have the recorded hash. Otherwise, the chunk is uploaded again. Throws `file-unreadable`, `hash-failed` or `bad-config`.
  */
 export function hash(
   chunks: Iterable<Chunk>,
@@ -56,12 +56,12 @@ export function hash(
 
 async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
   const { file, hashSlice, budget, signal, onHashed } = parts;
-  // This run has hashed the chunk already, before its session was lost.
+  // This run has already hashed the chunk, before the session was lost.
   if (chunk.hash !== undefined) return chunk as HashedChunk;
   const keepBytes = !chunk.recorded && budget.reserve(chunk.sizeBytes);
   try {
     const found = await hashSlice(sliceOf(file, chunk), { keepBytes, signal });
-    // After an abort, `onHashed` must not be called.
+    // `onHashed` must not be called after an abort.
     signal.throwIfAborted();
     const { recorded, ...plain } = chunk;
     const isAsRecorded = recorded?.hash === found.hash;
@@ -80,7 +80,7 @@ async function hashChunk(chunk: Chunk, parts: HashParts): Promise<HashedChunk> {
   }
 }
 
-/** Reads a chunk again whose bytes are no longer in memory. Rejects with `file-changed` if the hash differs. */
+/** Reads a chunk again if its bytes are no longer in memory. Rejects with `file-changed` if the hash differs. */
 export async function readBody(
   chunk: HashedChunk,
   file: Blob,
@@ -96,14 +96,14 @@ export async function readBody(
 const READ_AGAIN = 8;
 
 /**
- * Reads some chunks again, spread over the file, to detect that it changed during the upload, for browsers that do not detect this
- * themselves. Rejects with `file-changed`.
+ * Detects that a file changed during the upload, for browsers that do not detect this themselves. Reads some chunks again, spread
+ * over the file. Rejects with `file-changed`.
  */
 export async function readAgain(
   chunks: readonly HashedChunk[],
   { file, hashSlice, signal }: Pick<HashParts, 'file' | 'hashSlice' | 'signal'>,
 ): Promise<void> {
-  // A single chunk is read in one go, so it is consistent.
+  // A single chunk is read only once, so its bytes are consistent.
   if (chunks.length < 2) return;
   const step = Math.ceil(chunks.length / READ_AGAIN);
   const some = chunks.filter((_, position) => position % step === 0);

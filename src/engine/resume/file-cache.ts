@@ -4,9 +4,9 @@ import type { Settings, Warn } from '../../core/config.ts';
 import { toUploaderError } from '../../core/errors.ts';
 import type { UploadStore } from '../../store/uploads.ts';
 
-/** Larger files are not saved: the user has to pick them again after a reload. */
+/** Size limit of a saved file. The user has to pick larger files again after a reload. */
 const MAX_FILE_BYTES = 4 * 2 ** 20;
-/** Limit for all saved files together. */
+/** Size limit of all saved files together. */
 const MAX_BYTES = 64 * 2 ** 20;
 
 interface Job {
@@ -15,11 +15,11 @@ interface Job {
   readonly save: () => Promise<boolean>;
 }
 
-/** True if the content of the file will be saved. */
+/** Returns true if the content of the file will be saved. */
 export const isCacheable = (sizeBytes: number, { keepFiles, noResume }: Settings): boolean =>
   keepFiles && !noResume && sizeBytes <= MAX_FILE_BYTES;
 
-/** Saves one file at a time, so that only one is in memory. If that fails, the uploads continue. */
+/** Saves one file at a time, so that only one file is in memory. If a file cannot be saved, the uploads continue. */
 export class FileCache {
   readonly #store: UploadStore;
   readonly #warn: Warn;

@@ -1,5 +1,5 @@
-// What an upload needs to resume: its record, in memory and in the store, and the lock that keeps two tabs from running it at the
-// same time.
+// What an upload needs to resume: its record (in memory and in the store) and its lock. The lock keeps two tabs from running the
+// same upload.
 
 import { toUploaderError, type UploaderError } from '../../core/errors.ts';
 import type { UploadRecord } from '../../core/types.ts';
@@ -7,25 +7,25 @@ import type { RecordKeeper } from '../../pipeline/open.ts';
 import type { UploadStore } from '../../store/uploads.ts';
 import { type Release, type TabLocks, type TabObserver, UploadLock } from './tab-locks.ts';
 
-/** Which upload on this page uses a record, by the key of the record. */
+/** The uploads on this page that use a record, by the key of the record. */
 export type ResumeStates = Map<string, ResumeState>;
 
 /** Callbacks of a run. */
 export interface RecordHooks {
-  /** Called once when the store fails. After that, nothing is saved. */
+  /** Called once when the store fails. From then on, nothing is saved. */
   readonly onWarning: (error: UploaderError) => void;
   /** Called when the record has a different name than the file. */
   readonly onNewName: (name: string) => void;
-  /** Called when another tab holds the lock. `onLockAcquired` follows when this tab gets it. */
+  /** Called when another tab holds the lock. `onLockAcquired` is called when this tab gets the lock. */
   readonly onLockTaken: () => void;
   readonly onLockAcquired: () => void;
 }
 
-/** If the store fails, it warns once and keeps the record in memory only. */
+/** Holds the record and the lock of one upload. If the store fails, warns once and keeps the record only in memory. */
 export class ResumeState {
   /** True if the content of the file is saved, or will be. */
   keepsFile = false;
-  /** The name on the service, if it differs from the file's. A session that was opened with another name is not resumed. */
+  /** Name on the service, if it differs from the name of the file. A session that was opened with another name is not resumed. */
   newName: string | undefined;
   readonly #store: UploadStore | undefined;
   readonly #byKey: ResumeStates;
@@ -36,13 +36,13 @@ export class ResumeState {
   #stopObserving: (() => void) | undefined;
   #key: string | undefined;
   #record: UploadRecord | undefined;
-  /** The last write. The lock is not released before it is complete. */
+  /** Last write to the store. The lock is released only after this write is complete. */
   #written: Promise<void> = Promise.resolve();
   readonly #lock = new UploadLock();
   /** True if another upload on this page may take over the record. */
   #yields = false;
   #isPaused: true | undefined;
-  /** True once the upload is done, canceled or removed: `saveFile()` then saves nothing. */
+  /** True if the upload is done, canceled or removed. `saveFile()` then saves nothing. */
   #isOver = false;
 
   constructor(store: UploadStore | undefined, byKey: ResumeStates, tabLocks: TabLocks) {
@@ -64,8 +64,8 @@ export class ResumeState {
   }
 
   /**
-   * Saves a record with the file, or adds the file to the record that exists. Resolves with false if another upload or tab uses the
-   * record, or the upload is over. Rejects with `store-full` or `store-unavailable`.
+   * Saves a record with the file, or adds the file to the existing record. Resolves with false if another upload or tab uses the
+   * record, or if the upload is over. Rejects with `store-full` or `store-unavailable`.
    */
   async saveFile(record: UploadRecord): Promise<boolean> {
     const { key } = record;
@@ -98,7 +98,7 @@ export class ResumeState {
     this.#update({ isPaused: this.#isPaused });
   }
 
-  /** The key of the record; `undefined` before the first run and after `detach()`. */
+  /** Key of the record; `undefined` before the first run and after `detach()`. */
   get key(): string | undefined {
     return this.#key;
   }
@@ -107,12 +107,12 @@ export class ResumeState {
     return this.#record;
   }
 
-  /** True if the service has accepted the commit (202): the upload can then be completed without its file. */
+  /** True if the service has accepted the commit (202). The upload can then be completed without its file. */
   get isAccepted(): boolean {
     return this.#record?.acceptedAtMs !== undefined;
   }
 
-  /** Calls `observer` with what other tabs report about this upload, whether or not it runs here. */
+  /** Calls `observer` with the reports of other tabs about this upload, even if this tab does not run the upload. */
   observeOtherTabs(observer: TabObserver): void {
     this.#observer = observer;
     if (this.#key !== undefined) this.#stopObserving = this.#tabLocks.observe(this.#key, observer);
@@ -129,7 +129,7 @@ export class ResumeState {
     };
   }
 
-  /** Deletes the record. Resolves with false, and keeps the record, if another upload or tab uses it. */
+  /** Deletes the record. Resolves with false and keeps the record if another upload or tab uses it. */
   async deleteRecord(): Promise<boolean> {
     const { key } = this;
     this.#isOver = true;
@@ -158,13 +158,16 @@ export class ResumeState {
     void this.#lock.release(() => this.#written);
   }
 
-  /** Like `releaseLock()`, and also lets another upload on this page take over the record. */
+  /** Works like `releaseLock()`, and also lets another upload on this page take over the record. */
   yieldRecord(): void {
     this.#yields = true;
     this.releaseLock();
   }
 
-  /** If another upload on this page uses the record (same file, same folder), this one keeps its record in memory only. */
+  /**
+   * Finds the record for a run. If another upload on this page uses the record (same file, same folder), this upload keeps its own
+   * record in memory only.
+   */
   async #find(
     key: string,
     signal: AbortSignal,
@@ -186,12 +189,12 @@ export class ResumeState {
       onLockAcquired();
       return release;
     });
-    // Waits for pending writes, such as a new name, so that they are read too.
+    // Waits for pending writes, such as a new name, so that the store returns the latest record.
     await this.#written.catch(() => undefined);
-    // After waiting for another tab, reads the store again: that tab may have stored more chunks.
+    // If another tab had the lock, reads the store again, because that tab may have stored more chunks.
     const before = this.#record;
     const saved = (isOurs && before) || (await this.#guarded((store) => store.find(key), before));
-    // `saveFile()` may have set the record meanwhile.
+    // `saveFile()` may have set the record during the wait.
     const found = this.#record === before ? saved : this.#record;
     const { name, newName = name } = found ?? {};
     if (newName && this.newName === undefined) onNewName(newName);
@@ -236,12 +239,15 @@ export class ResumeState {
 
   async #remove(key: string): Promise<void> {
     this.#record = undefined;
-    // Tries even after a failed write: the next visit would restore a record that is left.
+    // Tries to remove the record even after a failed write, because the next visit would restore the record.
     this.#isBroken = false;
     await this.#write(key, (store) => store.remove(key));
   }
 
-  /** Changes the saved record if it contains the file. The next run replaces a record without the file anyway. */
+  /**
+   * Changes the saved record if the record contains the file. A record without the file needs no change, because the next run
+   * replaces it.
+   */
   #update(change: Pick<UploadRecord, 'newName' | 'session' | 'isPaused'>): void {
     if (!this.#record?.file) return;
     const { key } = this.#record;

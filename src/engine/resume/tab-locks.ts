@@ -1,5 +1,5 @@
-// One Web Lock for each upload. The tab that holds the lock runs the upload and announces its progress; other tabs wait for the
-// lock and show that progress. The browser releases the locks of a tab that closes or crashes.
+// One Web Lock for each upload. The tab with the lock runs the upload and announces its progress; other tabs show this progress and
+// wait for the lock. If a tab closes or crashes, the browser releases the tab's locks.
 
 import type { CompletedDetail } from '../../core/changes.ts';
 import { openChannel } from '../../core/channel.ts';
@@ -35,12 +35,12 @@ export class TabLocks {
   #opened: BroadcastChannel | undefined;
   #isClosed = false;
   readonly #observers = new Map<string, Set<TabObserver>>();
-  /** Latest progress of the uploads that this tab runs, to respond to other tabs. */
+  /** Latest progress of the uploads that this tab runs. Sent to tabs that ask for the progress. */
   readonly #announced = new Map<string, RemoteProgress>();
-  /** One promise for each lock that this tab holds. It resolves when the browser has released the lock. */
+  /** One promise for each lock that this tab holds. The promise resolves when the browser has released the lock. */
   readonly #held = new Set<Promise<void>>();
 
-  /** Opened on first use; `undefined` after `close()`. */
+  /** Channel to the other tabs, opened on first use; `undefined` after `close()`. */
   get #channel(): BroadcastChannel | undefined {
     if (this.#opened || this.#isClosed) return this.#opened;
     this.#opened = openChannel(CHANNEL);
@@ -61,14 +61,17 @@ export class TabLocks {
     return this.#isClosed;
   }
 
-  /** Waits for the lock. Resolves with a function that releases it. Rejects with the signal's reason. */
+  /** Waits for the lock. Resolves with a function that releases the lock. Rejects with the signal's reason if `signal` aborts. */
   async waitForLock(key: string, signal: AbortSignal): Promise<Release> {
     this.#post({ type: 'asked', key });
     const release = await requestLock(key, { signal });
     return this.#trackLock(key, release ?? NOTHING_TO_RELEASE);
   }
 
-  /** Like `waitForLock()`, but resolves with `undefined` if another tab holds the lock. Without Web Locks it always succeeds. */
+  /**
+   * Works like `waitForLock()`, but resolves with `undefined` if another tab holds the lock. Always succeeds in a browser without
+   * Web Locks.
+   */
   async tryLock(key: string): Promise<Release | undefined> {
     if (!globalThis.navigator?.locks) return this.#trackLock(key, NOTHING_TO_RELEASE);
     // Pages with an opaque origin, such as sandboxed frames, may not use locks.
@@ -88,7 +91,7 @@ export class TabLocks {
     };
   }
 
-  /** Resolves with a function that returns true for keys whose lock any tab holds now. */
+  /** Resolves with a function that returns true if any tab held the lock for a key at the time of the call. */
   async listLocked(): Promise<(key: string) => boolean> {
     const found = await globalThis.navigator?.locks?.query().catch(() => undefined);
     const names = new Set(found?.held?.map(({ name }) => name));
@@ -111,7 +114,7 @@ export class TabLocks {
     this.#post({ type: 'done', key, detail });
   }
 
-  /** Resolves when all locks that this tab holds now are released. Does not release them. */
+  /** Resolves when all locks that this tab holds now are released. Does not release the locks. */
   async allReleased(): Promise<void> {
     await Promise.all(this.#held);
   }
@@ -141,7 +144,10 @@ export class TabLocks {
   }
 }
 
-/** Resolves with a function that releases the lock; `undefined` if `ifAvailable` is set and it is taken. Rejects on abort. */
+/**
+ * Resolves with a function that releases the lock. Resolves with `undefined` if `ifAvailable` is set and another tab holds the
+ * lock. Rejects on abort.
+ */
 export function requestLock(key: string, options: LockOptions): Promise<Release | undefined> {
   return new Promise((resolve, reject) => {
     const released = navigator.locks.request(LOCK + key, options, (lock) => {
@@ -184,7 +190,7 @@ function isCompleted(detail: unknown): detail is DoneElsewhere {
 export type LockState = 'none' | 'waiting' | 'ours' | 'releasing';
 export type LockEvent = 'requested' | 'granted' | 'refused' | 'release-asked' | 'released';
 
-/** An event that is not in the table for the current state is ignored. */
+/** States of a lock, and the next state for each event. An event that is not in the table for the current state is ignored. */
 export const LOCK_TABLE: Readonly<Record<LockState, Readonly<Partial<Record<LockEvent, LockState>>>>> = {
   none: { requested: 'waiting' },
   waiting: { granted: 'ours', refused: 'none' },
@@ -201,7 +207,9 @@ export class UploadLock {
     return this.#state;
   }
 
-  /** Resolves with true once this upload holds the lock, and with false if `take` does not get it. Rejects if `take` rejects. */
+  /**
+   * Resolves with true once this upload holds the lock, and with false if `take` did not get the lock. Rejects if `take` rejects.
+   */
   acquire(take: () => Promise<Release | undefined>): Promise<boolean> {
     return this.#next(async () => {
       if (!this.#move('requested')) return true;
@@ -214,7 +222,7 @@ export class UploadLock {
     });
   }
 
-  /** Calls and awaits `before`, ignoring its errors, then releases the lock. */
+  /** Calls and awaits `before`, then releases the lock. Ignores errors of `before`. */
   release(before: () => Promise<void>): Promise<void> {
     return this.#next(async () => {
       if (this.#state !== 'ours') return;
@@ -226,7 +234,7 @@ export class UploadLock {
     });
   }
 
-  /** Changes the state. Returns false if the table does not have the event. */
+  /** Changes the state. Returns false if the table does not have the event for the current state. */
   #move(event: LockEvent): boolean {
     const next = LOCK_TABLE[this.#state][event];
     if (next) this.#state = next;

@@ -1,34 +1,34 @@
 // Finds the best number of slots by measuring the rate with more and with fewer slots (decision 0023).
 
-/** What was sent since the last reading. */
+/** A measurement of the bytes that were sent. */
 export interface Reading {
   readonly nowMs: number;
   /** Bytes handed to the network since the last reading. */
   readonly bytes: number;
-  /** Slots in use. */
+  /** Number of slots in use. */
   readonly busy: number;
 }
 
-/** Above this rate per slot, the connection counts as fast and gets all slots immediately. */
+/** Rate per slot from which the connection counts as fast. A fast connection gets all slots immediately. */
 const SLOW_SLOT_BYTES_PER_SECOND = 256 * 1024;
-/** Length of the first measurement, and of all others, ms. */
+/** Length of the first measurement (`LOOK_MS`), and of all other measurements, in milliseconds. */
 const LOOK_MS = 50;
 const WINDOW_MS = 3000;
 /** Bytes per slot that local buffers accept before anything is sent over the network. */
 const BUFFERED_BYTES = 2 ** 20;
-/** A chunk that is stored faster than this, ms, is not slowed down by other slots. */
+/** Duration below which a chunk counts as quick, in milliseconds. Quick chunks are not slowed down by other slots. */
 const QUICK_MS = 500;
-/** Relative changes of the rate below this are treated as noise. */
+/** Relative change of the rate below which the change counts as noise. */
 const NOTICEABLE = 0.08;
-/** Measurements to wait after a change that did not help. */
+/** Number of measurements to wait after a change that did not help. */
 const REST_WINDOWS = 5;
-/** Measurements after congestion in which the limit does not grow. */
+/** Number of measurements after congestion during which the limit does not grow. */
 const HELD_WINDOWS = 2;
 
 /**
- * Starts with two slots. A fast connection gets all slots after the first measurement. On a slow one, hill climbing: adds or
- * removes one slot at a time, and keeps the change if it helps. If the rate stays the same, fewer slots win, since their PUTs are
- * less likely to stall.
+ * Starts with two slots. A fast connection gets all slots after the first measurement. On a slow connection, adds or removes one
+ * slot at a time, and keeps each change that helps (hill climbing). If the rate stays the same, fewer slots win, since their PUTs
+ * are less likely to stall.
  */
 export class AdaptiveConcurrency {
   #maximum: number;
@@ -37,12 +37,12 @@ export class AdaptiveConcurrency {
   #bytes = 0;
   #wasSaturated = true;
   #isFirstLook = true;
-  /** The change that is being measured, and the change to try next; 0 if none. */
+  /** Change that is being measured (`#step`), and change to try next (`#turn`); 0 if there is none. */
   #step: -1 | 0 | 1 = 0;
   #turn: -1 | 0 | 1 = 0;
   #lastRate = 0;
   #rest = 0;
-  /** Measurements left in which the limit does not grow. */
+  /** Number of remaining measurements during which the limit does not grow. */
   #held = 0;
 
   constructor(maximum: number) {
@@ -54,14 +54,14 @@ export class AdaptiveConcurrency {
     return this.#limit;
   }
 
-  /** Changes the upper bound. A limit that was at the old bound moves to the new one. */
+  /** Changes the upper bound. If the limit was equal to the old bound, it becomes the new bound. */
   setMaximum(maximum: number): void {
     const hadAll = !this.#isFirstLook && this.#limit === this.#maximum;
     this.#maximum = maximum;
     if (hadAll) this.#limit = maximum;
   }
 
-  /** Halves the limit. Call it on congestion. */
+  /** Halves the limit. Call this method on congestion. */
   halve(): void {
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
     this.#isFirstLook = false;
@@ -71,14 +71,14 @@ export class AdaptiveConcurrency {
     this.#sinceMs = undefined;
   }
 
-  /** Adds a slot after a quick chunk: such chunks are too short to measure a rate, and more slots do not slow them down. */
+  /** Adds a slot after a quick chunk. Quick chunks are too short to measure a rate, and more slots do not slow them down. */
   onChunkStored(tookMs: number): void {
     if (tookMs < QUICK_MS && this.#held === 0) this.#limit = Math.min(this.#maximum, this.#limit + 1);
   }
 
   measure({ nowMs, bytes, busy }: Reading): void {
     if (this.#sinceMs === undefined || busy === 0) {
-      // More than buffers alone accept, so the connection is fast.
+      // Buffers alone would not have accepted so many bytes, so the connection is fast.
       if (this.#isFirstLook && bytes > busy * BUFFERED_BYTES) this.#openAll();
       this.#begin(nowMs);
       return;
@@ -124,7 +124,8 @@ export class AdaptiveConcurrency {
     const hasPaid = this.#step > 0 ? gain > NOTICEABLE : gain > -NOTICEABLE;
     this.#lastRate = rate;
     if (this.#step !== 0 && !hasPaid) {
-      // Undoes the change and tries the opposite next: if each connection is throttled, more slots help even if each is slow.
+      // Undoes the change, and tries the opposite change next. If each connection is throttled, more slots help although each slot
+      // is slow.
       this.#turn = this.#step > 0 ? -1 : 1;
       this.#move(this.#turn);
       this.#step = 0;

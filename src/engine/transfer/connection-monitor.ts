@@ -2,16 +2,19 @@
 
 import { sleep, sleepUntil } from '../../core/wait.ts';
 
-/** How often the clock is read, and the gap between two readings that means the device slept, ms. */
+/** Interval at which the clock is read, and the gap between two readings that means the device slept, in milliseconds. */
 const CHECK_MS = 5000;
 const SLEPT_MS = 90_000;
 
-/** Bounds of the timeout for a PUT without progress, and the expected duration of a PUT while the rate is unknown, ms. */
+/** Bounds of the timeout for a PUT without progress, and the expected duration of a PUT if the rate is unknown, in milliseconds. */
 const MIN_STALL_MS = 10_000;
 const MAX_STALL_MS = 120_000;
 const UNKNOWN_RATE_MS = 7500;
 
-/** Returns the timeout for a PUT without progress, ms: four times its expected duration. `slotBytesPerSecond` is 0 if unknown. */
+/**
+ * Returns the timeout for a PUT without progress, in milliseconds: four times the expected duration. `slotBytesPerSecond` is 0 if
+ * unknown.
+ */
 export function stallMs(sizeBytes: number, slotBytesPerSecond: number): number {
   const expectedMs = slotBytesPerSecond > 0 ? (sizeBytes / slotBytesPerSecond) * 1000 : UNKNOWN_RATE_MS;
   return Math.min(MAX_STALL_MS, Math.max(MIN_STALL_MS, 4 * expectedMs));
@@ -22,9 +25,9 @@ export class ConnectionMonitor {
   #change = new AbortController();
   #checkedMs = Date.now();
   #bytesPerSecond: number;
-  /** When the next bytes may be sent, on the clock of `performance.now()`. */
+  /** Time from which the next bytes may be sent, on the clock of `performance.now()`. */
   #freeAtMs = 0;
-  /** Aborted when `#freeAtMs` changes, so that waiting uploads read it again. */
+  /** Controller that is aborted when `#freeAtMs` changes, so that waiting uploads read `#freeAtMs` again. */
   #recount = new AbortController();
 
   constructor(bytesPerSecond: number = Number.POSITIVE_INFINITY) {
@@ -35,20 +38,20 @@ export class ConnectionMonitor {
       connection?: EventTarget & { readonly type?: string };
     };
     let type = connection?.type;
-    // The browser also dispatches the event for each new estimate of the bandwidth.
+    // The browser also dispatches `change` for each new estimate of the bandwidth.
     const onConnection = (): void => {
       if (connection?.type !== type) onChange();
       type = connection?.type;
     };
     connection?.addEventListener('change', onConnection, { signal });
-    // Without this, requests on a lost connection would fail only after a timeout.
+    // Without these listeners, requests on a lost connection would fail only after a timeout.
     for (const name of ['online', 'offline']) globalThis.addEventListener?.(name, onChange, { signal });
     globalThis.document?.addEventListener('resume', onChange, { signal });
     globalThis.addEventListener?.('pageshow', (event) => event.persisted && onChange(), { signal });
     this.#watchClock().catch(() => undefined);
   }
 
-  /** A signal for requests that start now. It aborts when their connection may be dead. */
+  /** Signal for requests that start now. The signal aborts when the connections of these requests may be dead. */
   get change(): AbortSignal {
     return this.#change.signal;
   }
@@ -60,7 +63,7 @@ export class ConnectionMonitor {
     before.abort();
   }
 
-  /** The bandwidth limit for all uploads together. */
+  /** Bandwidth limit for all uploads together. */
   set bytesPerSecond(bytesPerSecond: number) {
     if (bytesPerSecond === this.#bytesPerSecond) return;
     this.#bytesPerSecond = bytesPerSecond;
@@ -68,8 +71,8 @@ export class ConnectionMonitor {
   }
 
   /**
-   * Resolves when these bytes may be sent, with a function to give back bytes that were not sent after all. Rejects with the
-   * signal's reason.
+   * Resolves when `sizeBytes` may be sent. The result is a function for giving back bytes that were not sent. Rejects with the
+   * signal's reason if `signal` aborts.
    */
   async waitForBandwidth(sizeBytes: number, signal: AbortSignal): Promise<(unsentBytes: number) => void> {
     for (let waitMs = this.#waitMs(); waitMs > 0; waitMs = this.#waitMs())
@@ -97,8 +100,9 @@ export class ConnectionMonitor {
   }
 
   /**
-   * Even on hidden pages, timers run at least once a minute: a longer gap means that the device slept. Reads the system clock,
-   * since `performance.now()` stops during sleep on some systems. Setting the clock forward only repeats requests needlessly.
+   * Detects that the device slept. Timers run at least once a minute even on hidden pages, so a longer gap means sleep. Reads the
+   * system clock, since `performance.now()` stops during sleep on some systems. If the user sets the clock forward, requests are
+   * repeated needlessly.
    */
   async #watchClock(): Promise<void> {
     for (;;) {

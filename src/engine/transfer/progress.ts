@@ -2,7 +2,7 @@
 
 import type { Chunk, ProgressNumbers, StoredChunk } from '../../core/types.ts';
 
-/** Bytes per second, smoothed over the last seconds. */
+/** Rate in bytes per second, smoothed over the last seconds. */
 export class Rate {
   readonly #windowMs: number;
   #lastMs: number | undefined;
@@ -13,7 +13,7 @@ export class Rate {
     this.#windowMs = windowMs;
   }
 
-  /** Adds a measurement: the total so far. A smaller total than before restarts the measurement. */
+  /** Adds a measurement of the total so far. If the total is smaller than before, the measurement starts again. */
   add(totalBytes: number, nowMs: number): void {
     if (this.#lastMs === undefined || totalBytes < this.#lastBytes) {
       this.#lastMs = nowMs;
@@ -34,7 +34,7 @@ export class Rate {
     return this.#perSecond;
   }
 
-  /** Ignores the time until the next measurement. */
+  /** Excludes the time until the next measurement from the rate. */
   skip(): void {
     this.#lastMs = undefined;
   }
@@ -50,7 +50,7 @@ export class Progress {
   readonly #rate = new Rate();
   readonly #stored = new Map<number, number>();
   readonly #inFlight = new Map<number, number>();
-  /** The chunks stored in this run, by index; true if the chunk did not have to be sent. */
+  /** Chunks stored in this run, by index. The value is true if the chunk did not have to be sent. */
   readonly #ended = new Map<number, boolean>();
   #storedBytes = 0;
   #skippedBytes = 0;
@@ -58,14 +58,17 @@ export class Progress {
   #unsentBytes = 0;
   #hashedBytes = 0;
   #shownBytes = 0;
-  /** Bytes that were sent and stored, in all runs. */
+  /** Number of bytes that were sent and stored, in all runs. */
   putBytes = 0;
 
   constructor(sizeBytes: number) {
     this.#sizeBytes = sizeBytes;
   }
 
-  /** Starts a run. Counts chunks that are recorded as stored until their hash turns out to differ. Returns their size in bytes. */
+  /**
+   * Starts a run. Chunks that are recorded as stored count as stored, until `onHashed()` finds a different hash. Returns the size
+   * of these chunks in bytes.
+   */
   beginRun(chunks: readonly Chunk[]): number {
     this.#stored.clear();
     this.#inFlight.clear();
@@ -101,32 +104,32 @@ export class Progress {
     this.#inFlight.delete(index);
     if (this.#add(chunk) && skipped) this.#unsentBytes += sizeBytes;
     if (!skipped) this.putBytes += sizeBytes;
-    // A chunk may be stored a second time, under another session.
+    // A chunk may be stored a second time, in another session.
     const wasSkipped = this.#ended.get(index);
     if (skipped && wasSkipped === undefined) this.#skippedBytes += sizeBytes;
     if (!skipped && wasSkipped) this.#skippedBytes -= sizeBytes;
     this.#ended.set(index, skipped && wasSkipped !== false);
   }
 
-  /** Resets everything. Call it when the upload is canceled: a retry sends the whole file again. */
+  /** Resets all numbers. Call this method when the upload is canceled, because a retry sends the whole file again. */
   restart(): void {
     this.beginRun([]);
     this.#shownBytes = 0;
     this.putBytes = 0;
   }
 
-  /** Forgets unfinished chunks and the rate. Call it when a run has ended. */
+  /** Forgets unfinished chunks and the rate. Call this method when a run has ended. */
   endRun(): void {
     this.#inFlight.clear();
     this.#rate.stop();
   }
 
-  /** Returns the numbers of another tab. They count as shown: when this tab continues, its progress does not go back. */
+  /** Returns the numbers of another tab. If this tab then continues the upload, `sentBytes` does not decrease. */
   showRemote<T extends { readonly sentBytes: number }>(numbers: T): T {
     return { ...numbers, sentBytes: this.#show(numbers.sentBytes) };
   }
 
-  /** Fills the progress to the size of the file. Call it when the upload is done. */
+  /** Sets the progress to the size of the file. Call this method when the upload is done. */
   finish(): void {
     this.#shownBytes = this.#sizeBytes;
   }
@@ -153,7 +156,7 @@ export class Progress {
     return this.#shownBytes;
   }
 
-  /** Returns false if the chunk was counted before. */
+  /** Counts a chunk as stored. Returns false if the chunk was counted before. */
   #add({ index, sizeBytes }: Chunk): boolean {
     if (this.#stored.has(index)) return false;
     this.#stored.set(index, sizeBytes);
@@ -174,13 +177,13 @@ export class ProgressThrottle {
   readonly #uploads = new Set<Reporter>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** Reports the progress of the upload within 100 ms, if it is still running then. */
+  /** Reports the progress of the upload within 100 ms, if the upload is still running then. */
   reportSoon(upload: Reporter): void {
     this.#uploads.add(upload);
     this.#timer ??= setTimeout(() => this.#flush(), PROGRESS_MS);
   }
 
-  /** Cancels a pending report. Returns false if there was none. */
+  /** Cancels a pending report. Returns false if no report was pending. */
   cancelReport(upload: Reporter): boolean {
     return this.#uploads.delete(upload);
   }

@@ -12,9 +12,9 @@ interface Waiting {
 const MAX_SLOTS = 6;
 const MAX_MULTIPLEXED = 12;
 
-/** A free slot goes to the waiting upload with the lowest order, so that uploads finish in the order of the list. */
+/** Grants slots. A free slot goes to the waiting upload with the lowest order, so that uploads finish in the order of the list. */
 export class UploadSlots {
-  /** `undefined` if `concurrency` is a number. */
+  /** Controller of the limit; `undefined` if `concurrency` is a number. */
   #adaptive: AdaptiveConcurrency | undefined;
   readonly #waiting = new Set<Waiting>();
   #taken = 0;
@@ -24,7 +24,7 @@ export class UploadSlots {
     this.configure(concurrency);
   }
 
-  /** Sets a fixed number of slots, or with `auto` adapts their number to the measured rate. */
+  /** Sets a fixed number of slots. With `auto`, adapts the number of slots to the measured rate. */
   configure(concurrency: number | 'auto'): void {
     if (concurrency === this.#concurrency) return;
     this.#concurrency = concurrency;
@@ -33,12 +33,12 @@ export class UploadSlots {
     this.#fill();
   }
 
-  /** How many slots have been granted so far. */
+  /** Number of slots granted so far. */
   grantedCount = 0;
   /** Upper bound of `limit`. */
   maxSlots = MAX_SLOTS;
 
-  /** How many PUTs may run at the same time now. */
+  /** Number of PUTs that may run at the same time now. */
   get limit(): number {
     return this.#adaptive?.limit ?? this.maxSlots;
   }
@@ -47,7 +47,7 @@ export class UploadSlots {
     return this.#taken < this.limit;
   }
 
-  /** Resolves when a slot is free. Rejects with the signal's reason. */
+  /** Resolves when a slot is free. Rejects with the signal's reason if `signal` aborts. */
   acquireSlot(order: () => number, signal: AbortSignal): Promise<UploadSlot> {
     return new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -71,7 +71,7 @@ export class UploadSlots {
     });
   }
 
-  /** With `auto`, allows up to 12 slots. Call it when PUTs share one connection (HTTP/2). */
+  /** With `auto`, allows up to 12 slots. Call this method when PUTs share one connection (HTTP/2). */
   allowMultiplexed(): void {
     if (!this.#adaptive || this.maxSlots === MAX_MULTIPLEXED) return;
     this.maxSlots = MAX_MULTIPLEXED;
@@ -79,18 +79,18 @@ export class UploadSlots {
     this.#fill();
   }
 
-  /** With `auto`, halves the number of slots. Call it on congestion. */
+  /** With `auto`, halves the number of slots. Call this method on congestion. */
   slowDown(): void {
     this.#adaptive?.halve();
   }
 
-  /** Measures the rate. Call it when bytes were handed to the network. */
+  /** Measures the rate. Call this method when bytes were handed to the network. */
   onBytesSent(bytes: number): void {
     this.#adaptive?.measure({ nowMs: performance.now(), bytes, busy: this.#taken });
     this.#fill();
   }
 
-  /** May add a slot. Call it when a chunk was stored, `tookMs` after its PUT started. */
+  /** Adds a slot if the chunk was quick. Call this method when a chunk was stored, `tookMs` after its PUT started. */
   onChunkStored(tookMs: number): void {
     this.#adaptive?.onChunkStored(tookMs);
     this.#fill();
