@@ -197,17 +197,14 @@ async function readThrough(
 function strike({ faults }: Parts, url: URL, entry: LogEntry): Partial<Fault> {
   const hash = url.pathname.split('/')[3];
   const sessionId = url.searchParams.get('session');
+  const fileName = sessionId ? faults.fileNames.get(sessionId) : undefined;
+  // Log entries of preflights and others don't name the chunk.
   if (entry.operation === 'put') {
     if (hash) entry.hash = hash;
     if (sessionId) entry.sessionId = sessionId;
-    const fileName = sessionId ? faults.fileNames.get(sessionId) : undefined;
     if (fileName !== undefined) entry.fileName = fileName;
   }
-  return faults.strike({
-    operation: entry.operation,
-    hashes: entry.hash ? [entry.hash] : [],
-    fileName: entry.fileName,
-  });
+  return faults.strike({ operation: entry.operation, hashes: hash ? [hash] : [], fileName });
 }
 
 async function write(

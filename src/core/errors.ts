@@ -35,6 +35,7 @@ const CODES = {
   'bad-response': { retry: 'automatic' },
   'ticket-expired': { retry: 'automatic' },
   'upload-refused': { retry: 'put-only' },
+  'storage-unreadable': { retry: 'user' },
   'upload-stalled': { retry: 'automatic', isCongestion: true },
   'hash-mismatch': { retry: 'automatic' },
   'store-full': { retry: 'user' },

@@ -126,16 +126,19 @@ export class HostBackoff {
   }
 }
 
-/** Returns a function that maps a URL to the backoff of its origin. */
-export function createHostBackoffs(): (url: string) => HostBackoff {
-  const backoffs = new Map<string, HostBackoff>();
+/** Returns a function that maps a URL to the object of its origin, created on first use. */
+export function perOrigin<T>(create: () => T): (url: string) => T {
+  const objects = new Map<string, T>();
   return (url) => {
     const { origin } = new URL(url);
-    const backoff = backoffs.get(origin) ?? new HostBackoff();
-    backoffs.set(origin, backoff);
-    return backoff;
+    const found = objects.get(origin) ?? create();
+    objects.set(origin, found);
+    return found;
   };
 }
+
+/** Returns a function that maps a URL to the backoff of its origin. */
+export const createHostBackoffs = (): ((url: string) => HostBackoff) => perOrigin(() => new HostBackoff());
 
 export interface RetryHooks {
   readonly policy: RetryPolicy;

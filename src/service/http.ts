@@ -130,7 +130,7 @@ export async function exchange(
 }
 
 /** Returns the error for a request without a readable response. Network, CORS and redirect errors look the same to a page. */
-export function networkError(cause: unknown): UploaderError {
+export function networkError(cause?: unknown): UploaderError {
   return navigator.onLine === false
     ? new UploaderError('offline', 'The browser is offline', { cause })
     : new UploaderError('network', 'The request failed: network error, blocked by CORS, or redirected', {

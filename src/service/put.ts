@@ -6,6 +6,7 @@ import { UploaderError } from '../core/errors.ts';
 import type { Put, TicketUpload } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import { isSafeUrl, networkError, readRetryAfterMs } from './http.ts';
+import { createReadability } from './readability.ts';
 
 export interface PutOptions {
   readonly baseUrl: string;
@@ -30,11 +31,12 @@ const MOST_PATIENCE_MS = 120_000;
  * Creates the function that sends a chunk. It rejects with the signal's reason, or with one of these `UploaderError`s, after which
  * a new ticket may help: `upload-refused` (4xx, or a redirect), `ticket-expired` (403 or 410 after the URL expired),
  * `hash-mismatch` (reported by the storage), `rate-limited` (429, 503), `service-failed` (408, other 5xx), `upload-stalled`,
- * `network` (perhaps an expired URL) and `offline`.
+ * `network` (perhaps an expired URL) and `offline`. After `storage-unreadable`, only a change of the storage's settings helps.
  */
 export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses = {} }: PutOptions): Put {
   /** True once the storage is known to use HTTP/2 or later. */
   let isShared = false;
+  const begin = createReadability();
   return (upload, body, { signal, onProgress, onMultiplexed, stallMs = usualStallMs }) =>
     new Promise<void>((resolve, reject) => {
       signal.throwIfAborted();
@@ -42,6 +44,8 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
         throw new UploaderError('bad-response', 'an upload URL is not https');
       }
       const xhr = new XMLHttpRequest();
+      const attempt = begin(upload.url, body.size);
+      let sentBytes = 0;
       const settled = new AbortController();
       const times = (count: number): number => Math.max(stallMs, Math.min(stallMs * count, MOST_PATIENCE_MS));
       let patienceMs = times(PATIENCE_BEFORE_FIRST_BYTE);
@@ -64,7 +68,8 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
 
       xhr.upload.onprogress = ({ loaded }) => {
         hasSign(stallMs);
-        if (!settled.signal.aborted) onProgress?.(Math.min(loaded, body.size));
+        sentBytes = Math.min(loaded, body.size);
+        if (!settled.signal.aborted) onProgress?.(sentBytes);
       };
       xhr.upload.onload = () => hasSign(times(PATIENCE_FOR_ANSWER));
       xhr.onprogress = ({ loaded }) => {
@@ -73,12 +78,13 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
         else hasSign(stallMs);
       };
       xhr.onload = () => {
+        attempt.onReadable();
         settle(errorOf(xhr, upload, statuses));
         isShared ||= isMultiplexed(upload.url);
         if (isShared) onMultiplexed?.();
       };
-      xhr.onerror = () => settle(networkError(undefined));
-      xhr.onabort = () => settle(networkError(undefined));
+      xhr.onerror = () => void attempt.explain(sentBytes, settled.signal).then(settle);
+      xhr.onabort = () => settle(networkError());
 
       xhr.open(upload.method, upload.url);
       xhr.withCredentials = false;

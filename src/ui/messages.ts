@@ -106,6 +106,7 @@ const ERRORS: ErrorMessages = {
   'bad-response': 'The server sent unexpected data. Try again in a moment.',
   'ticket-expired': 'The upload link expired. Try again.',
   'upload-refused': 'The server rejected this file. Contact the site owner.',
+  'storage-unreadable': "The storage server can't be used from this page. Contact the site owner.",
   'upload-stalled': 'The upload stopped making progress. Check your connection and try again.',
   'hash-mismatch': 'Some data was damaged during the upload, but your file is safe. Try again.',
   'store-full':

@@ -35,6 +35,7 @@ const WHO_RETRIES: Readonly<Record<ErrorCode, '' | 'person' | 'put person' | 'pu
   'bad-response': 'put call person',
   'ticket-expired': 'put call person',
   'upload-refused': 'put person',
+  'storage-unreadable': 'person',
   'upload-stalled': 'put call person',
   'hash-mismatch': 'put call person',
   'store-full': 'person',

@@ -6,7 +6,7 @@ import type { UploaderError } from '../../src/core/errors.ts';
 import type { TicketUpload } from '../../src/core/types.ts';
 import { createPut } from '../../src/service/put.ts';
 import { stopClock } from '../support/clock.ts';
-import { settled } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { forever } from './reference.ts';
 
 const url = 'https://storage.test/object?signature=1';
@@ -264,7 +264,7 @@ describe('a request to the storage', () => {
     for (const type of ['error', 'abort']) {
       const { xhr, result } = start();
       xhr.dispatchEvent(new ProgressEvent(type));
-      await settled();
+      await until(() => result.code !== '');
       expect(result.code).to.equal('network');
     }
   });

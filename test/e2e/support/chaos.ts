@@ -31,7 +31,7 @@ const KINDS: readonly Kind[] = [
   { on: ALL, weight: 4, fault: { cut: 'after-body' }, codes: ['network'] },
   { on: ALL, weight: 3, fault: { cut: 'mid-answer' }, codes: ['network'] },
   { on: ALL, weight: 0.4, fault: { stall: true }, codes: ['timeout', 'upload-stalled', 'network'] },
-  { on: ALL, weight: 2, fault: { withoutCors: true }, codes: ['network'] },
+  { on: ALL, weight: 2, fault: { withoutCors: true }, codes: ['network', 'storage-unreadable'] },
   { on: ALL, weight: 2, fault: { redirect: '/elsewhere' }, codes: ['network', 'upload-refused'] },
   { on: CALLS, weight: 3, fault: { status: 200, body: '<!doctype html>' }, codes: ['bad-response'] },
   {

@@ -1,0 +1,74 @@
+// The evidence about storage servers, against the reference storage, which answers `HEAD`.
+
+import { expect } from '@open-wc/testing';
+import { createReadability } from '../../src/service/readability.ts';
+import { captureWarnings } from '../support/console.ts';
+import { findReference, forever } from './reference.ts';
+
+async function setUp() {
+  const { storageUrl } = await findReference();
+  const begin = createReadability();
+  return (sizeBytes = 1000, url = `${storageUrl}/chunk?secret`) => begin(url, sizeBytes);
+}
+
+/** The codes of PUTs that fail one after the other, each after `sentBytes`. */
+async function codesOf(
+  begin: Awaited<ReturnType<typeof setUp>>,
+  sentBytes: readonly number[],
+  sizeBytes?: number,
+): Promise<string[]> {
+  const codes: string[] = [];
+  await captureWarnings(async () => {
+    for (const sent of sentBytes) codes.push((await begin(sizeBytes).explain(sent, forever)).code);
+  });
+  return codes;
+}
+
+describe('a PUT without a readable response', () => {
+  it('is unreadable storage from the third time on, whether nothing or everything was sent', async () => {
+    expect(await codesOf(await setUp(), [0, 1000, 0, 1000])).to.deep.equal([
+      'network',
+      'network',
+      'storage-unreadable',
+      'storage-unreadable',
+    ]);
+  });
+
+  it('is a broken connection if only a part was sent', async () => {
+    const codes = await codesOf(await setUp(), [1, 500, 999, 500]);
+    expect(new Set(codes)).to.deep.equal(new Set(['network']));
+  });
+
+  it('counts once together with those that were sent at the same time', async () => {
+    const begin = await setUp();
+    const parallel = [begin(), begin(), begin(), begin()];
+    const errors = await Promise.all(parallel.map((attempt) => attempt.explain(1000, forever)));
+    expect(new Set(errors.map(({ code }) => code))).to.deep.equal(new Set(['network']));
+    expect(await codesOf(begin, [0, 0])).to.deep.equal(['network', 'storage-unreadable']);
+  });
+
+  it('is a network error if the storage has answered one of that size readably', async () => {
+    const begin = await setUp();
+    await codesOf(begin, [0, 0, 0]);
+    begin(1000).onReadable();
+    expect(new Set(await codesOf(begin, [0, 0, 0, 0]))).to.deep.equal(new Set(['network']));
+    begin(10).onReadable();
+    expect(await codesOf(begin, [0, 0, 0], 1001)).to.deep.equal(['network', 'network', 'storage-unreadable']);
+  });
+
+  it('says nothing about the server if it was aborted', async () => {
+    const begin = await setUp();
+    await codesOf(begin, [0, 0]);
+    await begin().explain(0, AbortSignal.abort());
+    expect(await codesOf(begin, [0])).to.deep.equal(['storage-unreadable']);
+  });
+
+  it('says nothing about another origin, or about a server that cannot be reached', async () => {
+    const begin = await setUp();
+    await codesOf(begin, [0, 0, 0]);
+    // Browsers reject port 1.
+    const unreachable = 'http://localhost:1/chunk';
+    for (let count = 0; count < 4; count += 1)
+      expect(await begin(1000, unreachable).explain(0, forever)).to.include({ code: 'network' });
+  });
+});
