@@ -118,20 +118,24 @@ const nothingLate: Plugin = {
   },
 };
 
-/** Removes what Lit's `property` contains for standard decorators: the compiler emits only the older kind. */
-const onlyOlderDecorators: Plugin = {
-  name: 'only-older-decorators',
-  transform: (code, id) =>
-    id.endsWith('/decorators/property.js')
-      ? { code: code.replace('"object"==typeof o?', 'false?'), map: null }
-      : undefined,
+/**
+ * Removes code of Lit that never runs here: for standard decorators, because the compiler emits the older kind, and for browsers
+ * without style sheet objects, which also lack `AbortSignal.any`.
+ */
+const smallLit: Plugin = {
+  name: 'small-lit',
+  transform(code, id) {
+    if (!id.includes('/@lit/reactive-element/')) return undefined;
+    const sheets = /\w\.ShadowRoot&&.*?"replace"in CSSStyleSheet\.prototype/;
+    return { code: code.replace('"object"==typeof o?', 'false?').replace(sheets, 'true'), map: null };
+  },
 };
 
 const cdn: UserConfig = {
   root: path('.'),
   base: './', // otherwise, the worker would be loaded from the root of the page's origin
   publicDir: false,
-  plugins: [workerIntegrity, noWasmInPage, nothingLate, smallTemplates, onlyOlderDecorators],
+  plugins: [workerIntegrity, noWasmInPage, nothingLate, smallTemplates, smallLit],
   // Without `Reflect.decorate`, which only polyfills define, the helper for decorators is smaller.
   define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark), 'Reflect.decorate': 'undefined' },
   build: {

@@ -1,5 +1,5 @@
 // Tells a storage server whose responses the page may not read from one that can't be reached. Both end an XHR with the same event
-// (decision 0042).
+// (decision 0043).
 
 import { UploaderError } from '../core/errors.ts';
 import { perOrigin } from '../core/wait.ts';
