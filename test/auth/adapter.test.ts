@@ -1,4 +1,4 @@
-// The adapter of docs/authentication.md, against a service with other names.
+// The example adapter of docs/authentication.md, with a service that uses other paths and field names.
 import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
 import type { AuthOptions } from '../../src/core/auth-options.ts';
@@ -7,7 +7,7 @@ import { fixtures, granted, openSilent, until } from './scripted.ts';
 
 afterEach(closeAll);
 
-/** The example, as a page would run it. */
+/** Runs the example of the documentation, and returns its `authOptions`. */
 async function readExample(): Promise<AuthOptions> {
   const text = await (await fetch('/docs/authentication.md')).text();
   const [, code = ''] = text.split('### A service with other names')[1]?.match(/```js\n([\s\S]*?)```/) ?? [];
@@ -66,7 +66,7 @@ describe('a service with other names', () => {
     const authOptions = await readExample();
     const adapter = {
       ...authOptions.adapter,
-      // The sign-in page of the tests, which needs the standard names.
+      // URL of the sign-in page for tests, which requires the standard parameter names.
       authorizeUrl: (params: Readonly<Record<string, string>>) =>
         `${fixtures}authorize.html?${new URLSearchParams(params)}`,
     };

@@ -1,4 +1,4 @@
-// Tokens and renewals at their limits, to the millisecond, while the clock is stopped.
+// Limits of tokens and renewals, tested to the millisecond with a stopped clock.
 
 import { expect } from '@open-wc/testing';
 import { createBrakes, createKeeper, type Keeper, readBearer, readExpiry } from '../../src/auth/bearer.ts';
@@ -39,7 +39,7 @@ describe('the expiry of a token', () => {
     ];
     for (const [value, expected] of rows) {
       const found = readExpiry(value);
-      // Browsers parse "1." differently; none may read it as a current date.
+      // Browsers parse "1." differently. The result must not be a date after 2001.
       if (value === '1.') expect(found ?? 0).to.be.below(1e12);
       else expect(found, String(value)).to.equal(expected);
     }

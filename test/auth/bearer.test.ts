@@ -1,4 +1,4 @@
-// How a token and its expiry are read, and how far the clock is trusted.
+// Reading of tokens and their expiry, stored tokens, and limits of renewals.
 import { expect } from '@open-wc/testing';
 import { type Bearer, createBrakes, createKeeper, type Keeper, readBearer } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';

@@ -1,4 +1,4 @@
-// Console messages to a page's author when the page itself prevents signing in.
+// Console messages for the author of a page whose own code prevents sign-in.
 import { expect } from '@open-wc/testing';
 import type { GetToken } from '../../src/core/config.ts';
 import { captureWarnings } from '../support/console.ts';
@@ -7,7 +7,7 @@ import { fixtures, granted, openSilent } from './scripted.ts';
 
 afterEach(closeAll);
 
-/** Requests a token that does not arrive; returns the code of the failure, and all details of events. */
+/** Requests a token and waits for `auth-failed`. Resolves with the error code, and with all reported changes as JSON. */
 async function ask({ session, next, changes }: ReturnType<typeof open>): Promise<[string, string]> {
   const failed = next('auth-failed');
   const stop = new AbortController();

@@ -1,4 +1,4 @@
-// A code arrives in a hidden frame and is exchanged: once, however the service responds.
+// Silent sign-in in a hidden frame, and the exchange of its code for a token.
 import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/exchange.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
@@ -12,7 +12,7 @@ afterEach(closeAll);
 
 const answering = (answer: string): SettingsInput => ({ authOptions: { params: { answer } } });
 
-/** Waits for a token that does not arrive, until sign-in requires the user. */
+/** Requests a token, and resolves with the error code of `auth-failed`. */
 async function failureOf(opened: Opened): Promise<string> {
   const stop = new AbortController();
   const failed = opened.next('auth-failed');

@@ -1,4 +1,4 @@
-// What the state machine of sign-in does when a part around it throws.
+// Exceptions in effects, steps and listeners of the sign-in state machine.
 import { expect } from '@open-wc/testing';
 import { createModel, reduce } from '../../src/auth/machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent } from '../../src/auth/machine-types.ts';

@@ -1,4 +1,4 @@
-// Authorization requests with the user: their parameters, and their window.
+// Interactive authorization requests: their parameters, and the sign-in window.
 
 import { expect } from '@open-wc/testing';
 import type { Flows } from '../../src/auth/flows.ts';

@@ -1,4 +1,4 @@
-// What each effect of the sign-in table does, and the resulting events.
+// Effects of the sign-in table, and the events that they cause.
 
 import { expect } from '@open-wc/testing';
 import type { FlowContext } from '../../src/auth/flows.ts';
@@ -35,7 +35,7 @@ describe('a deadline', () => {
         try {
           const { events, run, flows } = create();
           run({ type: 'deadline', of });
-          // A silent attempt waits for the lock that tabs share, which has its own deadline.
+          // A silent request also waits for the lock that all tabs share. The limit of that wait is a second timer.
           await until(() => clock.timerCount === (of === 'silent' ? 2 : 1));
           await clock.pass(ms - 1);
           expect(events).to.deep.equal([]);

@@ -1,4 +1,4 @@
-// Signing in by a form within an uploader: its session is the one that uploads wait for.
+// Sign-in by a form in an uploader: form and uploads use the same session.
 import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
 import type { PostAnswer } from '../../src/auth/post.ts';

@@ -1,5 +1,4 @@
-// Ten thousand invalid responses to the exchange of a code: it never rejects, returns a token only if one is valid in a header, and
-// classifies everything else.
+// Ten thousand random responses to the exchange of a code: each results in a valid token, a delay, or a known error.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';

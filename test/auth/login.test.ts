@@ -1,4 +1,4 @@
-// The sign-in form as a user operates it, alone on a page, against the reference service.
+// The sign-in form alone on a page, operated as by a user, with the reference service.
 import { expect, fixture, html } from '@open-wc/testing';
 import { defineLogin, type SecureUploaderLogin } from '../../src/ui/secure-uploader-login.ts';
 import { findReference } from '../service/reference.ts';
@@ -9,13 +9,13 @@ defineLogin();
 interface Form {
   readonly element: SecureUploaderLogin;
   readonly events: [string, unknown][];
-  /** Resolves when a matching element exists. */
+  /** Resolves with a matching element as soon as one exists. */
   find<T extends HTMLElement>(selector: string, text?: string): Promise<T>;
   press(text: string): Promise<void>;
   enterCode(code: string): Promise<void>;
   readonly heading: string;
   readonly problem: string;
-  /** Resolves when an event of that name was dispatched. */
+  /** Resolves with the detail of the first event named `name`. */
   until(name: string): Promise<unknown>;
 }
 

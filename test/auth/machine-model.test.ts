@@ -1,4 +1,4 @@
-// What a step of sign-in stores: each transition with all its changes of the model, and the effects with all their parameters.
+// Steps of the sign-in state machine: all changes of the model, and all effects with their parameters.
 
 import { expect } from '@open-wc/testing';
 import { challengeRows } from '../../src/auth/challenge-rows.ts';
@@ -12,7 +12,7 @@ const deadline = (of: string): object => ({ type: 'deadline', of });
 const required = (reason = 'first'): object => ({ type: 'require', reason });
 const limited = (waitMs: number): AuthEvent => ({ type: 'rate-limited', generation, waitMs });
 
-/** Changes of the model, except the generation. */
+/** Returns the new values of all changed fields of the model, except `generation`. */
 function changed(before: AuthModel, after: AuthModel): object {
   const names = new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof AuthModel>;
   names.delete('generation');
@@ -31,7 +31,7 @@ type Case = readonly [
   effects: readonly object[],
 ];
 
-/** Values of an earlier step, to see what a step clears. */
+/** Values of an earlier step. Tests start with these values to check which of them a step clears. */
 const used = {
   coolings: 3,
   cooledMs: 5,

@@ -1,4 +1,4 @@
-// The sign-in table, pair by pair: each state with each event either has a row or changes nothing.
+// The sign-in table: in each state, each event has the expected result or changes nothing.
 import { expect } from '@open-wc/testing';
 import { challengeRows } from '../../src/auth/challenge-rows.ts';
 import { reduce as reduceBare } from '../../src/auth/machine.ts';
@@ -8,7 +8,7 @@ import { at, challenge, EVENTS, generation, push, sms, TABLE, totp, type Where }
 
 const reduce = (model: AuthModel, event: AuthEvent) => reduceBare(model, event, challengeRows);
 const { grant } = EVENTS.code as Extract<AuthEvent, { readonly type: 'code' }>;
-/** The code of a window on a site whose cookies no frame sees. */
+/** Event with a code whose session at the service is not visible in a hidden frame. */
 const unseen: AuthEvent = { type: 'code', generation, grant: { ...grant, isSeen: false } };
 const PLACES = Object.keys(TABLE) as Where[];
 const tell = ({ model, effects }: ReturnType<typeof reduce>): string =>

@@ -1,4 +1,4 @@
-// Opens sessions for tests and records what they report. Each has its own service by default.
+// Opens sign-in sessions for tests, and records their changes. By default, each session has its own service.
 import type { Post } from '../../src/auth/post.ts';
 import { type AuthDeps, type AuthSession, openAuthSession } from '../../src/auth/session.ts';
 import type { AuthTimes } from '../../src/auth/times.ts';
@@ -15,7 +15,7 @@ export const refused = (): UploaderError => new UploaderError('token-rejected', 
 export interface Opened {
   readonly session: AuthSession;
   readonly changes: Change[];
-  /** Resolves with the detail of the next change of that name. */
+  /** Resolves with the detail of the next change named `name`. */
   next<N extends ChangeName>(name: N): Promise<ChangeMap[N]>;
 }
 
@@ -43,7 +43,7 @@ export function open(
   return { session, changes, next: (name) => new Promise((resolve) => waiting.push({ name, resolve })) };
 }
 
-/** Closes everything that the test opened. */
+/** Closes all sessions that the test opened. */
 export function closeAll(): void {
   for (const session of opened.splice(0)) session.close();
 }

@@ -1,4 +1,4 @@
-// What a page may set for services that differ: each setting by its effect on the requests.
+// Settings for services that differ from the default, tested by their effect on requests.
 import { expect } from '@open-wc/testing';
 import { createSettings } from '../../src/core/config.ts';
 import { createSend } from '../../src/service/http.ts';

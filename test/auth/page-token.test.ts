@@ -1,4 +1,4 @@
-// When a stored token is deleted, and when the page is asked before the user.
+// When a stored token is deleted, and when the page is asked for a token before the user has to sign in.
 
 import { expect } from '@open-wc/testing';
 import type { Change } from '../../src/core/changes.ts';
@@ -36,14 +36,14 @@ it('a page that responds to auth-required is asked before the user when the serv
   };
   const { session } = open(
     {
-      // Another test file may have left the sign-out flag, which stops silent sign-in.
+      // Another test file may have set the sign-out flag of the default client, which prevents silent sign-in.
       clientId: crypto.randomUUID(),
       auth: 'auto',
       silent: 'auto',
       authorizePath: `${fixtures}authorize.html`,
       redirectUri: `${fixtures}secure-uploader-callback.html`,
     },
-    // However slow the machine is, the frame responds.
+    // Prevents a timeout on a slow machine: the frame always responds.
     { silentMs: 1e8 },
     post,
     onChange,

@@ -1,4 +1,4 @@
-// What sign-in depends on in its page: how long work lasts, how a user signs in, and which cookies a frame can see.
+// What sign-in reads from the page: activity, visibility, the sign-in mode, and whether frames see the cookies of the service.
 
 import { expect } from '@open-wc/testing';
 import type { FlowContext } from '../../src/auth/flows.ts';

@@ -1,4 +1,4 @@
-// The JSON of a passkey: the options for the browser, and the response to the service, natively and by hand.
+// JSON of passkeys: the browser's options and the response for the service, with and without the browser's own parser.
 
 import { expect } from '@open-wc/testing';
 import { askPasskey } from '../../src/auth/passkey.ts';
@@ -12,7 +12,7 @@ let asked: CredentialRequestOptions | undefined;
 let answer: () => unknown = () => null;
 const own = Object.getOwnPropertyDescriptor(globalThis, 'PublicKeyCredential');
 
-/** Enables or disables the browser's own JSON parser, replaced by this function. */
+/** Replaces the browser's parser of passkey options. `undefined` simulates a browser without this parser. */
 function setReader(parseRequestOptionsFromJSON: ((json: unknown) => unknown) | undefined): void {
   Object.defineProperty(globalThis, 'PublicKeyCredential', {
     configurable: true,

@@ -1,4 +1,4 @@
-// When a passkey may be requested. A virtual authenticator without user presence replaces the browser's own.
+// When a passkey is requested from the browser. A fake `navigator.credentials.get` stays pending until an abort.
 import { expect } from '@open-wc/testing';
 import { closeAll, failuresOf } from './open-session.ts';
 import { challenged, openForm, until } from './scripted.ts';
@@ -26,7 +26,7 @@ after(() => {
 });
 afterEach(closeAll);
 
-/** The browser's options if a service on `baseUrl` names that domain. */
+/** Signs in at `baseUrl` with a passkey challenge for `rpId`. Resolves with the requested `rpId`s, or with an error code. */
 async function rpIdAskedFor(baseUrl: string, rpId: string | undefined): Promise<unknown> {
   const challenge = { public_key: { challenge: 'AAAA', ...(rpId !== undefined && { rpId }) } };
   const script = [challenged('t', { available_methods: ['passkey'], challenge })];

@@ -1,7 +1,7 @@
-// Plays the users of the reference service from a page: the codes of their authenticators, their messages, their approvals.
+// Secrets and answers of the demo users: passwords, codes, and approvals of push messages.
 import { findReference } from '../service/reference.ts';
 
-/** What the service reports about a user to a test. */
+/** Current codes of a demo user, as the reference service reports them to tests. */
 export interface Person {
   readonly totp: string;
   readonly recovery_codes: readonly string[];
@@ -22,7 +22,7 @@ export const readUser = (user: string): Promise<Person> => ask(user);
 export const answerPush = (user: string, decision: 'approved' | 'denied'): Promise<unknown> =>
   ask(`${user}/push`, { decision });
 
-/** The password of every user. */
+/** Resolves with the password that all demo users have. */
 export async function password(): Promise<string> {
   const response = await fetch('/test-config.json');
   return ((await response.json()) as { seed: { password: string } }).seed.password;

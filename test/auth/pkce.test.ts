@@ -1,4 +1,4 @@
-// The response of a sign-in page, checked word by word: its origin, and its meaning.
+// Checks of the sign-in page's response: state, issuer, code and error.
 
 import { expect } from '@open-wc/testing';
 import { readAnswer } from '../../src/auth/pkce.ts';

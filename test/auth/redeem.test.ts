@@ -1,4 +1,4 @@
-// The meaning of the response to a code, status by status.
+// Meaning of the response to the exchange of a code, for each status.
 
 import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/exchange.ts';

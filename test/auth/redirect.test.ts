@@ -1,4 +1,4 @@
-// What is read from the URL that the page was loaded with, and what is no response.
+// Responses of the sign-in page in the URL of the loaded page, and URLs that contain no response.
 import { expect } from '@open-wc/testing';
 import { isAnswer } from '../../src/auth/pkce.ts';
 import { settled } from '../support/collect.ts';
@@ -7,7 +7,7 @@ import { follow, granted, until } from './scripted.ts';
 
 afterEach(closeAll);
 
-/** Opens a session on a page that was loaded with this response, to an authorization request of this age. */
+/** Simulates a page load with the response `params` to an authorization request of the age `ageMs`, and opens a session. */
 function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof follow> {
   const stored = { verifier: 'v', returnTo: location.href, createdAtMs: Date.now() - ageMs };
   sessionStorage.setItem('secure-uploader:redirect:our-state', JSON.stringify(stored));
@@ -19,7 +19,7 @@ function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof fol
 const MINUTE_MS = 60_000;
 
 describe('a page that was loaded with a response', () => {
-  // First in this file: the code that reads the answer is still to be loaded, which takes longer than closing the session.
+  // Must be the first test of the file: only this test loads the code that reads the response, which takes longer than `close`.
   it('redeems nothing for an element that was removed meanwhile', async () => {
     const opened = comeBack('code=c&state=our-state', MINUTE_MS);
     opened.session.close();
@@ -58,7 +58,7 @@ describe('a forged link', () => {
   const before = location.href;
   afterEach(() => history.replaceState(null, '', before));
 
-  /** The URL after a page was loaded with that one. */
+  /** Simulates a page load with the URL `address`. Resolves with the URL of the page after the response was rejected. */
   async function addressAfter(address: string, redirectUri: string): Promise<string> {
     history.replaceState(null, '', address);
     const opened = open({ auth: 'redirect', redirectUri });

@@ -1,4 +1,4 @@
-// Renewal in a hidden frame while the service is unreachable for a while.
+// Renewal in a hidden frame while the service is temporarily unavailable.
 import { expect } from '@open-wc/testing';
 import { skipTime } from '../support/clock.ts';
 import { closeAll, failuresOf, forever } from './open-session.ts';
@@ -9,7 +9,7 @@ afterEach(closeAll);
 describe('a hidden frame that fails while the token is valid', () => {
   it('is retried until it works, and uploads continue without the user', async () => {
     const script = [granted({ expires_in: 600 }), granted({ token: 'second-token', expires_in: 900 })];
-    // The response of the page that replaces the service.
+    // Parameters for the sign-in page of the tests; `answer` is the response of that page.
     const params: Record<string, string> = {};
     const opened = openSilent(script, { authOptions: { params } }, { coolBaseMs: 10, checkMs: 20 });
     const { session, changes } = opened;

@@ -1,4 +1,4 @@
-// One authorization request: where none may start, and what is accepted as its response.
+// Authorization requests: pages that can't start one, and the responses that are accepted.
 import { expect } from '@open-wc/testing';
 import { createTransaction } from '../../src/auth/pkce.ts';
 import { runPopup, trySilent } from '../../src/auth/rounds.ts';

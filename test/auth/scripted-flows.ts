@@ -1,4 +1,4 @@
-// The effects of the sign-in table alone, with the events that they cause.
+// Runs effects of the sign-in table without a session, and records the events that they cause.
 
 import { createFlows, type FlowContext, type Flows } from '../../src/auth/flows.ts';
 import type { Effect, FlowEvent } from '../../src/auth/machine-types.ts';
@@ -6,7 +6,7 @@ import type { PostAnswer } from '../../src/auth/post.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 
-/** A code for the next call. */
+/** Returns a unique code. */
 export const grantOf = (): { readonly code: string; readonly verifier: string; readonly via: 'popup' } => ({
   code: crypto.randomUUID(),
   verifier: 'v',
@@ -18,7 +18,7 @@ export const answering = (answer: PostAnswer): Partial<FlowContext> => ({ post: 
 const { random } = Math;
 const stops: AbortController[] = [];
 
-/** Ends every flow, and restores the browser; for `afterEach`. */
+/** Ends all effects and restores the browser; for `afterEach`. */
 export function stopFlows(): void {
   Math.random = random;
   Reflect.deleteProperty(navigator, 'onLine');

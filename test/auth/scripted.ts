@@ -1,4 +1,4 @@
-// Sessions whose service follows a script: with a sign-in page that responds immediately, or with a form.
+// Sessions with scripted responses of the service. Sign-in uses a page that responds immediately, or a form.
 import { createLoginForm, type LoginForm } from '../../src/auth/form.ts';
 import type { Post, PostAnswer } from '../../src/auth/post.ts';
 import type { AuthDeps } from '../../src/auth/session.ts';
@@ -7,7 +7,7 @@ import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { type Opened, open } from './open-session.ts';
 
-/** One response after the other, the last one repeated. */
+/** Responses of the service in order. The last response is repeated. */
 export type Script = readonly (PostAnswer | UploaderError)[];
 
 export interface Sent {
@@ -17,7 +17,7 @@ export interface Sent {
   readonly headers?: Record<string, string>;
 }
 
-/** A service that follows the script, and the requests it received. */
+/** Returns a service that responds as `script` says, and the requests that the service received. */
 export function follow(script: Script): { post: Post; sent: Sent[]; sentAtMs: number[] } {
   const sent: Sent[] = [];
   const sentAtMs: number[] = [];
@@ -33,7 +33,7 @@ export function follow(script: Script): { post: Post; sent: Sent[]; sentAtMs: nu
 
 export const fixtures = new URL('./fixtures/', import.meta.url).href;
 
-/** A session whose sign-in page responds immediately, without the user. */
+/** Opens a session whose sign-in page responds immediately, without the user. */
 export function openSilent(
   script: Script,
   input: SettingsInput = {},
@@ -53,7 +53,7 @@ export function openSilent(
 
 export type WithForm = Opened & { readonly form: LoginForm };
 
-/** A session that signs in by a form. */
+/** Opens a session that signs in by a form. */
 export function openForm(
   script: Script,
   input: SettingsInput = {},
@@ -63,18 +63,18 @@ export function openForm(
   return { ...opened, sent, form: opened.session.form(createLoginForm) };
 }
 
-/** Resolves when sign-in is in that state. */
+/** Resolves when sign-in is in `state`. */
 export async function until({ session }: Pick<Opened, 'session'>, state: string): Promise<void> {
   while (session.snapshot.state !== state) await new Promise<void>((resolve) => session.subscribe(resolve));
 }
 
-/** The service issues a token. */
+/** Returns a response with a token. */
 export const granted = (more: object = {}): PostAnswer => ({
   status: 200,
   body: { token: 'service-token', ...more },
 });
 
-/** The service requires another proof. */
+/** Returns a response that requires a challenge. */
 export const challenged = (challenge_token: string, more: object = {}): PostAnswer => ({
   status: 200,
   body: { status: 'challenge', challenge_token, available_methods: ['totp', 'sms'], ...more },

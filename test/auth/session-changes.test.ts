@@ -130,7 +130,7 @@ describe('the sign-out flag', () => {
   afterEach(() => localStorage.clear());
 
   it('applies to one client of one service, until a user signs in', () => {
-    // Windows that other test files opened may write here at any time.
+    // Other test files may use the same `localStorage` at this time, so the test reads only keys of its own service.
     const ownKeys = (): string[] => Object.keys(localStorage).filter((key) => key.includes(service.baseUrl));
     const others = [
       { ...service, clientId: 'b' },

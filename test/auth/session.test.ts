@@ -1,4 +1,4 @@
-// The shared session as an uploader sees it: tokens from the page, one for all waiting calls, renewed when refused.
+// The sign-in session that uploaders share: tokens from the page, waiting calls, and renewal of refused tokens.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -235,7 +235,7 @@ describe('a shared session', () => {
     const [one, two] = [open(input), open(input)];
     await one.session.withToken(async () => undefined, forever);
     one.session.close();
-    // A session ends in a separate task.
+    // After `close`, a session ends in a later task.
     await sleep(0, forever);
     expect(two.session.snapshot.state).to.equal('signed-in');
     two.session.close();
@@ -248,7 +248,7 @@ describe('a shared session', () => {
     expect(open(input).session.snapshot.state).to.equal('signed-out');
   });
 
-  /** A page whose user changes; `other` ends when a call was made with the token after the first one was refused. */
+  /** Opens a session, changes the user of the page from Alice to Bob, and starts a call that refuses Alice's token. */
   async function changePerson(sameUserField?: string) {
     let person = 'alice';
     const getToken = () => ({ token: `token-of-${person}`, id: person });

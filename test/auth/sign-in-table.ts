@@ -1,4 +1,4 @@
-// The expected sign-in table, written apart from the code: the result of each event in each state.
+// The expected sign-in table, written independently of the code: the result of each event in each state.
 import { createModel } from '../../src/auth/machine.ts';
 import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/machine-types.ts';
 import type { AuthState } from '../../src/core/types.ts';
@@ -59,7 +59,7 @@ export const EVENTS: { readonly [T in EventType]: AuthEvent } = {
 
 export type Where = AuthState | 'renewing-host' | 'renewing-silent' | 'renewing-exchange';
 export const challenge = { methods: [totp, sms], method: sms };
-/** Fields of the model there, beside the state. */
+/** Fields of the model in each state, except `state` itself. */
 const WHERE: { readonly [W in Where]?: Partial<AuthModel> } = {
   choose: { challenge: { methods: [totp, sms] } },
   start: { challenge },
@@ -78,7 +78,7 @@ export const at = (where: Where, patch: Partial<AuthModel> = {}): AuthModel => {
   return { ...first, generation, ...WHERE[where], ...patch, state };
 };
 
-/** A row: next state, the code of the error shown (or -), effects. */
+/** Results by state and event, as a text: next state, code of the shown error (or `-`), and effects. */
 export const TABLE: { readonly [W in Where]: { readonly [T in EventType]?: string } } = {
   'signed-out': {
     'need-token': 'silent - deadline try-silent',

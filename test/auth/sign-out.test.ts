@@ -1,4 +1,4 @@
-// What is left after a sign-out: no token, no silent sign-in, and a few seconds for the last calls.
+// Sign-out: the token is deleted, silent sign-in stops, and the last calls have a few seconds.
 import { expect } from '@open-wc/testing';
 import { markSignedOut } from '../../src/auth/sign-out.ts';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -19,7 +19,7 @@ const freshUrl = (): string => `https://sign-out-${++count}.example`;
 const tokenOf = ({ session }: Pick<Opened, 'session'>): Promise<string | undefined> =>
   session.withToken(async (token) => token, forever);
 
-/** A call that waits only for the user; resolves with the states that sign-in passed. */
+/** Makes a call that needs a token, until the user is required. Resolves with the states of sign-in in order. */
 async function demand(opened: Opened): Promise<string[]> {
   const states: string[] = [];
   opened.session.subscribe(() => states.push(opened.session.snapshot.state));
@@ -149,7 +149,10 @@ describe('a page that provides tokens', () => {
 });
 
 describe('the last calls', () => {
-  /** A signed-in session, and the responses to its last calls. */
+  /**
+   * Signs in and starts to sign out. Resolves with `last`, which makes the last calls, and `left`, which resolves after the
+   * sign-out.
+   */
   async function leave(script: Script = [granted()]) {
     let last: WithToken | undefined;
     const onSignOut = (withToken: WithToken): Promise<void> => {

@@ -1,4 +1,4 @@
-// The deadlines of sign-in, as in docs/authentication.md, and how a page sets others.
+// Deadlines and delays of sign-in, as documented in docs/authentication.md, and how a page overrides them.
 
 import { expect } from '@open-wc/testing';
 import { AUTH_TIMES, coolMs, timesOf } from '../../src/auth/times.ts';

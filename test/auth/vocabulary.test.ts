@@ -1,4 +1,4 @@
-// Responses to credentials and challenges: read leniently, trusted strictly.
+// Reading of responses to credentials and challenges: many spellings are accepted, but only known words mean success.
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
 import {

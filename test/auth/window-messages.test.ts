@@ -1,4 +1,4 @@
-// What a page accepts as the response of its sign-in window, and when the window counts as closed.
+// Responses that a page accepts from its sign-in window, and detection of a closed window.
 
 import { expect } from '@open-wc/testing';
 import { runPopup } from '../../src/auth/rounds.ts';
@@ -28,7 +28,7 @@ beforeEach(() => {
   closedCount = 0;
   const reported: unknown[][] = [];
   const went: string[] = [];
-  // The source of a message has to be a real window; its calls are recorded.
+  // The source of a message must be a real window, so the sign-in window is the window of a frame.
   popup = frame.contentWindow as Window & FakeWindow;
   Object.defineProperties(popup, {
     reported: { value: reported },

@@ -1,4 +1,4 @@
-// Which URLs a page may set as `base-url`: https, or this machine.
+// Valid values of `base-url`: https URLs, and URLs of this machine.
 
 import { expect } from '@open-wc/testing';
 import { createSettings, isLoopback } from '../../src/core/config.ts';

@@ -227,7 +227,7 @@ describe('settings', () => {
     ['keepDays', 3651, 'keepMs', DEFAULTS.keepMs],
     ['onConflict', 'replace', 'onConflict', 'fail'],
   ];
-  /** Ends of the warnings that list valid values. */
+  /** Expected end of the warning about each attribute. */
   const HINTS: Readonly<Record<string, string>> = {
     auth: 'is not one of auto, token, popup, redirect, local, none; using auto.',
     'response-mode': 'is not one of query, fragment; using query.',
@@ -278,7 +278,7 @@ describe('settings', () => {
         .with.property('code', 'bad-config');
   });
 
-  /** Every setting, by scope, with a value that is not the default. */
+  /** All settings by scope, each with a value other than the default. */
   const SCOPES: Readonly<Record<'sign-in' | 'service' | 'upload', SettingsInput>> = {
     'sign-in': {
       baseUrl: 'https://other.example',

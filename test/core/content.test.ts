@@ -1,4 +1,4 @@
-// Small helpers of the core: equal content, warnings on the console, and the channel to other tabs.
+// Small helpers of the core: `contentOf`, warnings, channels to other tabs, and listeners.
 
 import { expect } from '@open-wc/testing';
 import { openChannel } from '../../src/core/channel.ts';

@@ -1,4 +1,4 @@
-// The error class, and what can be done about each code.
+// The error class, and which errors can be retried.
 
 import { expect } from '@open-wc/testing';
 import {
@@ -12,7 +12,7 @@ import {
   UploaderError,
 } from '../../src/core/errors.ts';
 
-/** Every code, written a second time, with who may retry it. */
+/** Expected retries by code: the engine repeats a PUT (`put`) or a call (`call`), or the user retries the upload (`person`). */
 const WHO_RETRIES: Readonly<Record<ErrorCode, '' | 'person' | 'put person' | 'put call person'>> = {
   'bad-config': '',
   'insecure-context': '',

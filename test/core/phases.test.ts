@@ -1,4 +1,4 @@
-// The groups of phases of a file.
+// Phases of a file that count as active or as settled.
 
 import { expect } from '@open-wc/testing';
 import { isActive, isSettled, type Phase } from '../../src/core/phases.ts';

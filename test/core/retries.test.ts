@@ -1,4 +1,4 @@
-// Retries and the backoff that a service controls. Times are short; the tests compare order and counts.
+// Retries, and the backoff that a service requests. Delays are short; the tests compare order and counts.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -11,7 +11,7 @@ const forever = new AbortController().signal;
 const policy = { attempts: 4, baseMs: 1, capMs: 4 };
 const network = (): UploaderError => new UploaderError('network', 'no line');
 
-/** Sets whether the browser reports to be online, for one test. */
+/** Simulates that the browser is online or offline, for one test. */
 function setOnline(isOnline: boolean): void {
   Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => isOnline });
   if (isOnline) window.dispatchEvent(new Event('online'));
@@ -162,7 +162,7 @@ describe('retrying', () => {
       expect(reported).to.deep.equal([10]);
       await clock.pass(10);
       expect(reported).to.deep.equal([10, undefined, 60]);
-      // Its own delay is over, and the backoff of the service is still closed.
+      // The backoff of the call is over, but the `Retry-After` of the service is not.
       await clock.pass(20);
       expect(reported).to.deep.equal([10, undefined, 60]);
       await clock.pass(30);

@@ -1,8 +1,8 @@
-// Streams and functions for tests of streams, which record how they were used.
+// Streams and functions that record their use, for tests of streams.
 
 import { type Deferred, deferred } from '../support/collect.ts';
 
-/** A function over items whose results the test sets, and the arguments of its calls. */
+/** Creates a function that records its arguments and whose results the test sets. */
 export function scripted<T, R>() {
   const calls = new Map<T, Deferred<R>>();
   const fn = (item: T): Promise<R> => {
@@ -13,7 +13,7 @@ export function scripted<T, R>() {
   return { calls, fn, started: () => [...calls.keys()] };
 }
 
-/** A stream that records how far it was read and whether it was ended. */
+/** Creates a stream that records how many items were read and whether the stream was ended. */
 export function watched<T>(items: readonly T[], error?: Error) {
   const state = { readCount: 0, isEnded: false };
   async function* source(): AsyncGenerator<T, void, undefined> {

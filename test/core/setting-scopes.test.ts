@@ -1,5 +1,4 @@
-// The scope of each setting: whether uploads with another value share a sign-in session and a service client, and whether it is one
-// of the file rules.
+// Scope of each setting: a new value may require another sign-in session or service client, or may change the rules for files.
 
 import { expect } from '@open-wc/testing';
 import {
@@ -12,7 +11,7 @@ import {
 
 type Scope = 'upload' | 'service' | 'sign-in';
 
-/** Each setting with its scope, and a value that is not the default. */
+/** Settings, each with its scope, a value other than the default, and its name in `Settings` if that name differs. */
 const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, SettingsInput[K], as?: string] } = {
   baseUrl: ['sign-in', 'https://other.test'],
   parentId: ['upload', 'folder'],

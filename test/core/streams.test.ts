@@ -1,4 +1,4 @@
-// Iterating over a stream: in order, with lulls, and ahead.
+// Functions over streams: `mapAhead`, `Bell`, `withLulls` and `readAhead`.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -172,7 +172,7 @@ describe('readAhead', () => {
     const items = readAhead(source, 2);
     expect((await items.next()).value).to.equal(1);
     await settled();
-    // One was consumed, two are buffered.
+    // The consumer has taken one item, and two items are buffered.
     expect(state.readCount).to.equal(3);
     expect((await collect(items)).length).to.equal(5);
   });

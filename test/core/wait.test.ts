@@ -1,4 +1,4 @@
-// Timers: they end with their time or by a signal, and leave nothing.
+// Functions that wait: they end on time or by an abort, and remove their timers and listeners.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -138,7 +138,7 @@ it('nextTask lets other tasks of the page run', async () => {
     channel.port1.close();
   };
   channel.port2.postMessage(undefined);
-  // The order of the ports is up to the browser; only that each runs is tested.
+  // Browsers choose the order of the two tasks, so the test checks only that the task of the channel runs.
   for (let turns = 0; turns < 1000 && !hasRun; turns += 1) await nextTask();
   expect(hasRun).to.equal(true);
 });

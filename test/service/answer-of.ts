@@ -1,4 +1,4 @@
-// A response of the service, for tests of how it is read.
+// Creates responses of the service for tests.
 
 import type { Answer } from '../../src/service/http.ts';
 

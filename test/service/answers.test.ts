@@ -1,4 +1,4 @@
-// How a response is read, and its Retry-After.
+// Reading of responses and of their `Retry-After`.
 
 import { expect } from '@open-wc/testing';
 import { exchange, networkError, readDateMs, readRetryAfterMs } from '../../src/service/http.ts';
@@ -32,7 +32,7 @@ describe('a requested delay', () => {
     ];
   for (const [value, now, expected] of rows)
     it(`of ${JSON.stringify(value)} is ${expected} ms`, () => {
-      // -5 is no valid number of seconds, and some browsers read it as a year.
+      // Some browsers parse "-5" as a date in the past, which results in 0 ms.
       if (value === -5) expect(readRetryAfterMs(value, now) ?? 0).to.equal(0);
       else expect(readRetryAfterMs(value, now)).to.equal(expected);
     });

@@ -1,4 +1,4 @@
-// The calls to the service, against the reference service on another origin.
+// Requests of the client to the reference service, which has another origin than the page.
 
 import { expect } from '@open-wc/testing';
 import { isCallRetryable, type UploaderError } from '../../src/core/errors.ts';

@@ -1,4 +1,4 @@
-// One request as the browser gets it: its options, when it is aborted, and how much of its response is read.
+// One request: the options of `fetch`, aborts, and the limit for the size of a response.
 
 import { expect } from '@open-wc/testing';
 import { createSend, exchange, isBelow, resolveUrl } from '../../src/service/http.ts';
@@ -10,7 +10,7 @@ import { forever } from './reference.ts';
 const { fetch } = globalThis;
 let asked: { url: string; init: RequestInit }[] = [];
 
-/** Gives every request this response. */
+/** Replaces `fetch`: every request gets the response of `answer`. */
 function answerAll(answer: (signal: AbortSignal) => Promise<Response>): void {
   asked = [];
   globalThis.fetch = (url, init = {}) => {
@@ -19,7 +19,7 @@ function answerAll(answer: (signal: AbortSignal) => Promise<Response>): void {
   };
 }
 
-/** Never responds, and fails like the browser on an abort. */
+/** Returns a promise that never resolves. An abort rejects the promise, as with the browser's `fetch`. */
 const silence = (signal: AbortSignal): Promise<Response> =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(new DOMException('aborted', 'AbortError')));

@@ -1,5 +1,4 @@
-// Invalid responses of a storage: a chunk counts as sent only with 2xx, and everything else is an UploaderError that allows a fresh
-// ticket.
+// Random responses of a storage: only 2xx means that a chunk is stored, and all others cause a retryable `UploaderError`.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -90,7 +89,7 @@ describe('ten thousand invalid responses', () => {
   });
 });
 
-/** The outcome of a request, and all that can be read of its response. */
+/** Outcome of a request, and everything that the client can read of the response. */
 interface Met {
   readonly end: 'onload' | 'onerror' | 'onabort';
   readonly status: number;
@@ -100,7 +99,7 @@ interface Met {
   readonly answeredBy: string;
 }
 
-/** A browser request with this response, without a network. */
+/** Returns a fake `XMLHttpRequest` whose requests get this response without a network. */
 function answering({ end, status, text, headers, loaded, answeredBy }: Met): typeof XMLHttpRequest {
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   class Answered implements Partial<Record<Met['end'], () => void>> {

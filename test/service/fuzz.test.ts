@@ -1,5 +1,4 @@
-// Invalid responses, ten thousand for each operation: each is read or rejected with an UploaderError, immediately, and nothing
-// counts as done that is not.
+// Thousands of random responses for each operation: each response is read correctly or rejected with an `UploaderError`.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -34,7 +33,7 @@ const answerOf = (read: { status: number; body: unknown; headers: Record<string,
 };
 const answers = fc.record({ status, body, headers }).map(answerOf);
 
-/** The result of `read`, or `undefined` if it throws as it may; anything else that it throws fails the test. */
+/** Returns the result of `read`, or `undefined` if `read` throws a valid `UploaderError`. Any other error fails the test. */
 function readOrRefused<T>(read: () => T): T | undefined {
   try {
     return read();
@@ -58,7 +57,7 @@ function expectSession(session: Session): void {
   if (session.header === '') throw new Error('a session with an empty header');
 }
 
-/** Tickets for exactly the requested chunks, each with a receipt, and with an allowed URL or none. */
+/** Asserts that exactly the requested chunks have tickets. Each ticket has a receipt, and either an allowed URL or none. */
 function expectTickets(tickets: ReadonlyMap<string, Ticket>): void {
   if ([...tickets.keys()].join() !== HASHES.join()) throw new Error('tickets for something else');
   for (const { receipt, upload } of tickets.values()) {
@@ -101,7 +100,7 @@ describe('ten thousand invalid responses', () => {
       expectTickets(tickets);
     };
     fc.assert(fc.property(answers, check), { numRuns: COUNT });
-    // Not all are rejected, or this would show little.
+    // Makes sure that the test also covers accepted responses.
     expect(takenCount).to.be.greaterThan(10);
   });
 
@@ -123,15 +122,15 @@ describe('ten thousand invalid responses', () => {
   });
 });
 
-/** All four operations; each result is the value, or `undefined` if it was rejected. */
 const SESSION = { sessionId: 's', header: 'h' };
 const CHUNKS = HASHES.map((hash) => ({ hash, sizeBytes: 1 }));
+/** Calls of the client by name. A call checks its result, and rejects if the client rejects the response. */
 const OPERATIONS = {
   open: async (calls: Calls): Promise<void> =>
     expectSession(await calls.openSession({ parentId: 'p', fileName: 'f', fileSize: 3 }, forever)),
   presign: async (calls: Calls): Promise<void> =>
     expectTickets(await calls.presign(SESSION, CHUNKS as never, forever)),
-  /** Defined if the commit is accepted and not done. */
+  /** Resolves with a value only if the accepted commit is not yet complete. */
   commit: async (calls: Calls): Promise<unknown> =>
     (await calls.commit?.(SESSION, { hashes: HASHES, receipts: HASHES }, forever))?.pending,
   cancel: async (calls: Calls): Promise<void> => calls.cancel?.(SESSION, forever),

@@ -1,4 +1,4 @@
-// Where a request with the bearer may go, and how much of a response is read.
+// Allowed URLs of requests with a token and of uploads, and limits for responses.
 
 import { expect } from '@open-wc/testing';
 import { nextTask } from '../../src/core/wait.ts';

@@ -1,4 +1,4 @@
-// The sender of the sign-in calls, against the reference service.
+// Requests of sign-in to the reference service.
 
 import { expect } from '@open-wc/testing';
 import { createPost } from '../../src/service/client.ts';

@@ -1,4 +1,4 @@
-// What every response of a storage means, and how progress is read: the test responds to the requests.
+// Meaning of each response of a storage, and reports of progress. The tests set the responses.
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';
@@ -49,7 +49,7 @@ afterEach(() => {
   Reflect.deleteProperty(performance, 'now');
 });
 
-/** Gives the request a response. */
+/** Sets the response of `xhr`. */
 function answer(
   xhr: XMLHttpRequest,
   status: number,
@@ -313,7 +313,7 @@ describe('a request to the storage', () => {
         const { xhr, result } = start();
         await clock.pass(100_000);
         act(xhr);
-        // The next deadline is checked when the first has passed.
+        // At 120 s, the first deadline passes. Only then is the timer of the next deadline set.
         await clock.pass(20_000);
         await clock.pass(ms - 20_001);
         expect(result.code, `${ms} - 1`).to.equal('');

@@ -24,7 +24,7 @@ interface Sendable {
   readonly upload: TicketUpload;
 }
 
-/** A chunk with a ticket; `fault` is of the presign call. */
+/** Returns a random chunk with its ticket. `fault` applies to the presign request. */
 async function sendable(sizeBytes = 1000, fault?: Readonly<Record<string, unknown>>): Promise<Sendable> {
   const calls = await callsOf();
   const chunk = await randomChunk(sizeBytes);
@@ -47,7 +47,7 @@ async function send(
 
 async function refusalOf(fault: Readonly<Record<string, unknown>>, stallMs = 30_000): Promise<UploaderError> {
   const chunk = await sendable();
-  // Until the end of the test: a browser may retry a broken request automatically.
+  // The fault lasts until the end of the test (`times: -1`), because browsers may retry a broken request automatically.
   await addFault({ operation: 'put', match: { hash: chunk.hash }, times: -1, ...fault });
   return rejection(send(chunk, { stallMs }));
 }

@@ -1,5 +1,5 @@
-// The reference service that runs beside the tests: tokens, faults and log. Other test files use the same service at the same time,
-// so every fault names the file or the chunk that it applies to.
+// Helpers for the reference service of a test file: tokens, faults and log. A fault names its file or chunk, because all tests of a
+// test file share one service.
 
 import { createSettings, type Settings, type SettingsInput } from '../../src/core/config.ts';
 import type { Calls, WithToken } from '../../src/core/types.ts';
@@ -11,13 +11,13 @@ export interface Reference {
   readonly storageUrl: string;
 }
 
-/** URLs of the service. */
+/** Resolves with the URLs of the reference service. */
 export async function findReference(): Promise<Reference> {
   const response = await fetch('/test-config.json');
   return (await response.json()) as Reference;
 }
 
-/** Settings for the service, all paths set. */
+/** Resolves with settings for the reference service, including the optional paths. */
 export async function referenceSettings(input: SettingsInput = {}): Promise<Settings> {
   const { baseUrl } = await findReference();
   return createSettings({
@@ -37,18 +37,18 @@ async function ask(path: string, method: string, body?: unknown): Promise<unknow
   return response.status === 204 ? undefined : response.json();
 }
 
-/** A bearer token of a demo user. */
+/** Resolves with a bearer token of a demo user. */
 export async function tokenOf(user: string): Promise<string> {
   return ((await ask('/token', 'POST', { user })) as { token: string }).token;
 }
 
-/** Calls with this token and nothing else. */
+/** Returns a function that makes each call with `token`, without renewal. */
 export const withToken =
   (token: string | undefined): WithToken =>
   (call) =>
     call(token);
 
-/** The upload operations of the service, as a demo user. */
+/** Resolves with the upload operations of the service, authorized as the demo user `user`. */
 export async function callsOf(
   user = 'alice',
   input: SettingsInput = {},
@@ -73,7 +73,7 @@ export interface LogEntry {
   readonly broken?: boolean;
 }
 
-/** The service's log of one file or chunk. */
+/** Resolves with the log entries about one file or chunk. */
 export async function logOf(match: { fileName?: string; hash?: string }): Promise<LogEntry[]> {
   const log = (await ask('/log', 'GET')) as LogEntry[];
   return log.filter(
@@ -83,10 +83,10 @@ export async function logOf(match: { fileName?: string; hash?: string }): Promis
   );
 }
 
-/** A name that no other test has. */
+/** Returns a unique file name. */
 export const uniqueName = (): string => `${crypto.randomUUID()}.bin`;
 
-/** Random bytes, so that no other test has stored them, and their hash. */
+/** Resolves with random bytes, which no other test has stored, and their hash. */
 export async function randomChunk(
   sizeBytes = 1000,
 ): Promise<{ body: Blob; hash: string; sizeBytes: number }> {
@@ -97,7 +97,7 @@ export async function randomChunk(
   return { body: new Blob([bytes]), hash, sizeBytes };
 }
 
-/** The error that a promise rejects with; throws if it resolves. */
+/** Resolves with the error that `promise` rejects with; throws if `promise` resolves. */
 export async function rejection<T = Error>(promise: Promise<unknown>): Promise<T> {
   try {
     await promise;
@@ -107,5 +107,5 @@ export async function rejection<T = Error>(promise: Promise<unknown>): Promise<T
   throw new Error('it was expected to reject');
 }
 
-/** A signal that is never aborted. */
+/** Signal that is never aborted. */
 export const forever = new AbortController().signal;

@@ -1,4 +1,4 @@
-// How the response that opens a session is read, and that of a commit that lacks chunks.
+// Reading of the response that opens a session, and of a commit response that lists missing chunks.
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';

@@ -1,4 +1,4 @@
-// How long an upload URL lives, according to the entry, the URL itself or the profile.
+// Expiry of an upload URL, from the ticket, from the URL itself or from the profile.
 
 import { expect } from '@open-wc/testing';
 import { type read, readOne, url } from './ticket-reader.ts';
@@ -7,7 +7,7 @@ describe('the life of an upload URL', () => {
   const date = 'Tue, 03 Feb 2026 10:00:00 GMT';
   const now = '2026-02-03T10:00:00Z';
   const soon = '2026-02-03T10:05:00Z';
-  /** Seconds from the arrival of the response. */
+  /** Returns the lifetime of the upload URL in seconds, counted from the arrival of the response. */
   const lifeOf = (
     more: { upload_url?: string; expires_at?: unknown },
     options: Parameters<typeof read>[1] = {},

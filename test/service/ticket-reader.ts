@@ -1,4 +1,4 @@
-// Reads the response to a presign call as the client does, for tests.
+// Helpers that read the response to a presign request as the client does.
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';

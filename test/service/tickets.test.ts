@@ -1,10 +1,10 @@
-// How the response to a presign call is read: which entry belongs to which chunk, what counts as stored, what a ticket may request.
+// Reading of the response to a presign request: the entry of each chunk, chunks that are already stored, and allowed tickets.
 
 import { expect } from '@open-wc/testing';
 import type { Ticket } from '../../src/core/types.ts';
 import { a, b, expectBad, read, readOne, url } from './ticket-reader.ts';
 
-/** Written here a second time, so that removing a header from the source is noticed. */
+/** Copy of the list in the source, so that the test fails if a header is removed from the source. */
 const FORBIDDEN_HEADERS = [
   'accept-charset',
   'accept-encoding',
@@ -210,7 +210,7 @@ describe('the request of a ticket', () => {
       Object.fromEntries(Array.from({ length: count }, (_, at) => [`x-${at}`, '']));
     expect(readOne(entry({ headers: headersOf(32) }))?.upload?.headers).to.deep.equal(headersOf(32));
     expectBad(() => readOne(entry({ headers: headersOf(33) })));
-    // Headers that the browser sets do not count.
+    // `host` does not count, because only the browser sets it.
     expect(readOne(entry({ headers: { ...headersOf(32), host: 'x' } }))?.upload?.headers).to.deep.equal(
       headersOf(32),
     );

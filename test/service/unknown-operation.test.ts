@@ -1,4 +1,4 @@
-// An endpoint that returns 404 for the operation: a wrong base URL or path of the page.
+// Warnings about a wrong base URL or path, if the endpoint does not have the operation (404 or 405).
 
 import { expect } from '@open-wc/testing';
 import type { Calls, Session } from '../../src/core/types.ts';

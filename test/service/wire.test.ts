@@ -1,4 +1,4 @@
-// Bodies and responses of the service, field by field and status by status.
+// Request bodies and responses of the service: each field and each status.
 
 import { expect } from '@open-wc/testing';
 import type { Profile } from '../../src/core/config.ts';

@@ -1,4 +1,4 @@
-// When saved uploads and files expire, and what makes saved chunks invalid.
+// Expiry of saved uploads, and changes that make saved chunks invalid.
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';

@@ -6,7 +6,7 @@ import { createDatabase } from '../../src/store/database.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { deferred, rejection, settled } from '../support/collect.ts';
 
-/** A database that counts lost connections. */
+/** Creates a database and counts its lost connections. */
 function counted() {
   const lost = { count: 0 };
   const database = createDatabase(`test-${crypto.randomUUID()}`, 60_000, () => {

@@ -1,4 +1,4 @@
-// The browser's database at its worst: damaged, deleted, full, forbidden, silent. An upload must continue.
+// Faults of the browser's database: damaged, deleted, full, forbidden or not responding. Uploads must continue.
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
@@ -118,13 +118,13 @@ describe('a page that ends while it saves', () => {
     await store.saveChunks(record.key, statesOf(0, 2));
     const uploads = rawDatabase(`${name}-uploads`);
     const [saved] = await uploads.values();
-    // Ended after the record was removed, before its chunks were; then the same file is added again.
+    // Case 1: the page ends between the removal of the record and the removal of its chunks. The same file is then added again.
     await store.saveChunks(record.key, statesOf(2, 3));
     const next = createUploadStore({ name });
     await rawDatabase(`${name}-uploads`).remove();
     await next.save({ ...record, session: { sessionId: 's2', header: 'h2' } });
     expect((await next.find(record.key))?.stored.size).to.equal(0);
-    // Ended before the new session was saved.
+    // Case 2: the page ends before the new session is saved.
     await uploads.put(record.key, saved);
     expect((await createUploadStore({ name }).find(record.key))?.stored.size).to.equal(3);
   });

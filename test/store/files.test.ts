@@ -1,4 +1,4 @@
-// Records that have their file (`keep-files`): what is saved, what is restored, and when it is deleted.
+// Records that include the file itself (`keep-files`): what is saved, restored and deleted.
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';

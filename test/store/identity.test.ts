@@ -1,4 +1,4 @@
-// How a file is recognized, and that two different uploads never share a key.
+// Recognition of a file that was added before, and different keys for different uploads.
 
 import { expect } from '@open-wc/testing';
 import type { HashSlice } from '../../src/core/types.ts';

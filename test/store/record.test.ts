@@ -1,4 +1,4 @@
-// Reading a saved upload: everything that was written, and nothing that is damaged.
+// Reading of saved uploads, complete or damaged.
 
 import { expect } from '@open-wc/testing';
 import { isNewer, readChunks, readRecord, type SavedRecord, writeRecord } from '../../src/store/record.ts';

@@ -1,8 +1,8 @@
-// Records to save, and direct access to the store's databases.
+// Records for tests of the store, and direct access to the databases of the store.
 
 import type { RecordToSave, StoredState } from '../../src/store/record.ts';
 
-/** A record of a file of 100 chunks of 100 bytes. */
+/** Returns a record of a file with 100 chunks of 100 bytes. */
 export const recordOf = (more: Partial<RecordToSave> = {}): RecordToSave => ({
   key: 'key',
   name: 'a.txt',
@@ -19,7 +19,7 @@ export const recordOf = (more: Partial<RecordToSave> = {}): RecordToSave => ({
   ...more,
 });
 
-/** The stored chunks from `from` up to and excluding `to`. */
+/** Returns stored chunks with the indexes from `from` up to, but not including, `to`. */
 export const statesOf = (from: number, to: number): StoredState[] =>
   Array.from({ length: to - from }, (_, at) => ({
     index: from + at,
@@ -33,7 +33,7 @@ const settled = <T>(request: IDBRequest<T>): Promise<T> =>
     request.onerror = () => reject(request.error);
   });
 
-/** One of the store's databases, which must exist. */
+/** Returns functions that access one of the store's databases, which must exist. */
 export function rawDatabase(name: string): {
   keys(): Promise<IDBValidKey[]>;
   values(): Promise<unknown[]>;

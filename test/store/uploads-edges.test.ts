@@ -1,4 +1,4 @@
-// The store when two things happen at once, when a part of a change fails, and with default options.
+// Edge cases of the store: parallel changes, changes that fail partly, and default options.
 
 import { expect } from '@open-wc/testing';
 import { createDatabase } from '../../src/store/database.ts';
@@ -21,7 +21,7 @@ beforeEach(() => {
 
 const chunkKeys = (): Promise<IDBValidKey[]> => rawDatabase(`${name}-chunks`).keys();
 
-/** Makes one kind of change fail in one database while `run` runs. */
+/** Makes all calls of `method` fail in one of the store's databases while `run` runs. */
 async function failing<T>(method: 'put' | 'delete', database: string, run: () => Promise<T>): Promise<T> {
   const own = IDBObjectStore.prototype[method];
   IDBObjectStore.prototype[method] = function (this: IDBObjectStore, ...args: never[]) {

@@ -1,4 +1,4 @@
-// Saved uploads, in the browser's own database: what is restored after a reload, what saving costs, what is left out.
+// Uploads saved in IndexedDB: what is restored after a reload, and how much is written.
 
 import { expect } from '@open-wc/testing';
 import type { RecordToSave } from '../../src/store/record.ts';
@@ -7,7 +7,7 @@ import { rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
 let store: UploadStore;
-/** The same databases as a reloaded page sees them. */
+/** Opens the same databases as a reloaded page does. */
 const reload = (): UploadStore => createUploadStore({ name });
 
 beforeEach(() => {
@@ -212,7 +212,7 @@ describe('the cost of saving', () => {
     IDBObjectStore.prototype.put = put;
   });
 
-  /** The cost of saving 1,000 chunks, one by one, after this many. */
+  /** Returns the cost of saving 1,000 chunks one by one if `savedCount` chunks are saved already. */
   async function costAfter(savedCount: number): Promise<{ bytes: number; puts: number }> {
     const count = 1000;
     const record = recordOf({ sizeBytes: (savedCount + count) * 100, key: `after ${savedCount}` });

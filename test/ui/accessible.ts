@@ -1,8 +1,8 @@
-// The element as assistive technology and keyboard see it: controls by role and accessible name, operated by real mouse and keys.
+// Finds controls by role and accessible name, and operates them with a real mouse and keyboard.
 
 import { a11ySnapshot, sendKeys, sendMouse } from '@web/test-runner-commands';
 
-/** A control that takes focus or a click. */
+/** Element that takes focus or clicks, with its role and accessible name. */
 export interface Control {
   readonly role: string;
   readonly name: string;
@@ -38,11 +38,11 @@ const TAG_ROLES: Readonly<Record<string, string>> = {
 
 const words = (text: string | null | undefined): string => (text ?? '').replace(/\s+/g, ' ').trim();
 
-/** The role that the markup gives an element. */
+/** Returns the role of an element from its `role` attribute, or from its tag. */
 export const roleOf = (element: Element): string =>
   element.getAttribute('role') ?? TAG_ROLES[element.localName] ?? 'generic';
 
-/** The accessible name of an element, as far as this project's markup needs it: `aria-label`, a label around it, its text. */
+/** Returns the accessible name of an element. Supports only what this project uses: `aria-label`, a surrounding label, or text. */
 export function nameOf(element: Element): string {
   const labelled = element.getAttribute('aria-label');
   if (labelled !== null) return words(labelled);
@@ -53,7 +53,7 @@ export function nameOf(element: Element): string {
   return words(copy.textContent);
 }
 
-/** Focusable or clickable elements, in document order: of the shadow root, and of the form in the light DOM if it is shown. */
+/** Returns the visible controls in document order: those of the shadow root, and those of the form in the light DOM. */
 export function controlsOf(host: { readonly renderRoot: ParentNode } & ParentNode): Control[] {
   const found = [...host.renderRoot.querySelectorAll<HTMLElement>(`${INTERACTIVE}, slot`)].flatMap(
     (element) =>
@@ -80,8 +80,8 @@ interface TreeNode {
 }
 
 /**
- * The controls of the browser's own accessibility tree, in its order. Only Chromium's driver provides that tree: elsewhere
- * `undefined`.
+ * Resolves with the controls in the browser's accessibility tree, in tree order. Resolves with `undefined` in other browsers than
+ * Chromium.
  */
 export async function controlsOfTree(): Promise<Omit<Control, 'element'>[] | undefined> {
   if (!navigator.userAgent.includes('Chrome/')) return undefined;
@@ -89,13 +89,13 @@ export async function controlsOfTree(): Promise<Omit<Control, 'element'>[] | und
   const tree = (await a11ySnapshot({})) as unknown as TreeNode;
   return (
     flat(tree)
-      // Options of a combobox are not listed as controls.
+      // Omits the options of a combobox, as `controlsOf` does.
       .filter(({ role }) => CONTROL_ROLES.has(role) && role !== 'option')
       .map(({ role, name = '', disabled = false }) => ({ role, name, isDisabled: disabled }))
   );
 }
 
-/** The only control of a name; throws if there is none, or more than one. */
+/** Returns the only control named `name`; throws if there is none, or more than one. */
 export function controlOf(host: Parameters<typeof controlsOf>[0], name: string): HTMLElement {
   const [control, ...others] = controlsOf(host).filter((each) => each.name === name);
   if (!control || others.length > 0)
@@ -103,14 +103,14 @@ export function controlOf(host: Parameters<typeof controlsOf>[0], name: string):
   return control.element;
 }
 
-/** A real click on the middle of an element. */
+/** Clicks the middle of an element with the real mouse. */
 export async function click(element: Element): Promise<void> {
   element.scrollIntoView({ block: 'center' });
   const { left, top, width, height } = element.getBoundingClientRect();
   await sendMouse({ type: 'click', position: [Math.round(left + width / 2), Math.round(top + height / 2)] });
 }
 
-/** A real key on an element. */
+/** Focuses an element and presses a real key. */
 export async function press(element: HTMLElement, key: 'Enter' | ' '): Promise<void> {
   element.focus();
   await sendKeys({ press: key });
@@ -122,7 +122,7 @@ const focused = (): Element | null => {
   return active;
 };
 
-/** Moves the focus from a button before the host to one after it by Tab; returns the names of all focused controls between. */
+/** Presses Tab from a button before the host until the focus leaves the host. Resolves with the names of all focused controls. */
 export async function tabThrough(host: HTMLElement): Promise<string[]> {
   const [before, after] = [document.createElement('button'), document.createElement('button')];
   host.before(before);

@@ -1,4 +1,4 @@
-// The announcements for screen readers, word for word.
+// Exact texts of the announcements for screen readers.
 
 import { expect } from '@open-wc/testing';
 import { type Change, ENGLISH, type Snapshot } from '../../src/index.ts';
@@ -7,7 +7,7 @@ import { createFormat } from '../../src/ui/format.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { file, snapshot } from './fixtures/snapshots.ts';
 
-/** An announcer with short delays, whose texts are recorded in order. */
+/** Creates an announcer with short delays, and records its texts in order. */
 function listen(state: Snapshot): {
   announcer: Announcer;
   host: { snapshot: Snapshot };

@@ -1,4 +1,4 @@
-// Every attribute, as text, becomes the setting of its name.
+// Each attribute sets the setting of the same name.
 
 import { expect } from '@open-wc/testing';
 import '../../src/define.ts';
@@ -9,7 +9,7 @@ import { captureWarnings } from '../support/console.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Text that is not the default, and the resulting value. */
+/** Attributes, each with a text other than the default, a function that reads the setting, and the expected value. */
 const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings) => unknown, unknown]>> = {
   'base-url': ['https://files.test/v1/', ({ baseUrl }) => baseUrl, 'https://files.test/v1'],
   'parent-id': ['folder-b', ({ parentId }) => parentId, 'folder-b'],
@@ -56,7 +56,7 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
   'logout-path': ['/i', ({ logoutPath }) => logoutPath, '/i'],
 };
 
-/** Attributes of the element itself. */
+/** Attributes that are not settings. */
 const OWN = ['directory', 'disabled', 'chunk-events'];
 
 const settingsOf = (attributes: Readonly<Record<string, string>>): Settings => {
@@ -103,7 +103,7 @@ describe('an attribute', () => {
       expect(warnings).to.deep.equal([]);
     }));
 
-  /** The rules shown in the drop zone. */
+  /** Resolves with the file rules that the drop zone shows. */
   const hintOf = async (attributes: Readonly<Record<string, string>>): Promise<string> => {
     const element = document.createElement('secure-uploader') as SecureUploader;
     for (const [name, text] of Object.entries({ multiple: '', ...attributes }))

@@ -1,4 +1,4 @@
-// Commands of the element and of its buttons: they call the engine, resolve with its commands, and report their errors.
+// Commands of the element and of its buttons: calls of the engine, results and errors.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -14,7 +14,7 @@ type Method = Exclude<keyof Commands, 'browse' | 'dismiss' | 'cancelSignIn' | 's
 
 const file = textFile('a.txt');
 
-/** Each command of the element, and the engine's command that it calls. */
+/** Commands of the element, each with its arguments. */
 const COMMANDS: Readonly<Record<Method, readonly unknown[]>> = {
   addFiles: [[file]],
   start: [],
@@ -31,7 +31,7 @@ const COMMANDS: Readonly<Record<Method, readonly unknown[]>> = {
 
 const prototype = Uploader.prototype as unknown as Record<Method, (...args: unknown[]) => Promise<void>>;
 
-/** Lets the test settle a command of the engine while `act` runs. */
+/** Replaces a command of the engine while `act` runs. `answer` settles the command, and `asked` records its arguments. */
 async function holding(
   name: Method,
   act: (answer: Deferred<void>, asked: readonly unknown[][]) => Promise<void>,
@@ -78,7 +78,7 @@ describe('a command of the element', () => {
   it('rejects if the settings are invalid', async () => {
     const { error } = console;
     console.error = () => undefined;
-    // `signOut` deletes saved data first, however long the database takes.
+    // With a stopped clock, the deletion of saved data in `signOut` cannot time out, even in a slow browser.
     const clock = stopClock();
     try {
       const element = await createElement({ baseUrl: undefined });

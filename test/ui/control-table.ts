@@ -1,4 +1,4 @@
-// Every state of the list, its controls, and the effect of each on the engine. An unlisted or missing control fails the test.
+// States of the list, each with its controls and their effects. A control that is missing or not listed fails the test.
 
 import { UploaderError } from '../../src/core/errors.ts';
 import type { ErrorCode } from '../../src/index.ts';
@@ -7,7 +7,7 @@ import { createUnfinished, TestEngine } from '../support/engine.ts';
 import type { Kind } from '../support/scripted-service.ts';
 import { fileReaches, type ScriptedStage, type Stage, type StageSettings, setUp } from './stage.ts';
 
-/** The effect of a control: the engine's state after it, or another control that replaces it while that state stays. */
+/** Effect of a control: the engine's new state, or, if the state stays the same, the name of the control that appears. */
 type Effect =
   | readonly string[]
   | ((before: readonly string[]) => readonly string[])
@@ -15,15 +15,16 @@ type Effect =
 
 export interface Situation {
   readonly title: string;
-  /** The engine's state. */
+  /** State of the engine, as lines of `stateOf`. */
   readonly state: readonly string[];
   readonly open: () => Promise<Stage>;
-  /** By accessible name, in Tab order. */
+  /** Effects of all controls by accessible name, in Tab order. */
   readonly controls: Readonly<Record<string, Effect | typeof DISABLED | typeof FIELD>>;
 }
 
-/** A control that takes neither focus nor clicks, and one that takes text. */
+/** Control that takes neither focus nor clicks. */
 export const DISABLED = Symbol('disabled');
+/** Control that takes text. */
 export const FIELD = Symbol('field');
 
 export const asks =
@@ -35,7 +36,7 @@ export const CHOOSE = { 'Choose files': PICKER };
 /** Two files that the service does not have. */
 const [A, B] = [fileOf(1, 2500, 'a.txt'), fileOf(2, 2500, 'b.txt')];
 
-/** A list with files in it, whose service responds to these kinds of requests. */
+/** Returns a function that opens a list with `files`. The service responds automatically to the kinds of requests in `answers`. */
 const list =
   (answers: readonly Kind[], files: readonly File[], settings: StageSettings = {}) =>
   async (): Promise<ScriptedStage> => {
@@ -44,7 +45,7 @@ const list =
     return stage;
   };
 
-/** A list after a command, once its first file is in this phase. */
+/** Returns a function that opens a list, waits until `a.txt` is in `phase`, and then calls `act`. */
 const after =
   (opened: () => Promise<Stage>, phase: string, act: (stage: Stage, id: string) => Promise<void>) =>
   async (): Promise<Stage> => {
@@ -53,14 +54,14 @@ const after =
     return stage;
   };
 
-/** A file whose session the service refuses. */
+/** Returns a function that opens a list with one file, whose session the service refuses with `code`. */
 const refused = (code: ErrorCode) => async (): Promise<Stage> => {
   const stage = await list([], [A])();
   (await stage.service.nextRequest('open')).refuse(new UploaderError(code, 'refused'));
   return stage;
 };
 
-/** One file of each kind, and one that is uploading. */
+/** State of a list with a done, a failed, a paused, a canceled and an uploading file. */
 const MIXED = [
   'done.txt done',
   'failed.txt failed',
@@ -69,7 +70,7 @@ const MIXED = [
   'sent.txt uploading',
 ];
 
-/** The same list with other lines for some of its files. */
+/** Returns the lines of `MIXED`, with `lines` in place of the lines about the same files. */
 const mixed = (...lines: string[]): readonly string[] =>
   MIXED.map((line) => lines.find((each) => each.split(' ')[0] === line.split(' ')[0]) ?? line);
 
@@ -92,14 +93,14 @@ async function openMixed(): Promise<Stage> {
   return stage;
 }
 
-/** A file of an earlier visit: one chunk of it is stored. */
+/** Opens a list with an unfinished upload of an earlier visit, of which one chunk is stored. */
 async function openEarlier(): Promise<Stage> {
   const baseUrl = `https://${crypto.randomUUID()}.test`;
   const store = await createUnfinished(A, { baseUrl });
   return setUp(['cancel'], { baseUrl }, { store });
 }
 
-/** A file that another tab uploads. */
+/** Opens a list with a file that another tab uploads. */
 async function openElsewhere(): Promise<Stage> {
   const baseUrl = `https://${crypto.randomUUID()}.test`;
   const other = new TestEngine({ baseUrl });

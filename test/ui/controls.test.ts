@@ -1,4 +1,4 @@
-// Every control of the list, in every phase that a file can be in.
+// All controls of the list, in all phases of a file.
 
 import { SITUATIONS } from './control-table.ts';
 import { describeControls } from './controls.ts';

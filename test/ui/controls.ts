@@ -1,4 +1,4 @@
-// Operates every control of a table: by mouse wherever it occurs, and by keyboard where it occurs first.
+// Tests the controls of a table: by mouse in each state, and by keyboard in the first state that has the control.
 
 import { expect } from '@open-wc/testing';
 import { closeEngines } from '../support/engine.ts';
@@ -13,7 +13,7 @@ async function open({ open, state }: Situation): Promise<Stage> {
   return stage;
 }
 
-/** Presses a control by its name, and waits for its expected effect. */
+/** Opens a situation, operates the control `name` with `act`, and waits for the expected effect. */
 async function check(
   situation: Situation,
   name: string,
@@ -29,7 +29,7 @@ async function check(
   return stage;
 }
 
-/** The tests of a table, one `describe` per state. */
+/** Declares the tests of a table, one `describe` per state. */
 export function describeControls(situations: readonly Situation[]): void {
   const pressed = new Set<string>();
 
@@ -54,8 +54,7 @@ export function describeControls(situations: readonly Situation[]): void {
         const seen = found.map(({ role, name, element }) => ({
           role,
           name,
-          // Chromium reports everything in the shadow tree of a `disabled` host as disabled; `aria-disabled="false"` does not
-          // change it.
+          // Chromium reports all controls of a host with the `disabled` attribute as disabled, even with `aria-disabled="false"`.
           isDisabled: host.disabled || element.matches(':disabled'),
         }));
         if (tree) expect(tree).to.deep.equal(seen);

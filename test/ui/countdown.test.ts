@@ -1,10 +1,10 @@
-// A countdown renders its element once a second while it runs and the element is on the page.
+// A countdown renders its element once a second, only while the countdown runs and the element is on the page.
 
 import { expect } from '@open-wc/testing';
 import { Countdown } from '../../src/ui/countdown.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 
-/** A countdown of a host that counts its renderings. */
+/** Creates a countdown, and counts the renderings of its host. */
 function counting(): { countdown: Countdown; updates(): number } {
   let count = 0;
   const host = {

@@ -1,4 +1,4 @@
-// Dragged, dropped and pasted files: which events the element handles, for which it prevents navigation, and which it ignores.
+// Drag, drop and paste events: which ones the element handles, ignores, or only keeps from opening the file in the browser.
 
 import { expect } from '@open-wc/testing';
 import { nextTask } from '../../src/core/wait.ts';
@@ -69,7 +69,7 @@ beforeEach(() => {
 
 afterEach(() => page.host.parentElement?.remove());
 
-/** The data of a drag, as an object whose effect can be read back: a browser drops effects set on data of a synthetic drag. */
+/** Returns drag data as a plain object, so that tests can read `dropEffect`. Browsers ignore `dropEffect` on a synthetic drag. */
 const held = (data: DataTransfer): DataTransfer & { dropEffect: string } => ({
   ...({ types: data.types, items: data.items, files: data.files } as unknown as DataTransfer),
   dropEffect: 'none',
@@ -81,7 +81,7 @@ const words = (): DataTransfer => {
   return data;
 };
 
-/** Sends a drag event; returns whether it was handled, with which effect, and whether files are dragged over the element. */
+/** Dispatches a drag event. Returns whether the default was prevented, the drop effect, and whether files are over the element. */
 function drag(type: string, place: Place, data = held(transferOf(textFile('a.txt')))): unknown[] {
   const event = new DragEvent(type, { bubbles: true, cancelable: true, composed: true });
   Object.defineProperty(event, 'dataTransfer', { value: data });
@@ -211,7 +211,7 @@ describe('a drop', () => {
     const { drop, host } = page;
     const counts: (number | undefined)[] = [];
     Object.defineProperty(host, 'requestUpdate', { value: () => counts.push(drop.intake.readingCount) });
-    /** A folder that continues when the test resolves it. */
+    /** Completes the reading of `b.txt`, the last file of the folder. */
     let goOn = (): void => undefined;
     const empty = {
       name: 'empty',

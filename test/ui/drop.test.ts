@@ -1,4 +1,4 @@
-// Files that are dragged, dropped and pasted, and folders in them.
+// Dragged, dropped and pasted files and folders.
 
 import { expect } from '@open-wc/testing';
 import { readDrop } from '../../src/ui/read-drop.ts';
@@ -76,7 +76,7 @@ const fileEntry = (name: string): Entry & { file(done: (file: File) => void): vo
   file: (done) => done(textFile(name)),
 });
 
-/** A folder as browsers return it: a hundred children at a time, then an empty array. */
+/** Returns a folder entry that lists its children as browsers do: at most 100 at a time, and an empty array at the end. */
 const folderEntry = (name: string, children: Entry[]): Entry & { createReader(): unknown } => ({
   name,
   isFile: false,
@@ -136,7 +136,7 @@ describe('reading dropped folders', () => {
     expect(content.emptyFolderCount).to.equal(1);
     await root.removeEntry('holiday', { recursive: true });
   };
-  // The handles for this test come from the private file system, which WebKitGTK does not have.
+  // This test needs the origin private file system, which WebKitGTK does not have.
   if ((navigator.storage as StorageManager | undefined)?.getDirectory !== undefined)
     it('keeps the handle of each file if the browser provides handles', keepsHandles);
 

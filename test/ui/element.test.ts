@@ -1,4 +1,4 @@
-// The element's own properties: texts, custom states, defaults, and what each of them leaves unchanged.
+// Properties of the element: defaults, texts and custom states.
 
 import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';

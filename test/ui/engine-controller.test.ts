@@ -1,4 +1,4 @@
-// Between element and engine: events to the page, which of them can be prevented, and how often the element renders.
+// Connection of element and engine: events for the page, errors of the settings, and how often the element renders.
 
 import { expect } from '@open-wc/testing';
 import { freshFile } from '../support/bytes.ts';

@@ -1,5 +1,5 @@
-// Text is never cut off: every state, in narrow containers, with large text, and in languages with longer words. Only file names
-// are shortened.
+// Asserts that no text is cut off in any state, in narrow containers, with large text, or in other languages. Only file names may
+// be shortened.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import type { Snapshot } from '../../src/index.ts';
@@ -19,7 +19,7 @@ const LANGUAGES: readonly (readonly [name: string, Messages])[] = [
   ['Arabic', ARABIC],
 ];
 const PARTS = '.zone, .panel, .row, .totals';
-/** Rounding of layout, px. */
+/** Tolerance for the rounding of layout, in px. */
 const TOLERANCE_PX = 1;
 
 interface Box {
@@ -38,7 +38,7 @@ const overlap = (a: Box, b: Box): boolean =>
   a.top < b.bottom - TOLERANCE_PX &&
   b.top < a.bottom - TOLERANCE_PX;
 
-/** Text nodes that are displayed, without the part of a file name that may be shortened. */
+/** Yields the displayed text nodes, except the part of each file name that may be shortened. */
 function* textsIn(root: ParentNode): Generator<Text> {
   const walker = document.createTreeWalker(root as unknown as Node, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -54,7 +54,7 @@ function boxesOf(text: Text): DOMRect[] {
   return [...range.getClientRects()];
 }
 
-/** Describes each text that is cut off, covered by a button, or outside of the element. */
+/** Returns a description of each text that is cut off, covered by a button, or outside the element. */
 function cutTexts(element: WidgetFixture): string[] {
   const host = element.getBoundingClientRect();
   const problems = new Set<string>();
@@ -71,7 +71,8 @@ function cutTexts(element: WidgetFixture): string[] {
         const isCut = box.top < area.top - TOLERANCE_PX || box.bottom > area.bottom + TOLERANCE_PX;
         if (overflowY !== 'visible' && isCut) problems.add(`cut above or below: ${words}`);
       }
-      // Rows are scrolled below the footer, so only elements of one part of the interface can cover each other.
+      // Scrolled rows can overlap the area of the footer, so a text is compared only with buttons of the same part of the
+      // interface.
       const part = text.parentElement?.closest(PARTS);
       for (const button of part?.querySelectorAll('button') ?? [])
         if (!button.contains(text) && overlap(box, button.getBoundingClientRect()))

@@ -1,4 +1,4 @@
-// Where the focus goes when the focused control is removed, button by button.
+// Position of the focus after the focused control was removed.
 
 import { expect } from '@open-wc/testing';
 import { FocusController, type FocusHost } from '../../src/ui/focus-controller.ts';
@@ -21,7 +21,7 @@ class Host {
   removeController(): void {}
   requestUpdate(): void {}
 
-  /** The current buttons, given as `id:action`. */
+  /** Replaces the buttons. `html` has each button as `id:action`. */
   show(html: string): void {
     this.renderRoot.innerHTML = html.replace(
       /(\w+):(\w*)/g,
@@ -39,7 +39,7 @@ class Host {
     return this.renderRoot.activeElement?.id ?? '';
   }
 
-  /** Renders: `change` changes the buttons. */
+  /** Simulates a rendering in which `change` changes the buttons. Returns the id of the focused button. */
   render(change: () => void): string {
     this.focus.hostUpdate();
     change();

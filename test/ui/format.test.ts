@@ -1,4 +1,4 @@
-// Numbers and names as users read them.
+// Format of numbers and file names for users.
 
 import { expect } from '@open-wc/testing';
 import { createFormat, shownName, splitName } from '../../src/ui/format.ts';

@@ -1,4 +1,4 @@
-// The steps of the sign-in form: the state at each, and one line for each heading, message, field and button of it.
+// Steps of the sign-in form: the state of each step, and its expected output with one line per heading, message, field and button.
 
 import type { AuthSnapshot, ErrorCode } from '../../src/index.ts';
 import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
@@ -7,7 +7,7 @@ import type { LoginView } from '../../src/ui/views/login.ts';
 type Challenge = NonNullable<LoginView['challenge']>;
 type Method = Challenge['methods'][number];
 
-/** Differences from the initial state. */
+/** State of the form in a step. Omitted fields have the defaults of test/ui/login-view.test.ts. */
 export interface Step extends Partial<Omit<LoginView, 'auth' | 'form'>> {
   readonly state: AuthSnapshot['state'];
   readonly error?: ErrorCode;

@@ -1,4 +1,4 @@
-// When the sign-in form is on the page: in which state of sign-in, and with which properties.
+// States of sign-in in which the form is on the page, and the properties of the form.
 
 import { expect } from '@open-wc/testing';
 import { createSettings, type Settings } from '../../src/core/config.ts';
@@ -12,7 +12,7 @@ import { snapshot } from './fixtures/snapshots.ts';
 interface Stage {
   readonly host: PlainHost & { snapshot: ReturnType<typeof snapshot>; renderRoot: HTMLElement };
   readonly login: LoginController;
-  /** Renders the host in this state of sign-in; returns whether the form replaces the panel. */
+  /** Renders the host with sign-in in the state `auth`. Returns true if the form replaces the panel. */
   shows(auth: Partial<AuthSnapshot>): boolean;
   form(): SecureUploaderLogin | null;
 }

@@ -1,4 +1,4 @@
-// The sign-in form alone on a page: what it shows, sends and dispatches, and where the focus goes.
+// The sign-in form alone on a page: content, requests, events and focus.
 
 import { expect } from '@open-wc/testing';
 import type { AdapterAnswer } from '../../src/core/auth-options.ts';

@@ -1,4 +1,4 @@
-// Inside a page of another origin, which could overlay it, the sign-in form asks for no password.
+// The sign-in form asks for no password in a frame of another origin, which could cover the form with its own content.
 
 import { expect } from '@open-wc/testing';
 import { removeStages, stage } from './login-stage.ts';
@@ -39,7 +39,7 @@ describe('the sign-in form inside another page', () => {
         const made = await stage();
         expect(made.element.querySelector('form') !== null).to.equal(isAsked);
         expect(made.element.textContent?.includes(FRAMED)).to.equal(!isAsked);
-        // Alone on a page there is no window to open.
+        // A form without an uploader can't open a sign-in window instead, so only an allowed form has buttons.
         expect(made.element.querySelectorAll('button').length > 0).to.equal(isAsked);
         const allowed = await stage({ allowFramedLogin: true });
         expect(allowed.element.querySelector('form') !== null).to.equal(true);

@@ -9,9 +9,9 @@ defineLogin();
 
 export interface Stage {
   readonly element: SecureUploaderLogin;
-  /** Requests to the service: the step, and the body. */
+  /** Requests to the service, each with its step and body. */
   readonly sent: (readonly [step: string, body: Record<string, unknown>])[];
-  /** Responds to the oldest request without a response. */
+  /** Responds to the oldest pending request. */
   answer(answer: AdapterAnswer): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export async function stage(
   return made;
 }
 
-/** Removes every form from the page; for `afterEach`. */
+/** Removes all forms from the page; for `afterEach`. */
 export function removeStages(): void {
   for (const { element } of stages.splice(0)) element.remove();
 }

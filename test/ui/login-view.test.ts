@@ -1,4 +1,4 @@
-// What the sign-in form shows at each step, and the effect of its buttons.
+// Content of the sign-in form at each step, and the effects of its buttons.
 
 import { expect } from '@open-wc/testing';
 import { nothing, render } from 'lit';
@@ -47,7 +47,7 @@ function viewOf({ state, error, said, ...more }: Step): LoginView {
 
 const clean = (text: string | null | undefined): string => (text ?? '').replace(/\s+/g, ' ').trim();
 
-/** An input with everything that a browser or a password manager uses. */
+/** Returns one line about an input: the label, and the attributes that browsers and password managers use. */
 function fieldLine(label: Element): string {
   const input = label.querySelector('input');
   if (!input) return `select ${clean(label.textContent)}`;
@@ -67,7 +67,7 @@ function fieldLine(label: Element): string {
 
 let root: HTMLElement;
 
-/** One line for each heading, message, field and button. */
+/** Renders a step. Returns one line for each heading, message, field and button. */
 function show(step: Step): string[] {
   asked.length = 0;
   render(loginStep(viewOf(step)), root);

@@ -1,4 +1,4 @@
-// The form of `auth="local"` within the element: shown when it is needed, in the light DOM, and removed when it is not.
+// The sign-in form of `auth="local"` inside the element: in the light DOM, and only while a user has to sign in.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
@@ -20,7 +20,7 @@ async function createLocal(more: object = {}): Promise<SecureUploader> {
 const formOf = (element: SecureUploader) =>
   shown(() => element.querySelector<HTMLFormElement>(':scope > secure-uploader-login form'));
 
-/** Types into a field as a user does. */
+/** Sets the value of a field and dispatches `input`, as typing does. */
 function fill(element: SecureUploader, name: string, value: string): void {
   const input = element.querySelector<HTMLInputElement>(`[name=${name}]`);
   if (!input) throw new Error(`no ${name}`);
@@ -28,7 +28,7 @@ function fill(element: SecureUploader, name: string, value: string): void {
   input.dispatchEvent(new InputEvent('input', { bubbles: true }));
 }
 
-/** A button of the form that is enabled, by its text. */
+/** Resolves with an enabled button of the form that contains `text`. */
 const buttonOf = (element: SecureUploader, text: string) =>
   shown(() =>
     [...element.querySelectorAll<HTMLButtonElement>('button:enabled')].find((each) =>
@@ -36,7 +36,7 @@ const buttonOf = (element: SecureUploader, text: string) =>
     ),
   );
 
-/** The form, with email and password sent. */
+/** Opens the form, and submits email and password. */
 async function logIn(element: SecureUploader, email: string): Promise<void> {
   await element.signIn();
   const form = await formOf(element);

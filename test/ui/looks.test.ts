@@ -1,4 +1,4 @@
-// What styles depend on: the classes, and the sizes of elements without a part, by snapshots made by hand.
+// Classes, attributes and inputs of the rendered views, tested with handwritten snapshots.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import type { Snapshot } from '../../src/index.ts';
@@ -23,7 +23,7 @@ const signIn = (state: string): Shown => ({ snapshot: STATES[`sign-in-${state}`]
 const inList = (...phases: ('queued' | 'uploading' | 'done')[]): Shown =>
   rows(...phases.map((phase, index) => pdf(phase, 0, { id: `${index}` })));
 
-/** The classes of the elements of a selector. */
+/** Expected classes of the element that `selector` matches. */
 const CLASSES: readonly (readonly [title: string, Shown, selector: string, classes: string])[] = [
   ['an empty drop zone', {}, '[part~=drop-zone]', 'zone'],
   ['a drop zone above files', rows(pdf('queued')), '[part~=drop-zone]', 'zone compact'],

@@ -1,10 +1,10 @@
-// The English texts: none is missing, and those that count or combine do so for none, one and many.
+// The English texts: all exist, and texts with numbers are correct for zero, one and many.
 
 import { expect } from '@open-wc/testing';
 import { ENGLISH, ERROR_CODES } from '../../src/index.ts';
 import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
 
-/** Composed texts, each with its arguments. */
+/** Composed texts, each with its expected result. */
 const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
   [ENGLISH.upTo('5 MB'), 'up to 5 MB each'],
   [ENGLISH.atMost(1), 'at most 1 file'],
@@ -53,7 +53,7 @@ const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
   [ENGLISH_LOGIN.sendAgainIn(7), 'Send again in 7 s'],
 ];
 
-/** Texts that are not composed, by their path: `phases.done`. */
+/** Returns all texts, each with its path such as `phases.done`. */
 function plainTexts(texts: object, path = ''): (readonly [path: string, text: unknown])[] {
   return Object.entries(texts).flatMap(([name, text]) =>
     typeof text === 'object' ? plainTexts(text, `${path}${name}.`) : [[path + name, text] as const],

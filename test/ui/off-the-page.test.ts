@@ -1,11 +1,11 @@
-// What an element leaves when it is removed from the page, permanently or temporarily.
+// Resources that an element releases when it is removed from the page, permanently or temporarily.
 
 import { expect } from '@open-wc/testing';
 import { tokenOf } from '../service/reference.ts';
 import { until } from '../support/collect.ts';
 import { createElement, nextEvent, textFile } from './support.ts';
 
-/** Counts what the page retains: listeners with a signal, channels, longer timers. */
+/** Records in `held` what the page retains: global listeners with a signal, channels, and timers of one second or longer. */
 function watchPage() {
   const held = new Set<object>();
   const undo: (() => void)[] = [];

@@ -1,5 +1,4 @@
-// What a view shows, as one line: each part with its name, value and text. Decoration, such as the dots between facts, comes from
-// the styles and is not included.
+// Describes a view as text, with one line per part: its name, values, icons and text.
 
 const ICONS: Readonly<Record<string, string>> = {
   'M10 13V3.5': 'upload',
@@ -21,7 +20,7 @@ const iconsOf = (element: Element): string =>
 
 const clean = (text: string | null): string => (text ?? '').replace(/\s+/g, ' ').trim();
 
-/** Facts in a row, separated by a dot as the styles show it. */
+/** Returns the text of an element. Facts are joined with the dot that the styles show between them. */
 const textOf = (element: Element): string => {
   const facts = [...element.querySelectorAll('.facts > span')];
   return clean(facts.length > 0 ? facts.map((fact) => fact.textContent).join(' · ') : element.textContent);
@@ -36,7 +35,7 @@ const SAID = [
   'aria-posinset',
 ] as const;
 
-/** What has a line: parts, and the words beside them. */
+/** Selector of the elements that have a line. */
 const SHOWN = '[part], .title, .hint, .sums, [part~=login] .text';
 
 function outlineOfOne(element: Element): string {
@@ -52,6 +51,6 @@ function outlineOfOne(element: Element): string {
   return [part, ...said, ...shares, own].filter(Boolean).join(' ');
 }
 
-/** All parts in an element, in document order. */
+/** Returns the lines of all parts and texts inside `element`, in document order. */
 export const outlineOf = (element: ParentNode): string[] =>
   [...element.querySelectorAll(SHOWN)].map(outlineOfOne);

@@ -1,11 +1,11 @@
-// The drop zone and the rejected files: the input of the widget, and the lines of its outline (test/ui/outline.ts).
+// Test cases of the drop zone and of rejected files: input of the widget, and expected outline (test/ui/outline.ts).
 
 import type { ErrorCode, Rejection, Snapshot } from '../../src/index.ts';
 import type { Intake, Rules, WidgetState } from '../../src/ui/views/state.ts';
 import { file, snapshot } from './fixtures/snapshots.ts';
 import type { Cases } from './row-cases.ts';
 
-/** Differences from an empty widget. */
+/** Input of the widget. Omitted fields are those of an empty widget. */
 export interface Shown {
   readonly snapshot?: Snapshot;
   readonly rules?: Partial<Rules>;
@@ -33,7 +33,7 @@ const refused = (
   return { snapshot: snapshot([], { rejections: Array.from({ length: count }, (_, index) => one(index)) }) };
 };
 
-/** The drop zone and the notices below it. */
+/** Cases of the drop zone and of the notices below the drop zone. */
 export const ZONES: Cases<Shown> = {
   empty: [
     {},
@@ -167,7 +167,7 @@ export const ZONES: Cases<Shown> = {
   ],
 };
 
-/** Rejected files. */
+/** Cases of the list of rejected files. */
 export const REFUSED: Cases<Shown> = {
   none: [refused(0), []],
   'one, for its type': [

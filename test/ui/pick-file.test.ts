@@ -1,5 +1,5 @@
-// Picking files by the button: with handles if the browser provides them, else by an input. A test cannot use the browser's own
-// picker, so it is replaced.
+// The button that picks files: with file handles if the browser provides them, otherwise by an input. Tests replace the browser's
+// picker, which scripts can't operate.
 
 import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../src/core/types.ts';
@@ -24,7 +24,7 @@ const handleOf = (name: string): object => ({
   getFile: async () => new File([bytesOf(1, 100)], name),
 });
 
-/** An element whose button calls `pick`; `inputs` counts how often its input was used instead. */
+/** Creates an element whose button opens the picker `pick`. `asked.inputs` counts how often an input was used instead. */
 async function elementWith(pick: Picker, settings = {}) {
   globals.showOpenFilePicker = pick;
   const element = await createElement({ manual: true, ...settings });
@@ -115,7 +115,7 @@ describe('choosing files by the button', () => {
     );
     await element.browse();
     const real = own.value as Picker;
-    // It reads its options before it checks for a click.
+    // The browser's picker checks its options before it checks for a click. A `SecurityError` means that the options are valid.
     const refused = await rejection<DOMException>(real.call(globalThis, options));
     expect(refused.name).to.equal('SecurityError');
     expect(

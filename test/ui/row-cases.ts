@@ -1,22 +1,22 @@
-// Rows: a file, and what its row shows.
+// Test cases of rows: a file, and the expected content of its row.
 
 import type { ErrorCode, FileSnapshot, PauseReason, Phase } from '../../src/index.ts';
 import { file } from './fixtures/snapshots.ts';
 
-/** The expected outline, by a title. */
+/** Test cases by title, each with the input and the expected outline. */
 export type Cases<T> = Readonly<Record<string, readonly [shown: T, lines: readonly string[]]>>;
 
-/** What a row shows, beside its name. */
+/** Expected content of a row, without the name. */
 export interface RowLooks {
-  /** `file` by default. */
+  /** Name of the icon; `file` by default. */
   readonly icon?: string;
   readonly percent?: string;
-  /** The values of its progress bar, and the widths of its two shades. */
+  /** Values of the progress bar, and widths of its two shades. */
   readonly bar?: string;
   readonly status: string;
   readonly problem?: string;
   readonly more?: string;
-  /** Its buttons, each with its icon. */
+  /** Buttons of the row, each with its icon. */
   readonly actions: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// The sign-in panel: the input of the widget, and the lines of its outline (test/ui/outline.ts).
+// Test cases of the sign-in panel: input of the widget, and expected outline (test/ui/outline.ts).
 
 import type { AuthSnapshot, ErrorCode, FileSnapshot } from '../../src/index.ts';
 import type { WidgetState } from '../../src/ui/views/state.ts';
@@ -18,7 +18,6 @@ const error = (code: ErrorCode): { error: NonNullable<AuthSnapshot['error']> } =
   error: { code, retryable: true },
 });
 
-/** Signing in. */
 export const SIGN_IN: Cases<Shown> = {
   'signed out': [auth({ state: 'signed-out' }), []],
   'signed in': [auth({ state: 'signed-in' }), []],

@@ -1,4 +1,4 @@
-// Every control of sign-in, in every state of it.
+// All controls of sign-in, in all states of sign-in.
 
 import { describeControls } from './controls.ts';
 import { SIGN_IN_SITUATIONS } from './sign-in-table.ts';

@@ -1,4 +1,4 @@
-// Every state of sign-in, its controls, and the effect of each: the real session against the real service.
+// States of sign-in, each with its controls and their effects, tested with the real session and the reference service.
 
 import { password } from '../auth/people.ts';
 import { freshFile } from '../support/bytes.ts';
@@ -9,7 +9,7 @@ import { createElement, shown } from './support.ts';
 
 const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
 
-/** An element without a signed-in user. `windowCount` is how many windows the browser allows. */
+/** Creates an element without a signed-in user. Each opened window is the next of `windows`; the browser blocks further windows. */
 async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<Stage> {
   const asked: string[] = [];
   const left = [...windows];
@@ -30,12 +30,12 @@ async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<
   return { element, asked };
 }
 
-/** Resolves when sign-in is in this state. */
+/** Resolves when sign-in is in `state`. */
 async function signInReaches({ element }: Stage, state: string): Promise<void> {
   while (element.snapshot.auth.state !== state) await settled();
 }
 
-/** A file waits for sign-in, which is in this state. */
+/** Returns a function that adds a file and waits until sign-in is in `state`. */
 const waiting =
   (state: string, settings: object = {}, windows: readonly FakeWindow[] = []) =>
   async (): Promise<Stage> => {
@@ -45,7 +45,7 @@ const waiting =
     return stage;
   };
 
-/** The user has pressed "Sign in" and the browser opened this window, or none. */
+/** Returns a function that adds a file and starts sign-in. `windows` creates the windows that the browser allows. */
 const pressed =
   (windows: () => FakeWindow[] = () => []) =>
   async (): Promise<Stage> => {
@@ -56,7 +56,7 @@ const pressed =
 
 const newWindow = (closed = false): FakeWindow => ({ closed });
 
-/** Sign-in to whose code the service responds like this. */
+/** Returns a function that starts sign-in, with `exchange` as the service's response to the code, and waits for `state`. */
 const exchanging = (state: string, exchange: () => Promise<object>): (() => Promise<Stage>) =>
   waiting(state, { silent: 'auto', authOptions: { adapter: { exchange } } });
 
@@ -66,7 +66,7 @@ const IDPS = [
   { id: 'corp', label: 'Corp', kind: 'federated' },
 ];
 
-/** The form, filled in; `sent` sends it and waits for this state. */
+/** Returns a function that fills in the sign-in form and, with `sent`, submits the form and waits for the state `sent`. */
 const form =
   (person: string, sent?: string, settings: object = {}) =>
   async (): Promise<Stage> => {
@@ -89,7 +89,7 @@ const form =
 
 const WAITS = 'a.txt paused signed-out';
 const asked = (state: string, ...more: string[]): readonly string[] => [WAITS, `sign-in ${state}`, ...more];
-/** What a file waits for while a user answers the service's challenges. */
+/** Lines of a file that waits while the user answers a challenge, with sign-in in `state`. */
 const challenged = (state: string): readonly string[] => ['a.txt paused challenge', `sign-in ${state}`];
 const CANCEL_FILE = { 'Cancel: a.txt': ['a.txt canceled', 'sign-in prompt'] };
 const START_OVER = { 'Start over': asked('prompt') };

@@ -1,5 +1,4 @@
-// An element with the real engine over a service whose responses the test sets, and a log of browser calls: pickers, windows,
-// leaving the page.
+// Creates an element with the real engine and a scripted service, and logs browser calls such as pickers and windows.
 
 import { fixture, html } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
@@ -13,11 +12,11 @@ import { type Kind, ScriptedService } from '../support/scripted-service.ts';
 
 export interface Stage {
   readonly element: SecureUploader;
-  /** Calls of the browser, oldest first. */
+  /** Log of browser calls, oldest first. */
   readonly asked: string[];
 }
 
-/** A stage whose service is controlled by the test. */
+/** Stage whose service the test controls. */
 export interface ScriptedStage extends Stage {
   readonly service: ScriptedService;
 }
@@ -43,12 +42,14 @@ function replace<T extends object>(target: T, name: keyof T & string, value: unk
   });
 }
 
-/** A window that is open until the test closes it, and never responds. */
+/** Window that never responds. The window is open until `closed` is set. */
 export interface FakeWindow {
   closed: boolean;
 }
 
-/** Logs pickers and windows instead of showing them; `open` returns the window, `null` if the browser blocks it. */
+/**
+ * Replaces pickers and windows by entries in `asked`. `open` returns the opened window, or `null` if the browser blocks the window.
+ */
 export function watchBrowser(asked: string[], open: () => FakeWindow | null = () => null): void {
   replace(globalThis, 'showOpenFilePicker' as never, undefined);
   replace(HTMLInputElement.prototype, 'click', function click(this: HTMLInputElement) {
@@ -66,7 +67,10 @@ export function watchBrowser(asked: string[], open: () => FakeWindow | null = ()
   });
 }
 
-/** An element whose service responds to these kinds of requests automatically and leaves the others to the test. */
+/**
+ * Creates an element. The service responds automatically to the kinds of requests in `answers`, and the test responds to all
+ * others.
+ */
 export async function setUp(
   answers: readonly Kind[],
   settings: StageSettings = {},
@@ -101,7 +105,7 @@ export async function setUp(
   return { element, service, asked };
 }
 
-/** The engine's state in words: each file with its phase, rejections, sign-in, and the browser calls. */
+/** Returns the engine's state as lines: files with their phases, rejections, sign-in, and browser calls. */
 export function stateOf({ element, asked }: Stage): string[] {
   const { files, rejections, auth } = element.snapshot;
   return [
@@ -112,14 +116,14 @@ export function stateOf({ element, asked }: Stage): string[] {
   ];
 }
 
-/** Resolves when the engine's state is this, and renders it. The timeout of the test ends it otherwise. */
+/** Waits until the engine's state is `state`, then renders the element. If the state is never reached, the test times out. */
 export async function reaches(stage: Stage, state: readonly string[]): Promise<void> {
   while (stateOf(stage).join() !== state.join()) await settled();
   stage.element.requestUpdate();
   await stage.element.updateComplete;
 }
 
-/** Resolves when one file is in this phase. */
+/** Waits until the newest file named `name` is in `phase`. Resolves with the id of the file. */
 export async function fileReaches({ element }: Stage, name: string, phase: string): Promise<string> {
   for (;;) {
     const file = element.snapshot.files.findLast((each) => each.name === name);

@@ -1,4 +1,4 @@
-// Every visible state, by snapshots made by hand: controls, their names, and no violation reported by axe.
+// All visible states, in handwritten snapshots: controls, accessible names, and no violation reported by axe.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { ENGLISH, ERROR_CODES, type Snapshot } from '../../src/index.ts';
@@ -197,7 +197,7 @@ describe('a list of ten thousand files', () => {
     await shown(() => textOf(element).includes('scan-09999.tif'));
     const { files } = STATES['ten-thousand'] as Snapshot;
     await element.show(snapshot(files.slice(0, 100)));
-    // The scroll position after that differs between engines; that rows fill what is visible does not.
+    // Browsers scroll to different positions after this change. In every browser, rows must fill the visible area.
     const { top, bottom } = scroller.getBoundingClientRect();
     await shown(() => {
       const rows = all(element, '.row').map((row) => row.getBoundingClientRect());

@@ -1,4 +1,4 @@
-// Helpers of the element's tests: an element connected to the reference service, ways to inspect it, and ways to drop files.
+// Helpers that create an element with the reference service, inspect elements, and drop files.
 
 import { fixture, html, oneEvent } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
@@ -6,7 +6,7 @@ import '../../src/define.ts';
 import type { SecureUploaderEvents, SettingsInput } from '../../src/index.ts';
 import { findReference, tokenOf } from '../service/reference.ts';
 
-/** An element on the page, ready to upload as Alice by default. */
+/** Creates an element on the page, by default ready to upload as Alice. */
 export async function createElement(
   settings: Partial<SettingsInput> & { readonly directory?: boolean; readonly chunkEvents?: boolean } = {},
 ): Promise<SecureUploader> {
@@ -25,14 +25,14 @@ export async function createElement(
   return element;
 }
 
-/** The next event of a name. Call it before the action, await it after. */
+/** Resolves with the next event named `name`. Call this function before the action that causes the event. */
 export const nextEvent = <K extends keyof SecureUploaderEvents>(
   element: SecureUploader,
   name: K,
 ): Promise<SecureUploaderEvents[K]> =>
   oneEvent(element, name) as Promise<unknown> as Promise<SecureUploaderEvents[K]>;
 
-/** Waits until a condition is met; the timeout of the test ends it. */
+/** Calls `look` before each frame until `look` returns a value, and resolves with that value. */
 export async function shown<T>(look: () => T | null | undefined | false): Promise<T> {
   for (;;) {
     const found = look();
@@ -53,11 +53,11 @@ export function one<T extends HTMLElement = HTMLElement>({ renderRoot }: Rooted,
   return found;
 }
 
-/** All text of the widget, with single spaces. */
+/** Returns the text of the widget, with single spaces. */
 export const textOf = ({ renderRoot }: Rooted): string =>
   (renderRoot.querySelector('.base')?.textContent ?? '').replace(/\s+/g, ' ').trim();
 
-/** A button by its name. */
+/** Returns the button named `name`; throws if there is none. */
 export function button(host: Rooted, name: string): HTMLButtonElement {
   const found = all(host, 'button').find(
     (each) => (each.getAttribute('aria-label') ?? each.textContent?.trim()) === name,
@@ -66,7 +66,7 @@ export function button(host: Rooted, name: string): HTMLButtonElement {
   return found as HTMLButtonElement;
 }
 
-/** A file that no other test has. */
+/** Creates a text file with unique content. */
 export const textFile = (name: string, type = 'text/plain'): File =>
   new File([`${name} ${crypto.randomUUID()}`], name, { type });
 
@@ -76,7 +76,7 @@ export function transferOf(...files: File[]): DataTransfer {
   return data;
 }
 
-/** A drag event as the browser sends it. */
+/** Creates a drag event like those of the browser. */
 export const dragEvent = (type: string, dataTransfer: DataTransfer, more: DragEventInit = {}): DragEvent =>
   new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true, composed: true, ...more });
 

@@ -1,4 +1,4 @@
-// The `token` property: one token is returned until it is refused or deleted, and then the next one is awaited.
+// The `token` property: when a token is used, replaced and deleted.
 
 import { expect } from '@open-wc/testing';
 import { TokenSource, takeEarlyToken } from '../../src/ui/token-source.ts';
@@ -8,7 +8,7 @@ import { createElement, nextEvent, textFile } from './support.ts';
 
 const { signal } = new AbortController();
 
-/** The value of a promise, or `waits` if it is still pending when nothing else can continue. */
+/** Resolves with the value of `promise`, or with `waits` if the promise stays pending. */
 const now = (promise: unknown): Promise<unknown> => Promise.race([promise, settled().then(() => 'waits')]);
 
 describe('a token that the page sets', () => {

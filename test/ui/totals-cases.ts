@@ -1,10 +1,9 @@
-// The footer: the files of the list, and the lines of its outline (test/ui/outline.ts).
+// Test cases of the footer: files of the list, and expected outline (test/ui/outline.ts).
 
 import type { FileSnapshot } from '../../src/index.ts';
 import { file } from './fixtures/snapshots.ts';
 import { type Cases, failed, paused, pdf, speeds } from './row-cases.ts';
 
-/** The footer, with and without `manual`. */
 export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly isManual?: boolean }> = {
   'one file is sent': [{ files: [pdf('uploading', 0.5, speeds)] }, []],
   'two files wait': [

@@ -1,4 +1,4 @@
-// The element with the real engine and the real service: what a user does and sees, and the events for the page.
+// The element with the real engine and the reference service: actions of a user, content of the element, and events.
 
 import { expect } from '@open-wc/testing';
 import { SecureUploader } from '../../src/index.ts';
@@ -120,7 +120,7 @@ describe('uploading with the element', () => {
     pick(element, textFile('large.txt'), textFile('setup.exe', 'application/x-msdownload'));
     expect((await rejected).detail.code).to.equal('file-too-large');
     const panel = await shown(() => element.renderRoot.querySelector('[part=rejections]'));
-    // A slow page may show the first rejection before the second exists.
+    // On a slow machine, the panel may appear before the second file is rejected.
     await shown(() => panel.textContent?.includes("2 files weren't added"));
     expect(panel.textContent).to.contain(
       'This file is too large. Choose a smaller one. Allowed: up to 40 bytes each.',

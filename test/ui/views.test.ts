@@ -1,4 +1,4 @@
-// What each view shows in each state, word for word: parts, names, values, texts and icons, by snapshots made by hand.
+// Exact content of each view in each state: parts, names, values, texts and icons, from handwritten snapshots.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { file, snapshot } from './fixtures/snapshots.ts';
@@ -11,7 +11,7 @@ import { SIGN_IN } from './sign-in-cases.ts';
 import { all, one } from './support.ts';
 import { TOTALS } from './totals-cases.ts';
 
-/** A widget that shows this. */
+/** Creates a widget with the given input. */
 async function show({
   snapshot: state = snapshot([]),
   rules,
@@ -26,7 +26,7 @@ async function show({
   return element;
 }
 
-/** The lines of one part and all in it; none if it is missing. */
+/** Returns the lines of all parts inside the part `part`; empty if the part is missing. */
 const linesOf = (element: WidgetFixture, part: string): string[] => {
   const [found] = all(element, `[part~="${part}"]`);
   return found ? outlineOf(found) : [];
@@ -97,7 +97,7 @@ describeCases('the drop zone', ZONES, async (shown) => {
   ];
 });
 
-/** A panel with its own line first. */
+/** Returns a function that resolves with the lines of a panel. The first line describes the panel itself. */
 const panelLines = (part: string) => async (shown: Shown) => {
   const element = await show(shown);
   const [panel] = all(element, `[part~="${part}"]`);

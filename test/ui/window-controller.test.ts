@@ -1,10 +1,10 @@
-// Which rows of a long list are rendered: exact ranges for lists, scrollers and rows of known sizes.
+// Range of rendered rows in a long list, for lists, scrollers and rows of known sizes.
 
 import { expect } from '@open-wc/testing';
 import type { RowRange } from '../../src/ui/views/state.ts';
 import { WindowController, type WindowHost } from '../../src/ui/window-controller.ts';
 
-/** The assumed height of a row before any was measured. */
+/** Height of a row in pixels that is assumed until rows are measured. */
 const GUESS = 72;
 
 const idsOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `f${index}`);
@@ -39,7 +39,7 @@ class Host {
     this.requestCount += 1;
   }
 
-  /** Puts the scroller at `top` with its own height, scrolled by `scrolled`, all in pixels. */
+  /** Sets position and height of the scroller, its scroll position, and the height of the list, all in pixels. */
   place(top: number, height: number, scrolled: number, listHeight = 100_000): void {
     this.scroller.style.top = `${top}px`;
     this.scroller.style.blockSize = `${height}px`;
@@ -47,7 +47,7 @@ class Host {
     this.scroller.scrollTop = scrolled;
   }
 
-  /** Renders rows of these heights, and measures them. */
+  /** Renders rows of these heights, and lets the controller measure them. */
   measure(heights: readonly number[]): void {
     const items = heights.map((height, index) => {
       const item = document.createElement('li');
@@ -77,7 +77,7 @@ const range = (first: number, last: number, before: number, after: number): RowR
   after,
 });
 
-/** The rows of a list of 1,000 whose rows all have the assumed height. */
+/** Returns the range of a list of 1,000 rows that all have the assumed height. */
 const guessed = (first: number, last: number): RowRange =>
   range(first, last, first * GUESS, (1000 - last) * GUESS);
 
@@ -103,12 +103,12 @@ describe('the rows that are rendered', () => {
 
   it('are those in the scroller, and 600 pixels of rows before and after them', () => {
     host.place(100, 300, 5000);
-    // 5,000 - 600 = 4,400 is within row 61; 5,300 + 600 = 5,900 is within row 81.
+    // First row: 5,000 - 600 = 4,400 px is in row 61, counted from 0. Last row: 5,300 + 600 = 5,900 px is in row 81.
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(61, 82));
   });
 
   it('end where a row ends at the edge', () => {
-    // 960 - 600 is the end of row 4; 960 + 312 + 600 is the end of row 25.
+    // Row 4 ends at 960 - 600 = 360 px, and row 25 ends at 960 + 312 + 600 = 1,872 px.
     host.place(100, 312, 960);
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(5, 27));
   });
@@ -116,14 +116,14 @@ describe('the rows that are rendered', () => {
   it('end at the edge of the window', () => {
     const { innerHeight } = globalThis;
     host.place(-959, innerHeight + 5000, 0);
-    // The window starts 959 pixels below the start of the list; 959 - 600 is the last pixel but one of row 4.
+    // The window starts at 959 px of the list. 959 - 600 = 359 px is in row 4, which ends at 360 px.
     const last = Math.floor((959 + innerHeight + 600) / GUESS) + 1;
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(4, last));
   });
 
   it('are those at the edge of the window if the scroller is above it', () => {
     host.place(-2000, 300, 0);
-    // 2,000 - 600 is within row 19; 2,000 + 600 is within row 36.
+    // First row: 2,000 - 600 = 1,400 px is in row 19. Last row: 2,000 + 600 = 2,600 px is in row 36.
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(19, 37));
   });
 
@@ -141,7 +141,7 @@ describe('the rows that are rendered', () => {
     host.place(0, 300, 0);
     host.rows.rangeOf(idsOf(1000));
     host.measure([100, 20, 30]);
-    // The mean is 50: the rows end at 100, 120, 150, 200, …, and row 18 is the first that starts beyond 900.
+    // Other rows have the mean height of 50 px, so rows end at 100, 120, 150, 200, … px. Row 18 starts at 300 + 600 = 900 px.
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(range(0, 19, 0, (1000 - 19) * 50));
     host.place(0, 300, 710);
     expect(host.rows.rangeOf(idsOf(1000)).before).to.equal(100);
@@ -175,7 +175,7 @@ describe('the rows that are rendered', () => {
       return host.rows.rangeOf(idsOf(61)).before;
     };
     expect(startOfThird(122)).to.equal(0);
-    // Without measured heights all rows have the mean.
+    // The measured heights were dropped, so all rows have the mean height.
     expect(startOfThird(123)).to.be.greaterThan(0);
   });
 });
