@@ -177,7 +177,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   retrying: 'Retrying…',
   pause: 'Pause',
   resume: 'Resume',
-  chooseAgain: 'Choose the file again',
+  chooseAgain: 'Choose file',
   cancel: 'Cancel',
   retry: 'Retry',
   uploadAs: (name) => `Upload as ${name}`,

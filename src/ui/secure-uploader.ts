@@ -83,6 +83,7 @@ import { WindowController } from './window-controller.ts';
  * @cssproperty [--secure-uploader-muted=#596170] - Color of secondary text.
  * @cssproperty [--secure-uploader-line=#e2e5ea] - Color of lines.
  * @cssproperty [--secure-uploader-danger=#b3261e] - Color of errors.
+ * @cssproperty [--secure-uploader-warning=#8a5300] - Color of files that have to be chosen again.
  * @cssproperty [--secure-uploader-success=#15734a] - Color of completed files.
  * @cssproperty [--secure-uploader-radius=12px] - Corner radius of the container; inner radii follow.
  * @cssproperty [--secure-uploader-font=inherit] - Font family.

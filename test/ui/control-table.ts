@@ -211,7 +211,7 @@ export const SITUATIONS: readonly Situation[] = [
     open: openEarlier,
     controls: {
       ...CHOOSE,
-      'Choose the file again: a.txt': asks('picker: one file'),
+      'Choose file: a.txt': asks('picker: one file'),
       'Cancel: a.txt': ['a.txt canceled'],
     },
   },

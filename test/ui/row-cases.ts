@@ -191,10 +191,12 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'needs its file': [
     paused('needs-file'),
     {
+      icon: 'alert',
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
       status: 'Choose the file again to continue · 1 MB of 2 MB',
-      actions: ['Choose the file again <resume>', CANCEL],
+      more: 'button choose-button Choose file',
+      actions: [CANCEL],
     },
   ],
   'failed and can be retried': [

@@ -46,7 +46,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [paused('user'), paused('user')] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
-      'status 0 of 2 files done · 2 MB of 4 MB',
+      'status Paused · 0 of 2 files done · 2 MB of 4 MB',
       'button resume-all-button Resume all',
       'button cancel-all-button Cancel all',
     ],
@@ -55,7 +55,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [paused('signed-out'), paused('signed-out')] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
-      'status 0 of 2 files done · 2 MB of 4 MB',
+      'status Paused · 0 of 2 files done · 2 MB of 4 MB',
       'button cancel-all-button Cancel all',
     ],
   ],

@@ -155,6 +155,10 @@ export const panels = css`
     color: var(--_success);
   }
 
+  .needs-file :is(.badge, .phase) {
+    color: var(--_warning);
+  }
+
   .body {
     flex: 1;
     min-inline-size: 0;

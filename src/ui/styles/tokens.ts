@@ -13,6 +13,7 @@ export const palette = css`
     --_muted: var(--secure-uploader-muted, light-dark(#596170, #a0a8b5));
     --_line: var(--secure-uploader-line, light-dark(#e2e5ea, #2c313a));
     --_danger: var(--secure-uploader-danger, light-dark(#b3261e, #ff9b92));
+    --_warning: var(--secure-uploader-warning, light-dark(#8a5300, #f0b95b));
     --_success: var(--secure-uploader-success, light-dark(#15734a, #6fd3a4));
     --_radius: var(--secure-uploader-radius, 12px);
     --_inner: calc(var(--_radius) * 0.6);

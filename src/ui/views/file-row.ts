@@ -3,7 +3,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { canRetry } from '../../core/errors.ts';
 import { nextName } from '../../core/names.ts';
-import { isActive } from '../../core/phases.ts';
+import { isActive, type Phase } from '../../core/phases.ts';
 import type { FileSnapshot } from '../../core/types.ts';
 import { type Format, shownName, splitName } from '../format.ts';
 import type { Messages } from '../messages.ts';
@@ -20,7 +20,7 @@ import {
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-const GLYPHS = { done: doneIcon, failed: alertIcon } as const;
+const GLYPHS: Partial<Record<Phase, TemplateResult>> = { done: doneIcon, failed: alertIcon };
 
 /** A row; `position` counts from 1. */
 export function fileRow(
@@ -32,18 +32,19 @@ export function fileRow(
   const name = shownName(file.name);
   const [stem, ending] = splitName(name);
   const { phase } = file;
+  const needsFile = file.pauseReason === 'needs-file';
   const isMoving = isActive(phase) || (phase === 'paused' && file.sentBytes > 0);
   const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
   const path = shownName(file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1));
   const problem = file.error?.code ?? file.warning;
   return html`<li
-    class="row ${phase}"
+    class="row ${phase} ${needsFile ? 'needs-file' : ''}"
     part="file ${phase}"
     data-id=${file.id}
     aria-setsize=${snapshot.files.length}
     aria-posinset=${position}
   >
-    <span class="badge" part="file-icon">${phase === 'done' || phase === 'failed' ? GLYPHS[phase] : fileIcon}</span>
+    <span class="badge" part="file-icon">${needsFile ? alertIcon : (GLYPHS[phase] ?? fileIcon)}</span>
     <div class="body">
       <div class="head">
         <span class="name"><bdi part="file-name" title=${path + name}><span class="stem">${stem}</span><span>${ending}</span></bdi></span>
@@ -66,6 +67,11 @@ export function fileRow(
       ${
         file.error?.code === 'name-taken'
           ? html`<button type="button" part="button rename-button" data-action="rename" @click=${() => commands.retry(file.id, nextName(file.name))}>${messages.uploadAs(nextName(name))}</button>`
+          : nothing
+      }
+      ${
+        needsFile
+          ? html`<button type="button" part="button choose-button" data-action="go" aria-label=${messages.actionOn(messages.chooseAgain, name)} @click=${() => commands.resume(file.id)}>${messages.chooseAgain}</button>`
           : nothing
       }
     </div>
@@ -119,16 +125,15 @@ export function leftOf(remainingMs: number, messages: Messages, format: Format):
  */
 function actionsOf(file: FileSnapshot, name: string, messages: Messages, commands: Commands): TemplateResult {
   const { id, phase } = file;
-  const needsFile = file.pauseReason === 'needs-file';
   const isOpen = isActive(phase) || phase === 'queued';
   const [label, icon, run] = isOpen
     ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
     : phase === 'paused'
-      ? ([needsFile ? messages.chooseAgain : messages.resume, resumeIcon, () => commands.resume(id)] as const)
+      ? ([messages.resume, resumeIcon, () => commands.resume(id)] as const)
       : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
   const canGoOn =
     isOpen ||
-    (phase === 'paused' && (needsFile || (file.pauseReason ?? 'user') === 'user')) ||
+    (phase === 'paused' && (file.pauseReason ?? 'user') === 'user') ||
     (phase === 'failed' && canRetry(file.error?.code ?? 'network')) ||
     phase === 'canceled';
   const isEnded = phase === 'done' || phase === 'failed' || phase === 'canceled';

@@ -16,9 +16,11 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
   if (files.length < 2 && !mustStart) return nothing;
   const canPause = !mustStart && (isRunning || queued > 0);
   const canResume = files.some((file) => file.phase === 'paused' && file.pauseReason === 'user');
+  const isPaused = !isRunning && queued === 0 && totals.openCount > 0;
   const isFinished = totals.openCount === 0;
   const sent = shareOf(totals.sentBytes, totals.sizeBytes, isFinished);
   const sums = facts(
+    { text: isPaused && messages.phases.paused },
     { text: messages.doneOf(totals.doneCount, totals.fileCount) },
     {
       text: isFinished
@@ -30,7 +32,7 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
   );
   const button = (action: string, label: string, run: () => void, kind = 'plain'): TemplateResult =>
     html`<button type="button" class=${kind} part="button ${action}-button" data-action=${action} @click=${run}>${label}</button>`;
-  return html`<div class="totals" part="totals">
+  return html`<div class="totals ${isPaused ? 'paused' : ''}" part="totals">
     ${
       isFinished
         ? nothing
