@@ -262,7 +262,6 @@ const TABLE: Table = {
   },
   failed: {
     ...unfinished,
-    clear: cancelAndRemove,
     retry: (model, event) => (canRetry(model.state.error.code) ? retry(model, event) : inert(model)),
   },
   canceling: {},

@@ -278,7 +278,7 @@ export class Uploader {
     this.#closeUnused();
   }
 
-  /** Removes rejections and all uploads that are done, failed or canceled. */
+  /** Removes rejections and all uploads that are done or canceled. Failed uploads stay, so that they can be retried. */
   async clear(): Promise<void> {
     this.dismissRejections();
     await this.#commands.apply({ type: 'clear' });

@@ -9,7 +9,7 @@ const OWN = {
   hide: 'Hide password',
   logIn: 'Sign in',
   signInWith: (label: string) => `Sign in with ${label}`,
-  account: 'Account',
+  account: 'Account type',
   busy: 'One moment…',
   chooseTitle: "How do you want to verify it's you?",
   methods: {

@@ -127,7 +127,7 @@ const ERRORS: ErrorMessages = {
   'host-token-failed': "This page couldn't sign you in. Try again.",
   'credentials-rejected': 'Incorrect email or password. Try again.',
   'account-locked': 'This account is locked. Try again later, or contact support.',
-  'challenge-failed': 'Incorrect code. Try again.',
+  'challenge-failed': "That didn't match. Try again.",
   'challenge-denied': 'The sign-in request was denied. Try again.',
   'challenge-expired': 'This step timed out. Sign in again.',
   'method-unsupported': "You can't verify your identity on this page. Use the sign-in window instead.",
@@ -148,7 +148,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   chooseFile: 'Choose a file',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose a folder',
-  upTo: (size) => `up to ${size} each`,
+  upTo: (size) => `up to ${size} per file`,
   atMost: (count) => `at most ${files(count)}`,
   reading: (count) => `Reading folders… ${files(count)} found`,
   emptyFolders: (count) =>
@@ -208,8 +208,9 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   popupLostTitle: 'Waiting for sign-in',
   popupLostText: 'If you closed the sign-in window, open it again.',
   openAgain: 'Open again',
-  continueHere: 'Continue on this page',
-  redirectText: 'Sign-in opens on another page. When you return, choose unfinished files again.',
+  continueHere: 'Continue in this tab',
+  redirectText:
+    "You'll leave this page to sign in. When you return, choose again any files that weren't fully uploaded.",
   signingIn: 'Signing you in…',
   coolingTitle: 'Waiting to sign you in',
   coolingText: (duration) =>

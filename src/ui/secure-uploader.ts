@@ -302,7 +302,7 @@ export class SecureUploader extends LitElement {
     return id === undefined ? super.remove() : (async () => this.#engine.uploader.remove(id))();
   }
 
-  /** Removes all completed, failed and canceled files from the list. */
+  /** Removes all completed and canceled files from the list. Failed files stay, so that they can be retried. */
   async clear(): Promise<void> {
     await this.#engine.uploader.clear();
   }

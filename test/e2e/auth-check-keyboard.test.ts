@@ -120,7 +120,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     assert.deepEqual(await announcementsOf(page), [
       'Incorrect email or password. Try again.',
       'Sign in to upload',
-      'Incorrect code. Try again. 4 attempts left.',
+      "That didn't match. Try again. 4 attempts left.",
     ]);
   });
 
@@ -240,10 +240,10 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
     await panel(page, 'prompt').getByText(text).waitFor();
     await assertAccessible(page, 'secure-uploader', text);
     const group = page.getByRole('group', { name: 'Sign in' });
-    assert.match(await group.ariaSnapshot(), /button "Continue on this page"[\s\S]*button "/);
+    assert.match(await group.ariaSnapshot(), /button "Continue in this tab"[\s\S]*button "/);
     const said = await announcementsOf(page);
     assert.equal(said.filter((one) => one.includes(text)).length, 1, JSON.stringify(said));
-    await enter(page, 'Continue on this page');
+    await enter(page, 'Continue in this tab');
     await fillIn(page, world);
     await page.waitForURL(/index\.html$/);
   });

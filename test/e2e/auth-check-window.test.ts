@@ -61,7 +61,7 @@ inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
       return page;
     }
 
-    test('given the browser blocks the window, when Sign in is clicked, then popup-blocked appears with a working "Open again", and nothing was sent', async () => {
+    test('given the browser blocks the window, when Sign in is clicked, then popup-blocked appears with a working "Try again", and nothing was sent', async () => {
       const page = await openBlocked();
       await panel(page, 'prompt').getByText('Your browser blocked the sign-in window.').waitFor();
       await fillIn(await openWindow(page), world);
@@ -69,10 +69,10 @@ inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
       await page.context().close();
     });
 
-    test('given the browser blocks the window and nothing would be lost, then "Continue on this page" signs in there and returns', async () => {
+    test('given the browser blocks the window and nothing would be lost, then "Continue in this tab" signs in there and returns', async () => {
       const page = await openBlocked('data-without-file');
       const address = page.url();
-      await page.getByRole('button', { name: 'Continue on this page' }).click();
+      await page.getByRole('button', { name: 'Continue in this tab' }).click();
       await page.getByLabel('Email address').waitFor();
       await fillIn(page, world);
       await isSignedIn(page);
@@ -90,7 +90,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const page = await openWaiting(world, `idp-id="corp" ${times({ closedPollMs: 20, closedGraceMs: 50 })}`);
     const window = await openWindow(page);
     await panel(page, 'popup-lost').waitFor();
-    await signInButton(page).getByText('Open again').waitFor();
+    await signInButton(page).getByText('Try again').waitFor();
     await page.locator('[data-action="cancel-sign-in"]').waitFor();
     assert.equal(window.isClosed(), false, 'it reads as closed, and is open');
     world.service.clock.shift(240_000);

@@ -1,6 +1,7 @@
 // Which files are added to the list, and which are rejected.
 
 import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
@@ -205,15 +206,21 @@ describe('with `manual`', () => {
 });
 
 describe('rows', () => {
-  it('leave the list if they are finished when the list is cleared; others stay', async () => {
+  it('leave the list if they are done or canceled when the list is cleared; others stay', async () => {
     const engine = new TestEngine({ manual: true });
+    await engine.uploader.addFiles(named('done.bin', 'canceled.bin', 'failed.bin', 'waiting.bin'));
+    await engine.uploader.start(engine.id('failed.bin'));
+    (await engine.service.nextRequest('open')).refuse(new UploaderError('forbidden', 'no access'));
+    await engine.waitForChange('upload-failed');
     engine.service.answerAll();
-    await engine.uploader.addFiles(named('done.bin', 'canceled.bin', 'waiting.bin'));
     await engine.uploader.start(engine.id('done.bin'));
     await engine.waitForChange('upload-completed');
     await engine.uploader.cancel(engine.id('canceled.bin'));
     await engine.uploader.clear();
-    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['waiting.bin']);
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal([
+      'failed.bin',
+      'waiting.bin',
+    ]);
     expect(engine.details('file-removed').map(({ name }) => name)).to.have.members([
       'done.bin',
       'canceled.bin',

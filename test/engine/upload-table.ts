@@ -160,7 +160,6 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
   },
   failed: {
     ...unfinished,
-    clear: 'canceling>removed ! flush-progress upload-canceled file-removed forget',
     retry: 'queued ! note-paused upload-resumed',
   },
   canceling: {

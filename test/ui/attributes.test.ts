@@ -127,7 +127,7 @@ describe('an attribute', () => {
     it(`all rules are shown, ${when}`, async () => {
       const rules = { accept: 'image/*,.pdf', 'max-file-size': '500MB', 'max-files': '20' };
       expect(await hintOf({ ...base, ...rules })).to.equal(
-        'image, PDF · up to 500 MB each · at most 20 files',
+        'image, PDF · up to 500 MB per file · at most 20 files',
       );
     });
   }

@@ -111,7 +111,7 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
         { id: 'b', label: 'Guests', kind: 'local' },
       ],
     },
-    ['title Sign in', 'status', ...FORM.slice(0, 3), 'select Account StaffGuests', 'submit Sign in'],
+    ['title Sign in', 'status', ...FORM.slice(0, 3), 'select Account type StaffGuests', 'submit Sign in'],
   ],
   'asks for no password on an embedded page': [
     { state: 'prompt', isFramed: true },

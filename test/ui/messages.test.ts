@@ -6,7 +6,7 @@ import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
 
 /** Composed texts, each with its expected result. */
 const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
-  [ENGLISH.upTo('5 MB'), 'up to 5 MB each'],
+  [ENGLISH.upTo('5 MB'), 'up to 5 MB per file'],
   [ENGLISH.atMost(1), 'at most 1 file'],
   [ENGLISH.atMost(1200), 'at most 1,200 files'],
   [ENGLISH.reading(0), 'Reading folders… 0 files found'],

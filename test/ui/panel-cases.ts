@@ -62,7 +62,7 @@ export const ZONES: Cases<Shown> = {
     [
       'drop-zone',
       'title Drop files here',
-      'hint image, PDF, text/plain · up to 500 MB each · at most 20 files',
+      'hint image, PDF, text/plain · up to 500 MB per file · at most 20 files',
       'button browse-button Choose files',
       'button folder-button Choose a folder',
     ],
@@ -202,7 +202,7 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      'rejection in/0.exe This file is too large. Choose a smaller one. Allowed: up to 5 MB each.',
+      'rejection in/0.exe This file is too large. Choose a smaller one. Allowed: up to 5 MB per file.',
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],

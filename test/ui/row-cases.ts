@@ -195,7 +195,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
       status: 'Choose the file again to continue · 1 MB of 2 MB',
-      more: 'button choose-button Choose file',
+      more: 'button choose-button label=Choose file: a.pdf Choose file',
       actions: [CANCEL],
     },
   ],

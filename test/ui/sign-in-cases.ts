@@ -47,7 +47,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      'sign-in-text Sign-in opens on another page. When you return, choose unfinished files again.',
+      "sign-in-text You'll leave this page to sign in. When you return, choose again any files that weren't fully uploaded.",
       'button sign-in-button Sign in',
     ],
   ],
@@ -57,7 +57,7 @@ export const SIGN_IN: Cases<Shown> = {
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
       'error Your browser blocked the sign-in window. Allow pop-ups for this page and try again.',
-      'button sign-in-button Open again',
+      'button sign-in-button Try again',
     ],
   ],
   'prompt after the window was blocked, with nothing to lose': [
@@ -69,8 +69,8 @@ export const SIGN_IN: Cases<Shown> = {
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
       'error Your browser blocked the sign-in window. Allow pop-ups for this page and try again.',
-      'button continue-here-button Continue on this page',
-      'button sign-in-button Open again',
+      'button continue-here-button Continue in this tab',
+      'button sign-in-button Try again',
     ],
   ],
   'prompt after another failure, with nothing to lose': [

@@ -134,7 +134,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     open: pressed(),
     controls: {
       ...CHOOSE,
-      'Open again': asks('window blocked'),
+      'Try again': asks('window blocked'),
       'Cancel: a.txt': ['a.txt canceled', 'sign-in prompt', 'window blocked'],
     },
   },
@@ -148,8 +148,8 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     },
     controls: {
       ...CHOOSE,
-      'Continue on this page': asks('asked to leave the page'),
-      'Open again': asks('window blocked'),
+      'Continue in this tab': asks('asked to leave the page'),
+      'Try again': asks('window blocked'),
     },
   },
   {
@@ -186,7 +186,7 @@ export const SIGN_IN_SITUATIONS: readonly Situation[] = [
     controls: {
       ...CHOOSE,
       ...CREDENTIALS,
-      Account: FIELD,
+      'Account type': FIELD,
       'Sign in': challenged('answer'),
       'Sign in with Corp': asked('popup', 'window opened'),
       ...CANCEL_FILE,

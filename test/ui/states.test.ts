@@ -97,14 +97,14 @@ describe('the sign-in panel', () => {
     expect(textOf(element)).to.contain('Your browser blocked the sign-in window.');
   });
 
-  it('offers to open the window again when it was blocked, and to continue on this page, but not if that would lose files', async () => {
+  it('offers to open the window again when it was blocked, and to continue in this tab, but not if that would lose files', async () => {
     const { auth } = STATES['sign-in-blocked'] as Snapshot;
     const element = await show({ ...snapshot([file('a.txt', 'done', 10, 1)]), auth });
-    expect(one(element, '[data-action=sign-in]').textContent?.trim()).to.equal('Open again');
-    button(element, 'Continue on this page').click();
+    expect(one(element, '[data-action=sign-in]').textContent?.trim()).to.equal('Try again');
+    button(element, 'Continue in this tab').click();
     expect(element.calls).to.deep.equal([['signIn', 'redirect']]);
     await element.show({ ...snapshot([file('b.txt', 'paused', 10, 0)]), auth });
-    expect(textOf(element)).not.to.contain('Continue on this page');
+    expect(textOf(element)).not.to.contain('Continue in this tab');
   });
 
   it('takes the focus when the user comes back to the page and the window may be closed', async () => {

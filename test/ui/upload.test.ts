@@ -123,7 +123,7 @@ describe('uploading with the element', () => {
     // On a slow machine, the panel may appear before the second file is rejected.
     await shown(() => panel.textContent?.includes("2 files weren't added"));
     expect(panel.textContent).to.contain(
-      'This file is too large. Choose a smaller one. Allowed: up to 40 bytes each.',
+      'This file is too large. Choose a smaller one. Allowed: up to 40 bytes per file.',
     );
     expect(panel.textContent).to.contain("This file type isn't allowed.");
     expect(all(element, '.row')).to.have.length(0);

@@ -33,12 +33,11 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
   }
   if (!needsPanel(auth)) return nothing;
   const { title, text } = wordsOf(state);
-  const label =
-    isWaiting || auth.error?.code === 'popup-blocked'
-      ? messages.openAgain
-      : auth.error?.code === 'host-token-failed'
-        ? messages.tryAgain
-        : messages.signIn;
+  const label = isWaiting
+    ? messages.openAgain
+    : auth.error?.code === 'popup-blocked' || auth.error?.code === 'host-token-failed'
+      ? messages.tryAgain
+      : messages.signIn;
   const canSignIn = isWaiting || auth.state === 'prompt';
   // "Cancel" must not take the place of "Sign in": the second click of a double-click would cancel the sign-in.
   return html`<div class="panel sign-in ${auth.error ? 'danger' : ''}" part="sign-in ${auth.state}" role="group" aria-label=${title} tabindex="-1" data-state=${auth.state}>

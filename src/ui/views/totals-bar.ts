@@ -51,7 +51,7 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
       ${canResume ? button('resume-all', messages.resumeAll, () => commands.resume()) : nothing}
       ${totals.failedCount > 0 ? button('retry-failed', messages.retryFailed, () => commands.retry()) : nothing}
       ${totals.openCount > 0 ? button('cancel-all', messages.cancelAll, () => commands.cancel()) : nothing}
-      ${totals.openCount < totals.fileCount ? button('clear', messages.clear, () => commands.clear()) : nothing}
+      ${totals.openCount + totals.failedCount < totals.fileCount ? button('clear', messages.clear, () => commands.clear()) : nothing}
     </div>
   </div>`;
 }
