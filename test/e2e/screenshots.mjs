@@ -12,6 +12,7 @@ const states = [
   'one',
   'errors',
   'phases',
+  'needs-file',
   'names',
   'manual',
   'finished',
@@ -25,7 +26,7 @@ const states = [
 ];
 const shots = [
   ...states.map((state) => ({ name: state, query: { state } })),
-  ...['empty', 'uploading', 'errors', 'phases', 'sign-in-prompt'].map((state) => ({
+  ...['empty', 'uploading', 'errors', 'phases', 'needs-file', 'sign-in-prompt'].map((state) => ({
     name: `${state}-dark`,
     query: { state },
     media: { colorScheme: 'dark' },
@@ -34,7 +35,7 @@ const shots = [
     name: `${state}-rtl`,
     query: { state, dir: 'rtl' },
   })),
-  ...['empty', 'uploading', 'errors', 'names', 'sign-in-popup', 'manual'].map((state) => ({
+  ...['empty', 'uploading', 'errors', 'names', 'needs-file', 'sign-in-popup', 'manual'].map((state) => ({
     name: `${state}-narrow`,
     query: { state, width: 280 },
   })),

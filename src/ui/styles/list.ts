@@ -85,6 +85,11 @@ export const list = css`
     overflow-wrap: anywhere;
   }
 
+  .row .body > button {
+    justify-self: start;
+    margin-block-start: 0.5em;
+  }
+
   .canceled .name,
   .warning {
     color: var(--_muted);
