@@ -1,5 +1,5 @@
-// Pages that sever windows: how a response arrives for the headers of page and callback page, and that sign-in works either way.
-// Kept as a table, so that a change in a browser is noticed.
+// Cross-Origin-Opener-Policy (COOP), which can separate a page from its sign-in window: sign-in works with every combination of
+// headers.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { call, fillIn, inState, isGone, press, until } from './support/auth-steps.ts';
@@ -8,7 +8,7 @@ import { CALLBACK_PATH, inWorlds, world } from './support/auth-world.ts';
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
 const POLICY = 'cross-origin-opener-policy';
-/** The page's header, the callback page's header, and whether the response arrives by message too, beside the channel. */
+/** Header of the page, header of the callback page, and whether `postMessage` delivers the response too. */
 const ROWS: [page: string, callback: string, isMessaged: boolean][] = [
   ['unsafe-none', 'unsafe-none', true],
   ['same-origin', 'unsafe-none', false],
@@ -18,11 +18,11 @@ const ROWS: [page: string, callback: string, isMessaged: boolean][] = [
   ['unsafe-none', 'same-origin', false],
 ];
 
-/** Counts the responses that arrive by message. */
+/** Script that counts the responses that `postMessage` delivers. */
 const HEAR = `globalThis.messages = 0;
   addEventListener('message', ({ data }) => { if (data?.type === 'secure-uploader:answer') messages += 1; });`;
 
-// Page and callback page always share one origin, so the site of the service does not matter.
+// The site of the service does not matter, because the page and the callback page always have the same origin.
 inWorlds({ sites: ['cross-site'] }, () => {
   for (const [pagePolicy, callbackPolicy, isMessaged] of ROWS) {
     test(`given a page with COOP ${pagePolicy} and a callback page with ${callbackPolicy}, then the window signs in with one code, the response ${isMessaged ? 'arrives both ways' : 'arrives by the channel'}, and it never counts as closed`, async () => {

@@ -24,7 +24,9 @@ import { until as untilWidget } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
-/** A page of a browser with a session of the service, so that no password is required; the log is empty. */
+/**
+ * Opens a page in a browser that is already signed in at the service, so that no password is required. Empties the service's log.
+ */
 async function openKnown(times: object = {}, more: object = {}): Promise<Page> {
   const first = await world.open({ auth: 'popup' });
   await signIn(first, world);
@@ -34,7 +36,10 @@ async function openKnown(times: object = {}, more: object = {}): Promise<Page> {
   return page;
 }
 
-/** A call of such a page. Across sites a frame does not see the session of a window, so a window is opened again. */
+/**
+ * Makes a call on a page of `openKnown`. Across sites, a hidden frame does not have the cookie of the earlier window, so a window
+ * is opened again.
+ */
 async function callKnown(page: Page): Promise<string> {
   const waiting = call(page, world);
   waiting.catch(() => undefined);
@@ -45,7 +50,7 @@ async function callKnown(page: Page): Promise<string> {
   return waiting;
 }
 
-/** The codes that the page has sent. */
+/** Returns the authorization codes that the page has sent. */
 const codesOf = async (page: Page): Promise<string[]> =>
   (await wireOf(page)).sent.flatMap(({ code_verifier, code }) => (code_verifier && code ? [code] : []));
 
@@ -63,7 +68,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     const codes = await codesOf(page);
     assert.equal(codes.length, 2);
     assert.notEqual(codes[0], codes[1]);
-    // Across sites a frame was tried first, without success.
+    // Across sites, a hidden frame made the first request without success.
     assert.equal(world.count('authorize'), site === 'same-site' ? 2 : 3);
   });
 
@@ -85,10 +90,10 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     const at = world.entries('token').map((entry) => entry.at);
     const waits = at.slice(1).map((time, index) => time - (at[index] ?? 0));
     const pauses = await page.evaluate(() => (globalThis as unknown as { pauses: number[] }).pauses);
-    // Across sites only the user can start another request after the one re-send.
+    // After one automatic retry, only the user can start another request across sites.
     assert.ok(at.length >= (site === 'same-site' ? 3 : 2) && at.length <= 6, `${at.length} requests`);
     assert.ok(pauses.length >= waits.length && waits.length > 0, `${pauses}`);
-    // Each delay is twice the one before, with 20 % jitter, and each request respects it.
+    // Each delay is twice the previous delay, with 20 % jitter. No request is sent before its delay is over.
     for (const [index, pause] of pauses.entries()) {
       const share = pause / (100 * 2 ** index);
       assert.ok(share >= 0.8 && share <= 1.2 && share !== 1, `pause ${index}: ${pauses}`);
@@ -118,7 +123,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await page.clock.runFor(3_000);
     assert.equal(await waiting, 'done');
     assert.equal(world.count('token'), 2);
-    // By the page's clock, which was changed.
+    // The delay is measured by the clock of the page, which the test controls.
     const [first = 0, second = 0] = (await wireOf(page)).sentAtMs;
     assert.ok(second - first >= 3_000, `${second - first} ms`);
     const codes = await codesOf(page);
@@ -169,7 +174,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
 
   test('given an expiry of the token in any documented form, or none, then the lifetime is the documented one', async () => {
     const { token } = await world.service.createToken('alice');
-    // In a time zone other than UTC, so that the two cannot be confused.
+    // A time zone other than UTC shows whether local time is mistaken for UTC.
     const context = await world.browser.newContext({ timezoneId: 'Asia/Tokyo' });
     const known = await world.open({ auth: 'popup' }, { context });
     assert.equal(await known.evaluate(() => new Date().getTimezoneOffset()), -540);
@@ -193,7 +198,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
       });
       assert.equal(await callKnown(page), 'done', form);
       const [signedIn] = await detailsOf(page, 'signed-in');
-      // A difference of the clocks may be compensated; a wrong reading would be off by hours.
+      // Small differences are allowed, because the widget may correct for the clock. A misread expiry would be wrong by hours.
       if (reported) assert.ok(Math.abs(Date.parse(String(signedIn?.expiresAt)) - endMs) < 60_000, form);
       else assert.equal(signedIn?.expiresAt, undefined, form);
       await page.close();
@@ -215,7 +220,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await callUntilPrompt(page, world);
     const window = await press(page);
     await window.getByLabel('Email address').waitFor();
-    // The service's own page cannot deny access; a service that can responds like this.
+    // The sign-in page of the reference service has no way to deny access. This URL is the response of a service that has one.
     const asked = new URL(window.url()).searchParams;
     const answer = new URLSearchParams({ error: 'access_denied', state: asked.get('state') ?? '' });
     await window.goto(`${asked.get('redirect_uri')}?${answer}`).catch(() => undefined);

@@ -1,5 +1,5 @@
-// No secret is exposed: not on the page at any moment, not in storage in the middle of an upload, not in events, console and URLs.
-// The allowed URLs of the code are listed exactly.
+// No secret appears in the page, in storage, in events, on the console or in URLs. The only exceptions are the documented URLs with
+// a code.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -19,7 +19,7 @@ import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { until as untilWidget } from './support/browser.ts';
 import { createGate } from './support/gate.ts';
 
-/** Values sent or received under one of these names, and the credentials of the user. */
+/** Returns the values of all secret fields that the page sent or received, by name, and the credentials of the user. */
 async function secretsOf(page: Page, email: string, ...more: string[]): Promise<Record<string, string[]>> {
   const { sent, got } = await wireOf(page);
   const named = (name: string): string[] => [...sent, ...got].flatMap((body) => body[name] || []);
@@ -31,7 +31,7 @@ async function secretsOf(page: Page, email: string, ...more: string[]): Promise<
   };
 }
 
-/** The page shows none of the secrets, no console line or URL has one, and the exchanged code is in callback URLs only. */
+/** Asserts that no secret is on the page, on the console or in a URL, except for the code in exactly one callback URL. */
 async function assertNoLeak(page: Page, traces: Traces, secrets: Record<string, string[]>): Promise<void> {
   assertUnseen([...Object.values(await shownBy(page)), ...traces.lines], secrets);
   const { origin } = new URL(page.url());
@@ -70,7 +70,8 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     world.service.faults.add({ operation: 'put', skip: 1, times: 3, waitFor: over.opened });
     await pick(page, world, 4 * 32_768);
     await signInByWindow(page, world);
-    // In the middle: the record exists with the receipt of one chunk, and URLs of others are unused.
+    // Waits for the middle of the upload, when the saved record has the receipt of a chunk and some presigned URLs are still
+    // unused.
     const isStored = /\[\d+,"[0-9a-f]{64}","[^"]+"\]/;
     while (!isStored.test((await shownBy(page)).disk)) await turns(page, 5);
     const presigned = traces.addresses.filter((address) => address.startsWith(world.service.storageUrl));
@@ -109,9 +110,9 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
   });
 });
 
-/** The URLs in the history of the tab. */
+/** Returns the URLs in the history of the tab. */
 async function historyOf(page: Page, engine: string): Promise<string[]> {
-  // A page sees only adjacent entries of its own origin; Chromium reports all to a driver.
+  // The Navigation API lists only adjacent entries of the page's origin. In Chromium, the DevTools protocol lists all entries.
   if (engine !== 'chromium') return page.evaluate(() => navigation.entries().map(({ url }) => url ?? ''));
   const session = await page.context().newCDPSession(page);
   const { entries } = await session.send('Page.getNavigationHistory');

@@ -1,12 +1,12 @@
-// Passkeys, by a virtual authenticator: on the service's own page, in the form of a page on the service's host, and on a page of
-// another domain.
+// Sign-in with passkeys of a virtual authenticator: on the service's page, on a page of the same host, and on a page of another
+// domain.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { call, callUntilPrompt, fillIn, press, showForm, until } from './support/auth-steps.ts';
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 
-/** Gives the browser of this page an authenticator with a passkey of petra's. */
+/** Adds a virtual authenticator to the page's browser, with a passkey of the user petra. */
 async function addAuthenticator(page: Page): Promise<void> {
   const { credentialId, privateKey, rpId } = await world.service.people.addPasskey('petra');
   const base64 = (text: string): string => Buffer.from(text, 'base64url').toString('base64');
@@ -33,14 +33,14 @@ async function addAuthenticator(page: Page): Promise<void> {
   });
 }
 
-/** Counts the page's requests to the authenticator. */
+/** Script that counts the page's requests to the authenticator. */
 const COUNT = `globalThis.asked = 0;
   const get = navigator.credentials.get.bind(navigator.credentials);
   navigator.credentials.get = (options) => { asked += 1; return get(options); };`;
 const askedOf = (page: Page): Promise<number> =>
   page.evaluate(() => (globalThis as unknown as { asked: number }).asked);
 
-/** Signs petra in by the form of a page; the authenticator must not be used without a click. */
+/** Signs in as petra with the form. Asserts that the authenticator is not used before a click. */
 async function signInByPasskey(page: Page): Promise<void> {
   await fillIn(page, world, 'petra@example.com');
   const button = page.getByRole('button', { name: 'Use passkey' });
@@ -49,15 +49,15 @@ async function signInByPasskey(page: Page): Promise<void> {
   await button.click();
 }
 
-/** A page with the form on the service's own host, and an authenticator. */
+/** Opens a page on the host of the service, and adds a virtual authenticator. */
 async function openNear(script = ''): Promise<Page> {
   const page = await world.open({ auth: 'local' }, { host: 'localhost', script: script + COUNT });
   await addAuthenticator(page);
   return page;
 }
 
-// The service is on localhost, since passkeys refuse an IP address; a page on 127.0.0.1 is of another site, one on localhost
-// is not.
+// The service is on localhost, because passkeys do not work with an IP address. Pages on 127.0.0.1 are therefore on another site,
+// and pages on localhost are on the same site.
 inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
   test('given a passkey user and an authenticator on the service page of another site, when the button is pressed, then sign-in completes, and nothing was requested without a click', async () => {
     const page = await world.open({ auth: 'popup' });

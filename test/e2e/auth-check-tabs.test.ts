@@ -1,4 +1,4 @@
-// One sign-in for many: several tabs, a reloaded page, a call that requires a second factor, and the end of it.
+// One sign-in in several tabs and after a reload, a call that requires a second factor, and signing out.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -19,7 +19,7 @@ declare const tools: typeof import('./support/auth-page.ts').tools;
 
 inWorlds({ sites: BOTH_IN_CI }, () => {
   test('given five tabs that need a token at once, and whose tokens expire in the same minute, then no two exchanges overlap, and each tab renews once', async () => {
-    // By the form, whose session is visible to the hidden frames of all tabs on one site and across two.
+    // Signs in with the form. Hidden frames of all tabs have the cookie of that session, also across sites.
     await until(await logIn(world, 'alice@example.com'), 'signed-in');
     const pages = await Promise.all(Array.from({ length: 5 }, () => world.open({ auth: 'local' })));
     for (const round of ['first', 'renewal']) {
@@ -44,7 +44,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await signIn(one, world);
     const waiting = call(other, world);
     await inState(other, 'prompt', 'signed-in');
-    // Across sites a window is needed, which finds its session and closes automatically.
+    // Across sites, a window is needed. The window has the cookie of the session, and closes automatically.
     if ((await other.evaluate(() => tools.session?.snapshot.state)) === 'prompt') await press(other);
     assert.equal(await waiting, 'done');
     await one.evaluate(() => tools.session?.signOut());
@@ -96,7 +96,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
   });
 
   test('signing out ends the session of the service too if a path is set, and only the user can sign in again', async () => {
-    // By the form: across sites the page cannot delete the cookie of a window.
+    // Signs in with the form, because the page cannot delete the cookie of a window across sites.
     const settings = { auth: 'local', logoutPath: '/auth/logout' };
     const page = await world.open(settings);
     await callUntilPrompt(page, world);

@@ -1,4 +1,4 @@
-// Sign-in on one site and across two: which channel sees which session, and how the widget uses it.
+// Sign-in with page and service on the same site and on different sites: which cookies a form, a window and a hidden frame share.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -49,7 +49,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
     await fillIn(window, world);
     assert.equal(await waiting, 'done');
     assert.equal(world.count('token'), 1);
-    // Automatically: the page has no reference to it any more.
+    // The window closes automatically, although the page no longer has a reference to the window.
     await isGone(window);
     const failed = await page.evaluate(() => tools.events.filter(({ name }) => name === 'auth-failed'));
     assert.deepEqual(failed, []);
@@ -58,7 +58,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   test('given the form and a TOTP user, when all is entered, then login, challenge(answer), authorize(prompt=none) and token are called in that order, and the upload runs', async () => {
     const page = await world.openWidget('auth="local"', RECORD);
     await pick(page, world);
-    // An earlier attempt of a hidden frame.
+    // The log now has an earlier request of a hidden frame, which this test does not count.
     await page.getByLabel('Email address').waitFor();
     world.service.faults.clearLog();
     const asked: URL[] = [];

@@ -1,5 +1,5 @@
-// The browser itself fails: its database is refused, full, deleted, damaged or of another schema, workers may not start, timers of
-// a hidden page are throttled. Every upload ends stored byte for byte, and warnings report lost features.
+// Failures of the browser itself: IndexedDB, workers, cryptography, timers and the network. Every upload completes, and warnings
+// report features that do not work.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -19,14 +19,14 @@ let count = 0;
 
 before(async () => {
   world = await createWorld({ fsync: false });
-  // A helper that the compiler leaves in functions for the page.
+  // Defines `__name`: the compiler adds calls of `__name` to functions that a test passes to a page.
   await world.browser.addInitScript('globalThis.__name = (fn) => fn;');
   await world.browser.addInitScript(breakBrowser);
 });
 after(() => world.close());
 afterEach(() => world.service.faults.clear());
 
-/** Breaks the feature in the page's URL, before any other script of the page runs. */
+/** Breaks the feature that the path of the page names. Runs before all other scripts of the page. */
 function breakBrowser(): void {
   const isPage = (name: string): boolean => location.pathname === `/${name}.html`;
   if (isPage('refused')) {
@@ -78,13 +78,13 @@ async function isStored(page: Page, { sha256 }: Picked): Promise<void> {
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
 }
 
-/** Codes of the page's warnings. */
+/** Returns the codes of all warnings that the page got. */
 async function warningsOf(page: Page): Promise<string[]> {
   const reported = (await eventsOf(page, 'upload-progress')).map(({ detail }) => detail.warning);
   return [...new Set(reported.filter((code) => code !== undefined))];
 }
 
-/** Resolves when this many chunks of the page's file are stored. */
+/** Resolves when `chunkCount` chunks of the file are stored. */
 const hasStored = (page: Page, chunkCount: number): Promise<unknown> =>
   page.waitForFunction(
     (bytes) =>
@@ -97,7 +97,7 @@ const hasStored = (page: Page, chunkCount: number): Promise<unknown> =>
     { polling: 10 },
   );
 
-/** This many chunks reach the storage; the others wait there. */
+/** Lets `chunkCount` PUTs complete, and holds all later PUTs at the storage until the returned gate is opened. */
 function stopAfter(chunkCount: number): Gate {
   const gate = createGate();
   world.service.faults.add({ operation: 'put', skip: chunkCount, times: FOR_EVER, waitFor: gate.opened });
@@ -190,7 +190,7 @@ test('a damaged record is uploaded again from the start', async () => {
 
 test('a database of another schema with our name prevents resuming, and the page is warned', async () => {
   const before = await openPage('other-make');
-  // Without the widget: only its database, as an earlier version may have left it.
+  // Replaces the databases of the widget with databases of the same names that have no expected object store.
   await before.evaluate(async () => {
     document.querySelector('secure-uploader')?.remove();
     for (const name of ['secure-uploader-uploads', 'secure-uploader-chunks']) {

@@ -1,6 +1,5 @@
-// Random faults: every file ends stored byte for byte, or failed with a correct code; a click on "Retry" completes those as well.
-// It runs for 150 faults, in CI for 500 and at least a minute. The faults are the same in every run, so that a failure means that
-// something changed; `CHAOS_SEED=…` makes others, `CHAOS_SECONDS=…` sets the duration.
+// Random faults, the same in every run: each file is stored byte for byte, or fails with a correct code and is stored after a
+// retry. `CHAOS_SEED=…` selects other faults. `CHAOS_SECONDS=…` sets the minimum duration.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -82,7 +81,7 @@ test('random faults lose no byte, and every failure has a correct code', {
   }
   const events = await eventsOf(page);
   await allAreTrue(files, events);
-  // Commits have no faults any more, so that failed files can complete.
+  // Without faults, all failed files can complete.
   faults.clear();
   const failedCount = events.filter(({ name }) => name === 'upload-failed').length;
   await page.evaluate(() =>
@@ -95,7 +94,7 @@ test('random faults lose no byte, and every failure has a correct code', {
 
   function createFile(number: number): Picked {
     const sizeBytes = SIZES[Math.floor(chaos.random(`size ${number}`) * SIZES.length)] ?? 0;
-    // Some have the bytes of another one.
+    // Some files have the same bytes as the previous file.
     const content = chaos.random(`copy ${number}`) < 0.15 ? number - 1 : number;
     const name = `${number}.bin`;
     const folder = join(world.folder, 'picked');
@@ -136,7 +135,7 @@ async function allAreStored(page: Page, files: readonly Picked[]): Promise<void>
   }
 }
 
-/** The bar never decreases, and is full only when the service has confirmed the file. */
+/** Asserts that the progress of each file never decreases, and is complete only in the last report of a completed file. */
 function hasHonestProgress(files: readonly Picked[], events: readonly SeenEvent[]): void {
   for (const { name, sizeBytes } of files) {
     const { id } =

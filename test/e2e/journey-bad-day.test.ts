@@ -1,5 +1,5 @@
-// Errors: each has a sentence on the screen and an event with a code, the other files continue, and retry works once the cause is
-// removed.
+// Errors of single files: the user sees a sentence, the page gets an event with a code, other files continue, and retry works
+// later.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -25,7 +25,7 @@ before(async () => {
 after(() => world.close());
 beforeEach(() => {
   world.service.faults.clear();
-  // Fresh bytes each time: chunks that the service has are not sent again.
+  // Every test needs different bytes, because chunks that the service already has are not sent.
   badSha256 = writeRandom(bad, 400_000);
 });
 
@@ -33,8 +33,8 @@ const pick = (page: Page, paths: string[]): Promise<void> =>
   page.setInputFiles('secure-uploader >> input[type=file]', paths);
 
 /**
- * `bad.bin` fails with `code` and `sentence` while `good.bin` is uploaded; with the faults removed, its Retry button completes it
- * too.
+ * Asserts that `bad.bin` fails with `code` and `sentence` while `good.bin` is uploaded. Asserts that the Retry button of `bad.bin`
+ * completes the upload after the faults are removed.
  */
 async function failsAndRecovers(faults: Fault[], code: string, sentence: RegExp): Promise<void> {
   for (const fault of faults) world.service.faults.add(fault);
@@ -97,7 +97,7 @@ test('a storage that refuses every byte is reported, and retry works once it acc
 });
 
 test('a service that is down is reported, and retry works once it is back', async () => {
-  // Issued before, since a service that is down issues none.
+  // The token must be created before the service stops.
   const { token } = await world.service.createToken('alice', 3_600_000);
   const page = await world.open(QUICK);
   await setTokenSource(page, () => Promise.resolve(token));

@@ -1,5 +1,4 @@
-// Many files: two hundred of every difficult kind, each stored correctly or rejected with its own error; many small ones; ten
-// thousand at once, which never block the page.
+// Many files: two hundred difficult files, many small files, and ten thousand files in one call.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -22,13 +21,13 @@ before(async () => {
 });
 after(() => world.close());
 
-/** Every file below a folder, by path. */
+/** Returns the paths of all files in a folder and its subfolders. */
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
 
-/** Writes the difficult files and enough plain ones to make two hundred; returns what is dropped. */
+/** Writes two hundred files, difficult and plain ones. Returns the paths to drop on the widget. */
 function writeAwkward(folder: string): string[] {
   const deep = join(folder, 'one', 'two', 'three');
   mkdirSync(deep, { recursive: true });
@@ -111,7 +110,7 @@ test('two hundred files in one drop each end stored correctly, or rejected with 
 
 test(`${SMALL_COUNT} small files are all stored, each with its own bytes`, async () => {
   const page = await world.openWithToken();
-  // All different: eight numbers, repeated.
+  // Each file repeats eight numbers that no other file has.
   const bytesOf = (at: number): Uint8Array<ArrayBuffer> =>
     new Uint8Array(
       Uint32Array.from({ length: 2500 }, (_, word) => (at + 1) * 2654435761 + (word % 8)).buffer,
@@ -159,7 +158,7 @@ test('ten thousand files in one call are added in many short tasks, and the list
   assert.ok(Math.min(...measuredMs) < LONG_TASK_MS, `${measuredMs} ms of processor time`);
 });
 
-/** Adds the page's `files`; counts frames and updates of the element meanwhile. */
+/** Adds the files in the page's variable `files`. Counts animation frames and updates of the element meanwhile. */
 const addFiles = (page: Page): Promise<{ frameCount: number; updateCount: number }> =>
   page.evaluate(async () => {
     const element = document.querySelector('secure-uploader');

@@ -1,6 +1,5 @@
-// Memory does not grow with the file: the memory of the page's process during a large file and during the start of an endless one.
-// The sink of the benchmark reads the bytes and stores none. MEMORY_MIB=2048 is the size of the large file, MEMORY_SECONDS=120 how
-// long the endless one is measured.
+// Memory of the page's process does not grow with the size of the file. The server discards the uploaded bytes. `MEMORY_MIB=2048`
+// sets the size of the large file, and `MEMORY_SECONDS=120` sets the time for which the 20 GiB file is measured.
 import assert from 'node:assert/strict';
 import { closeSync, ftruncateSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,11 +15,12 @@ import { pick } from './support/transfer.ts';
 const MIB = 2 ** 20;
 const LARGE_BYTES = Number(process.env.MEMORY_MIB ?? 384) * MIB;
 const ENDLESS_BYTES = 20 * 1024 * MIB;
-/** How much of the endless file is measured by default. */
+/** Number of bytes of the endless file that are uploaded if `MEMORY_SECONDS` is not set. */
 const WATCHED_BYTES = 384 * MIB;
 const SECONDS = Number(process.env.MEMORY_SECONDS ?? 0);
-/** What an upload may use beyond an idle page, and what its second half may beyond its first. */
+/** Limit of the memory that an upload uses in addition to the idle page. */
 const MOST_BYTES = 200e6;
+/** Limit of the memory that the second half of an upload uses in addition to the first half. */
 const MOST_GROWTH_BYTES = 120e6;
 
 let folder: string;
@@ -44,7 +44,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
-/** A sparse file with a few bytes in each MiB, so that no two chunks are equal. */
+/** Creates a sparse file with a few different bytes in each MiB, so that all chunks differ. Returns the path. */
 function writeSparse(name: string, sizeBytes: number): string {
   const path = join(folder, name);
   const file = openSync(path, 'w');
@@ -54,7 +54,7 @@ function writeSparse(name: string, sizeBytes: number): string {
   return path;
 }
 
-/** The processes of pages: the page's own, and one that the browser may keep ready. */
+/** Returns the ids of all processes for pages, which may include a spare process without a page. */
 async function pageProcesses(): Promise<number[]> {
   const { processInfo } = await processes.send('SystemInfo.getProcessInfo');
   return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id);
@@ -87,7 +87,10 @@ interface Peaks {
   readonly second: number;
 }
 
-/** Picks a file, and measures memory until `isOver`: returns how far the peaks of both halves were above the idle page. */
+/**
+ * Adds a file to the widget, and measures memory until `isOver` resolves with true. Returns the peaks of both halves of that time,
+ * each minus the memory of the idle page.
+ */
 async function watch(page: Page, path: string, isOver: () => Promise<boolean>): Promise<Peaks> {
   const pids = await pageProcesses();
   const idleBytes = residentBytes(pids);

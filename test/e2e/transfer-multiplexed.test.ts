@@ -1,4 +1,4 @@
-// A storage with HTTP/2: one connection carries many chunks at once, so that more than six are sent in parallel.
+// Over HTTP/2, one connection to the storage carries many chunks at once, so that more than six chunks are sent in parallel.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { pick } from './support/transfer.ts';
 
 const CHUNK_COUNT = 120;
 
-/** The maximum of the page's parallel PUTs, for a file of many small chunks. */
+/** Uploads a file of many small chunks. Returns the maximum number of parallel PUTs of the page. */
 async function mostAtOnce(t: TestContext, http2: boolean): Promise<number> {
   const executablePath = findChromium();
   const sink = await startSink({ line: { http2, latencyMs: 20 } });
@@ -50,7 +50,7 @@ function countPuts(): void {
   XMLHttpRequest.prototype.send = function (...body) {
     count += 1;
     scope.mostPuts = Math.max(scope.mostPuts, count);
-    // Before a listener of the end sends the next one.
+    // The browser dispatches `readystatechange` before `load`, whose listener may send the next PUT.
     this.addEventListener('readystatechange', () => {
       if (this.readyState === XMLHttpRequest.DONE) count -= 1;
     });

@@ -1,4 +1,4 @@
-// Sign-in for users of assistive technology: announcements, accessible names, and axe violations.
+// Checks sign-in for users of assistive technology: announcements, accessible names, and violations of axe rules.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +7,7 @@ import { observing } from './observe.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
-/** A script that records every announcement of live regions. */
+/** Script that records every announcement of live regions in `said`. */
 export const RECORD_ANNOUNCEMENTS = `globalThis.said = []; ${observing(`(records) => {
   const regionOf = ({ target }) => (target.closest ? target : target.parentElement)?.closest('[role="status"], [role="alert"], [aria-live]');
   for (const region of new Set(records.map(regionOf))) {
@@ -16,11 +16,11 @@ export const RECORD_ANNOUNCEMENTS = `globalThis.said = []; ${observing(`(records
   }
 }`)}`;
 
-/** The announcements so far on a page with `SAID`. */
+/** Returns the announcements so far on a page with `RECORD_ANNOUNCEMENTS`. */
 export const announcementsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
 
-/** axe finds no violation in that element, or in the whole page. */
+/** Asserts that axe finds no violation in the element with the selector `at`, or in the whole page by default. */
 export async function assertAccessible(page: Page, at: string | undefined, name: string): Promise<void> {
   await page.evaluate(AXE);
   const found = await page.evaluate(async (at) => {
@@ -32,11 +32,11 @@ export async function assertAccessible(page: Page, at: string | undefined, name:
   assert.deepEqual(found, [], name);
 }
 
-/** The accessible content of the form, once it shows that heading; without axe violations. */
+/** Waits until the sign-in form shows `heading`, and asserts that axe finds no violation. Returns the form's accessible content. */
 export async function announcedForm(page: Page, heading: string): Promise<string> {
   const form = page.locator('secure-uploader-login');
   await form.getByRole('heading', { name: heading, level: 2, exact: true }).waitFor();
-  // A page around the form is not checked; the service's page is checked as a whole.
+  // Only the service's page has a `main` element. That page is checked as a whole, on other pages only the form is checked.
   const isOfService = (await page.locator('main').count()) > 0;
   await assertAccessible(page, isOfService ? undefined : 'secure-uploader-login', heading);
   return form.ariaSnapshot();

@@ -1,4 +1,4 @@
-// The browsers of the sign-in journeys, all driven in the same way. Independent of pages and services.
+// Starts the browsers of the sign-in journeys.
 import { type Browser, chromium, firefox, type LaunchOptions } from 'playwright';
 import { chromiumArgs, findChromium, findFirefox, isSet } from '../../../scripts/browser.mjs';
 
@@ -6,12 +6,12 @@ export type Engine = 'chromium' | 'firefox';
 
 const wanted = (process.env.BROWSERS || (isSet('CI') ? 'chromium,firefox' : 'chromium')).split(',');
 
-/** Browsers of this run: Chromium, and Firefox if `BROWSERS` names it or CI is set. */
+/** Browsers of this run: those in the environment variable `BROWSERS`. The default is Chromium, and in CI also Firefox. */
 export const engines: readonly Engine[] = (['chromium', 'firefox'] as const).filter((engine) =>
   wanted.includes(engine),
 );
 
-/** The used part of the driver's own session with Firefox. */
+/** Part of Playwright's internal Firefox browser that `startEngine` changes. */
 interface Inner {
   _browserSession: { send(method: string, params: object): Promise<unknown> };
 }
@@ -23,9 +23,9 @@ export async function startEngine(engine: Engine, more: LaunchOptions = {}): Pro
     return chromium.launch({ ...(executablePath && { executablePath }), args: chromiumArgs, ...more });
   }
   if (!executablePath) throw new Error('no Firefox found');
-  // Any Firefox, by WebDriver BiDi; without the channel, only a Firefox built for the driver.
+  // With this channel, Playwright drives a released Firefox by WebDriver BiDi. Other channels need a Firefox built for Playwright.
   const browser = await firefox.launch({ executablePath, channel: 'moz-firefox', ...more });
-  // A color scheme is set for every context, by a command that no released Firefox has yet.
+  // Playwright sets a color scheme for every context, with a command that no released Firefox supports yet. Skip the command.
   const { _connection: connection } = browser as unknown as { _connection: { toImpl(of: object): Inner } };
   const session = connection.toImpl(browser)._browserSession;
   const send = session.send.bind(session);

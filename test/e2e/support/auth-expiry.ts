@@ -1,4 +1,4 @@
-// An upload whose token expires while its first PUTs are held. Independent of tests.
+// Starts an upload whose token expires while the service holds its first PUTs.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -10,22 +10,22 @@ import { sumOf, writeRandom } from './files.ts';
 import { createGate } from './gate.ts';
 
 const CHUNK_BYTES = 32_768;
-/** The number of chunks of the file. */
+/** Number of chunks of the file. */
 export const CHUNK_COUNT = 48;
 const QUICK = JSON.stringify({
   times: { auth: { brakeMs: 1, checkMs: 200, closedGraceMs: 300, assumedLifetimeMs: 1_000 } },
 });
-/** Attributes of the widget: eight workers, a ticket for each chunk. */
+/** Attributes of the widget: up to eight PUTs at once, and a separate ticket request for each chunk. */
 export const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="8" batch-size="1" data-engine-options='${QUICK}'`;
-/** No shorter lifetime than the assumed one is accepted. */
+/** Lifetime of the first token. Must be longer than `assumedLifetimeMs`, because the widget ignores earlier expiry times. */
 const LIFETIME_MS = 3_000;
-/** How many PUTs are held: a browser has six connections to one host. */
+/** Number of PUTs that the service holds. A browser opens at most six connections to one host. */
 export const HELD_COUNT = 6;
 
-/** When the first token ended. */
+/** Returns the time at which the first token expires, in ms since 1970. */
 export const endMs = (world: AuthWorld): number => (world.entries('token')[0]?.at ?? 0) + LIFETIME_MS;
 
-/** Signs in with a short-lived token, and holds the first PUTs until it has expired. Returns the hash of the file. */
+/** Signs in with a short-lived token, and holds the first PUTs until the token has expired. Returns the hash of the file. */
 export async function begin(page: Page, world: AuthWorld): Promise<string> {
   const path = join(world.folder, `${randomUUID()}.bin`);
   const sha256 = writeRandom(path, CHUNK_BYTES * CHUNK_COUNT);
@@ -41,7 +41,7 @@ export async function begin(page: Page, world: AuthWorld): Promise<string> {
   return sha256;
 }
 
-/** Every chunk was stored by one PUT, and the stored file is unchanged. */
+/** Asserts that each chunk was sent by exactly one PUT, and that the stored file has the hash `sha256`. */
 export async function assertStoredOnce(page: Page, world: AuthWorld, sha256: string): Promise<void> {
   const [completed] = await until(page, 'upload-completed');
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);

@@ -1,4 +1,4 @@
-// Every step of the sign-in form, by states made by hand, for screenshots: `?state=code&dir=rtl&width=320&zoom=2`.
+// Shows any step of the sign-in form without a service, for screenshots and tests: `?state=totp&dir=rtl&zoom=2`.
 import { render } from 'lit';
 import { ENGLISH_LOGIN } from '../../../src/ui/login-messages.ts';
 import { login } from '../../../src/ui/styles/login.ts';
@@ -27,7 +27,7 @@ const challenge = (family: string, more: object = {}): object => ({
   },
 });
 
-/** The states, as differences from the default one. */
+/** States of the form by name, each as its differences from the default state in `show`. */
 export const GALLERY: Readonly<Record<string, { auth?: object; [part: string]: unknown }>> = {
   password: {},
   'password-shown': { isPasswordShown: true, email: 'mia@example.com' },
@@ -75,7 +75,7 @@ export const GALLERY: Readonly<Record<string, { auth?: object; [part: string]: u
 
 const form = document.createElement('secure-uploader-login');
 
-/** Replaces the shown state. */
+/** Renders the form in the state of this name. */
 function show(state: string): void {
   const { auth = {}, ...more } = GALLERY[state] ?? {};
   const usual = {
@@ -97,7 +97,7 @@ function show(state: string): void {
   render(loginStep({ ...usual, ...more } as unknown as LoginView), form);
 }
 
-/** For a test that runs in the page. */
+/** Global variable that tests use in the page. */
 export const gallery = { states: Object.keys(GALLERY), show };
 Object.assign(globalThis, { gallery });
 

@@ -1,11 +1,10 @@
-// Searches for secrets wherever a page, its browser and its requests could expose one, at any time and not only at the end.
-// Independent of tests.
+// Searches for secrets in everything that a page has shown, dispatched, stored, logged or requested since it was opened.
 import assert from 'node:assert/strict';
 import type { BrowserContext, Page } from 'playwright';
 import { RECORD } from './auth-steps.ts';
 import { observing } from './observe.ts';
 
-/** A script that records, beside what `RECORD` does, each text and attribute that the document ever has, in shadow roots too. */
+/** Script that extends `RECORD`: it also records every text and attribute that the document or a shadow root ever has. */
 export const WATCH = `${RECORD} {
   const seen = new Set();
   globalThis.readSeen = () => [...seen];
@@ -20,13 +19,13 @@ export const WATCH = `${RECORD} {
 
 /** Console lines and requests of a browser since recording started. */
 export interface Traces {
-  /** On the console. */
+  /** Lines on the console. */
   readonly lines: readonly string[];
-  /** Of every request, of windows and frames too. */
+  /** URLs of all requests, including requests of windows and frames. */
   readonly addresses: readonly string[];
 }
 
-/** Records all pages of a browser, from now on. */
+/** Starts to record console lines and request URLs of all pages in `context`. */
 export function traceOf(context: BrowserContext): Traces {
   const lines: string[] = [];
   const addresses: string[] = [];
@@ -35,7 +34,10 @@ export function traceOf(context: BrowserContext): Traces {
   return { lines, addresses };
 }
 
-/** Everything that a page with `WATCH` shows, has shown, dispatches and stores, and its data on disk. */
+/**
+ * Returns everything that a page with `WATCH` exposes. `shown` has its current and former content, its events, its web storage, its
+ * cookies and its URL. `disk` has the content of its databases.
+ */
 export const shownBy = (page: Page): Promise<{ readonly shown: string; readonly disk: string }> =>
   page.evaluate(async () => {
     const { readSeen, events, tools } = globalThis as unknown as {
@@ -77,7 +79,7 @@ export const shownBy = (page: Page): Promise<{ readonly shown: string; readonly 
     return { shown: JSON.stringify(shown), disk: JSON.stringify(kept) };
   });
 
-/** None of the texts has one of the secrets, which are listed by name. */
+/** Asserts that no text contains one of the `secrets`. A failure shows the name of the secret instead of its value. */
 export function assertUnseen(
   texts: readonly string[],
   secrets: Readonly<Record<string, readonly string[]>>,

@@ -1,4 +1,4 @@
-// The page script of a sign-in journey: a session with a list of all it reports, privileged calls, and the form.
+// Script of the page that `world.open` opens: sign-in without a widget, controlled by tests through `globalThis.tools`.
 import { type AuthSession, openAuthSession } from '../../../src/auth/session.ts';
 import type { Change } from '../../../src/core/changes.ts';
 import { createSettings, type SettingsInput } from '../../../src/core/config.ts';
@@ -9,10 +9,10 @@ import '../../../src/define.ts';
 let session: AuthSession | undefined;
 const events: { name: string; detail: unknown }[] = [];
 
-/** What a test can do in the page, as `globalThis.tools`. */
+/** Functions that a test can call in the page. */
 export const tools = {
   events,
-  /** Opens a session; its reports are in `events`. */
+  /** Opens a sign-in session and adds its reports to `events`. */
   open(input: SettingsInput): AuthSession {
     const settings = createSettings(input);
     const report = ({ name, detail }: Change): void => {
@@ -24,15 +24,15 @@ export const tools = {
     button?.addEventListener('click', () => session?.signIn());
     return session;
   },
-  /** Adds an uploader with these settings to the page, which shows the form of the session. */
+  /** Adds an uploader with these settings, which shows the sign-in form. */
   showForm(input: SettingsInput): void {
     const element = document.createElement('secure-uploader');
     Object.assign(element, input);
     document.body.append(element);
-    // If no call waits for a token, it shows the form on request.
+    // While a call waits for a token, the uploader shows the form automatically.
     if (!session?.snapshot.required) void element.signIn();
   },
-  /** Opens this many upload sessions at once; resolves when all are open, or with the code of the error. */
+  /** Opens `count` upload sessions at once. Resolves with `done` when all are open, or with the code of the first error. */
   async call(input: SettingsInput, count = 1, parentId = 'folder-a'): Promise<string> {
     const calls = createCalls(createSettings(input), (call, signal) => {
       if (!session) throw new Error('no session');

@@ -1,12 +1,12 @@
-// What a browser still holds of a page's origin: every kind of storage that a page can write to, and the strings in the memory of
-// its scripts. Independent of tests.
+// Reads the data that a page has left in the browser: all kinds of storage of its origin, and the strings in the memory of its
+// scripts.
 import type { BrowserContext, Page } from 'playwright';
 
-/** Everything that is stored for the origin of a page, by the kind of storage. */
+/** Stored data of the origin of a page, by the kind of storage. */
 export interface Remains {
-  /** Values of all object stores, as JSON; bytes are shown as text. */
+  /** Keys and values of all object stores in IndexedDB, as JSON with bytes decoded as text. */
   readonly databases: readonly string[];
-  /** URLs in the caches of the Cache API. */
+  /** Names of the caches of the Cache API, and the URLs in them. */
   readonly caches: readonly string[];
   /** Names in the origin's private file system. */
   readonly files: readonly string[];
@@ -14,7 +14,7 @@ export interface Remains {
   readonly sessionStorage: readonly (readonly [string, string])[];
 }
 
-/** Reads what is stored for the page's origin now. */
+/** Returns everything that is stored for the origin of `page` now. */
 export const remainsOf = (page: Page): Promise<Remains> =>
   page.evaluate(async () => {
     const result = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -52,8 +52,7 @@ export const remainsOf = (page: Page): Promise<Remains> =>
   });
 
 /**
- * All strings that the scripts of the page still hold, after a garbage collection: everything reachable from the element is
- * included. Chromium only.
+ * Returns all strings that the scripts of the page still reference after a garbage collection. Chromium only.
  */
 export async function memoryOf(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
@@ -66,13 +65,16 @@ export async function memoryOf(page: Page): Promise<readonly string[]> {
   return strings;
 }
 
-/** Network values from now on that no page may keep after a sign-out: tokens, codes, verifiers, session headers. */
+/**
+ * Returns a set that collects the secrets in network traffic from now on: tokens, codes, verifiers and session headers. A page must
+ * keep none of these values after a sign-out.
+ */
 export function secretsOf(context: BrowserContext): ReadonlySet<string> {
   const secrets = new Set<string>();
   const names = ['token', 'code', 'code_verifier', 'challenge_token'];
   const collect = (text: string | null): void => {
     const body = JSON.parse(text || '{}') as Record<string, unknown>;
-    // Error codes are not authorization codes.
+    // Skips short values: the field `code` of a response can also be an error code, which is not secret.
     for (const value of names.map((name) => body[name]))
       if (typeof value === 'string' && value.length > 15) secrets.add(value);
   };

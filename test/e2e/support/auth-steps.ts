@@ -1,5 +1,4 @@
-// Actions of users and pages in the sign-in journeys: calls, clicks, forms, files. Uses the pages of auth-world.ts; independent of
-// tests.
+// Actions of users and pages in the sign-in journeys: calls, clicks, forms and files, on the pages of auth-world.ts.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Frame, Locator, Page } from 'playwright';
@@ -8,23 +7,23 @@ import { writeRandom } from './files.ts';
 
 declare const tools: typeof import('./auth-page.ts').tools;
 
-// A page may be in the background, where it is not painted: every wait here uses a timer.
+// Waits use a timer, because a page in the background is not painted and has no animation frames.
 const POLLING = { polling: 50 };
 
-/** Makes this many privileged calls at once; resolves with `done`, or with the code of the error. */
+/** Makes `count` calls that need a token, all at once. Resolves with `done`, or with the code of the first error. */
 export const call = (page: Page | Frame, world: AuthWorld, more: object = {}, count = 1): Promise<string> =>
   page.evaluate(([input, count]) => tools.call(input, count), [
     { baseUrl: world.service.baseUrl, ...more },
     count,
   ] as const);
 
-/** As `call`, for a call that may stay pending. Resolves when the user is required. */
+/** Starts a call that needs a token. Resolves when the page reports `auth-required`, and does not wait for the call to complete. */
 export async function callUntilPrompt(page: Page, world: AuthWorld): Promise<void> {
   call(page, world).catch(() => undefined);
   await until(page, 'auth-required');
 }
 
-/** Resolves with the detail of the first event of that name, on a page with nothing but sign-in. */
+/** Resolves with the detail of the first event named `name`. For pages with the script auth-page.ts. */
 export async function until(page: Page, name: string): Promise<Record<string, unknown>> {
   const handle = await page.waitForFunction(
     (name) => tools.events.find((event) => event.name === name)?.detail,
@@ -34,7 +33,7 @@ export async function until(page: Page, name: string): Promise<Record<string, un
   return (await handle.jsonValue()) as Record<string, unknown>;
 }
 
-/** Resolves when the session of the page is in that state. */
+/** Resolves when the sign-in session of the page is in one of these states. */
 export const inState = async (page: Page | Frame, ...states: string[]): Promise<void> => {
   await page.waitForFunction(
     (states) => states.includes(tools.session?.snapshot.state ?? ''),
@@ -43,18 +42,18 @@ export const inState = async (page: Page | Frame, ...states: string[]): Promise<
   );
 };
 
-/** Clicks the page's own button; resolves with the window that opened. */
+/** Clicks the button "Sign in here". Resolves with the window that the click opens. */
 export async function press(page: Page): Promise<Page> {
   const [window] = await Promise.all([page.waitForEvent('popup'), page.getByText('Sign in here').click()]);
   return window;
 }
 
-/** Resolves when the window has closed. */
+/** Resolves when `window` is closed. */
 export const isGone = async (window: Page): Promise<void> => {
   if (!window.isClosed()) await window.waitForEvent('close');
 };
 
-/** Enters an email and the password in the visible form, and sends it. */
+/** Enters email and password in the visible form, and submits the form. */
 export async function fillIn(
   page: Page | Frame,
   world: AuthWorld,
@@ -66,7 +65,7 @@ export async function fillIn(
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
-/** Signs a page in by its window, with a call that waits for it. */
+/** Makes a call that needs a token, signs in through the window, and asserts that the call completes. */
 export async function signIn(page: Page, world: AuthWorld, email?: string): Promise<void> {
   const waiting = call(page, world);
   await until(page, 'auth-required');
@@ -74,10 +73,12 @@ export async function signIn(page: Page, world: AuthWorld, email?: string): Prom
   assert.equal(await waiting, 'done');
 }
 
-/** Bodies, as read. */
+/** Parsed JSON bodies of requests or responses. */
 type Bodies = Record<string, string>[];
 
-/** A script that records requests to `/auth/` and their responses, where no scan of the page looks. */
+/**
+ * Script that records requests to `/auth/` and their responses. The tests that search a page for secrets do not see the records.
+ */
 export const RECORD = `{
   const own = fetch;
   const wire = { sent: [], sentAtMs: [], got: [] };
@@ -92,7 +93,7 @@ export const RECORD = `{
   };
 }`;
 
-/** Requests and responses of a page with `RECORD`, with the time by its own clock. */
+/** Returns the requests and responses that `RECORD` has recorded. `sentAtMs` has the times by the clock of the page. */
 export async function wireOf(page: Page): Promise<{ sent: Bodies; sentAtMs: number[]; got: Bodies }> {
   const { sent, sentAtMs, got } = await page.evaluate(() =>
     (
@@ -103,13 +104,13 @@ export async function wireOf(page: Page): Promise<{ sent: Bodies; sentAtMs: numb
   return { sent: read(sent), sentAtMs, got: read(got) };
 }
 
-/** Shows the form in the page. */
+/** Adds a widget that shows the sign-in form. For pages with the script auth-page.ts. */
 export function showForm(page: Page | Frame, world: AuthWorld, more: object = {}): Promise<void> {
   const settings = { baseUrl: world.service.baseUrl, auth: 'local', ...more } as const;
   return page.evaluate((input) => tools.showForm(input), settings);
 }
 
-/** A page with the form, after email and password were sent. `script` runs before all others. */
+/** Opens a page with the sign-in form, and submits email and password. `script` runs before all other scripts of the page. */
 export async function logIn(world: AuthWorld, email: string, script = ''): Promise<Page> {
   const page = await world.open({ auth: 'local' }, { script });
   await callUntilPrompt(page, world);
@@ -118,7 +119,7 @@ export async function logIn(world: AuthWorld, email: string, script = ''): Promi
   return page;
 }
 
-/** The details of all events of that name so far. */
+/** Returns the details of all events named `name` so far. */
 export const detailsOf = (page: Page, name: string): Promise<Record<string, unknown>[]> =>
   page.evaluate(
     (name) =>
@@ -128,13 +129,13 @@ export const detailsOf = (page: Page, name: string): Promise<Record<string, unkn
     name,
   );
 
-/** The operations that the service received since the log was emptied, in order. */
+/** Returns the operations that the service received since its log was emptied, in order. */
 export const operationsOf = (world: AuthWorld): string[] =>
   world.service.log
     .filter(({ method, operation }) => method !== 'OPTIONS' && operation !== 'other')
     .map(({ operation }) => operation);
 
-/** Sets the lifetimes of what the service issues from now on. */
+/** Sets the lifetimes of the tokens and presigned URLs that the service issues from now on. */
 export async function setLifetimes(
   service: { readonly baseUrl: string },
   lifetimes: { readonly tokenLifetimeMs?: number; readonly urlLifetimeMs?: number },
@@ -147,19 +148,19 @@ export async function setLifetimes(
   assert.equal(answer.status, 204);
 }
 
-/** Yields to the page this many times: enough for automatic steps to happen. */
+/** Waits until `count` timers of 10 ms have run in the page, one after the other, so that automatic steps can happen. */
 export const turns = (page: Page, count = 30): Promise<void> =>
   page.evaluate(async (count) => {
     for (let left = count; left > 0; left--) await new Promise((resolve) => setTimeout(resolve, 10));
   }, count);
 
-/** The widget's panel in that state of sign-in. */
+/** Returns a locator of the widget's sign-in panel that matches only while the panel shows `state`. */
 export const panel = (page: Page | Frame, state: string): Locator =>
   page.locator(`[part~="sign-in"][data-state="${state}"]`);
 
 export const signInButton = (page: Page | Frame): Locator => page.locator('[data-action="sign-in"]');
 
-/** An attribute that shortens the times of sign-in. */
+/** Returns an HTML attribute of the widget that overrides the times of sign-in. */
 export const times = (auth: object): string => `data-engine-options='${JSON.stringify({ times: { auth } })}'`;
 
 /** Resolves when the widget of the page is signed in. */
@@ -170,7 +171,7 @@ export const isSignedIn = (page: Page): Promise<unknown> =>
     { polling: 100 },
   );
 
-/** Signs in on the service's page, with `auth="redirect"`, and returns. */
+/** Signs in on the service's page, for a widget with `auth="redirect"`. Resolves when the widget's page is signed in. */
 export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
   await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
   await page.getByLabel('Email address').waitFor();
@@ -179,14 +180,14 @@ export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
   await isSignedIn(page);
 }
 
-/** Adds a file of that size to the widget. */
+/** Adds a file of `sizeBytes` random bytes to the widget. */
 export async function pick(page: Page | Frame, world: AuthWorld, sizeBytes = 100_000): Promise<void> {
   const path = join(world.folder, 'small.bin');
   writeRandom(path, sizeBytes);
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
 }
 
-/** A page with the widget and a file that waits for sign-in. */
+/** Opens a page with the widget, and adds a file that waits for sign-in. */
 export async function openWaiting(world: AuthWorld, attributes = '', script = ''): Promise<Page> {
   const page = await world.openWidget(attributes, script);
   await pick(page, world);
@@ -194,13 +195,13 @@ export async function openWaiting(world: AuthWorld, attributes = '', script = ''
   return page;
 }
 
-/** Clicks the widget's button; resolves with the window, when it shows its form. */
+/** Clicks the widget's sign-in button. Resolves with the opened window when the window shows the sign-in form. */
 export async function openWindow(page: Page): Promise<Page> {
   const [window] = await Promise.all([page.waitForEvent('popup'), signInButton(page).click()]);
   await window.getByLabel('Email address').waitFor();
   return window;
 }
 
-/** Signs in by the window of the widget. */
+/** Opens the sign-in window of the widget, and submits email and password there. */
 export const signInByWindow = async (page: Page, world: AuthWorld): Promise<void> =>
   fillIn(await openWindow(page), world);

@@ -1,5 +1,5 @@
-// The environment of a sign-in journey: the reference service with its own sign-in page, a page with nothing but sign-in on it,
-// pages with the widget, and a browser. Pages and service are on one site or on two, in one browser or another, as the test sets.
+// Creates the environment of a sign-in journey: the reference service with its sign-in page, pages with and without the widget, and
+// a browser. The test chooses the browser, and whether pages and service are on the same site.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -20,10 +20,10 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const CALLBACK = 'secure-uploader-callback';
 export const CALLBACK_PATH = `/${CALLBACK}.html`;
 
-/** `cross-site`: the pages on 127.0.0.1, the service on localhost, so that cookies are another site's. */
+/** In `cross-site`, pages are on 127.0.0.1 and the service is on localhost, so that its cookies are third-party cookies. */
 export type Site = 'same-site' | 'cross-site';
 export const BOTH: readonly Site[] = ['same-site', 'cross-site'];
-/** For tests that do not depend on the site: the more difficult one, with third-party cookies, and both in CI. */
+/** Sites for tests that do not depend on the site: both in CI, otherwise only `cross-site`, which is more difficult. */
 export const BOTH_IN_CI: readonly Site[] = isFullRun ? BOTH : ['cross-site'];
 
 export interface AuthWorld {
@@ -32,50 +32,53 @@ export interface AuthWorld {
   readonly service: Service;
   /** Folder for files of the test. */
   readonly folder: string;
-  /** Of the page with nothing but sign-in. */
+  /** Origin of the page without a widget, which has the script auth-page.ts. */
   readonly origin: string;
-  /** A page of another site that has that page in a frame. */
+  /** URL of a page of another site that contains the page without a widget in a frame. */
   readonly outer: string;
-  /** Serves the pages with the widget. */
+  /** Server of the pages with the widget. */
   readonly pages: Pages;
   readonly browser: Browser;
   readonly context: BrowserContext;
-  /** CSP reports of the page with nothing but sign-in. */
+  /** CSP violations of the page without a widget. */
   readonly violations: string[];
-  /** Additional headers of that page, `/`, and of its callback page, by path. */
+  /** Additional response headers of the page without a widget (path `/`) and of its callback page, by path. */
   readonly headers: Record<string, Readonly<Record<string, string>>>;
-  /** A new page with a session of these settings and a button that signs in; `script` runs before all others. */
+  /**
+   * Opens the page without a widget, which has a button that signs in. Opens a sign-in session there if there are `settings`.
+   * `script` runs before all other scripts of the page.
+   */
   open(settings?: object, at?: { context?: BrowserContext; host?: string; script?: string }): Promise<Page>;
-  /** The widget in HTML, with these additional attributes. */
+  /** Returns the HTML of the widget with these additional attributes. */
   element(attributes?: string): string;
-  /** A new page with it. */
+  /** Opens a page that contains the widget with these additional attributes. */
   openWidget(attributes?: string, script?: string): Promise<Page>;
-  /** Empties the service's log and faults, and starts with a new profile. */
+  /** Empties the service's log, removes all faults, and creates a new browser context. */
   reset(): Promise<void>;
-  /** Requests to the service, without preflights. */
+  /** Returns the requests of `operation` to the service, without preflights. */
   entries(operation: string): LogEntry[];
   count(operation: string): number;
   close(): Promise<void>;
 }
 
-/** The environment that tests are declared for. */
+/** Browser and site for which tests are declared. */
 export interface Place {
   readonly engine: Engine;
   readonly site: Site;
 }
 
-// One for all environments of a process.
+// Browsers of this process, shared by all environments.
 const browsers: Partial<Record<Engine, Promise<Browser>>> = {};
 after(async () => {
   for (const browser of Object.values(browsers)) await (await browser).close();
 });
 
-/** The one of the current test. */
+/** Environment of the current test. */
 export let world: AuthWorld;
 
 /**
- * Declares the same tests for Chromium on every site and, if the run has it, for Firefox on the last of them: each in a separate
- * environment, new before each test.
+ * Declares the same tests for Chromium on each of `sites` and, if the run includes Firefox, for Firefox on the last one. Each
+ * browser and site has a separate environment, which is reset before each test.
  */
 export function inWorlds(
   { sites, only, ...options }: Partial<ServiceOptions> & { sites: readonly Site[]; only?: Engine },
@@ -98,7 +101,7 @@ export function inWorlds(
   }
 }
 
-/** The compiler adds calls of this helper to functions that a test passes to a page. */
+/** Script that defines `__name`. The compiler adds calls of `__name` to functions that a test passes to a page. */
 const NAMES = 'globalThis.__name = (fn) => fn;';
 
 async function createAuthWorld(
@@ -237,12 +240,12 @@ async function createAuthWorld(
   };
 }
 
-/** Resolves when the widget of a page exists. */
+/** Resolves when the page or frame has loaded the script of the widget. */
 export async function isReady(page: Page | Frame): Promise<void> {
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
     polling: 100,
   });
 }
 
-/** In a page only. */
+/** Global variable of pages with the script auth-page.ts. */
 declare const tools: typeof import('./auth-page.ts').tools;

@@ -1,13 +1,12 @@
-// Drives a real Chromium for the journeys: starts it with a persistent profile, kills it without warning, and drops files on a page
-// as the desktop does.
+// Starts and kills a real Chromium with a persistent profile, drops files on pages, and reads the events of a page.
 import { readdirSync, readFileSync } from 'node:fs';
 import { type BrowserContext, chromium, type Frame, type Locator, type Page } from 'playwright';
 import { chromiumArgs, findChromium } from '../../../scripts/browser.mjs';
 
-/** How long a journey waits for an expected event: longer than any machine needs, however busy. */
+/** Time limit for an expected event. Long enough for a busy machine. */
 export const TIMEOUT_MS = 120_000;
 
-/** A browser with the profile of `folder`. */
+/** Starts a browser with the profile in `folder`. */
 export async function startBrowser(folder: string): Promise<BrowserContext> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error('no Chromium found');
@@ -20,7 +19,7 @@ export async function startBrowser(folder: string): Promise<BrowserContext> {
   return context;
 }
 
-/** Ends every process of the browser with this profile, at once, as a power failure would. */
+/** Kills all processes of the browser with the profile in `folder`, like a power failure. */
 export async function killBrowser(folder: string, context: BrowserContext): Promise<void> {
   const isGone = new Promise((resolve) => context.on('close', resolve));
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -37,7 +36,7 @@ function commandLine(pid: string): string {
   }
 }
 
-/** Drops files and folders, by path, on the middle of the widget, or of a part of it. */
+/** Drops the files and folders at `paths` on the `target` element. */
 export async function drop(
   page: Page,
   paths: readonly string[],
@@ -53,22 +52,22 @@ export async function drop(
   await session.detach();
 }
 
-/** One event as the page recorded it. */
+/** Event of the widget, as recorded by the page. */
 export interface SeenEvent {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: an event's detail is whatever its name says; tests look into it.
   readonly detail: any;
 }
 
-/** The events so far, of one name or all. */
+/** Returns the events so far, or only those with this name. */
 export const eventsOf = async (page: Page | Frame, name?: string): Promise<SeenEvent[]> => {
   const events = await page.evaluate(() => (globalThis as unknown as { events: SeenEvent[] }).events);
   return name ? events.filter((event) => event.name === name) : events;
 };
 
 /**
- * Resolves when this many events of that name have arrived. Rejects when no event of any name has arrived for three minutes: the
- * total time depends on the machine.
+ * Resolves when `count` events named `name` have arrived. Rejects if no event of any name arrives for three minutes. The total time
+ * is not limited, because it depends on the machine.
  */
 export async function until(page: Page, name: string, count = 1): Promise<SeenEvent[]> {
   for (let seenCount = -1, isReached = false; !isReached; ) {

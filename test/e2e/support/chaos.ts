@@ -1,10 +1,10 @@
-// Reproducible random faults: the fault of a request depends on the seed, the file and the number of such requests before, and not
-// on what else happens at the time.
+// Reproducible random faults. The fault of a request depends only on the seed, the operation, the file, the chunk, and the number
+// of earlier requests of the same kind.
 import { createCipheriv, createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import type { Fault, Operation, StruckRequest } from '../../../demo/server/faults.ts';
 
-/** A fault, its relative frequency, and the codes with which a file may fail for it. */
+/** A fault, its operations, its relative frequency, and the error codes that a file may have after this fault. */
 interface Kind {
   readonly on: readonly Operation[];
   readonly weight: number;
@@ -58,25 +58,25 @@ const KINDS: readonly Kind[] = [
   { on: ['put'], weight: 4, fault: { storeNothing: true }, codes: ['service-failed'] },
 ];
 
-/** A number from 0 to 1 that depends only on the text. */
+/** Returns a number from 0 to 1 that depends only on `text`. */
 function numberOf(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE() / 2 ** 32;
 }
 
 export interface Chaos {
-  /** The fault of this request. */
+  /** Returns the fault of a request, or `undefined` if the request has no fault. */
   choose(request: StruckRequest): Partial<Fault> | undefined;
-  /** The number of faults so far. */
+  /** Number of faults so far. */
   readonly count: number;
-  /** Codes with which this file may have failed, by its faults. */
+  /** Returns the error codes that the file may have after its faults so far. */
   codesOf(fileName: string): ReadonlySet<string>;
-  /** Writes a file of bytes that depend only on seed and number; returns its hash. */
+  /** Writes a file whose bytes depend only on the seed and `number`. Returns the hash of the file. */
   writeFile(path: string, number: number, sizeBytes: number): string;
-  /** A number from 0 to 1, by name. */
+  /** Returns a number from 0 to 1 that depends only on the seed and `name`. */
   random(name: string): number;
 }
 
-/** `rate` is the fraction of requests with a fault. */
+/** Creates the faults of a seed. `rate` is the fraction of requests with a fault. */
 export function createChaos(seed: string, rate: number): Chaos {
   const counts = new Map<string, number>();
   const codes = new Map<string, Set<string>>();

@@ -1,5 +1,4 @@
-// Runs many cells of the fault table in parallel on one page, each with its own file, and returns the outcome of each in the
-// table's words.
+// Runs many cells of the fault table in parallel, each with its own file, and returns the outcome of each in the table's words.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import type { Page } from 'playwright';
@@ -11,7 +10,7 @@ import { setTokenSource, tokenCallsOf } from './tokens.ts';
 import { openElsewhere, pick } from './transfer.ts';
 import type { World } from './world.ts';
 
-/** Three chunks, the last one shorter. */
+// A file has three chunks. The last chunk is shorter.
 const CHUNK_BYTES = 32_768;
 const FILE_BYTES = 80_000;
 const FOR_EVER = Number.POSITIVE_INFINITY;
@@ -20,41 +19,42 @@ const LONG_MS = 60_000;
 const policy = { attempts: 3, baseMs: 30, capMs: 90 };
 const auth = { brakeMs: 1, brakeCount: 1000, coolBaseMs: 50, coolCapMs: 1500, silentMs: LONG_MS };
 
-/** Few attempts and short delays; deadlines allow for a slow machine. */
+/** Engine options with few attempts, short delays, and deadlines that even a slow machine meets. */
 export const LONG_DEADLINES = {
   policy,
   times: { callTimeoutMs: LONG_MS, stallMs: LONG_MS, auth: { ...auth, requestMs: LONG_MS } },
 };
-/** For requests that never end: a PUT may stall for a second or two, a call take two or three. */
+/** Engine options for requests that never end: a stalled PUT is stopped after 1.5 s, a call after 2.5 s. */
 export const SHORT_DEADLINES = {
   policy,
   times: { callTimeoutMs: 2500, stallMs: 1500, auth: { ...auth, requestMs: 2500 } },
 };
 
-/** Whether only a deadline brings a cell to its outcome. */
+/** Returns true if the requests of a cell never end, so that only a deadline leads to the outcome. */
 export const isEndless = ({ fault }: Cell): boolean => fault === 'stalled socket';
 
 const settings = (options: object): string =>
   `chunk-size="${CHUNK_BYTES}" concurrency="6" data-engine-options='${JSON.stringify(options)}'`;
 
 export interface Outcome {
-  /** In the table's words. */
+  /** Outcome of the file, in the words of the table. */
   readonly became: string;
-  /** How many requests of the operation there were. */
+  /** Number of requests of the operation. */
   readonly requestCount: number;
-  /** How many different tokens they carried. */
+  /** Number of different tokens in these requests. */
   readonly tokenCount: number;
 }
 
 export const nameOf = ({ fault, mode, column }: Cell): string =>
   `${column} ${fault} ${mode}.bin`.replaceAll(/[^\w .-]/g, '');
 
-/** A browser repeats these automatically on an open connection, without notice. */
+/** Faults after which a browser may repeat a request automatically, invisibly to the page. */
 const RESENT = /^408|^connection cut/;
 
 /**
- * Sets the faults of cells, each for its own file only if the operation has files. Requests that the browser repeats automatically
- * meet the fault again; the next attempt has another ticket, or another code.
+ * Adds the faults of `cells` to the service. A fault applies only to the file of its cell, except for token requests, which have no
+ * file. If the browser repeats a request automatically, the fault applies again. It no longer applies to the widget's own retry,
+ * which has another ticket or code.
  */
 export function arm({ service }: World, cells: readonly Cell[]): void {
   const resent: ((request: StruckRequest) => Partial<Fault> | undefined)[] = [];
@@ -92,13 +92,13 @@ export function arm({ service }: World, cells: readonly Cell[]): void {
   });
 }
 
-/** A file of random bytes for a cell; returns its path and its hash. */
+/** Creates a file of random bytes for `cell`. Returns the path and the hash of the file. */
 export function fileFor({ folder }: World, cell: Cell): { path: string; sha256: string } {
   const path = join(folder, nameOf(cell));
   return { path, sha256: writeRandom(path, FILE_BYTES) };
 }
 
-/** Waits until every file on the page is done or failed. */
+/** Resolves when every file on the page is done or failed. */
 export const settled = (page: Page): Promise<unknown> =>
   page.waitForFunction(
     () => {
@@ -115,16 +115,19 @@ export const settled = (page: Page): Promise<unknown> =>
 
 export interface Outcomes {
   readonly outcomes: ReadonlyMap<Cell, Outcome>;
-  /** How often the pages were asked for a token, each time for a new one. */
+  /** Number of calls of `getToken` on the pages. Each call returns a new token. */
   readonly tokenCalls: number;
-  /** How many different tokens the service has received. */
+  /** Number of different tokens that the service has received. */
   readonly tokenCount: number;
 }
 
 const tokenCountOf = (log: readonly LogEntry[]): number =>
   new Set(log.flatMap(({ bearerNumber = [] }) => bearerNumber)).size;
 
-/** Runs all cells at once. Throws if the service does not have a file byte for byte in the end. */
+/**
+ * Runs all cells in parallel, removes the faults, and retries failed files. Throws if a file is not stored byte for byte in the
+ * end.
+ */
 export async function runCells(world: World, cells: readonly Cell[]): Promise<Outcomes> {
   const { service } = world;
   service.faults.clear();
@@ -167,11 +170,11 @@ export async function runCells(world: World, cells: readonly Cell[]): Promise<Ou
 
 interface Begun {
   readonly page: Page;
-  /** The SHA-256 of each cell's file. */
+  /** SHA-256 of the file of each cell. */
   readonly files: ReadonlyMap<Cell, string>;
 }
 
-/** Picks a file for each cell on the page. */
+/** Adds a file for each cell to the widget. */
 async function begin(world: World, page: Page, cells: readonly Cell[]): Promise<Begun> {
   const files = cells.map((cell) => [cell, fileFor(world, cell)] as const);
   await pick(page, ...files.map(([, { path }]) => path));
@@ -179,8 +182,8 @@ async function begin(world: World, page: Page, cells: readonly Cell[]): Promise<
 }
 
 /**
- * Every file was completed once and stored byte for byte, after at most one failure, which had the code of its cell. A file that is
- * too large has failed permanently.
+ * Asserts that every file was completed once and stored byte for byte. A file fails before that only if its cell says so, once and
+ * with the code of the cell. A file that is too large must have failed without a way to retry.
  */
 async function areStored({ service }: World, page: Page, files: Begun['files']): Promise<void> {
   const events = await eventsOf(page);
@@ -212,7 +215,9 @@ function ofFile(events: readonly SeenEvent[], name: string): SeenEvent[] {
 const requestsOf = (log: readonly LogEntry[], name: string): LogEntry[] =>
   log.filter((entry) => entry.fileName === name && entry.method !== 'OPTIONS');
 
-/** The outcome of a file, from the page's events and the service's log. */
+/**
+ * Returns the outcome of a file. `events` are the page's events about the file, and `log` has the service's requests for the file.
+ */
 export function outcomeOf(column: Column, events: readonly SeenEvent[], log: readonly LogEntry[]): Outcome {
   const operation = OPERATIONS[column];
   const requests = log.filter((entry) => entry.operation === operation);
@@ -240,7 +245,7 @@ function word(
   return isTwice ? 'retried' : 'continues';
 }
 
-/** The request was refused with 401, and repeated with another token. */
+/** Returns true if the request `refused` got a 401 and was repeated with another token. */
 function wasRenewed(refused: LogEntry, requests: readonly LogEntry[]): boolean {
   const later = requests.slice(requests.indexOf(refused) + 1);
   const again = later.find(({ hashes }) => String(hashes) === String(refused.hashes));
@@ -252,7 +257,10 @@ function wasRenewed(refused: LogEntry, requests: readonly LogEntry[]): boolean {
   );
 }
 
-/** A ticket for another hash than the chunk's was returned in place of it. */
+/**
+ * Returns true if tickets were requested for a chunk after its PUT. After a PUT with a hash that was never requested, every ticket
+ * request counts, because the chunk had a ticket for the wrong hash.
+ */
 function wasPresignedAfterPut(log: readonly LogEntry[]): boolean {
   const all = new Set(log.flatMap(({ hashes = [] }) => hashes));
   const put = new Set<string>();

@@ -1,4 +1,4 @@
-// One column of the fault table as tests: the documented outcome of an operation is the file's outcome.
+// Tests one column of the fault table: every fault has the documented outcome.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runCells } from './fault-cells.ts';
@@ -16,7 +16,7 @@ export function testColumn(column: Exclude<Column, 'token'>, worldOf: () => Worl
     for (const [{ fault, mode, expected }, { became, requestCount, tokenCount }] of outcomes) {
       await t.test(`${column}, ${fault}, ${mode}: ${expected}`, () => {
         assert.equal(became, expected);
-        // Refused input is never sent again unchanged.
+        // The widget must not repeat a request that the service refused as invalid.
         if (expected === 'failed: upload-refused' && column !== 'PUT' && mode === 'once')
           assert.equal(requestCount, 1);
         if (expected === 'failed: token-rejected') assert.ok(tokenCount >= 2, 'a new token was refused too');

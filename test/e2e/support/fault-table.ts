@@ -1,9 +1,8 @@
-// Reads the table of docs/faults.md, so that documentation and behavior cannot differ, and defines how the reference service causes
-// each of its faults.
+// Reads the table of docs/faults.md, and defines how the reference service causes each fault in the table.
 import { readFileSync } from 'node:fs';
 import type { Fault, Operation } from '../../../demo/server/faults.ts';
 
-/** The table's columns, and the service's names of them. */
+/** Columns of the table, each with the name of the operation in the service. */
 export const OPERATIONS = {
   session: 'session',
   presign: 'chunks',
@@ -14,7 +13,7 @@ export const OPERATIONS = {
 
 export type Column = keyof typeof OPERATIONS;
 
-/** One fault at one operation. */
+/** Part of a cell of the table: the outcome of one fault at one operation, either once or for ever. */
 export interface Cell {
   readonly fault: string;
   readonly column: Column;
@@ -23,7 +22,7 @@ export interface Cell {
 }
 
 const STATUSES = [400, 401, 403, 404, 408, 409, 410, 412, 413, 422, 429, 500, 502, 503, 504];
-/** Faults of every operation. */
+/** Faults that can occur at every operation. */
 const ANYWHERE: readonly string[] = [
   ...STATUSES.map(String),
   'latency spike',
@@ -38,7 +37,7 @@ const ANYWHERE: readonly string[] = [
   'offline for a while',
   'proxy that answers for a while',
 ];
-/** Faults of only one operation. */
+/** Faults that can occur at only one operation. */
 const ONLY_AT: Readonly<Record<string, Column>> = {
   '413 to several chunks': 'presign',
   '422 to several chunks': 'presign',
@@ -48,11 +47,15 @@ const ONLY_AT: Readonly<Record<string, Column>> = {
   'storage that stored nothing': 'PUT',
   'accepted (202) for a while': 'commit',
 };
-/** Faults that end after a while by definition; and if the bytes arrive anyway, there is no second time. */
+// These faults cannot last for ever. The first kind ends after a while by definition. After the second kind, the chunk is stored,
+// so no second PUT is sent.
 const SHORT = /for a while$/;
 const STORED_AT_ONCE = ['connection cut after the body, before the answer, PUT', 'truncated answer, PUT'];
 
-/** Every fault at every operation where it can occur, sorted; `for ever` too if a single occurrence is not the end. */
+/**
+ * Returns the names of all cells that the table must have, sorted. A fault that can last has a second cell, `for ever`, if the
+ * outcome of a single occurrence in `cells` is another attempt.
+ */
 export function everyCell(cells: readonly Cell[]): string[] {
   const columns = Object.keys(OPERATIONS);
   const met = [
@@ -82,7 +85,7 @@ const rowsOf = (text: string): string[][] =>
         .map((cell) => cell.trim()),
     );
 
-/** Every cell of the table, read each time. Throws on a word that the document does not explain. */
+/** Returns all cells of the table. Throws if the table has an unknown column or outcome. */
 export function readFaultTable(): Cell[] {
   const rows = rowsOf(readFileSync(new URL('../../../docs/faults.md', import.meta.url), 'utf8'));
   const at = rows.findIndex(([first]) => first === 'Fault');
@@ -105,10 +108,10 @@ export function readFaultTable(): Cell[] {
 
 const SPIKE_MS = 700;
 const HTML = '<!doctype html><title>Sign in to the network</title>';
-/** How often a proxy responds instead of the service, or the service accepts a commit that is not complete. */
+/** Number of times that a proxy responds instead of the service, or that the service responds to a commit with 202. */
 const PROXY_TIMES = 2;
 
-/** Responses with valid HTTP and truncated JSON. */
+/** Truncated JSON bodies of complete HTTP responses. */
 const TRUNCATED: Partial<Record<Column, string>> = {
   session: '{"session_id":"s',
   presign: '{"chunks":{"0":{"upload_url":"https',
@@ -116,7 +119,7 @@ const TRUNCATED: Partial<Record<Column, string>> = {
   token: '{"token":"t',
 };
 
-/** How the service causes a fault of the table at an operation. The test itself goes offline. */
+/** Returns the settings by which the service causes a fault of the table. Offline periods are not included: tests cause them. */
 export function causeOf(fault: string, column: Column, storageUrl: string): Partial<Fault> {
   const json = { contentType: 'application/json', body: { debuginfo: 'a fault' } };
   const status = Number(/^\d{3}/.exec(fault)?.[0]);

@@ -4,7 +4,7 @@ import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
 
 const MIB = 2 ** 20;
 
-/** Writes `sizeBytes` random bytes to a file and returns their SHA-256, hex. */
+/** Writes `sizeBytes` random bytes to a file. Returns the SHA-256 of the bytes in hex. */
 export function writeRandom(path: string, sizeBytes: number): string {
   const hash = createHash('sha256');
   const block = Buffer.alloc(MIB);
@@ -18,7 +18,7 @@ export function writeRandom(path: string, sizeBytes: number): string {
   return hash.digest('hex');
 }
 
-/** SHA-256 of all bytes of a stream, hex, and their number. */
+/** Returns the SHA-256 of all bytes of a stream in hex, and the number of bytes. */
 export async function sumOf(
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<{ sha256: string; sizeBytes: number }> {

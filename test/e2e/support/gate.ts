@@ -1,7 +1,6 @@
-// Holds requests at the service until a test releases them, so that events in the middle of an upload happen there, however slow
-// the machine is.
+// Holds requests at the service until a test releases them.
 
-/** The value of a fault's `waitFor`, until `open` is called. */
+/** Promise `opened` for the field `waitFor` of a fault; `open` resolves the promise and so releases the requests. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;

@@ -1,18 +1,18 @@
-// A page without the test driver, which keeps its own pages from ever being hidden or frozen. It is controlled through the browser,
-// which responds even while the page itself cannot.
+// Opens pages that Playwright does not control, because Playwright keeps its own pages from being hidden or frozen. Commands go
+// through the browser, which responds even while a page is frozen.
 import type { Browser } from 'playwright';
 
 export interface LonePage {
-  /** Sends a command of the DevTools protocol, and returns its result. */
+  /** Sends a command of the DevTools protocol. Resolves with the result of the command. */
   // biome-ignore lint/suspicious/noExplicitAny: a result is whatever the command says.
   send(method: string, params?: object): Promise<any>;
-  /** The value of the page's script `expression`. */
+  /** Resolves with the value of the JavaScript `expression` in the page. */
   evaluate<T>(expression: string): Promise<T>;
-  /** Resolves with the text after this word, once the page has logged it on the console. */
+  /** Resolves when the page logs a line that starts with `word` on the console, with the rest of that line. */
   says(word: string): Promise<string>;
 }
 
-/** Opens a URL in a separate profile. The browser must have been launched without one. */
+/** Opens a URL in a new browser context. `browser` must have been launched without a persistent profile. */
 export async function openLonePage(browser: Browser, url: string): Promise<LonePage> {
   const session = await browser.newBrowserCDPSession();
   const { browserContextId } = await session.send('Target.createBrowserContext');

@@ -1,6 +1,9 @@
-// A script for pages that observes every change of the document and of each shadow root in it, from the first node on.
+// Creates a script for pages that observes every change of the document and of each shadow root, from the first node on.
 
-/** `onRecords` is the JavaScript of a function that is called with the mutation records. To run before all others in the page. */
+/**
+ * Returns the script, which must run before all other scripts of the page. `onRecords` is the JavaScript source of a function that
+ * is called with the mutation records.
+ */
 export const observing = (onRecords: string): string => `{
   const observer = new MutationObserver(${onRecords});
   const watch = (root) => observer.observe(root, {

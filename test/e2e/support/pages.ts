@@ -1,5 +1,4 @@
-// Serves the built widget on its own origin, under the strictest content policy of the docs, to pages that a journey writes.
-// Independent of service and browser.
+// Serves pages with the built widget on their own origin, under the strictest content security policy (CSP) of the documentation.
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,20 +13,22 @@ const TYPES: Record<string, string> = {
 
 export interface Pages {
   readonly origin: string;
-  /** Origins that the policy allows for requests and frames. */
+  /** Allows requests and frames to these origins in the policy. */
   allow(...origins: string[]): void;
-  /** A page at `path` with this element in its body. Returns its URL. */
+  /** Adds a page at `path` with the HTML `element` in its body. Returns the URL of the page. */
   add(path: string, element: string): string;
-  /** The page at `path` has another policy: what `change` returns for the default one. */
+  /** Replaces the policy of the page at `path` with the result of `change`, which gets the default policy. */
   changePolicy(path: string, change: (policy: string) => string): void;
-  /** A script at `path` is served with this policy; by default with none. It applies to workers. */
+  /**
+   * Serves the script at `path` with this policy, which applies if the script runs as a worker. Scripts have no policy by default.
+   */
   setPolicy(path: string, policy: string | undefined): void;
   /** CSP violations that browsers reported. */
   readonly violations: readonly string[];
   close(): Promise<void>;
 }
 
-/** Every event of the widget is recorded on the page, in order, as `events`. */
+/** Script that records all events of the widget in `globalThis.events`, reports CSP violations, and loads the widget. */
 const RECORDER = `
 const names = ${JSON.stringify([
   'file-added',

@@ -1,4 +1,4 @@
-// Support for screenshots: sources served unbuilt, a browser, and the target folder.
+// Starts what screenshots need: a server for the unbuilt sources, a browser, and the target folder.
 import { mkdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright';

@@ -12,12 +12,12 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
-/** The limit for a task on a page's thread, on any machine: milliseconds of processor time. */
+/** Limit for one task on a page's thread, in milliseconds of processor time. */
 export const LONG_TASK_MS = 50;
 
 /**
- * The longest task of a page while `work` runs, in milliseconds of processor time. Some systems count that in ticks, so one
- * measurement can be wrong by 20 ms: repeat it, and use the smallest result.
+ * Returns the duration of the longest task of `page` while `work` runs, in milliseconds of processor time. Some systems count
+ * processor time in ticks, so a result can be wrong by 20 ms. Callers must measure several times and use the smallest result.
  */
 export async function longestTaskOf(page: Page, work: () => Promise<void>): Promise<number> {
   const browser = page.context().browser();
@@ -31,7 +31,7 @@ export async function longestTaskOf(page: Page, work: () => Promise<void>): Prom
   for (const { name, pid, tid, tdur = 0, dur = 0 } of traceEvents)
     if (name === 'RunTask') threads.get(`${pid} ${tid}`)?.push(Math.min(tdur, dur) / 1000);
   const sum = (tasks: readonly number[]): number => tasks.reduce((all, ms) => all + ms, 0);
-  // Idle pages have separate threads.
+  // The trace may also contain threads of idle pages. The thread with the most work belongs to `page`.
   const [tasks = []] = [...threads.values()].sort((a, b) => sum(b) - sum(a));
   if (tasks.length === 0) throw new Error('the trace has no task of a page');
   return Math.max(...tasks);

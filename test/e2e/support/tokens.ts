@@ -1,4 +1,4 @@
-// A page whose `getToken` returns a new token for each call, so that a repeated token means that no new one was requested.
+// Gives a page a `getToken` that returns a new token for each call, and counts the calls.
 import type { Page } from 'playwright';
 
 interface Counting {
@@ -6,7 +6,7 @@ interface Counting {
   createToken(): Promise<string>;
 }
 
-/** Sets `getToken` of the page's widget to `createToken`, which must resolve with another token for each call. */
+/** Makes `getToken` of the page's widget call `createToken`, which must resolve with a different token each time. */
 export async function setTokenSource(page: Page, createToken: () => Promise<string>): Promise<void> {
   await page.exposeFunction('createToken', createToken);
   await page.evaluate(() => {
@@ -21,6 +21,6 @@ export async function setTokenSource(page: Page, createToken: () => Promise<stri
   });
 }
 
-/** How often the widget has called `getToken`. */
+/** Returns how often the widget has called `getToken`. */
 export const tokenCallsOf = (page: Page): Promise<number> =>
   page.evaluate(() => (globalThis as unknown as Counting).tokenCalls);

@@ -1,4 +1,4 @@
-// Helpers of the transfer tests: files on the page, what the page shows, requests to the service.
+// Helpers of the transfer tests: add files, read the rows of a page, read the request log of the service.
 import assert from 'node:assert/strict';
 import type { BrowserContext, Page } from 'playwright';
 import type { LogEntry, Operation } from '../../../demo/server/faults.ts';
@@ -12,12 +12,13 @@ export const QUICK = `data-engine-options='{"policy":{"attempts":4,"baseMs":10,"
 export const pick = (page: Page, ...paths: string[]): Promise<void> =>
   page.setInputFiles('secure-uploader >> input[type=file]', paths);
 
-/** The rows of the page. */
+/** Returns the snapshots of all files in the widget. */
 export const filesOf = (page: Page): Promise<FileSnapshot[]> =>
   page.evaluate(() => [...(document.querySelector('secure-uploader')?.snapshot.files ?? [])]);
 
 /**
- * Resolves when the page shows this many bytes as stored. A file of an earlier test that waits to be chosen again does not count.
+ * Resolves when the widget reports at least `bytes` stored bytes. Files of earlier tests, which the user would have to choose
+ * again, do not count.
  */
 export const hasStored = (page: Page, bytes: number): Promise<unknown> =>
   page.waitForFunction(
@@ -30,7 +31,7 @@ export const hasStored = (page: Page, bytes: number): Promise<unknown> =>
     { polling: 20, timeout: 60_000 },
   );
 
-/** The page that `world.open` made last, or another URL, opened by another user's browser, with a token of alice's. */
+/** Opens a page in `context`, a separate browser profile, with a token of the user alice. `path` may also be a complete URL. */
 export async function openElsewhere(
   world: World,
   context: BrowserContext,
@@ -49,11 +50,11 @@ export async function openElsewhere(
   return page;
 }
 
-/** Requests of an operation since the log was emptied, without preflights. */
+/** Returns the requests of `operation` since the log was emptied, without preflights. */
 export const requestsOf = ({ service }: World, operation: Operation): LogEntry[] =>
   service.log.filter((entry) => entry.operation === operation && entry.method !== 'OPTIONS');
 
-/** PUTs with a response. No chunk may have two. */
+/** Returns the PUTs that stored a chunk and got a response. Asserts that each chunk has only one such PUT. */
 export function puts(world: World): LogEntry[] {
   const answered = requestsOf(world, 'put').filter((entry) => entry.answered && entry.stored);
   const hashes = answered.map(({ hash }) => hash);
@@ -64,7 +65,7 @@ export function puts(world: World): LogEntry[] {
 export const bytesOf = (entries: readonly LogEntry[]): number =>
   entries.reduce((sum, { sizeBytes = 0 }) => sum + sizeBytes, 0);
 
-/** The committed file at the service has these bytes. */
+/** Asserts that the committed file has the hash `sha256`. */
 export async function assertStored({ service }: World, fileId: string, sha256: string): Promise<void> {
   assert.equal((await sumOf(service.readFile(fileId))).sha256, sha256);
 }

@@ -1,5 +1,5 @@
-// The environment of a journey: the reference service with its storage, a page with the widget on a third origin, and a browser
-// with a profile. Every journey has its own, and leaves nothing.
+// Creates the environment of a journey: the reference service with its storage, a web server for pages, and a browser with a
+// profile.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,16 +14,16 @@ export interface World {
   readonly service: Service;
   readonly pages: Pages;
   readonly browser: BrowserContext;
-  /** The widget with these additional attributes, as HTML. */
+  /** Returns the HTML of the widget with these additional attributes. */
   elementWith(attributes: string): string;
-  /** Opens a page whose body has the widget with these additional attributes. */
+  /** Opens a page at `path` that contains the widget with these additional attributes. */
   open(attributes?: string, path?: string): Promise<Page>;
-  /** As `open`, with a page whose `getToken` returns a new token of that user for each call (`tokenCallsOf` counts them). */
+  /** Opens a page like `open`. Its `getToken` returns a new token of `user` for each call; `tokenCallsOf` counts the calls. */
   openWithToken(attributes?: string, user?: string): Promise<Page>;
   /** Kills the browser and starts it again with the same profile. */
   killAndRestartBrowser(): Promise<void>;
-  /** Ends the service and starts it again on the same URLs and data. */
   stopService(): Promise<void>;
+  /** Starts the stopped service again, with the same URLs and data. */
   startServiceAgain(): Promise<void>;
   close(): Promise<void>;
 }
@@ -43,10 +43,10 @@ export async function createWorld(options: Partial<ServiceOptions> = {}): Promis
   const open = async (attributes = '', path = '/index.html'): Promise<Page> => {
     const url = pages.add(path, elementWith(attributes));
     const page = await browser.newPage();
-    // The compiler adds calls of this helper to functions that a test passes to a page.
+    // Defines `__name`: the compiler adds calls of `__name` to functions that a test passes to a page.
     await page.addInitScript('globalThis.__name = (fn) => fn;');
     await page.goto(url);
-    // By a timer: some pages here are not painted, and waiting for a frame would never end.
+    // Polls with a timer, because a page that is not painted has no animation frames.
     await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, null, {
       polling: 100,
     });
