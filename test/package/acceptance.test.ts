@@ -1,4 +1,5 @@
-// Checks that each of the seventeen security requirements of sign-in has tests. It reads titles, and does not run them.
+// Asserts that each of the seventeen security requirements of sign-in has tests. Reads the titles of these tests, and does not run
+// them.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

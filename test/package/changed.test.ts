@@ -1,4 +1,4 @@
-// Which tests `npm test -- --changed` selects, in a small project with its own history.
+// Which tests `npm test -- --changed` selects, in a small project with its own Git history.
 
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { changedFiles, changedTests, LIMITS } from '../../scripts/changed.mjs';
 
-/** Fewer than all tests of the pages, so that the limit applies. */
+/** Number of tests in pages: more than the limit, so that the limit applies. */
 const MANY = 30;
 
 const project: Record<string, string> = {

@@ -18,7 +18,7 @@ import { sizeBytes } from '../core/size.ts';
 export const row = (): TemplateResult => html\`<button ${binding}="\${sizeBytes > 1}">Pause</button>\`;
 `;
 
-/** Every way to keep a test from running, each on a separate line; each line without indentation is one test. */
+/** Tests that do not run or check nothing. Each line without indentation is one such test. */
 const incomplete = `import { describe, it as check, test, todo } from 'node:test';
 
 test.only('one', () => expect());
@@ -39,7 +39,7 @@ test('fifteen', (t) => t.skip());
 test('sixteen', function () { return this.skip(); });
 test('seventeen', (t) => t.test('inside', { todo: true }, () => expect()));
 `;
-/** Code that looks similar, and is valid. */
+/** Valid code that looks similar. */
 const complete = `import { describe, test } from 'node:test';
 
 const noop = { skip: (count) => count, only: 1 };

@@ -45,7 +45,7 @@ describe('npm test', () => {
     return { passed, failed, skipped };
   }
 
-  /** Runs these files as the tests of the service; returns the status and the end of the output. */
+  /** Runs `files` as the tests of the service. Returns the status and the end of the output. */
   async function runAll(name: string, files: Record<string, string>, ...args: string[]) {
     const project = join(folder, name);
     await mkdir(join(project, 'test/server'), { recursive: true });

@@ -1,4 +1,4 @@
-// Compiles files of the app that has the package installed.
+// Compiles files in an app that has the package installed.
 
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,10 @@ const RESOLUTIONS = {
 };
 type Resolution = keyof typeof RESOLUTIONS;
 
-/** Checks the types of these files and of all declarations that they use, as bundlers or Node resolve modules. */
+/**
+ * Asserts that `files` and all declarations that they use have valid types. `resolutions` selects how modules are resolved: as
+ * bundlers or as Node.
+ */
 export async function compile(
   app: PackedApp,
   name: string,

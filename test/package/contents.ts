@@ -1,4 +1,4 @@
-// The package as an app installs it: files, entries, types, the manifest of the elements, sizes, and no leaks. Run with
+// The package as an app installs it: files, entries, types, the manifest of the elements, sizes, and no leaks. Imported by
 // loaded.test.ts, so that the package is built once for both.
 
 import assert from 'node:assert/strict';
@@ -244,7 +244,7 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
     for (const file of app.files.filter((name) => /^dist\/.*\.(js|ts|html)$/.test(name))) {
       const content = await text(file);
       found.push(...forbidden.filter((each) => content.includes(each)).map((each) => `${file}: ${each}`));
-      // Examples in doc comments may use it.
+      // Doc comments are removed first, since their examples may use `console.log`.
       if (content.replace(/\/\*[\s\S]*?\*\//g, '').includes('console.log('))
         found.push(`${file}: console.log(`);
     }

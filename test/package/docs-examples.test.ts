@@ -1,5 +1,5 @@
-// Checks the requests and responses in docs/service.md and docs/s3.md against the code that writes and reads them, and the anchors
-// of links.
+// Checks the requests and responses in docs/service.md and docs/s3.md against the code that writes and reads them. Also checks the
+// anchors of links.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ const blocksOf = (text: string, language: string): string[] =>
   );
 
 interface Message {
-  /** `POST /files/uploadsession` of a request, `HTTP/1.1 200 OK` of a response. */
+  /** First line: `POST /files/uploadsession` for a request, `HTTP/1.1 200 OK` for a response. */
   readonly start: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: unknown;

@@ -1,4 +1,4 @@
-// The types of the elements' tags in the templates of frameworks. Run with loaded.test.ts.
+// The types of the elements' tags in the templates of frameworks. Imported by loaded.test.ts.
 
 import assert from 'node:assert/strict';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
@@ -10,7 +10,10 @@ import { declarationsOf, type PackedApp, sharedApp } from './packed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The interfaces of Vue and Svelte that the package's types use: both are large, and their templates need their own compilers. */
+/**
+ * Copies of the interfaces of Vue and Svelte that the package's types use. The frameworks themselves are large, and their
+ * templates need their own compilers.
+ */
 const VUE = `export interface HTMLAttributes { class?: unknown; onClick?: (event: PointerEvent) => void }
 export interface PublicProps { key?: PropertyKey }
 export interface GlobalComponents {}

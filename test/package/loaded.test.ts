@@ -23,7 +23,10 @@ const types: Record<string, string> = {
   '.json': 'application/json',
 };
 
-/** A folder on a separate origin, for pages of any origin; `pages` are served beside its files. `asked` lists the paths. */
+/**
+ * Serves `folder` on a separate origin, for pages of any origin. `pages` has further files by path; `asked` lists the requested
+ * paths.
+ */
 async function serve(folder: string, pages: Record<string, string> = {}) {
   const asked: string[] = [];
   const server: Server = createServer(async (request, response) => {
@@ -46,7 +49,9 @@ async function serve(folder: string, pages: Record<string, string> = {}) {
   return { origin, asked, stop };
 }
 
-/** Uploads a file with the element of a page, and returns how it ended, and the hash or the code of the event. */
+/**
+ * Uploads a file with a new element on `page`. Returns the type of the final event, and the hash or the error code in this event.
+ */
 function upload(
   page: Page,
   text: string,
@@ -76,7 +81,7 @@ function upload(
   );
 }
 
-// The published vector of FIPS 180-2 for SHA-256.
+// Test vector for SHA-256, published in FIPS 180-2.
 const vector = { text: 'abc', hash: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' };
 
 after(async () => (await sharedApp()).remove());
@@ -100,12 +105,12 @@ describe('The package in a page', () => {
     if (dataDir) await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });
   });
 
-  /** An open page, its errors, and whether anything threw. */
+  /** Opens a page. Returns the page and a growing list of its uncaught errors. */
   async function open(url: string): Promise<{ page: Page; errors: string[] }> {
     service.allowOrigin(new URL(url).origin);
     const page = await browser.newPage();
     page.setDefaultTimeout(TIMEOUT_MS);
-    // tsx adds calls of it to functions, also to those that are sent to the page.
+    // tsx inserts calls of `__name` into functions, also into functions that run in the page.
     await page.addInitScript('globalThis.__name = (value) => value');
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));
@@ -113,7 +118,7 @@ describe('The package in a page', () => {
     return { page, errors };
   }
 
-  /** A page with the bundle from another origin, where `instead` replaces files of the package. */
+  /** Opens a page that loads the bundle from another origin. `instead` replaces files of the package. */
   async function openFromCdn(t: TestContext, instead: Readonly<Record<string, string>> = {}) {
     const cdn = await serve(join(app.packageFolder, 'dist/cdn'), instead);
     t.after(cdn.stop);
@@ -144,7 +149,7 @@ describe('The package in a page', () => {
     const ended = await upload(page, vector.text, settings);
     assert.deepEqual(ended, { type: 'upload-completed', reported: vector.hash });
     assert.equal(page.workers().length, 0);
-    // An algorithm that the bundle cannot hash without a worker is an error of the page, reported once and not retried.
+    // The bundle cannot compute this hash without a worker. This is an error of the page: reported once and not retried.
     const refused = await upload(page, vector.text, settings, 'blake3');
     assert.deepEqual(refused, { type: 'upload-failed', reported: 'bad-config' });
   });
@@ -152,7 +157,7 @@ describe('The package in a page', () => {
   test('continues without a worker whose file never loads', async (t) => {
     const { page } = await openFromCdn(t);
     await page.route('**/hash.worker.js', () => undefined);
-    // Two chunks: the first never waits for a worker.
+    // Uploads two chunks, because the first chunk never waits for a worker.
     const ended = await upload(page, 'a'.repeat(12 * 2 ** 20), settings);
     assert.equal(ended.type, 'upload-completed');
     assert.equal(page.workers().length, 0);

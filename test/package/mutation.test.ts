@@ -1,4 +1,4 @@
-// What the mutation command finds and how it ends, on a small project in which one test is strong and one is weak.
+// What the mutation command finds and how it ends, in a small project with one strong and one weak test.
 
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

@@ -36,16 +36,15 @@ export interface Declaration {
 
 /** An app with only the packed package installed. */
 export interface PackedApp {
-  /** The folder of the app. */
   readonly folder: string;
-  /** The folder that the package was built in. */
+  /** Folder in which the package was built. */
   readonly builtIn: string;
-  /** The package inside it, as unpacked. */
+  /** Folder of the unpacked package in the app. */
   readonly packageFolder: string;
-  /** Paths of all packed files, from the package's folder. */
+  /** Paths of all packed files, relative to the folder of the package. */
   readonly files: readonly string[];
   readonly manifest: Manifest;
-  /** Runs Node in the app; returns its output, rejects if it failed. */
+  /** Runs Node in the app. Returns its output, or rejects if Node failed. */
   node(...args: string[]): Promise<string>;
   write(name: string, text: string): Promise<void>;
   remove(): Promise<void>;
@@ -56,7 +55,7 @@ const npm = (...args: string[]): [string, string[]] => {
   return script?.endsWith('js') ? [process.execPath, [script, ...args]] : ['npm', args];
 };
 
-/** Builds if a source has changed, packs and unpacks. Takes some seconds. */
+/** Builds the package if a source has changed, packs it and unpacks it in a new app. Takes some seconds. */
 async function packApp(): Promise<PackedApp> {
   const scratch = await mkdtemp(join(tmpdir(), 'secure-uploader-package-'));
   try {
@@ -69,13 +68,13 @@ async function packApp(): Promise<PackedApp> {
 
 let shared: Promise<PackedApp> | undefined;
 
-/** As `packApp`, the same one for all tests of a process. */
+/** Returns the result of `packApp`, which is the same for all tests of a process. */
 export function sharedApp(): Promise<PackedApp> {
   shared ??= packApp();
   return shared;
 }
 
-/** All elements in `custom-elements.json`. */
+/** Returns all elements in `custom-elements.json`. */
 export async function declarationsOf({ packageFolder }: PackedApp): Promise<readonly Declaration[]> {
   const { modules } = JSON.parse(await readFile(join(packageFolder, 'custom-elements.json'), 'utf8')) as {
     modules: { declarations?: Declaration[] }[];

@@ -118,7 +118,7 @@ export function webkitLauncher() {
 
   return {
     name: 'WebKit',
-    type: 'puppeteer', // the runner's commands support this page
+    type: 'puppeteer', // a type that the runner's commands support
     concurrency: 1,
     async initialize() {
       const found = findWebKit();
