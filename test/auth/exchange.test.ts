@@ -1,4 +1,4 @@
-// Silent sign-in in a hidden frame, and the exchange of its code for a token.
+// Silent sign-in in a hidden frame, and the exchange of the code for a token.
 import { expect } from '@open-wc/testing';
 import { redeem } from '../../src/auth/exchange.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';

@@ -1,4 +1,4 @@
-// Secrets and answers of the demo users: passwords, codes, and approvals of push messages.
+// Secrets and answers of the demo users: password, codes, and decisions about push messages.
 import { findReference } from '../service/reference.ts';
 
 /** Current codes of a demo user, as the reference service reports them to tests. */

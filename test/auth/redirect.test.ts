@@ -19,7 +19,7 @@ function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof fol
 const MINUTE_MS = 60_000;
 
 describe('a page that was loaded with a response', () => {
-  // Must be the first test of the file: only this test loads the code that reads the response, which takes longer than `close`.
+  // Must be the first test of the file: only the first test loads `round-effects.ts`, and loading takes longer than `close`.
   it('redeems nothing for an element that was removed meanwhile', async () => {
     const opened = comeBack('code=c&state=our-state', MINUTE_MS);
     opened.session.close();

@@ -1,4 +1,4 @@
-// Authorization requests: pages that can't start one, and the responses that are accepted.
+// Authorization requests: pages that can't start a request, and messages that are accepted as responses.
 import { expect } from '@open-wc/testing';
 import { createTransaction } from '../../src/auth/pkce.ts';
 import { runPopup, trySilent } from '../../src/auth/rounds.ts';

@@ -19,7 +19,7 @@ const freshUrl = (): string => `https://sign-out-${++count}.example`;
 const tokenOf = ({ session }: Pick<Opened, 'session'>): Promise<string | undefined> =>
   session.withToken(async (token) => token, forever);
 
-/** Makes a call that needs a token, until the user is required. Resolves with the states of sign-in in order. */
+/** Makes a call that needs a token, until sign-in requires the user. Resolves with all states of sign-in, in order. */
 async function demand(opened: Opened): Promise<string[]> {
   const states: string[] = [];
   opened.session.subscribe(() => states.push(opened.session.snapshot.state));

@@ -162,7 +162,7 @@ describe('retrying', () => {
       expect(reported).to.deep.equal([10]);
       await clock.pass(10);
       expect(reported).to.deep.equal([10, undefined, 60]);
-      // The backoff of the call is over, but the `Retry-After` of the service is not.
+      // The backoff of the call has passed. The `Retry-After` of 50 ms from the service has not.
       await clock.pass(20);
       expect(reported).to.deep.equal([10, undefined, 60]);
       await clock.pass(30);

@@ -1,4 +1,4 @@
-// The evidence about storage servers, against the reference storage, which answers `HEAD`.
+// Detection of a storage server whose responses the page may not read, tested with the reference storage.
 
 import { expect } from '@open-wc/testing';
 import { createReadability } from '../../src/service/readability.ts';
@@ -11,7 +11,7 @@ async function setUp() {
   return (sizeBytes = 1000, url = `${storageUrl}/chunk?secret`) => begin(url, sizeBytes);
 }
 
-/** The codes of PUTs that fail one after the other, each after `sentBytes`. */
+/** Resolves with the error codes of PUTs that fail one after the other, each after the next number of `sentBytes`. */
 async function codesOf(
   begin: Awaited<ReturnType<typeof setUp>>,
   sentBytes: readonly number[],
@@ -66,7 +66,7 @@ describe('a PUT without a readable response', () => {
   it('says nothing about another origin, or about a server that cannot be reached', async () => {
     const begin = await setUp();
     await codesOf(begin, [0, 0, 0]);
-    // Browsers reject port 1.
+    // Browsers block requests to port 1, so this server can never be reached.
     const unreachable = 'http://localhost:1/chunk';
     for (let count = 0; count < 4; count += 1)
       expect(await begin(1000, unreachable).explain(0, forever)).to.include({ code: 'network' });

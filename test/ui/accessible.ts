@@ -79,10 +79,7 @@ interface TreeNode {
   readonly children?: readonly TreeNode[];
 }
 
-/**
- * Resolves with the controls in the browser's accessibility tree, in tree order. Resolves with `undefined` in other browsers than
- * Chromium.
- */
+/** Resolves with the controls in the accessibility tree of Chromium, in tree order. In other browsers: `undefined`. */
 export async function controlsOfTree(): Promise<Omit<Control, 'element'>[] | undefined> {
   if (!navigator.userAgent.includes('Chrome/')) return undefined;
   const flat = ({ children = [], ...node }: TreeNode): TreeNode[] => [node, ...children.flatMap(flat)];

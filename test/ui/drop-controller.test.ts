@@ -1,4 +1,4 @@
-// Drag, drop and paste events: which ones the element handles, ignores, or only keeps from opening the file in the browser.
+// Drag, drop and paste events: which files the element accepts, and when the element prevents navigation to a dropped file.
 
 import { expect } from '@open-wc/testing';
 import { nextTask } from '../../src/core/wait.ts';

@@ -1,5 +1,4 @@
-// Asserts that no text is cut off in any state, in narrow containers, with large text, or in other languages. Only file names may
-// be shortened.
+// Asserts that no text is cut off: in all states, in narrow containers, with large text, and in several languages.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import type { Snapshot } from '../../src/index.ts';
@@ -71,8 +70,7 @@ function cutTexts(element: WidgetFixture): string[] {
         const isCut = box.top < area.top - TOLERANCE_PX || box.bottom > area.bottom + TOLERANCE_PX;
         if (overflowY !== 'visible' && isCut) problems.add(`cut above or below: ${words}`);
       }
-      // Scrolled rows can overlap the area of the footer, so a text is compared only with buttons of the same part of the
-      // interface.
+      // Compares only with buttons of the same part of the interface: scrolled rows can lie below the footer.
       const part = text.parentElement?.closest(PARTS);
       for (const button of part?.querySelectorAll('button') ?? [])
         if (!button.contains(text) && overlap(box, button.getBoundingClientRect()))

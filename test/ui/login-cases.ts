@@ -1,4 +1,4 @@
-// Steps of the sign-in form: the state of each step, and its expected output with one line per heading, message, field and button.
+// Steps of the sign-in form, each with its state and one line for each expected heading, message, field and button.
 
 import type { AuthSnapshot, ErrorCode } from '../../src/index.ts';
 import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';

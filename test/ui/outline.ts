@@ -1,4 +1,4 @@
-// Describes a view as text, with one line per part: its name, values, icons and text.
+// Describes a view as text, with one line per part: name, values, icons and text of the part.
 
 const ICONS: Readonly<Record<string, string>> = {
   'M10 13V3.5': 'upload',

@@ -1,5 +1,4 @@
-// The button that picks files: with file handles if the browser provides them, otherwise by an input. Tests replace the browser's
-// picker, which scripts can't operate.
+// The button that picks files, with and without file handles. Tests replace the browser's picker, which scripts can't operate.
 
 import { expect } from '@open-wc/testing';
 import type { PickedFile } from '../../src/core/types.ts';

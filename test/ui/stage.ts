@@ -47,9 +47,7 @@ export interface FakeWindow {
   closed: boolean;
 }
 
-/**
- * Replaces pickers and windows by entries in `asked`. `open` returns the opened window, or `null` if the browser blocks the window.
- */
+/** Replaces pickers and windows by entries in `asked`. `open` returns the opened window, or `null` for a blocked window. */
 export function watchBrowser(asked: string[], open: () => FakeWindow | null = () => null): void {
   replace(globalThis, 'showOpenFilePicker' as never, undefined);
   replace(HTMLInputElement.prototype, 'click', function click(this: HTMLInputElement) {
@@ -67,10 +65,7 @@ export function watchBrowser(asked: string[], open: () => FakeWindow | null = ()
   });
 }
 
-/**
- * Creates an element. The service responds automatically to the kinds of requests in `answers`, and the test responds to all
- * others.
- */
+/** Creates an element. The service responds automatically to requests of the kinds in `answers`, and to no others. */
 export async function setUp(
   answers: readonly Kind[],
   settings: StageSettings = {},
