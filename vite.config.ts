@@ -83,51 +83,25 @@ const smallTemplates: Plugin = {
     const lines = code.replace(/\n +/g, '\n');
     const isStyle = id.includes('/styles/');
     return {
-      code: isStyle
-        ? lines
-            .replace(/\/\*.*?\*\//gs, '')
-            .replace(/([,;{}])\n+/g, '$1')
-            .replace(/ (?=\{|> )|(?<=[:,>]) |;(?=\})/g, '')
-        : lines,
+      code: isStyle ? lines.replace(/\/\*.*?\*\//gs, '').replace(/([;{}])\n+/g, '$1') : lines,
       map: null,
     };
   },
 };
 
-/**
- * Makes dynamic imports static, since all code is in one file. Otherwise, the bundler would wrap each module in a function. The
- * exports are listed, because a namespace that is used as an object needs more code.
- */
+/** Makes dynamic imports static, since all code is in one file. Otherwise, the bundler would wrap each module in a function. */
 const nothingLate: Plugin = {
   name: 'nothing-late',
   transform(code, id) {
     if (!id.startsWith(path('src'))) return undefined;
     const imports: string[] = [];
-    const here = code.replace(/\bimport\((["'])(.+?)\1\)/g, (_late, _quote, source) => {
+    const here = code.replace(/\bimport\((["'].+?["'])\)/g, (_late, source) => {
       const name = `__late${imports.length}`;
-      imports.push(`import * as ${name} from '${source}';`);
-      const late = readFileSync(resolve(dirname(id), source), 'utf8');
-      const exported = late.matchAll(
-        /^export (?:(?:async function|function|const|class) (\w+)|\{ (.+?) \})/gm,
-      );
-      const names = [...exported].flatMap(([, one, list = one]) => list?.split(', ') ?? []);
-      return `Promise.resolve({ ${names.map((each) => `${each}: ${name}.${each}`).join(', ')} })`;
+      imports.push(`import * as ${name} from ${source};`);
+      return `Promise.resolve(${name})`;
     });
     // Imports go at the end, so that line numbers stay the same.
     return imports.length > 0 ? { code: [here, ...imports].join('\n'), map: null } : undefined;
-  },
-};
-
-/**
- * Removes code of Lit that never runs here: for standard decorators, because the compiler emits the older kind, and for browsers
- * without style sheet objects, which also lack `AbortSignal.any`.
- */
-const smallLit: Plugin = {
-  name: 'small-lit',
-  transform(code, id) {
-    if (!id.includes('/@lit/reactive-element/')) return undefined;
-    const sheets = /\w\.ShadowRoot&&.*?"replace"in CSSStyleSheet\.prototype/;
-    return { code: code.replace('"object"==typeof o?', 'false?').replace(sheets, 'true'), map: null };
   },
 };
 
@@ -135,9 +109,8 @@ const cdn: UserConfig = {
   root: path('.'),
   base: './', // otherwise, the worker would be loaded from the root of the page's origin
   publicDir: false,
-  plugins: [workerIntegrity, noWasmInPage, nothingLate, smallTemplates, smallLit],
-  // Without `Reflect.decorate`, which only polyfills define, the helper for decorators is smaller.
-  define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark), 'Reflect.decorate': 'undefined' },
+  plugins: [workerIntegrity, noWasmInPage, nothingLate, smallTemplates],
+  define: { __WORKER_INTEGRITY__: JSON.stringify(integrityMark) },
   build: {
     outDir: 'dist/cdn',
     emptyOutDir: true,
