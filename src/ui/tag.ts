@@ -13,14 +13,21 @@ type Pascal<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${Capitalize<First>}${Pascal<Rest>}`
   : Capitalize<Name>;
 
-/** The properties that a page may set: not those of every element, not `Unset`, and no methods. */
-type Settable<Element extends LitElement, Unset extends keyof Element> = {
-  [K in Exclude<keyof Element, keyof LitElement | Unset> as Element[K] extends (
+/** The names of the properties that a page may set: not those of every element, not `Unset`, and no methods. */
+type SettableName<Element extends LitElement, Unset extends keyof Element> = {
+  [K in Exclude<keyof Element, keyof LitElement | Unset>]: Element[K] extends (
     ...args: never[]
   ) => Promise<unknown>
     ? never
-    : K]?: Element[K] | undefined;
-};
+    : K;
+}[Exclude<keyof Element, keyof LitElement | Unset>];
+
+type Optional<Props> = { [K in keyof Props]?: Props[K] | undefined };
+
+/** Built with `Pick`, since TypeScript keeps no doc comments in a mapped type with `as`. */
+type Settable<Element extends LitElement, Unset extends keyof Element> = Optional<
+  Pick<Element, SettableName<Element, Unset>>
+>;
 
 /** What an attribute of a property can be: all but functions, objects and arrays; `never` without an attribute. */
 type Text<Value> = Extract<NonNullable<Value>, string | number | boolean>;
