@@ -1,5 +1,5 @@
-// Checks the documentation against the project: generated tables, code samples, policy, sizes, commands, links and paths, and the
-// lists of saved fields and tests in SECURITY.md.
+// Checks the documentation against the project: generated tables, code samples, policy, sizes, commands, links and paths. Also
+// checks the lists of saved fields and of tests in SECURITY.md.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -36,10 +36,10 @@ const documents = [
   ...under('docs'),
 ];
 
-/** The first group of each match. */
+/** Returns the first group of each match. */
 const all = (text: string, pattern: RegExp): string[] =>
   [...text.matchAll(pattern)].map((match) => match[1] ?? '');
-/** Documents whose samples have to work; decisions quote code of their time. */
+/** Documents whose samples must work. Decision records are excluded, because they quote old code. */
 const guides = ['README.md', 'CONTRIBUTING.md', ...under('docs').filter((name) => !/decisions/.test(name))];
 const blocksOf = (file: string, language: string): string[] =>
   all(read(file), new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'));
@@ -48,17 +48,17 @@ interface Sample {
   readonly code: string;
 }
 
-/** All samples in a language, each with its document. */
+/** Returns all samples in a language, each with the name of its document. */
 const samples = (language: string): Sample[] =>
   guides.flatMap((file) => blocksOf(file, language).map((code) => ({ file, code })));
 
-/** What the `@example`s of methods use without declaring it. */
+/** Imports and declarations that the `@example`s of methods use but do not contain. */
 const EXAMPLE_CONTEXT = `import { Uploader, UploaderError } from 'secure-uploader/engine';
 export declare const uploader: Uploader, input: HTMLInputElement, button: HTMLButtonElement, file: File;
 void UploaderError;
 `;
 
-/** The `@example`s in the doc comments of a source file, in a language. */
+/** Returns the samples in a language that the doc comments of a source file contain. */
 function examplesIn(file: string, language: string): Sample[] {
   const comments = all(read(file), /^ *\/\*\*\n((?: *\*.*\n)*?) *\*\/$/gm).map((text) =>
     text.replace(/^ *\* ?/gm, ''),
@@ -79,7 +79,10 @@ const PUBLIC = [
 ];
 const examples = (language: string): Sample[] => PUBLIC.flatMap((file) => examplesIn(file, language));
 
-/** The samples of the reference service continue each other, and name a folder and a chunk that the reader has. */
+/**
+ * Returns all samples of the reference service as one sample, because each continues the one before. Declares the folder and the
+ * hash that the samples use.
+ */
 const serviceSample = (): Sample => ({
   file: 'demo/server/README.md',
   code: `export declare const dataDir: string, hash: string;\n${blocksOf('demo/server/README.md', 'ts')
@@ -130,7 +133,7 @@ describe('The documentation', () => {
     };
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const { output } = run('node_modules/typescript/bin/tsc', '--project', folder, '--pretty', 'false');
-    // Errors in the sources themselves are reported by another check.
+    // Ignores errors in the sources, which another check reports.
     const own = output.split('\n').filter((line) => line.includes('block-'));
     assert.deepEqual(own, [], output);
   });
@@ -179,7 +182,7 @@ describe('The documentation', () => {
     const proved = directives(all(code, /["'`](.+)["'`],\n/g).join('\n'));
     assert.deepEqual([...stated.keys()], [...proved.keys()]);
     for (const [name, value] of proved) {
-      // The URLs of service and storage are set by the page.
+      // Ignores directives with URLs of service and storage, which each page sets.
       if (!value.includes('${')) assert.equal(stated.get(name), value, name);
     }
   });

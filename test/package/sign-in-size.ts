@@ -1,7 +1,7 @@
-// The size of sign-in in the downloads of an app built with a bundler: of what every page loads, of what the first sign-in loads,
-// of what the form loads. Everything that a file imports counts, shared or not. Bundled twice: with shared modules in the app's own
-// entry, and with them in separate files, as for modules that others import too. The second has three files where the first has
-// one, so it is larger.
+// Sizes of sign-in in an app built with a bundler: what every page loads, what the first sign-in loads, and what the form loads.
+// Every imported file counts, shared or not. Bundled twice. With `allow-extension`, shared modules are part of the app's entry.
+// With `strict`, shared modules are separate files, as in an app with several entries. `strict` results in more files, so the
+// sizes are larger.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -11,15 +11,15 @@ import { build } from 'vite';
 import { type PackedApp, sharedApp } from './packed.ts';
 
 interface Bundle {
-  /** Bytes with gzip that a page downloads at first. */
+  /** Bytes, compressed with gzip, that a page downloads at first. */
   readonly initialBytes: number;
-  /** Bytes with gzip that a page downloads for these modules that load on demand, one after the other; each file once. */
+  /** Returns the bytes, compressed with gzip, that a page downloads later for the named modules. Each file counts once. */
   bytesOf(...names: string[]): number;
 }
 
 type Entry = 'allow-extension' | 'strict';
 
-/** Bundles the module that defines the element, without the modules that match `without`. */
+/** Bundles the module that defines the element, and leaves out the modules that match `without`. */
 async function bundle(app: PackedApp, entry: Entry, without: RegExp[] = []): Promise<Bundle> {
   const result = await build({
     root: app.folder,

@@ -1,4 +1,4 @@
-// `npm start`: one URL that works, free ports if the default ones are used, and everything ends together.
+// `npm start`: prints one URL that works, uses other ports if the default ones are in use, and ends all processes together.
 
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -22,7 +22,7 @@ describe('npm start', () => {
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-start-'));
     blocker = createServer();
-    // Another process that already uses the default port serves as well.
+    // An error is ignored: another process already uses the default port.
     await new Promise<void>((resolve) => {
       blocker.once('error', () => resolve());
       blocker.listen(usualPort, '127.0.0.1', resolve);
@@ -33,7 +33,7 @@ describe('npm start', () => {
     });
     child.stderr?.pipe(process.stderr);
     child.stdout?.setEncoding('utf8');
-    // Read to the end: it must never write to a closed pipe.
+    // Reads all output of the process, so that the process never writes to a closed pipe.
     await new Promise<void>((resolve) => {
       child.stdout?.on('data', (text) => {
         printed += text;

@@ -1,4 +1,4 @@
-// In what form a chunk's bytes are sent.
+// In which form a chunk's bytes are sent: as a slice of the file, or as a copy in memory.
 import { expect } from '@open-wc/testing';
 import type { HashSlice } from '../../src/core/types.ts';
 import { canSendSlices, createBodies } from '../../src/pipeline/bodies.ts';

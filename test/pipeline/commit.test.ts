@@ -1,4 +1,4 @@
-// When a commit that is accepted (202) is repeated, and when it fails.
+// When a commit is repeated after a 202, and when it fails.
 
 import { expect } from '@open-wc/testing';
 import type { CommitAnswer } from '../../src/core/types.ts';
@@ -17,7 +17,7 @@ describe('an accepted commit', () => {
   });
   afterEach(() => clock.restore());
 
-  /** A commit of no chunks; `answers` are given in turn, then 202 without `Retry-After`. */
+  /** Starts a commit without chunks. The responses are `answers`, then always 202 without `Retry-After`. */
   function start(answers: CommitAnswer[] = [], acceptedAtMs?: number) {
     const times: number[] = [];
     const events: string[] = [];
@@ -40,7 +40,7 @@ describe('an accepted commit', () => {
     return { events, times, ended: commit(session, [], parts, acceptedAtMs) };
   }
 
-  /** Lets this many seconds pass, one after the other. */
+  /** Lets `seconds` pass, one second at a time. */
   async function pass(seconds: number): Promise<void> {
     for (let second = 0; second < seconds; second += 1) await clock.pass(1000);
   }

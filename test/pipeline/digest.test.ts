@@ -1,4 +1,4 @@
-// Reading and hashing one slice: the result if the platform has no hash, or the slice cannot be read.
+// Reading and hashing one slice, also if the browser offers no hash functions or the slice cannot be read.
 
 import { expect } from '@open-wc/testing';
 import { hashSlice } from '../../src/pipeline/digest.ts';

@@ -1,4 +1,4 @@
-// What a pool of hash workers starts, and what it leaves.
+// Workers and timers that a pool of hash workers starts and ends.
 
 import { expect } from '@open-wc/testing';
 import { sha256 } from '../support/bytes.ts';
@@ -7,15 +7,15 @@ import { captureWarnings } from '../support/console.ts';
 import { ascii, createPool, hashOf, oneGood, poolOf } from './pools.ts';
 
 interface Counts {
-  /** Running timers of this many milliseconds. */
+  /** Number of running timers with the watched duration. */
   timers: number;
-  /** Workers that were started, that could not start, and that were ended. */
+  /** Numbers of workers that were started, that reported an error, and that were terminated. */
   workers: number;
   failed: number;
   ended: number;
 }
 
-/** Counts what `work` starts; `ms` selects the timers to count. */
+/** Counts the workers that `work` starts, and its timers of `ms` milliseconds. */
 async function watched(ms: number, work: (counts: Counts) => Promise<unknown>): Promise<Counts> {
   const { setTimeout, clearTimeout, Worker } = globalThis;
   const timers = new Set<unknown>();
@@ -130,7 +130,7 @@ describe('a pool', () => {
       pool.close();
       await settled();
       expect([now.workers, now.ended]).to.deep.equal([1, 1]);
-      // Any number of times: none of these starts has failed.
+      // The pool may start workers any number of times, as long as no start fails.
       for (let count = 2; count <= 4; count += 1) {
         await hashOf(pool.hashSmall, fewBytes);
         expect(now.workers).to.equal(count);

@@ -9,7 +9,7 @@ import { skipTime, stopClock } from '../support/clock.ts';
 import { rejection, settled } from '../support/collect.ts';
 import { ascii, createPool, forever, hashOf, oneGood, poolOf } from './pools.ts';
 
-/** The input of BLAKE3's published vectors: 0, 1, 2 … 250, 0, 1 … */
+/** Returns the input of BLAKE3's published test vectors: bytes 0, 1, 2 … 250, 0, 1 … */
 const counting = (sizeBytes: number): Blob =>
   new Blob([Uint8Array.from({ length: sizeBytes }, (_, at) => at % 251)]);
 
@@ -230,11 +230,11 @@ describe('a slice that cannot be read', () => {
       return new ReadableStream(source) as ReadableStream<Uint8Array<ArrayBuffer>>;
     },
   });
-  /** Cannot be read this many times, then can; fewer bytes arrive, or an error. */
+  /** Returns a blob whose first `times` reads fail, with an error or with too few bytes. */
   const unreadable = (times: number, how: 'error' | 'short'): Blob & { reads: number } => {
     const slice = Object.assign(new Blob([bytesOf(6, 100)]), { reads: 0 });
     const [stream, read] = [slice.stream.bind(slice), slice.arrayBuffer.bind(slice)];
-    // Browsers that read into a given buffer use the stream; the others request it in vain and read the whole slice.
+    // Browsers that can read into a given buffer use `stream()`. Other browsers try `stream()` in vain, then use `arrayBuffer()`.
     slice.stream = () => {
       slice.reads += 1;
       if (slice.reads > times) return stream();
@@ -270,7 +270,7 @@ describe('a slice that cannot be read', () => {
   }
 });
 
-/** A file that existed when it was picked, and has changed on disk since. Needs the page's own file system. */
+/** Returns a file that has changed on disk after it was picked. Uses the page's private file system. */
 async function changedFile(): Promise<File> {
   const folder = await navigator.storage.getDirectory();
   const handle = await folder.getFileHandle('changed.bin', { create: true });
@@ -320,7 +320,7 @@ describe('a slice that is read slowly', () => {
         });
       for (let round = 0; round < 3; round += 1) await clock.pass(150_000);
       expect(isOver).to.equal(false);
-      // Twice, since an unreadable slice is read again once.
+      // Waits long enough for two reads, because an unreadable slice is read again once.
       for (let round = 0; round < 3; round += 1) await clock.pass(600_000);
       await hashing;
       expect(isOver).to.equal(true);

@@ -1,4 +1,4 @@
-// Limits of the pipeline: memory, equal chunks in flight, and which chunks are read again at the end.
+// Limits of the pipeline: memory, equal chunks that are being sent, and which chunks are read again at the end.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';

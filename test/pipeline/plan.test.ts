@@ -1,4 +1,4 @@
-// How files are cut: the table of sizes, and invariants for every size.
+// How files are divided into chunks: a table of sizes, and invariants for every size.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';

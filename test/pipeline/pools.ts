@@ -1,4 +1,4 @@
-// Pools of hash workers for tests, closed after their test.
+// Pools of hash workers for tests, closed after each test.
 
 import type { HashSlice } from '../../src/core/types.ts';
 import { HashPool, type HashPoolOptions } from '../../src/pipeline/hash-pool.ts';
@@ -9,21 +9,23 @@ export const ascii = (text: string): Blob => new Blob([text]);
 const pools: HashPool[] = [];
 const urls: string[] = [];
 
-/** A pool of one worker, closed after the test. */
+/** Creates a pool of one worker, which is closed after the test. */
 export function createPool(options: Partial<HashPoolOptions> = {}): HashPool {
   const pool = new HashPool({ algorithm: 'sha-256', size: 1, ...options });
   pools.push(pool);
   return pool;
 }
 
-/** A pool whose workers run this script. */
+/** Creates a pool whose workers run `script`. */
 export function poolOf(script: string, options: Partial<HashPoolOptions> = {}): HashPool {
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
   urls.push(url);
   return createPool({ workerUrl: url, ...options });
 }
 
-/** Responds with the slice's size instead of a hash to the first message; then does what `then` says. */
+/**
+ * Returns the script of a worker. The first response contains the slice's size instead of a hash; `then` handles later messages.
+ */
 export const oneGood = (then: string): string => `
   let count = 0;
   onmessage = ({ data }) => {

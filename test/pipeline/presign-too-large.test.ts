@@ -1,4 +1,4 @@
-// Batches that are too large for the service.
+// Batches of chunks that are too large for a presign request.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';

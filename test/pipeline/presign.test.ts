@@ -1,4 +1,4 @@
-// How tickets are requested: how many calls, when, and what happens to expired ones. Arrays in, arrays out.
+// How tickets are requested: how many calls are made, when, and what happens to expired tickets.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
@@ -74,7 +74,7 @@ describe('tickets', () => {
     const result = presign(stream(chunks(30)), parts);
     await result.next();
     await settled();
-    // The first chunk is being sent, the second was not requested.
+    // Only the first chunk was taken from `result`; the next batch was requested meanwhile.
     expect(sizes()).to.deep.equal([1, 2]);
     await result.return();
   });
@@ -125,7 +125,7 @@ describe('tickets', () => {
   });
 
   it('are limited to what can be sent in half their lifetime: the given one, or five minutes', async () => {
-    // 10 kB/s: in 150 s 1.5 MB, in the 30 s of a ticket that lives a minute 0.3 MB.
+    // At 10 kB/s, half of five minutes is enough for 1.5 MB, and half of one minute for 0.3 MB.
     const bytesPerSecond = (): number => 10_000;
     const largest = async (lifeMs: number | undefined): Promise<number> => {
       const { lives, parts, sizes } = setUpPresigning({ bytesPerSecond, batch: { limit: 1, max: 64 } });
@@ -182,7 +182,8 @@ describe('an expiring ticket', () => {
     await result.next();
     await result.next();
     await result.next();
-    // Every ticket has expired when it is used: one call for each chunk that is passed on, which renews all waiting ones.
+    // Every ticket has expired before it is used. Each chunk that is taken causes one call, which renews the tickets of all
+    // waiting chunks.
     expect(asked.map(({ length }) => length)).to.deep.equal([6, 6, 5, 4]);
     lives.ms = 60_000;
     expect(await collect(result)).to.have.length(3);

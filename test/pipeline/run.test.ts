@@ -1,4 +1,4 @@
-// One upload as a protocol trace: from the first call to the commit, with what can happen during it.
+// One upload as a protocol trace, from the first call to the commit, with possible failures.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -177,7 +177,7 @@ describe('an upload resumed from an earlier visit', () => {
     service.answerAll();
     await start();
     expect(service.log).to.deep.equal(['commit 3']);
-    // Recorded chunks are not recorded again.
+    // Asserts that nothing is saved: the record already has all chunks.
     expect(keeper.log.filter((name) => name.startsWith('save'))).to.deep.equal([]);
   });
 

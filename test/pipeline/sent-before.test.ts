@@ -16,7 +16,8 @@ describe('an upload', () => {
     second.service.answerAll();
     await second.start();
     expect(second.service.count('presign')).to.equal(first.service.count('presign'));
-    // Which bodies stay in memory until their PUT depends on timing; a new ticket for each chunk would read all 40 twice.
+    // Timing decides which bodies stay in memory until their PUT; other bodies are read again. With a new ticket for each chunk,
+    // all 40 bodies would be read twice.
     expect(second.reads.length).to.be.at.most(first.reads.length + 4);
     expect(second.service.mostPuts).to.be.at.most(2);
   });

@@ -1,4 +1,4 @@
-// Which scripts may run as hash workers, and how long one may take to start.
+// Which scripts may run as hash workers, and how long a script may take to start.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
@@ -11,7 +11,7 @@ import { forever } from './pools.ts';
 const READY = 'postMessage("ready")';
 const LONG_MS = 600_000;
 
-/** Runs `work` with a URL of this page's origin that serves this script. */
+/** Calls `work` with a URL of this page's origin that serves `script`. */
 async function withScript(script: string, work: (url: string) => Promise<void>): Promise<void> {
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
   try {
@@ -21,7 +21,7 @@ async function withScript(script: string, work: (url: string) => Promise<void>):
   }
 }
 
-/** Everything that the page fetches, or runs as a worker, during `work`. */
+/** Returns everything that the page fetches or runs as a worker during `work`. */
 async function requestedBy(work: () => Promise<unknown>): Promise<string[]> {
   const { fetch, Worker } = globalThis;
   const requested: string[] = [];

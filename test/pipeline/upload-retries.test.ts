@@ -1,4 +1,4 @@
-// PUTs that fail: which are retried, and what continues meanwhile.
+// PUTs that fail: which of them are retried, and what continues meanwhile.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';

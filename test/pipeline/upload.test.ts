@@ -1,4 +1,4 @@
-// Sending: slots, equal chunks, tickets and memory. The test sets the responses of the service.
+// Sending chunks: slots, equal chunks, tickets and memory. Each test sets the responses of the service.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';

@@ -1,4 +1,4 @@
-// Guessing and flooding at the second step: limits also apply to parallel requests.
+// Many guessed codes or messages at the second step of sign-in: limits also apply to parallel requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { login } from './sign-in-steps.ts';
@@ -87,7 +87,7 @@ for (const [user, method] of [
     assert.ok(waitS > 0 && waitS <= 600);
     const other = await step(rig, await enter(rig, 'olga'), 'start', 'email');
     assert.equal(other.status, 200, 'others are not affected');
-    // Challenges end sooner than the window: the token that was refused is still valid until then.
+    // The token is used before the clock is shifted, because challenges expire before the limit ends.
     assert.equal((await step(rig, from, 'start', method)).status, 429);
     rig.service.clock.shift(waitS * 1000);
     assert.equal((await step(rig, await enter(rig, user), 'start', method)).status, 200);

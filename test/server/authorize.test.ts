@@ -1,4 +1,4 @@
-// `GET /authorize` and its sign-in page: where codes go, and where nothing may go.
+// `GET /authorize` and its sign-in page: which URLs may receive a code, and which may receive nothing.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { authorizePath, signedIn } from './sign-in-steps.ts';

@@ -1,4 +1,4 @@
-// The second step over `/auth/challenge`, each method with its real secret.
+// The second step of sign-in over `/auth/challenge`. Each method uses its real secret.
 import assert from 'node:assert/strict';
 import { createHash, createPrivateKey, sign } from 'node:crypto';
 import { after, beforeEach, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Commits, cancels and new uploads of one user at the same time: confirmed files stay readable.
+// Commits, cancels and new uploads of one user at the same time: committed files stay readable.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createLocks } from '../../demo/server/locks.ts';
@@ -53,7 +53,7 @@ test('a commit and a cancel at once: one of them succeeds, and a confirmed file 
     const started = await stored(chunks);
     const [committed, canceled] = await Promise.all([
       alice.commit(started.passport, started.hashes, started.receipts),
-      // The service runs in this process, so turns of the event loop move the cancel into the middle of the commit.
+      // The service runs in this process. Waiting for some turns of the event loop moves the cancel into the middle of the commit.
       turns(round).then(() => cancel(started)),
     ]);
     outcomes.add(`${committed.status} ${canceled.status}`);

@@ -1,4 +1,4 @@
-// The fault layer and the request log: enabled faults really happen, and only to the requests they name.
+// Faults and the request log of the reference service. Faults apply only to the requests that they name.
 import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 import type { Fault, LogEntry } from '../../demo/server/server.ts';

@@ -1,4 +1,5 @@
-// The service in a separate process, for the test that tries to crash it. The parent reads its memory usage.
+// Runs the service in a separate process for fuzz.test.ts, which tries to crash it. Sends the memory usage to the parent on
+// request.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,7 @@ const service = await startService({
   rateLimit: many,
 });
 
-/** Bytes in use after a full garbage collection. */
+/** Returns the bytes in use after a full garbage collection. */
 function usedBytes(): number {
   for (let pass = 0; pass < 3; pass += 1) globalThis.gc?.();
   const { heapUsed, external } = process.memoryUsage();

@@ -1,4 +1,4 @@
-// The service survives any input on its three ports: 1,000 malformed requests, 20,000 in CI.
+// The service survives malformed requests on its three ports: 1,000 requests, or 20,000 in CI.
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { ask, page } from './support.ts';
 
 const COUNT = process.env.CI ? 20_000 : 1_000;
 const AT_ONCE = 24;
-// A request that the service may wait for is closed by the sender; any other gets its response long before this.
+// Time limit for a response. Only a defect exceeds it, since the sender ends requests that the service would wait for.
 const ANSWER_MS = 20_000;
 
 interface Running {
@@ -98,7 +98,7 @@ function exchange({ port, bytes, isCutOff }: RawRequest): Promise<string> {
     socket.on('data', (text) => {
       answer += text.toString('latin1');
     });
-    // The service may refuse and close while the request is still being sent.
+    // The service may respond and close the connection before the request is sent completely.
     socket.on('error', () => resolve(answer));
     socket.on('end', () => socket.end());
     socket.on('close', () => resolve(answer));

@@ -1,4 +1,4 @@
-// Limits on requests: whom they apply to, and what they cost.
+// Limits on requests: which clients they apply to, and what refused requests cost.
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { request } from 'node:http';
@@ -17,7 +17,7 @@ async function start(t: TestContext, options: Partial<ServiceOptions>): Promise<
   return rig;
 }
 
-/** Status of a token request; `fetch` would not send some of these headers. */
+/** Returns the status of a token request. `fetch` is not used, because it would not send some of these headers. */
 function redeemAs(rig: Rig, headers: Record<string, string>): Promise<number> {
   const body = JSON.stringify({ code: 'x', code_verifier: 'y' });
   return new Promise((resolve, reject) => {

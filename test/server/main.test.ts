@@ -1,4 +1,4 @@
-// The service from the command line.
+// The service, started from the command line.
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ async function start(
     await once(child, 'exit');
   });
   let said = '';
-  // Read to the end: it must never write to a closed pipe.
+  // Reads all output of the process, so that the process never writes to a closed pipe.
   await new Promise<void>((resolve) => {
     child.stdout.on('data', (text) => {
       said += String(text);

@@ -1,18 +1,17 @@
-// Makes malformed HTTP requests from a seed: the same seed gives the same requests. Bad values come from fixed lists, so that what
-// the service keeps of them (failed sign-ins, for example) stays bounded and growing memory means a leak.
+// Creates malformed HTTP requests from a seed; equal seeds give equal requests. Invalid values come from fixed lists, so the
+// service keeps a limited amount of data for them (failed sign-ins, for example). Growing memory therefore means a leak.
 
-/** Which of the service's ports a request is for. */
+/** Port of the service that a request is sent to. */
 export type Port = 'service' | 'storage' | 'idp';
 
-/** One request as bytes. */
 export interface RawRequest {
   port: Port;
   bytes: Buffer;
-  /** The request ends before the service can respond, so the sender must close its half of the connection. */
+  /** True if the request is incomplete. The service cannot respond to it, so the sender must close its half of the connection. */
   isCutOff: boolean;
 }
 
-/** Valid secrets, so that some requests pass the checks of bearer and passport. */
+/** Valid credentials, so that some requests pass the checks of token and passport. */
 export interface Secrets {
   host: Record<Port, string>;
   origin: string;
@@ -23,7 +22,7 @@ export interface Secrets {
   chunk: string;
 }
 
-/** A random number generator (mulberry32): numbers from 0 up to and excluding 1. */
+/** Returns a random number generator (mulberry32) for numbers from 0 to 1, without 1. */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -231,13 +230,14 @@ const badValues = [
   'q'.repeat(3_000),
 ];
 
-/** The next malformed request. */
+/** Returns the next malformed request. */
 export function malformedRequest(random: () => number, secrets: Secrets): RawRequest {
   const chance = (of: number): boolean => random() < of;
   const pick = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
   const port = pick<Port>(['service', 'service', 'storage', 'idp']);
 
-  // Half of the requests have a broken first line; the others are valid enough to break later parts.
+  // Half of the requests have an invalid first line. In the others, the first line is valid, so that the service reads the invalid
+  // parts after it.
   const [known = '', path = ''] = pick([...operations[port], `PUT ${secrets.chunk}`]).split(' ');
   const isBroken = chance(0.5);
   const method = isBroken && chance(0.5) ? pick(chance(0.3) ? badMethods : methods) : known;

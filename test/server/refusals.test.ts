@@ -1,4 +1,4 @@
-// Everything that the upload operations refuse: with a status, a body of the interface's form, and never a 500.
+// Requests that the upload operations refuse: with a status and a body in the form of the interface, and never with a 500.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
@@ -180,7 +180,7 @@ test('a body larger than its operation needs is refused with 413', async () => {
 });
 
 test('for any JSON, the response is an error in the interface’s form', async () => {
-  // For a file with bytes: committing an empty one with two empty lists would be valid.
+  // The file has bytes, because a commit of an empty file with two empty lists is valid.
   const { passport } = await begin(alice, [new Uint8Array([4])]);
   const headers = { ...bearer(), 'x-service-uploadsession': passport };
   const junk = fc.record(

@@ -1,4 +1,4 @@
-// The table of SECURITY.md and the mutations that prove it name the same rules and tests, and the mutations still match the code.
+// The table in SECURITY.md and the mutations for it have the same rules and tests, and every mutation matches the code.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';

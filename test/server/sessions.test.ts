@@ -1,5 +1,5 @@
-// The session of a browser: the second step on the service's own pages, the other identity provider, signing out, the partitioned
-// cookie, the page of codes and phones.
+// The session of a browser: the second step on the service's own pages, the federated identity provider, signing out, the
+// partitioned cookie, and the demo page of codes and phones.
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { authorizePath, getCode, login, redeem, signedIn } from './sign-in-steps.ts';
@@ -8,7 +8,7 @@ import { type Answer, ask, page, type Rig, startRig } from './support.ts';
 const rig: Rig = await startRig();
 after(() => rig.end());
 
-/** A browser that keeps cookies and sends forms, for one service. */
+/** Creates a browser for one service. The browser keeps cookies and sends forms. */
 function createBrowser(): {
   get(url: string): Promise<Response & { text: string }>;
   submit(url: string, fields: Record<string, string>): Promise<Response & { text: string }>;

@@ -1,15 +1,15 @@
-// The steps of signing in by code, as a page and its window take them.
+// Steps of a sign-in by code, as a page and its sign-in window perform them.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Service } from '../../demo/server/server.ts';
 import { type Answer, ask, callback } from './support.ts';
 
-/** A PKCE verifier, the same for all tests. */
+/** PKCE verifier, the same for all tests. */
 export const verifier = randomBytes(32).toString('base64url');
-/** Its S256 challenge. */
+/** S256 challenge of `verifier`. */
 export const challenge = createHash('sha256').update(verifier).digest('base64url');
 
-/** The URL of a valid request for a code, with changes; `undefined` omits a parameter. */
+/** Returns the path of a valid authorization request with `changes`; a value of `undefined` omits the parameter. */
 export function authorizePath(changes: Record<string, string | undefined> = {}): string {
   const query = new URLSearchParams();
   const all = {
@@ -35,21 +35,21 @@ export async function login(
   return ask(service, 'POST', '/auth/login', { headers, body: { idp_id: 'local', email, password } });
 }
 
-/** Signs a user in; returns the cookie. */
+/** Signs a user in and returns the session cookie. */
 export async function signedIn(service: Service, user = 'alice'): Promise<string> {
   const answer = await login(service, `${user}@example.com`, service.seed.password);
   assert.equal(answer.status, 200);
   return answer.headers.get('set-cookie')?.split(';')[0] ?? '';
 }
 
-/** Gets a code, signing in first. */
+/** Signs a user in and returns an authorization code. */
 export async function getCode(service: Service, changes: Record<string, string> = {}): Promise<string> {
   const cookie = await signedIn(service);
   const { headers } = await ask(service, 'GET', authorizePath(changes), { headers: { cookie } });
   return new URL(headers.get('location') ?? '').searchParams.get('code') ?? '';
 }
 
-/** Exchanges a code. */
+/** Exchanges a code for a token. */
 export function redeem(
   service: Pick<Service, 'baseUrl'>,
   code: string,

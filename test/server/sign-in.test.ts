@@ -1,4 +1,4 @@
-// `/auth/login` and `/auth/token`: credentials for a session, a code for a token.
+// `/auth/login` exchanges credentials for a session; `/auth/token` exchanges a code for a token.
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';

@@ -1,4 +1,4 @@
-// The storage's own origin: what it accepts, what it refuses, and that nothing half-written is ever visible.
+// The storage: which requests it accepts and refuses. Incomplete data is never visible.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
@@ -169,7 +169,7 @@ function setPath(url: URL, path: string): void {
   url.pathname = path;
 }
 
-/** One raw request, for input that `fetch` would normalize. */
+/** Sends a request whose input `fetch` would normalize. Returns the status. */
 function raw(
   options: { path: string; method: string; headers?: Record<string, number> },
   send: (request: ClientRequest) => void,

@@ -1,25 +1,25 @@
-// Starts a real service on free ports over a separate folder, and calls it as a page would.
+// Starts a real service on free ports with its own folder, and calls the service as a page would.
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Service, type ServiceOptions, startService } from '../../demo/server/server.ts';
 
-/** The origin of the page that all tests simulate. */
+/** Origin of the page that all tests simulate. */
 export const page = 'http://app.test:5173';
-/** Its callback page. */
+/** URL of the callback page. */
 export const callback = `${page}/secure-uploader-callback.html`;
 
-/** A service that lives for one test, and its folder. */
+/** A service for one test, and its folder. */
 export interface Rig {
   service: Service;
   dataDir: string;
-  /** Ends the service and starts it again on the same ports and folder. */
+  /** Restarts the service on the same ports with the same folder. */
   restart(): Promise<void>;
   end(): Promise<void>;
 }
 
-/** Starts a service in test mode. */
+/** Starts a service in test mode with a new folder. */
 export async function startRig(options: Partial<ServiceOptions> = {}): Promise<Rig> {
   const dataDir = await mkdtemp(join(tmpdir(), 'service-'));
   const settings = { dataDir, appOrigins: [page], test: true, fsync: false, ...options };
@@ -39,7 +39,7 @@ export async function startRig(options: Partial<ServiceOptions> = {}): Promise<R
   return rig;
 }
 
-/** A complete response. */
+/** A response that was read completely. */
 export interface Answer {
   status: number;
   headers: Headers;
@@ -47,7 +47,7 @@ export interface Answer {
   body: any;
 }
 
-/** Sends a request as the page would; a `body` that is not a string is sent as JSON. */
+/** Sends a request as the page would. A `body` that is not a string is sent as JSON. */
 export async function ask(
   service: Pick<Service, 'baseUrl'>,
   method: string,
@@ -69,12 +69,12 @@ export async function ask(
   return { status: answer.status, headers: answer.headers, body: isJson ? JSON.parse(text) : text };
 }
 
-/** SHA-256, lower-case hex. */
+/** Returns the SHA-256 hash in lower-case hex. */
 export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** A user: bearer and shortcuts for the upload operations. */
+/** A signed-in user: the token, and functions for the upload operations. */
 export interface Person {
   token: string;
   open(file: { name?: string; size: number; folder?: string }): Promise<Answer>;
@@ -83,7 +83,7 @@ export interface Person {
   get(path: string): Promise<Answer>;
 }
 
-/** Signs a user in by a test token. */
+/** Signs a user in with a test token. */
 export async function actAs(service: Service, user: string, lifetimeMs?: number): Promise<Person> {
   const { token } = await service.createToken(user, lifetimeMs);
   const bearer = { authorization: `Bearer ${token}` };
@@ -117,7 +117,7 @@ export function put(url: string, bytes: Uint8Array): Promise<Response> {
   return fetch(url, { method: 'PUT', body: bytes as BodyInit, headers: { origin: page } });
 }
 
-/** A session with its chunks presigned. */
+/** A session whose chunks are presigned. */
 export interface StartedUpload {
   passport: string;
   sessionId: string;
@@ -127,12 +127,12 @@ export interface StartedUpload {
   urls: (string | undefined)[];
 }
 
-/** Random bytes in chunks of the given lengths. */
+/** Returns random bytes in chunks of the given lengths. */
 export function randomChunks(...sizes: number[]): Uint8Array[] {
   return sizes.map((size) => randomBytes(size));
 }
 
-/** Opens a session for these chunks and presigns them all. */
+/** Opens a session for `chunks` and presigns all of them. */
 export async function begin(
   person: Person,
   chunks: Uint8Array[],
@@ -153,7 +153,7 @@ export async function begin(
   };
 }
 
-/** Uploads these chunks completely and commits; returns the response to the commit. */
+/** Uploads and commits `chunks`. Returns the response to the commit. */
 export async function upload(
   person: Person,
   chunks: Uint8Array[],

@@ -1,4 +1,4 @@
-// What one user can store on the disk is limited.
+// Limits on what one user can store on disk.
 import assert from 'node:assert/strict';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Builds what many test files load, the package and single bundles, once for each state of the sources. The results stay in
-// node_modules/.cache. `node --import tsx test/support/built.ts` builds all of it ahead of the tests.
+// Builds the package and single bundles that many test files load, once for each state of the sources. The results stay in
+// node_modules/.cache. `node --import tsx test/support/built.ts` builds everything before the tests.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -21,7 +21,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules/.cache/secure-uploader-tests');
-/** Results of earlier states of the sources that are kept beside the newest, for runs that still use them. */
+/** Number of older results that are kept for runs that still use them. */
 const KEPT_COUNT = 3;
 
 /** Inputs of `npm run build`. */
@@ -37,7 +37,7 @@ const BUILD_SOURCES = [
   'package.json',
 ];
 
-/** Bundles that more than one test file loads, by their source. */
+/** Bundles that several test files load, with the paths of their sources. */
 export const SHARED_BUNDLES = {
   callback: 'src/auth/callback.ts',
   login: 'src/login.ts',
@@ -55,8 +55,8 @@ function stampOf(names: readonly string[]): string {
 }
 
 /**
- * The folder that `make` filled for these sources, now or in an earlier run. Processes may make the same one at the same time: the
- * first to finish wins.
+ * Returns a folder that `make` filled for this state of the sources, now or in an earlier run. If several processes do this at the
+ * same time, the result of the first one to finish is kept.
  */
 function keep(name: string, folder: string, make: (target: string) => void): string {
   const kept = join(cache, name, folder);
@@ -87,13 +87,13 @@ function run(args: readonly string[], cwd: string): string {
 }
 
 export interface BuiltPackage {
-  /** Has `dist` and `custom-elements.json`. */
+  /** Folder with `dist` and `custom-elements.json`. */
   readonly folder: string;
-  /** Where the build ran, on a copy of the project: no file of the package may contain this path. */
+  /** Path of the copy of the project that was built. No file of the package may contain this path. */
   readonly builtIn: string;
 }
 
-/** The output of `npm run build` for the current sources. */
+/** Returns the output of `npm run build` for the current sources. */
 export function builtPackage(): BuiltPackage {
   const folder = keep('package', stampOf(BUILD_SOURCES), (target) => {
     const stage = mkdtempSync(join(tmpdir(), 'secure-uploader-build-'));
@@ -111,10 +111,10 @@ export function builtPackage(): BuiltPackage {
   return { folder, builtIn: readFileSync(join(folder, 'built-in.txt'), 'utf8') };
 }
 
-/** The folder of the one-file build. */
+/** Returns the folder of the one-file build. */
 export const builtWidget = (): string => join(builtPackage().folder, 'dist/cdn');
 
-/** The bundle of a source, a path from the root of the project. It may import from `src` only. */
+/** Returns the text of a bundle. `source` is a path from the root of the project, and may import only from `src`. */
 export function builtBundle(source: string): string {
   const stamp = stampOf(['src', source, 'scripts/login-page.mjs']);
   const folder = keep(source.replaceAll('/', '-'), stamp, (target) => {

@@ -1,6 +1,6 @@
 // Deterministic bytes from a seed, and their hashes.
 
-/** Bytes made from a seed (mulberry32): the same seed, the same bytes. */
+/** Returns pseudo-random bytes (mulberry32). Equal seeds give equal bytes. */
 export function bytesOf(seed: number, sizeBytes: number): Uint8Array<ArrayBuffer> {
   const words = new Uint32Array(Math.ceil(sizeBytes / 4));
   let state = seed >>> 0;
@@ -13,18 +13,18 @@ export function bytesOf(seed: number, sizeBytes: number): Uint8Array<ArrayBuffer
   return new Uint8Array(words.buffer, 0, sizeBytes);
 }
 
-/** A file of such bytes. */
+/** Returns a file whose bytes depend only on `seed`. */
 export function fileOf(seed: number, sizeBytes: number, name = `file-${seed}.bin`): File {
   return new File([bytesOf(seed, sizeBytes)], name, { lastModified: 1_700_000_000_000 });
 }
 
-/** A file of bytes that no other run or test has. */
+/** Returns a file with bytes that no other run or test uses. */
 export function freshFile(sizeBytes: number, name = `${crypto.randomUUID()}.bin`): File {
   const [seed = 0] = crypto.getRandomValues(new Uint32Array(1));
   return fileOf(seed, sizeBytes, name);
 }
 
-/** SHA-256 as lower-case hex, by the platform itself. */
+/** Returns the SHA-256 hash in lower-case hex, computed by the browser. */
 export async function sha256(bytes: Blob | Uint8Array<ArrayBuffer>): Promise<string> {
   const buffer = bytes instanceof Blob ? await bytes.arrayBuffer() : bytes;
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', buffer));

@@ -3,17 +3,17 @@
 import { settled } from './collect.ts';
 
 export interface Clock {
-  /** Advances time at once, as after sleep: timers that were due run at the end. */
+  /** Advances all clocks at once, as if the machine had slept. Then runs the timers that are due. */
   pass(ms: number): Promise<void>;
-  /** Sets the system clock forward, or back: no time passes. */
+  /** Sets the system clock forward or back; no time passes. */
   jump(ms: number): void;
-  /** Active timers. */
+  /** Number of active timers. */
   readonly timerCount: number;
   /** Restores the browser's clock. */
   restore(): void;
 }
 
-/** Sets the system clock forward, or back, and keeps it running. Returns a function that undoes it. */
+/** Sets the system clock forward or back by `ms`, and keeps it running. Returns a function that restores the clock. */
 export function jumpClock(ms: number): () => void {
   const { now } = Date;
   Date.now = () => now() + ms;
@@ -22,7 +22,7 @@ export function jumpClock(ms: number): () => void {
   };
 }
 
-/** Advances all clocks at once; timers are unchanged. Returns a function that undoes it. */
+/** Advances all clocks by `ms`; timers are unchanged. Returns a function that restores the clocks. */
 export function skipTime(ms: number): () => void {
   const { now } = performance;
   Object.assign(performance, { now: () => now.call(performance) + ms });
@@ -33,7 +33,7 @@ export function skipTime(ms: number): () => void {
   };
 }
 
-/** Stops `Date.now`, `performance.now` and timers. */
+/** Stops `Date.now`, `performance.now` and timers. Returns a clock that controls them. */
 export function stopClock(): Clock {
   const { setTimeout, clearTimeout } = globalThis;
   const { now } = Date;

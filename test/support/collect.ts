@@ -1,13 +1,13 @@
-// Helpers of tests of streams and stages: arrays in, arrays out, and promises that a test settles itself.
+// Helpers for tests of streams and stages, which compare arrays, and promises that a test settles.
 
-/** All items of a stream, in order. */
+/** Returns all items of a stream, in order. */
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of source) items.push(item);
   return items;
 }
 
-/** A stream of these items, each in a task of its own. */
+/** Returns a stream of `items`, each in a separate task. */
 export async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, undefined> {
   for (const item of items) {
     await settled();
@@ -15,7 +15,7 @@ export async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, 
   }
 }
 
-/** What a promise rejects with; throws if it resolves. */
+/** Returns the error that `promise` rejects with. Throws if `promise` resolves. */
 export async function rejection<T = Error>(promise: Promise<unknown>): Promise<T> {
   try {
     await promise;
@@ -25,7 +25,7 @@ export async function rejection<T = Error>(promise: Promise<unknown>): Promise<T
   throw new Error('it was expected to reject');
 }
 
-/** Resolves when all work that needs no network, timers or workers is done. */
+/** Resolves when all work that uses no network, timers or workers is done. */
 export async function settled(): Promise<void> {
   for (let round = 0; round < 3; round += 1) {
     await new Promise<void>((resolve) => {
@@ -39,12 +39,12 @@ export async function settled(): Promise<void> {
   }
 }
 
-/** Resolves as soon as `isTrue` returns true; checks once per task. The timeout of the test ends it otherwise. */
+/** Resolves as soon as `isTrue` returns true. Checks once per task, until the timeout of the test. */
 export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await settled();
 }
 
-/** As `until`, for an asynchronous condition. */
+/** Resolves as soon as `isTrue` resolves with true. */
 export async function untilAsync(isTrue: () => Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await settled();
 }
@@ -55,7 +55,7 @@ export interface Deferred<T> {
   readonly reject: (error: unknown) => void;
 }
 
-/** A promise that the test settles. */
+/** Returns a promise, and the functions that settle it. */
 export function deferred<T = void>(): Deferred<T> {
   let resolve: (value: T) => void = () => undefined;
   let reject: (error: unknown) => void = () => undefined;

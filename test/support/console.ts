@@ -1,6 +1,6 @@
 // Warnings on the console during a test.
 
-/** Runs `act` with an array that receives the warnings on the console meanwhile, each as one text. */
+/** Calls `act` with a growing array of the warnings on the console, each as one string. */
 export async function captureWarnings(act: (warnings: readonly string[]) => unknown): Promise<void> {
   const warnings: string[] = [];
   const { warn } = console;

@@ -1,9 +1,9 @@
-// Prints a line for each file of in-page tests and each engine, and writes the totals and the failed tests with their errors to
-// `COUNT_FILE` (scripts/test.mjs).
+// Prints a line for each file of in-page tests and each browser engine. Writes the totals, and the failed tests with their errors,
+// to `COUNT_FILE` for scripts/test.mjs.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** The tests of a suite and of nested suites, each with its full title. */
+/** Returns the tests of a suite and of its nested suites, each with its full title. */
 function testsOf(suite, titles = []) {
   if (!suite) return [];
   const own = [...titles, ...(suite.name ? [suite.name] : [])];
@@ -19,7 +19,7 @@ function countOf(session) {
   return { passed, skipped, failed: failed || (session.passed && tests.length ? 0 : 1) };
 }
 
-/** What failed in a session: its tests, or if none did, what prevented them from running. */
+/** Returns the failed tests of a session. If no test failed, returns the errors that prevented the tests from running. */
 function failuresOf(session, file) {
   const engine = session.browser.name;
   const failed = testsOf(session.testResults).filter((test) => test.skipped || !test.passed);
@@ -32,7 +32,7 @@ function failuresOf(session, file) {
   return [{ file, engine, title: 'the file', error: 'ended without a test' }];
 }
 
-/** A Web Test Runner reporter. A file that broke, or that has no test, counts as one failure. */
+/** Creates a Web Test Runner reporter. A file that breaks or has no test counts as one failure. */
 export function countReporter(file = process.env.COUNT_FILE) {
   let rootDir;
   return {

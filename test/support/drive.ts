@@ -1,6 +1,6 @@
 // A file on a drive that can be removed.
 
-/** The file while `drive.isAway` is false; after that no byte of it can be read. */
+/** Returns `file`, which can be read only while `drive.isAway` is false. */
 export function onDrive(file: File, drive: { isAway: boolean }): File {
   const { slice } = file;
   const refuse = (): never => {

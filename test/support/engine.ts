@@ -1,4 +1,4 @@
-// An engine with a scripted service: real settings, sign-in mode `none`, real workers and store; a log of its changes.
+// An engine with a scripted service, real settings, workers and store, sign-in mode `none`, and a log of its changes.
 
 import type { Change, ChangeMap, ChangeName } from '../../src/core/changes.ts';
 import type { SettingsInput } from '../../src/core/config.ts';
@@ -10,10 +10,13 @@ import { fileOf } from './bytes.ts';
 import { until, untilAsync } from './collect.ts';
 import { ScriptedService } from './scripted-service.ts';
 
-/** Different on each page: locks and channels are named after it, and test pages run in parallel. */
+/**
+ * URL of the service. Different on each page, because test pages run in parallel and the names of locks and channels contain the
+ * URL.
+ */
 export const SERVICE_URL = `https://${crypto.randomUUID()}.test`;
 
-/** Settings of the tests' engines: every operation is configured, chunks are small. */
+/** Settings of the tests' engines: all operations are configured, and chunks are small. */
 export const ENGINE_SETTINGS: SettingsInput = {
   parentId: 'folder-a',
   auth: 'none',
@@ -44,7 +47,10 @@ export class TestEngine {
     engines.push(this);
   }
 
-  /** Names of the reported changes, without those of chunks and progress; of one file if it is named. */
+  /**
+   * Returns the names of the reported changes, without changes of chunks and progress. With `fileName`, returns only the names for
+   * this file.
+   */
   changeNames(fileName?: string): ChangeName[] {
     const id = fileName === undefined ? undefined : this.row(fileName)?.id;
     return this.changes
@@ -57,7 +63,7 @@ export class TestEngine {
     return this.changes.filter((change) => change.name === name).map(({ detail }) => detail as ChangeMap[K]);
   }
 
-  /** The entry of a file by its name, the last one if there are several. */
+  /** Returns the file with this name in the list, or the last of several. */
   row(fileName: string): FileSnapshot | undefined {
     return this.uploader.snapshot.files.findLast(({ name }) => name === fileName);
   }
@@ -76,18 +82,18 @@ export class TestEngine {
     return this.uploader.snapshot.files.map(({ phase }) => phase);
   }
 
-  /** Waits until the engine has reported this change this many times. */
+  /** Waits until the engine has reported the change `name` `count` times. */
   async waitForChange(name: ChangeName, count = 1): Promise<void> {
     await until(() => this.details(name).length >= count);
   }
 }
 
-/** Closes every engine of a test; for `afterEach`. */
+/** Closes all engines of a test. Used in `afterEach`. */
 export async function closeEngines(): Promise<void> {
   await Promise.all(engines.splice(0).map(({ uploader }) => uploader.close()));
 }
 
-/** An engine with one file, of which one chunk of three is stored and the others are being sent. */
+/** Returns an engine with one file of three chunks: one chunk is stored, two are being sent. */
 export async function halfWay(settings = {}, options: UploaderOptions = {}): Promise<TestEngine> {
   const engine = new TestEngine(settings, options);
   engine.service.answerAll('open', 'presign');
@@ -98,7 +104,7 @@ export async function halfWay(settings = {}, options: UploaderOptions = {}): Pro
   return engine;
 }
 
-/** A store with one chunk of a file, left by a closed page. */
+/** Returns a store with an upload of a closed page that has one stored chunk. */
 export async function createUnfinished(
   picked: PickedFile | File,
   settings = {},

@@ -1,11 +1,11 @@
-// Invalid and nearly valid responses, for tests that read ten thousand of them.
+// Invalid and nearly valid responses, for tests with thousands of them.
 
 import fc from 'fast-check';
 
-/** The chunks that tickets are requested for. */
+/** Hashes of the chunks that tickets are requested for. */
 export const HASHES = ['a1'.repeat(32), 'b2'.repeat(32), 'c3'.repeat(32)];
 
-/** Keys that a response may have, and keys that are special in JavaScript. */
+/** Keys of valid responses, and keys that are special in JavaScript. */
 const names = fc.constantFrom(
   'session_id',
   'passport',
@@ -41,7 +41,7 @@ const urls = fc.oneof(
   ),
   fc.webUrl({ withQueryParameters: true }),
 );
-/** Single values. */
+/** Values that are not nested. */
 export const leaf = fc.oneof(
   urls,
   fc.string(),
@@ -60,7 +60,7 @@ export const leaf = fc.oneof(
     '2025-01-01T00:00:00Z',
   ),
   fc.double(),
-  // Cannot be converted to a string or a number.
+  // Values that fail or surprise when they are converted to a string or a number.
   fc.constantFrom({ toString: 1 }, { toString: null, valueOf: 'v' }, { length: 3 }, [[[]]]),
 );
 const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
@@ -91,7 +91,7 @@ const goodEntry = fc.oneof(
     expires_at: leaf,
   }),
 );
-/** All requested chunks, with a fault here and there. */
+/** Responses with all requested chunks and with occasional faults. */
 const nearlyRight = fc.tuple(
   ...HASHES.map((hash) =>
     fc.tuple(
@@ -111,9 +111,9 @@ const answer = fc.oneof(
   fc.record({ missing: fc.oneof(fc.array(fc.oneof(fc.constantFrom(...HASHES), leaf)), tree) }),
   fc.record({ debuginfo: leaf, retry_after: leaf }, { requiredKeys: [] }),
 );
-/** Parsed responses. */
+/** Parsed bodies of responses. */
 export const body = answer.map((value): unknown => JSON.parse(JSON.stringify(value) ?? 'null'));
-/** Statuses that have a meaning, and all others. */
+/** Statuses that have a meaning, and any other number. */
 export const status = fc.oneof(
   fc.constantFrom(
     200,
@@ -142,13 +142,13 @@ const headerValue = fc.oneof(
   fc.constantFrom('', '0', '-1', '1e9', 'soon', 'Fri, 31 Feb 2025 25:61:61 GMT', '99999999999999999999'),
   fc.stringMatching(/^[\x21-\x7e]{1,30}$/),
 );
-/** Headers that are read, with valid and invalid values. */
+/** Headers that the client reads, with valid and invalid values. */
 export const headers = fc.dictionary(
   fc.constantFrom('x-service-uploadsession', 'retry-after', 'date', 'www-authenticate'),
   headerValue,
   { maxKeys: 4 },
 );
-/** A response as text: JSON, truncated JSON, or no JSON at all. */
+/** Bodies of responses as text: JSON, truncated JSON, and no JSON. */
 export const text = fc.oneof(
   { arbitrary: body.map((value) => JSON.stringify(value) ?? ''), weight: 6 },
   { arbitrary: fc.constant(JSON.stringify({ session_id: 'x'.repeat(20_000) })), weight: 1 },

@@ -1,6 +1,6 @@
-// How many listeners are left on a target.
+// Number of listeners that are left on a target.
 
-/** Counts the listeners on a target, added and removed from now on. */
+/** Counts the listeners that are added to `target` from now on and were not removed. */
 export function listenersOf<T extends EventTarget>(target: T): { readonly signal: T; count(): number } {
   const listeners: (readonly [type: string, listener: unknown])[] = [];
   const add = target.addEventListener.bind(target);

@@ -1,13 +1,13 @@
-// A store in a Map, for tests of runs: what was saved.
+// A store in memory for tests of runs, with a log of its calls.
 
 import type { UploadRecord } from '../../src/core/types.ts';
 import type { RecordKeeper } from '../../src/pipeline/open.ts';
 
 export class MemoryKeeper implements RecordKeeper {
   readonly records = new Map<string, UploadRecord>();
-  /** Names of the calls, oldest first. */
+  /** Names of all calls, oldest first. */
   readonly log: string[] = [];
-  /** Makes `remove` never resolve. */
+  /** True if `remove` must never resolve. */
   isStuck = false;
 
   find(key: string): Promise<UploadRecord | undefined> {

@@ -1,4 +1,4 @@
-// What a user, the page, the service and the clock may do to uploads, as random values.
+// What a user, the page, the service and the clock may do to uploads, as random commands.
 
 import fc from 'fast-check';
 import type { SettingsInput, Uploader } from '../../src/engine/uploader.ts';
@@ -15,7 +15,7 @@ const HOURS = 3_600_000;
 const tabNumber = fc.constantFrom(0, 0, 1);
 const fileNumber = fc.nat(FILES.length - 1);
 
-/** The tab and one of its uploads, if they exist. */
+/** Returns a step that calls `act` with a tab's uploader and the id of one of its uploads, if the tab has any. */
 const on = (at: number, index: number, act: (uploader: Uploader, id: string) => Promise<unknown>): Step => {
   return (world) => {
     const { uploader } = world.tabs[at % world.tabs.length] as Tab;
@@ -59,7 +59,7 @@ const add = fc.tuple(tabNumber, fc.array(fileNumber, { minLength: 1, maxLength: 
   }),
 );
 
-/** All possible commands, frequent ones more often. */
+/** Random commands; frequent ones have a higher weight. */
 export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
   { weight: 5, arbitrary: add },
   { weight: 2, arbitrary: one('pause', (uploader, id) => uploader.pause(id)) },

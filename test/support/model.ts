@@ -1,5 +1,5 @@
-// Tabs with real engines, a real store, locks and workers, over scripted services that may reject any call, and the invariants of
-// every sequence. The commands are in `model-commands.ts`.
+// Tabs with real engines, a real store, locks and workers. Scripted services may reject any call. Checks the invariants of every
+// sequence of commands; model-commands.ts has the commands.
 
 import { ERROR_CODES, type ErrorCode, UploaderError } from '../../src/core/errors.ts';
 import { connect } from '../../src/engine/connection.ts';
@@ -12,7 +12,7 @@ import { ENGINE_SETTINGS } from './engine.ts';
 import { type Kind, type Request, ScriptedService } from './scripted-service.ts';
 
 export const CHUNK_SIZES = [1000, 2000, 100_000];
-/** A simulation in which nothing happens for this long, in ms, with all faults off, is stuck. */
+/** Milliseconds without any change, with all faults off, after which a simulation is stuck. */
 const STUCK_MS = 15_000;
 
 export const FILES: readonly File[] = [
@@ -23,7 +23,7 @@ export const FILES: readonly File[] = [
   fileOf(4, 6000, 'six.bin'),
 ];
 
-/** The hashes of each file, for each chunk size. */
+/** Hashes of each file, for each chunk size. */
 const hashes: Promise<ReadonlyMap<string, readonly string[]>> = (async () => {
   const found = new Map<string, readonly string[]>();
   for (const file of FILES) {
@@ -44,7 +44,7 @@ const FAULTS: Readonly<Record<Kind, readonly ErrorCode[]>> = {
   cancel: ['network', 'forbidden'],
 };
 
-/** Numbers from 0 to 1 that follow from the seed. */
+/** Returns a random number generator for numbers from 0 to 1. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -53,7 +53,7 @@ function randomOf(seed: number): () => number {
   };
 }
 
-/** One tab: an engine over the shared store, and its reported changes. */
+/** One tab: an engine with the shared store, and checks of the changes that the engine reports. */
 export class Tab {
   readonly uploader: Uploader;
   readonly #world: World;
@@ -146,7 +146,7 @@ export class World {
   readonly random: () => number;
   readonly #id = crypto.randomUUID();
   readonly #faults: string[] = [];
-  /** Commands that have not resolved yet, by their step. */
+  /** Commands that have not resolved yet, and the step that started each of them. */
   readonly #pending = new Map<Promise<unknown>, string>();
   #step = '';
   readonly #undo: (() => void)[] = [];
@@ -171,13 +171,13 @@ export class World {
     this.#faults.push(what);
   }
 
-  /** Takes one step; `text` describes it in errors. */
+  /** Performs one step; `text` describes the step in errors. */
   async take(text: string, step: (world: World) => unknown): Promise<void> {
     this.#step = text;
     await step(this);
   }
 
-  /** Commands are not awaited: the next one may come while this one runs. */
+  /** Adds a running command without waiting for it, so that the next command may start meanwhile. */
   give(command: Promise<unknown>): void {
     const pending = command
       .catch((error) => this.fault(`a command rejected: ${error?.stack ?? error}`))
@@ -192,12 +192,12 @@ export class World {
   async reload(at: number): Promise<void> {
     const tab = this.tabs[at];
     if (!tab) return;
-    // A page that closes waits for nothing.
+    // Does not wait: a page that closes waits for nothing.
     this.give(tab.uploader.close());
     this.tabs[at] = new Tab(this, tab.input);
   }
 
-  /** Ends all faults, gives every upload what it waits for, and checks that all of them end correctly. Throws the violations. */
+  /** Ends all faults, gives every upload what it waits for, and asserts that all uploads end correctly. */
   async finish(): Promise<void> {
     this.faultRate = 0;
     try {
@@ -229,7 +229,7 @@ export class World {
     if (found.length > 0) throw new Error(found.slice(0, 5).join('\n'));
   }
 
-  /** Resumes, retries and provides until every upload is done or canceled. */
+  /** Resumes and retries uploads and provides files, until every upload is done or canceled. */
   async #drive(stuck: string): Promise<void> {
     const open = (): string[] =>
       this.tabs.flatMap(({ uploader }, at) =>
@@ -249,7 +249,7 @@ export class World {
           const file = FILES.find(({ name }) => name === relativePath);
           if (pauseReason === 'needs-file' && file) this.give(uploader.provide(id, file));
         }
-        // Files that were added under `manual` wait for `start()`, whatever the setting is now.
+        // Files that were added with `manual` wait for `start()`, even if `manual` is off by now.
         this.give(uploader.start());
       }
       for (let round = 0; round < 5; round += 1) await settled();
@@ -260,7 +260,7 @@ export class World {
     }
   }
 
-  /** Returns a function that is true when nothing has changed for too long. */
+  /** Returns a function that returns true if nothing has changed for `STUCK_MS`. */
   #watch(): () => boolean {
     let seenCount = this.changeCount;
     let seenMs = performance.now();
@@ -296,17 +296,19 @@ export class World {
   }
 }
 
-/** A store for a series of simulations: their records are separate, since each has another service. */
+/**
+ * Returns a store for a series of simulations. Each simulation has its own service, so the records of simulations are separate.
+ */
 export const createModelStore = (): UploadStore =>
   createUploadStore({ name: `model-${crypto.randomUUID()}` });
 
 export interface Scope {
   readonly isFullRun: boolean;
-  /** Set by `MODEL_SEED`. */
+  /** Value of `MODEL_SEED`. */
   readonly seed?: number;
 }
 
-/** The scope of this run, and the seed of the environment. */
+/** Returns the scope of this run, with the seed from the environment. */
 export async function readScope(): Promise<Scope> {
   return (await fetch('/test-scope.json')).json();
 }

@@ -1,4 +1,4 @@
-// Serves the scripts of the tests' pages as bundles: loading a hundred modules one by one costs a page more time than most tests.
+// Serves the scripts of test pages as bundles, because loading a hundred modules takes longer than most tests.
 import { existsSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { bundle } from '../../scripts/bundles.mjs';
@@ -7,7 +7,7 @@ import { filesUnder } from '../../scripts/files.mjs';
 /** Folders of tests that run in pages. */
 export const PAGE_TESTS = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
 
-/** Middleware: serves the built names of the package's files from their sources. */
+/** Returns middleware that serves files from their sources under the names that they have in the built package. */
 export const asBuilt = (root) => (context, next) => {
   context.url = context.url
     .replace(/^\/secure-uploader-callback\.html/, '/src/auth/secure-uploader-callback.html')
@@ -18,7 +18,7 @@ export const asBuilt = (root) => (context, next) => {
   return next();
 };
 
-/** Tests, workers and the script of the callback page, with the chunks that they share and their source maps, by path. */
+/** Bundles the tests, the workers and the script of the callback page. Returns scripts, shared chunks and source maps by path. */
 async function bundleAll(root) {
   const tests = PAGE_TESTS.map((name) => `test/${name}`);
   const entries = [
@@ -35,7 +35,9 @@ async function bundleAll(root) {
   );
 }
 
-/** Middleware: serves what `bundleAll()` built, once per run. Where a file cannot be bundled, all are served as modules. */
+/**
+ * Returns middleware that serves the results of `bundleAll()`, built once per run. If bundling fails, serves all files as modules.
+ */
 export function bundled(root) {
   let bundles;
   return async (context, next) => {

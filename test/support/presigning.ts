@@ -1,4 +1,4 @@
-// Chunks that need tickets, and a service that issues them immediately. Arrays in, arrays out.
+// Chunks that need tickets, and a service that issues tickets immediately.
 
 import type { HashedChunk, Ticket } from '../../src/core/types.ts';
 import type { PresignParts } from '../../src/pipeline/presign.ts';
@@ -21,7 +21,10 @@ export async function* stream(items: readonly HashedChunk[]): AsyncGenerator<Has
   for (const item of items) yield item;
 }
 
-/** A service that issues tickets immediately, and the parts around it. */
+/**
+ * Returns the parts of the presign stage, with a service that issues tickets immediately. `asked` lists the requested hashes;
+ * `lives.ms` sets the lifetime of tickets.
+ */
 export function setUpPresigning(given: Partial<PresignParts> = {}) {
   const asked: string[][] = [];
   const lives: { ms: number | undefined } = { ms: undefined };

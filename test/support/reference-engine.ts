@@ -7,10 +7,10 @@ import { findReference, tokenOf } from '../service/reference.ts';
 
 const engines: Uploader[] = [];
 
-/** A store that no other test uses. */
+/** Returns a store that no other test uses. */
 export const newStore = (): UploadStore => createUploadStore({ name: `test-${crypto.randomUUID()}` });
 
-/** Defaults to small chunks, short delays before retries, and a store of its own. */
+/** Returns an engine. By default, chunks are small, delays before retries are short, and the store is new. */
 export async function connectEngine(
   settings: SettingsInput = {},
   options: UploaderOptions = {},
@@ -32,7 +32,7 @@ export async function connectEngine(
   return uploader;
 }
 
-/** Closes every engine of a test; for `afterEach`. */
+/** Closes all engines of a test. Used in `afterEach`. */
 export async function closeConnectedEngines(): Promise<void> {
   await Promise.all(engines.splice(0).map((uploader) => uploader.close()));
 }

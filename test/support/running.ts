@@ -1,4 +1,4 @@
-// What one run of a file needs: a scripted service, a store in memory, slots, and a log of its reports.
+// Everything that one run of a file needs: a scripted service, a store in memory, slots, and a log of reports.
 
 import { isCallRetryable } from '../../src/core/errors.ts';
 import type { UploadRecord } from '../../src/core/types.ts';
@@ -16,7 +16,7 @@ export const CHUNK_BYTES = 1000;
 export const PAGE_BYTES = 10_000;
 const policy = { attempts: 3, baseMs: 0, capMs: 0 };
 
-/** Sets up a run of a file in chunks of 1,000 bytes; `start()` starts it. */
+/** Sets up a run of a file with chunks of 1,000 bytes. `start()` starts the run. */
 export function setUpRun(file: File, given: Partial<RunParts> = {}) {
   const service = new ScriptedService();
   const keeper = new MemoryKeeper();
@@ -78,7 +78,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
   return { controller, keeper, slots, open, pagePool, parts, reads, service, start, reported };
 }
 
-/** The hashes of a file's chunks. */
+/** Returns the hashes of a file's chunks. */
 export const hashesOf = (file: Blob): Promise<string[]> =>
   Promise.all(
     Array.from({ length: Math.ceil(file.size / CHUNK_BYTES) }, (_, at) =>
@@ -86,7 +86,7 @@ export const hashesOf = (file: Blob): Promise<string[]> =>
     ),
   );
 
-/** A record as an earlier visit left it, with these chunks stored. */
+/** Returns a record of an earlier visit in which the chunks at `storedIndexes` are stored. */
 export async function recordOf(file: File, storedIndexes: readonly number[]): Promise<UploadRecord> {
   const hashes = await hashesOf(file);
   const session = { sessionId: 'session-before', header: 'header-before' };

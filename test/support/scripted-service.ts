@@ -1,5 +1,5 @@
-// A service whose responses the test sets, so that a test reads like a protocol trace: `nextRequest('put')`, then `answer()` or
-// `refuse()`. `answerAll()` gives valid responses to everything that a test does not script.
+// A service whose responses the test sets, so that a test reads like a protocol trace. `nextRequest('put')` returns a request; its
+// `answer()` or `refuse()` responds. `answerAll()` responds to further requests automatically.
 
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Calls, CommitAnswer, Put, Session, Ticket, TicketUpload } from '../../src/core/types.ts';
@@ -12,7 +12,7 @@ interface Asked {
     readonly upload: TicketUpload;
     readonly body: Blob;
     readonly hash: string;
-    /** Reports that this many bytes were sent. */
+    /** Reports that `sentBytes` of the body were sent. */
     readonly tell: (sentBytes: number) => void;
   };
   commit: {
@@ -33,7 +33,7 @@ interface Answers {
 
 export type Kind = keyof Asked;
 
-/** A request that waits for its response. Without a value, `answer()` gives a valid one. */
+/** A request that waits for its response. `answer()` without a value gives a valid response. */
 export type Request<K extends Kind = Kind> = Asked[K] & {
   readonly kind: K;
   readonly signal: AbortSignal;
@@ -50,12 +50,12 @@ export class ScriptedService {
   readonly log: string[] = [];
   /** Hashes of all PUTs, in order of arrival. */
   readonly puts: string[] = [];
-  /** PUTs that are running now, and the most there ever were. */
+  /** Number of PUTs that are running now, and the maximum so far. */
   putCount = 0;
   mostPuts = 0;
-  /** Never reports bytes as stored (U4). */
+  /** True if the service never reports chunks as stored (U4). */
   isForgetful = false;
-  /** Lifetime of tickets, in milliseconds, if the URL contains it. */
+  /** Lifetime of tickets in milliseconds; undefined if tickets have no lifetime. */
   ticketLifeMs: number | undefined;
   readonly #automatic = new Set<Kind>();
   readonly #requests: Request[] = [];
@@ -63,7 +63,7 @@ export class ScriptedService {
   #sessionCount = 0;
   #ticketCount = 0;
 
-  /** From now on requests of these kinds (all by default) get an immediate response, including waiting ones. */
+  /** Responds immediately to all requests of these kinds from now on, including waiting ones. By default, to all kinds. */
   answerAll(...kinds: Kind[]): this {
     const wanted: readonly Kind[] = kinds.length > 0 ? kinds : ['open', 'presign', 'put', 'commit', 'cancel'];
     for (const kind of wanted) this.#automatic.add(kind);
@@ -74,13 +74,13 @@ export class ScriptedService {
     return this;
   }
 
-  /** From now on requests of these kinds wait for the test again. */
+  /** Stops immediate responses to requests of these kinds. */
   hold(...kinds: Kind[]): this {
     for (const kind of kinds) this.#automatic.delete(kind);
     return this;
   }
 
-  /** The oldest request that was not taken, of one kind if given; waits until there is one. */
+  /** Returns the oldest request that no test has taken, only of `kind` if it is set. Waits until there is such a request. */
   nextRequest<K extends Kind>(kind?: K): Promise<Request<K>> {
     const found = this.#requests.find((request) => kind === undefined || request.kind === kind);
     if (found) {
@@ -92,12 +92,12 @@ export class ScriptedService {
     });
   }
 
-  /** Requests that were not taken, of one kind if given. */
+  /** Returns all requests that no test has taken, only of `kind` if it is set. */
   waiting(kind?: Kind): readonly Request[] {
     return this.#requests.filter((request) => kind === undefined || request.kind === kind);
   }
 
-  /** The number of requests of a kind. */
+  /** Returns the number of requests of a kind. */
   count(kind: Kind): number {
     return this.log.filter((line) => line === kind || line.startsWith(`${kind} `)).length;
   }
@@ -130,7 +130,7 @@ export class ScriptedService {
         return undefined;
       });
       const sent = await sha256(body).catch((cause) => {
-        // The error of a browser for a body that it cannot read.
+        // The error of a browser that cannot read a body.
         throw new UploaderError('network', 'no line', { cause });
       });
       if (sent !== hash) throw new Error('bytes were sent that have another hash than their ticket');
@@ -140,7 +140,7 @@ export class ScriptedService {
     }
   };
 
-  /** A ticket for each hash: a receipt, and a URL unless the bytes are stored (U4). Each URL is different. */
+  /** Returns a ticket for each hash: a receipt and a different URL each time. Without URL if the chunk is stored (U4). */
   tickets(hashes: readonly string[]): ReadonlyMap<string, Ticket> {
     return new Map(hashes.map((hash) => [hash, this.#ticket(hash)]));
   }

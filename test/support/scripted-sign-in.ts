@@ -1,4 +1,4 @@
-// Sign-in that the test controls, for uploads that wait for it; calls need only the service.
+// Sign-in whose state the test sets, for uploads that wait for sign-in. Calls to the service do not use it.
 
 import type { AuthSession } from '../../src/auth/session.ts';
 import { connect } from '../../src/engine/connection.ts';
@@ -16,7 +16,7 @@ export class ScriptedSignIn {
     for (const listener of this.#listeners) listener();
   }
 
-  /** What a connection is created with, for the settings with `baseUrl`. */
+  /** Returns a replacement for `connect`: connections to `baseUrl` have the scripted state of sign-in. */
   connectTo(baseUrl: string, service: ScriptedService): typeof connect {
     return (settings, ...rest) => {
       const connection = connect(settings, ...rest);

@@ -1,4 +1,4 @@
-// What the upload stage needs, with a scripted service, two slots and a budget that a test can inspect.
+// Everything that the upload stage needs: a scripted service, two slots and a memory budget that a test can inspect.
 
 import { UploaderError } from '../../src/core/errors.ts';
 import type { TicketedChunk } from '../../src/core/types.ts';
@@ -10,12 +10,12 @@ import { bytesOf, sha256 } from './bytes.ts';
 import { ScriptedService } from './scripted-service.ts';
 import { SlotCounter } from './slot-counter.ts';
 
-/** Bytes of every chunk of `setUpSending`. */
+/** Size in bytes of each chunk of `setUpSending`. */
 export const CHUNK = 1000;
 
 export const networkError = (): UploaderError => new UploaderError('network', 'no line');
 
-/** Files whose chunks are made from these seeds: the same seed, the same chunk. */
+/** Sets up the upload stage for a file with one chunk for each seed. Equal seeds give equal chunks. */
 export async function setUpSending(
   seeds: readonly number[],
   given: Partial<UploadParts> & { service?: ScriptedService } = {},

@@ -1,21 +1,21 @@
-// Gives each file of in-page tests its own reference service, so that faults of one never affect another, and serves its URLs: GET
-// /test-config.json. Page, service and storage are three origins, so CORS is real.
+// Gives each file of in-page tests its own reference service, so that faults of one file never affect another. GET
+// /test-config.json returns the URLs of the service. Page, service and storage have different origins, so CORS is real.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
 import { isFullRun } from '../../scripts/scope.mjs';
 
-/** The scope of the model and fuzz tests, and a seed to repeat one. */
+/** Scope of the model and fuzz tests, and the seed to repeat if `MODEL_SEED` is set. */
 const { MODEL_SEED } = process.env;
 const scope = { isFullRun, ...(MODEL_SEED && { seed: Number(MODEL_SEED) }) };
 
-// Files run two at a time; a service followed by this many newer ones has no page any more.
+// Number of running services. Two test files run at a time, so no page uses the older services.
 const keptServices = 6;
 
 /**
- * A Web Test Runner plugin. `/test-config.json` returns `{baseUrl, storageUrl, seed: {users, folders, password}}`, the same for all
- * requests of one test file. Faults, log and tokens: the service's own routes below /_test.
+ * Returns a Web Test Runner plugin. `/test-config.json` returns `{baseUrl, storageUrl, seed: {users, folders, password}}`, the
+ * same for all requests of a test file. The service itself has routes for faults, log and tokens below /_test.
  */
 export function servicePlugin() {
   const services = new Map();
@@ -49,12 +49,12 @@ export function servicePlugin() {
     async serve(context) {
       if (context.path === '/test-scope.json') return { body: JSON.stringify(scope), type: 'json' };
       if (context.path !== '/test-config.json') return undefined;
-      // The runner names the file's page in its URL; frames and workers of a test have no such name and share one service.
+      // The URL of a test page has an id of the test file. Frames and workers of tests have no id, and share one service.
       const referrer = new URL(context.get('referer') || context.href);
       const key = referrer.searchParams.get('wtr-session-id') ?? 'unnamed';
       if (!services.has(key)) services.set(key, open([context.origin]));
       const [oldest] = services.keys();
-      // The result does not concern the requesting page.
+      // The requesting page does not use the closed service, so errors are ignored.
       if (services.size > keptServices) forget(oldest)?.catch(() => undefined);
       const { baseUrl, storageUrl, seed } = (await services.get(key)).service;
       return { body: JSON.stringify({ baseUrl, storageUrl, seed }), type: 'json' };

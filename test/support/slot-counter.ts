@@ -1,4 +1,4 @@
-// Upload slots for tests of stages: first come, first served, and the most that were ever in use.
+// Upload slots for tests of stages: granted in order of request. Records the maximum number in use.
 
 import type { UploadSlot } from '../../src/pipeline/upload.ts';
 

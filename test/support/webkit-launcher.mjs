@@ -1,11 +1,11 @@
-// Drives WebKitGTK for Web Test Runner: starts a display and Debian's WebKitWebDriver, speaks plain WebDriver over fetch.
+// Runs WebKitGTK for Web Test Runner: starts a display and Debian's WebKitWebDriver, and sends WebDriver commands with `fetch`.
 // Independent of the tests; webkit-page.mjs adds keys, mouse and sizes.
 import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { findWebKit } from '../../scripts/browser.mjs';
 import { webkitPage } from './webkit-page.mjs';
 
-// A browser that has not responded by then never will.
+// Time limit for a response of the browser.
 const answerMs = 50_000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -20,14 +20,14 @@ const freePort = () =>
   });
 
 /**
- * A browser launcher for `browsers` of the Web Test Runner configuration. One browser shows the pages of all test files one after
- * the other; if it hangs or crashes, a new one replaces it.
+ * Returns a browser launcher for `browsers` in the configuration of Web Test Runner. One browser shows the pages of all test
+ * files, one after the other. If this browser hangs or crashes, a new one replaces it.
  */
 export function webkitLauncher() {
   const children = [];
   let driverUrl;
   let miniBrowser;
-  /** The WebDriver session of the browser, and the window that test pages are shown in. */
+  /** WebDriver session of the browser, and the window that shows test pages. */
   let session;
   let shownId;
 
@@ -68,7 +68,7 @@ export function webkitLauncher() {
       LIBGL_ALWAYS_SOFTWARE: '1',
       WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: '1',
     };
-    // A free port may be taken a moment later: then the driver ends, and the next port is tried.
+    // Another process may take the free port first. Then the driver ends, and the next port is tried.
     for (let tries = 0; tries < 3; tries += 1) {
       const port = await freePort();
       const child = start(program, [`--port=${port}`], { stdio: 'ignore', env });
@@ -101,7 +101,7 @@ export function webkitLauncher() {
     await command('POST', '/url', { url });
   }
 
-  /** Closes everything that a test file has opened, and its page. */
+  /** Closes the page of a test file, and all windows that the file has opened. */
   async function leave() {
     const handles = await command('GET', '/window/handles');
     for (const handle of handles.filter((each) => each !== session.window)) {

@@ -1,4 +1,4 @@
-// Implements the part of puppeteer's page that sendKeys, sendMouse and setViewport of @web/test-runner-commands use, in plain
+// Implements the part of puppeteer's page that sendKeys, sendMouse and setViewport of @web/test-runner-commands use. Uses only
 // WebDriver.
 const keys = {
   Backspace: '\uE003',
@@ -21,7 +21,7 @@ const keys = {
   Meta: '\uE03D',
 };
 
-/** The page behind `command(method, path, body)`, which sends one WebDriver command to its session. */
+/** Returns a page that uses `command(method, path, body)`, which sends one WebDriver command to the session of the page. */
 export function webkitPage(command) {
   const act = (type, id, actions) => command('POST', '/actions', { actions: [{ type, id, actions }] });
   const keyboard = (actions) => act('key', 'keyboard', actions);
@@ -52,7 +52,10 @@ export function webkitPage(command) {
       up: (options) => pointer([button('pointerUp', options?.button)]),
       reset: () => command('DELETE', '/actions'),
     },
-    /** WebDriver sizes the window, a test the page: the difference is measured once and added. */
+    /**
+     * Sets the size of the page. WebDriver sets only the size of the window, so the difference between window and page is measured
+     * and added.
+     */
     async setViewport({ width, height }) {
       await command('POST', '/window/rect', { width, height });
       const script = 'return [window.innerWidth, window.innerHeight]';

@@ -1,4 +1,4 @@
-// Compiled, never run: types that a page's own TypeScript may rely on. A wrong type here fails `npm run check`.
+// Types that a page's own TypeScript may rely on. This file is compiled and never run: a wrong type fails `npm run check`.
 
 import type {
   AuthOptions,
