@@ -1,11 +1,11 @@
-// Challenges that have expired, are unknown, or contradict themselves, in the form and against the service.
+// Challenges that have expired, are unknown or are contradictory.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { detailsOf, inState, logIn, RECORD, turns, until, wireOf } from './support/auth-steps.ts';
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 
-/** A page after email and password were sent, with this response of the service. */
+/** Opens a page and submits email and password. The service responds with `body`. */
 function answerWith(body: object): Promise<Page> {
   world.service.faults.add({ operation: 'login', status: 200, body });
   return logIn(world, 'alice@example.com');
@@ -82,7 +82,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const page = await logIn(world, 'paul@example.com', hide);
     await page.getByText(/Select \d+ on/).waitFor();
     const polls = (): number => world.count('challenge');
-    /** The service's delay before the next poll, at both ends. */
+    /** Advances the clocks of the service and of the page to the next poll. */
     const passPause = async (): Promise<void> => {
       world.service.clock.shift(4_000);
       await page.clock.fastForward(4_000);
@@ -173,11 +173,11 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await again.and(page.locator(':disabled')).waitFor();
     const read = (): Promise<string | undefined> => world.service.people.message('mia', 'email');
     const first = await read();
-    // The service's delay, at both ends.
+    // Advances both clocks by the delay that the service requires before it sends another code.
     world.service.clock.shift(30_000);
     await page.clock.runFor(30_000);
     await again.and(page.locator(':enabled')).click();
-    // It restarts.
+    // The delay starts again.
     await again.and(page.locator(':disabled')).waitFor();
     const code = (await read()) ?? '';
     await page.getByLabel('Code', { exact: true }).fill(code);

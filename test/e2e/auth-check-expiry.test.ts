@@ -1,4 +1,4 @@
-// The token expires while chunks are being sent, and no hidden frame can renew it: the upload needs one sign-in.
+// The token expires while chunks are being sent, and no hidden frame can renew the token: the user has to sign in once.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertStoredOnce, begin, CHUNK_COUNT, endMs, HELD_COUNT, SETTINGS } from './support/auth-expiry.ts';
@@ -11,7 +11,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const page = await world.openWidget(`${SETTINGS} silent="off"`);
     const sha256 = await begin(page, world);
     await panel(page, 'prompt').waitFor();
-    // Requests that ran when the token expired complete, without a signed-in user.
+    // PUTs that were running when the token expired complete, although the user is not signed in.
     await until(page, 'upload-paused');
     while (world.count('put') < HELD_COUNT || world.entries('put').some(({ answered }) => !answered))
       await turns(page, 5);

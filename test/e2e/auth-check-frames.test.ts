@@ -1,4 +1,4 @@
-// A page inside a page of another site: windows still work there, the form asks for no password.
+// A page in a frame of another site: sign-in by window works there, and the form is not shown.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright';
@@ -12,7 +12,8 @@ import { eventsOf, TIMEOUT_MS } from './support/browser.ts';
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
 /**
- * Opens a page with a frame, which contains another such page if there is one; resolves with the innermost, when sign-in is ready.
+ * Opens the page `outer`, which has a frame. If there is a URL `middle`, the frame shows `middle`, which has a frame too. Resolves
+ * with the page and the innermost frame when sign-in is ready there.
  */
 async function openFrames(outer: string, middle?: string): Promise<[Page, Frame]> {
   const page = await world.context.newPage();
@@ -57,7 +58,8 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
   let browser: Browser;
   let context: BrowserContext;
   before(async () => {
-    // As in a user's browser: an automated one would expose storage and channels to a page inside every site. The last list counts.
+    // Playwright disables the partitioning of storage by site. This list of disabled features replaces the list of Playwright, so
+    // that Chromium partitions storage as in a user's browser.
     const features = disableFeatures(['Translate', ...unusedFeatures]);
     browser = await startEngine('chromium', { args: [...chromiumArgs, features] });
   });
@@ -69,7 +71,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
     await context.addInitScript('globalThis.__name = (fn) => fn;');
   });
 
-  /** A page, and the page of another site inside it. */
+  /** Opens the page `outer`. Resolves with that page and the frame in it, which shows a page of another site. */
   async function openFramed(outer: string): Promise<[Page, Frame]> {
     const page = await context.newPage();
     await page.goto(outer);
@@ -115,7 +117,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
     await cancel.click();
     const window = await press();
     await fillIn(window, world);
-    // After signing in there, it cannot notify the page.
+    // The window has completed sign-in, but cannot notify the page.
     await window.clock.runFor(1_500);
     await window.getByText('You can close this window').waitFor();
     await page.clock.fastForward(AUTH_TIMES.popupMs - 60_000);

@@ -1,5 +1,5 @@
-// Every step of signing in by keyboard alone: reached by Tab, named, announced once to a screen reader, without axe violations, in
-// the page's own form and on the service's page.
+// Sign-in with the keyboard only, in the form of the page and on the service's page. Each step has an accessible name, is announced
+// once, and has no axe violation.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -16,7 +16,7 @@ import { eventsOf, until as untilWidget } from './support/browser.ts';
 
 declare const gallery: typeof import('./support/auth-gallery.ts').gallery;
 
-/** The accessible name of the focused element. */
+/** Returns the accessible name of the focused element. */
 const focused = (page: Page): Promise<string> =>
   page.evaluate(() => {
     let element = document.activeElement as HTMLInputElement | null;
@@ -25,7 +25,7 @@ const focused = (page: Page): Promise<string> =>
     return label.replace(/\s+/g, ' ').trim();
   });
 
-/** Presses Tab until the element with that name has the focus. */
+/** Presses Tab until the element with the accessible name `name` has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let count = 0; count < 20; count++) {
     if ((await focused(page)) === name) return;
@@ -34,21 +34,21 @@ async function tabTo(page: Page, name: string): Promise<void> {
   assert.equal(await focused(page), name, 'Tab leads to it');
 }
 
-/** Moves to the element with that name and types or presses Enter there. */
+/** Moves the focus to the element with the accessible name `name`. Types `text` there, or presses Enter if there is no text. */
 async function enter(page: Page, name: string, text = ''): Promise<void> {
   await tabTo(page, name);
   await page.keyboard.type(text);
   if (!text) await page.keyboard.press('Enter');
 }
 
-/** Signs in by keyboard with the visible form. */
+/** Enters email and password in the visible form with the keyboard. */
 async function logIn(page: Page, email: string, password = world.service.seed.password): Promise<void> {
   await enter(page, 'Email address', email);
   await enter(page, 'Password', password);
   await page.keyboard.press('Enter');
 }
 
-/** Starts after the last focused element, at the top of the page. */
+/** Removes the focus, so that Tab starts at the top of the page again. */
 const fromTheTop = (page: Page): Promise<void> =>
   page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
 
@@ -127,7 +127,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
   test('given keyboard only, then waiting for a phone is announced with its number, and can be left and entered again', async () => {
     await world.context.clock.install();
     const page = await openForm();
-    /** The service's delay before the next poll, at both ends. */
+    /** Advances the clocks of the service and of the page to the next poll. */
     const passPause = async (): Promise<void> => {
       world.service.clock.shift(4_000);
       await page.clock.runFor(4_000);
@@ -263,7 +263,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
         gallery.show('password');
         gallery.show(state);
       }, state);
-      // Rendered again, as by every other change of the page, it announces nothing more.
+      // Renders the same state a second time. This must not announce anything.
       await page.evaluate((state) => gallery.show(state), state);
       await assertAccessible(page, 'secure-uploader-login', state);
       assert.match(await form.ariaSnapshot(), /^- region "(.+)":\n\s+- heading "\1" \[level=2\]/, state);

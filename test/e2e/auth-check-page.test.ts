@@ -1,4 +1,4 @@
-// The environment of sign-in: under a strict content policy, in a frame, with a wrong clock, by keyboard alone.
+// Sign-in under difficult conditions: a strict content policy, a page in a frame, and a wrong clock.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -6,7 +6,7 @@ import { fillIn, pick, signInByWindow, signInThere, times } from './support/auth
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
-/** Responses to calls that open an upload, and whether they had a bearer. */
+/** Returns the status of each call that opens an upload session, and whether the call had a bearer token. */
 const sessionCalls = (): unknown[] =>
   world.entries('session').map(({ status, hasBearer }) => [status, hasBearer]);
 
@@ -27,7 +27,7 @@ const MODES: Record<string, () => Promise<Page>> = {
     return page;
   },
   'auto, silently': async () => {
-    // By the form, whose session is visible to a hidden frame on one site and across two.
+    // Signs in with the form. A hidden frame has the cookie of that session, also across sites.
     const first = await world.openWidget('auth="local"');
     await pick(first, world);
     await fillIn(first, world);
@@ -61,10 +61,10 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     test(`given a strict content policy with trusted types, then mode ${mode} works with zero violation reports`, async () => {
       const before = world.pages.violations.length;
       const page = await begin();
-      // This service requires a bearer: a mode without one gets as far as that error.
+      // The mode `none` sends no bearer token, which this service requires, so the upload must fail.
       await until(page, mode === 'none' ? 'upload-failed' : 'upload-completed');
       if (mode === 'none') assert.deepEqual(sessionCalls(), [[401, false]]);
-      // A violation report of that would arrive before this.
+      // Sends one report after the upload. The reports of earlier violations would arrive before this report.
       await page.evaluate(() => fetch('/violation', { method: 'POST', body: 'the last one' }));
       assert.deepEqual(world.pages.violations.slice(before), ['the last one']);
     });
@@ -88,7 +88,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await page.goto(
       world.pages.add('/framing.html', `<iframe src="${url.replaceAll('&', '&amp;')}"></iframe>`),
     );
-    // The page's load event waits for its frames, whatever became of them.
+    // `goto` waits for the load event of the page, which happens after the frame has loaded or failed.
     assert.equal(world.count('authorize'), 2);
     assert.equal(await page.frameLocator('iframe').locator('main').count(), 0);
   });
@@ -99,7 +99,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
         const headers = { 'access-control-expose-headers': 'Retry-After' };
         if (!isShown) world.service.faults.add({ operation: 'token', headers, times: 1000 });
         const shift = `{ const now = Date.now; Date.now = () => now() + ${hours * 3_600_000}; }`;
-        // Only its own limits keep it from renewing before each of the calls.
+        // With these short times, only the widget's limits prevent a renewal before each call.
         const page = await world.openWidget(
           `auth="local" chunk-size="32768" batch-size="1" ${times({ brakeMs: 1, checkMs: 20 })}`,
           shift,

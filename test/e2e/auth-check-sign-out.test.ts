@@ -1,4 +1,4 @@
-// No data of a user is left after a sign-out, however that user signed in and however the network fails meanwhile.
+// No data of a user is left after a sign-out, for all ways to sign in and all failures of the network.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,24 +12,24 @@ import { fillIn, isSignedIn, pick, signInByWindow, signInThere, times, turns } f
 import { inWorlds, world } from './support/auth-world.ts';
 
 const CHUNK = 32_768;
-/** Part of the names and of the contents of the files. */
+/** Text in the names and contents of all files. */
 const PRIVATE = 'salary-of-alice';
-/** The time limit of the last calls in these tests. */
+/** Time limit for the calls that a sign-out makes. */
 const LAST_CALLS_MS = 400;
 const ATTRIBUTES =
   `chunk-size="${CHUNK}" concurrency="2" keep-files owner="alice" cancel-path="/files/uploadsession" ` +
   `logout-path="/auth/logout" ${times({ lastCallsMs: LAST_CALLS_MS })}`;
 
-/** The ways to sign in, on a page where two files wait for a token or before they are picked. */
+/** A way to sign in. */
 interface Mode {
   readonly attributes: string;
-  /** Before the files are picked. */
+  /** Signs in, or prepares sign-in, before the files are picked. */
   readonly before?: (page: Page) => Promise<void>;
-  /** While they wait. */
+  /** Signs in while the picked files wait for a token. */
   readonly whenAsked?: (page: Page) => Promise<void>;
 }
 
-/** The page's own server has a token for the page. */
+/** Lets the page get tokens of the user alice from its own server, through the property `getToken` or `token` of the widget. */
 const giveToken = async (page: Page, how: 'getToken' | 'token'): Promise<void> => {
   await page.route('**/my-token', async (route) => {
     const body = JSON.stringify(await world.service.createToken('alice'));
@@ -73,14 +73,14 @@ interface Journey {
   readonly secrets: ReadonlySet<string>;
 }
 
-/** Signs in and uploads two files, which are in the middle when this resolves, with all their saved data on disk. */
+/** Signs in and uploads two files. Resolves in the middle of both uploads, when all kinds of data are saved on disk. */
 async function upload({ attributes, before, whenAsked }: Mode): Promise<Journey> {
   const traces = traceOf(world.context);
   const secrets = secretsOf(world.context);
   const page = await world.openWidget(`${attributes} ${ATTRIBUTES}`);
   await before?.(page);
   const paths = [1, 2].map((number) => join(world.folder, `${PRIVATE}-${number}.txt`));
-  // Chunks that the service already has would not be sent.
+  // The files need different contents for each run, because chunks that the service already has are not sent.
   for (const path of paths) {
     const text = `${PRIVATE} ${Math.random()} `;
     writeFileSync(path, text.repeat(Math.ceil((3 * CHUNK) / text.length)));
@@ -101,7 +101,7 @@ async function upload({ attributes, before, whenAsked }: Mode): Promise<Journey>
   return { page, traces, secrets };
 }
 
-/** No data of the user is stored or shown, and no secret is in an event or on the console. */
+/** Asserts that no data of the user is stored or shown, and that no secret is in an event or on the console. */
 async function assertNothingLeft({ page, traces, secrets }: Journey): Promise<void> {
   await page.locator('secure-uploader >> [part~="file"]').first().waitFor({ state: 'detached' });
   const { localStorage, ...others } = await remainsOf(page);
@@ -123,9 +123,9 @@ async function assertNothingLeft({ page, traces, secrets }: Journey): Promise<vo
   assertUnseen([shown, reported, ...traces.lines], { secret: [...secrets] });
 }
 
-/** The scripts of the page hold neither a secret nor the name of a file. */
+/** Asserts that the memory of the page's scripts contains no secret and no file name. */
 async function assertNothingInMemory({ page, secrets }: Journey): Promise<void> {
-  // The page's own list of events contains file names.
+  // Empties the list of events, which contains file names.
   await page.evaluate(() => {
     (globalThis as unknown as { events: unknown[] }).events.length = 0;
   });
@@ -140,24 +140,27 @@ async function assertNothingInMemory({ page, secrets }: Journey): Promise<void> 
   assertUnseen(strings, { secret: [...secrets], 'the name of a file': [PRIVATE] });
 }
 
-/** Uploads may still request tickets when the sign-out starts. */
+/** Returns true for the calls of a sign-out. Other requests come from uploads that are still running when the sign-out starts. */
 const isOfSignOut = (operation: Operation): boolean => operation === 'cancel' || operation === 'logout';
 
-/** The possible outcomes of a call. */
+/** Ways in which a call can fail, each with the fault that causes the failure. */
 const FAILURES: Readonly<Record<string, Partial<Fault>>> = {
   refused: { cut: 'before-body' },
   hanging: { waitFor: new Promise(() => undefined) },
   'answered with 503': { status: 503 },
 };
 
-/** One call of a sign-out that fails: the one after `skip` others of that operation. */
+/** A call of a sign-out that fails. `skip` is the number of earlier calls of the same operation, which do not fail. */
 interface Failure {
   readonly operation: Operation;
   readonly skip: number;
   readonly how: string;
 }
 
-/** Signs in, uploads, signs out, and checks what is left. Resolves with the calls of the sign-out, in order. */
+/**
+ * Signs in, uploads, signs out, and asserts that no data is left. Resolves with the operations that the service received, without
+ * PUTs.
+ */
 async function signOut(engine: Engine, mode: Mode, failure?: Failure | 'offline'): Promise<Operation[]> {
   await world.reset();
   const journey = await upload(mode);
@@ -174,7 +177,7 @@ async function signOut(engine: Engine, mode: Mode, failure?: Failure | 'offline'
     const isThere = (): boolean =>
       log.filter(({ operation }) => operation === failure.operation).length > failure.skip;
     while (!isThere()) await turns(page, 1);
-    // Before any response.
+    // The data must be deleted before the failing call has a response.
     await assertNothingLeft(journey);
   }
   await over;
@@ -191,7 +194,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, ({ engine }) => {
       const kinds = Object.keys(FAILURES);
       for (const [index, operation] of calls.entries()) {
         const skip = calls.slice(0, index).filter((other) => other === operation).length;
-        // Each call fails in each way, across all ways of signing in.
+        // Selects a failure. Over all ways to sign in, each call fails in each way.
         const how = kinds[(at + index) % kinds.length] ?? '';
         await signOut(engine, mode, { operation, skip, how });
       }

@@ -1,4 +1,4 @@
-// A session of the service that a hidden frame sees: tokens are requested and renewed silently during an upload.
+// A hidden frame that has the cookie of the service gets and renews tokens silently during an upload.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
@@ -7,7 +7,10 @@ import { pick, signInByWindow } from './support/auth-steps.ts';
 import { inWorlds, type Site, world } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
 
-/** Across sites a hidden frame sees the session of a window only if the token response sets its cookie again. */
+/**
+ * Sites with the settings that let a hidden frame use the session of a window. Across sites, the token response must set the
+ * cookie.
+ */
 const SILENT: [Site, object][] = [
   ['same-site', {}],
   ['cross-site', { silentAfterPopup: true, credentials: { token: 'include' } }],

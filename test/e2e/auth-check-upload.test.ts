@@ -1,4 +1,4 @@
-// Where the bearer is sent, in real uploads: refused tokens, forbidden folders, the storage, foreign URLs.
+// To which requests of an upload the widget adds the bearer token, and what happens if the service refuses the token.
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -44,11 +44,11 @@ beforeEach(() => {
   strays.length = 0;
 });
 
-/** Requests of that kind, for one file or all. */
+/** Returns the requests of `operation`, for one file or for all files. */
 const entries = (operation: string, fileName?: string): LogEntry[] =>
   world.entries(operation).filter((entry) => fileName === undefined || entry.fileName === fileName);
 
-/** A file of random bytes in that many chunks. */
+/** Creates a file of `chunkCount` chunks of random bytes. */
 function makeFile(chunkCount = 2): { path: string; fileName: string } {
   const fileName = `${randomUUID()}.bin`;
   const path = join(world.folder, fileName);
@@ -56,7 +56,7 @@ function makeFile(chunkCount = 2): { path: string; fileName: string } {
   return { path, fileName };
 }
 
-/** A page that returns another token of alice's each time. */
+/** Opens a page whose `getToken` returns a different token of the user alice for each call. */
 async function openWithTokens(attributes = ''): Promise<Page> {
   const tokens: string[] = [];
   for (let count = 0; count < 8; count++) tokens.push((await world.service.createToken('alice')).token);
@@ -87,7 +87,7 @@ const failuresOf = async (page: Page): Promise<Record<string, string>> =>
   );
 
 inWorlds({ sites: BOTH_IN_CI }, () => {
-  // The content policy must not be what blocks it.
+  // Allows these origins in the content policy, so that only the widget itself can prevent requests to them.
   before(() => world.pages.allow(elsewhereUrl, 'http://storage.example'));
 
   test('given getToken, when three files are added together, then no sign-in is shown, it was called once, and both operations carry the bearer', async () => {
@@ -115,7 +115,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     world.service.faults.add({ ...refusal, match: { fileName: slow.fileName }, waitFor: newer.opened });
     world.service.faults.add({ ...refusal, match: { fileName: quick.fileName } });
     world.service.faults.choose(() => {
-      // Its second request: the one with the newer token.
+      // The second request for the quick file has the newer token.
       if (entries('chunks', quick.fileName).length > 1) newer.open();
       return undefined;
     });
@@ -168,7 +168,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
 
   test('given presigned URLs on another origin, then those requests carry no bearer and no cookie, and no more Referer than the origin', async () => {
     const page = await openWithTokens();
-    // A cookie of the storage's host, which must not be sent.
+    // The browser has a cookie for the host of the storage. Requests to the storage must not contain the cookie.
     await world.context.addCookies([
       { name: 'planted', value: 'x', url: world.service.storageUrl, sameSite: 'Lax' },
     ]);
@@ -211,7 +211,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
   test('given a path of another host or outside the base URL, then a privileged request throws and sends nothing', async () => {
     const { baseUrl } = world.service;
     for (const path of [`${elsewhereUrl}/files`, `${baseUrl}.evil/files`, `${baseUrl}/files/uploadsession`]) {
-      // `world.openWidget` writes `base-url` last, and the first of two attributes counts.
+      // This `base-url` overrides the one that `world.openWidget` adds: if an attribute occurs twice, HTML uses the first.
       const page = await openWithTokens(`base-url="${baseUrl}/api" session-path="${path}"`);
       const asked: string[] = [];
       page.on('request', (request) => {

@@ -1,4 +1,4 @@
-// Windows that the browser really blocks, and windows that are severed and stay open.
+// Sign-in windows that the popup blocker blocks, and windows that stay open after their connection to the page is severed.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright';
@@ -18,7 +18,10 @@ import {
 import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, TIMEOUT_MS, until } from './support/browser.ts';
 
-/** Runs in the page without the driver: a script of the driver would count as a user action, and allow windows. */
+/**
+ * Script that starts sign-in in the page. Calls from Playwright would count as user actions, and the browser would allow the
+ * window.
+ */
 const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
   document.addEventListener('auth-failed', ({ detail }) => console.log('failed: ' + detail.code));
   const element = document.querySelector('secure-uploader');
@@ -35,7 +38,7 @@ const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
   look();
 });`;
 
-/** A user's browser: automation would disable the popup blocker. */
+/** Starts a browser with the popup blocker, which Playwright disables by default. */
 const startBlocking = (): Promise<Browser> =>
   startEngine('chromium', { ignoreDefaultArgs: ['--disable-popup-blocking'] });
 
@@ -47,7 +50,7 @@ inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
     });
     after(() => browser.close());
 
-    /** A page that tries to open a window, and was blocked. */
+    /** Opens a page that tries to open a sign-in window. Asserts that the browser blocks the window. */
     async function openBlocked(attributes = ''): Promise<Page> {
       const context = await browser.newContext();
       context.setDefaultTimeout(TIMEOUT_MS);

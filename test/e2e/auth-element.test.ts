@@ -1,5 +1,4 @@
-// Signing in by the built element: its own form, leaving the page and returning, and the service's own page, which has the same
-// form.
+// Sign-in with the built widget: in its form, by redirect to the service's page, and on the service's page alone.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';

@@ -1,5 +1,5 @@
-// Screenshots of every step of the sign-in form, and of the service's own page, into .data/screenshots (not kept): `node --import
-// tsx test/e2e/auth-screenshots.mjs [name]`.
+// Writes screenshots of all steps of the sign-in form and of the service's page to .data/screenshots, which Git ignores.
+// Usage: `node --import tsx test/e2e/auth-screenshots.mjs [name]`
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const service = await startService({
   loginScript: await buildLoginPage(),
 });
 
-/** Opens a page at `address` for a screenshot. */
+/** Opens a page at the URL `address` for a screenshot. */
 async function open(name, address, { width = 480, ...media } = {}) {
   const page = await browser.newPage({ viewport: { width, height: 320 }, deviceScaleFactor: 1.5, ...media });
   page.on('pageerror', (error) => console.error(name, error.message));

@@ -21,7 +21,7 @@ import { eventsOf, until as untilWidget } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
-/** URLs that the browser requests from now on. */
+/** Returns a list that collects the URLs of all requests of the browser from now on. */
 function addressesOf(page: Page): string[] {
   const addresses: string[] = [];
   page.context().on('request', (request) => addresses.push(request.url()));
@@ -42,7 +42,7 @@ inWorlds({ sites: ['same-site'] }, () => {
       document.cookie,
     ];
     assert.deepEqual(await page.evaluate(read), [[], [], '']);
-    // Back on the page's own origin, the window would see what it inherited.
+    // Opens a page of the same origin in the window, where the window can read the storage that it got from its opener.
     await window.goto(`${world.origin}/outer`);
     assert.deepEqual((await window.evaluate(read))[0], []);
   });
@@ -182,7 +182,7 @@ inWorlds({ sites: ['same-site'] }, () => {
     await untilWidget(page, 'upload-completed');
     await world.context.clearCookies();
     await until(await logIn(world, 'alice@example.com'), 'signed-in');
-    // Chromium's warning about any hidden frame with the page's own origin.
+    // Ignores a warning of Chromium about hidden frames with the origin of the page.
     assert.deepEqual(
       lines.filter((line) => !line.startsWith('An iframe which has both allow-scripts')),
       [],

@@ -1,4 +1,4 @@
-// A computer that two users share: the first one signs out without a network, the second one uses the same pages.
+// Two users share a computer: the first user signs out while offline, and then the second user uses the same pages.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
 const CHUNK = 32_768;
-/** Part of the names and of the contents of the first user's files. */
+/** Text in the names and contents of all files of the first user. */
 const PRIVATE = 'salary-of-alice';
 
-/** A tab with two uploaders, for two folders. */
+/** Opens a tab with two uploaders for two folders. */
 async function openTab(owner: string): Promise<Page> {
   const page = await world.openWidget(
     `auth="popup" owner="${owner}" chunk-size="${CHUNK}" concurrency="2" keep-files ` +
@@ -30,14 +30,14 @@ async function openTab(owner: string): Promise<Page> {
 
 const uploader = (page: Page, index: number): Locator => page.locator('secure-uploader').nth(index);
 
-/** Adds a file of three chunks to an uploader. */
+/** Adds a file of three chunks to the uploader at `index`. */
 async function pick(page: Page, index: number, name: string): Promise<void> {
   const path = join(world.folder, name);
   writeFileSync(path, `${name} `.repeat(Math.ceil((3 * CHUNK) / name.length)));
   await uploader(page, index).locator('input[type=file]').first().setInputFiles(path);
 }
 
-/** Clicks the button of an uploader, and signs in in the window as `email`. */
+/** Clicks the sign-in button of the uploader at `index`, and signs in as `email` in the window. */
 async function signIn(page: Page, index: number, email: string): Promise<void> {
   const button = uploader(page, index).locator('[data-action="sign-in"]');
   const [window] = await Promise.all([page.waitForEvent('popup'), button.click()]);
@@ -49,7 +49,7 @@ const isSaved = async (page: Page, count: number): Promise<boolean> => {
   return databases.filter((text) => text.includes('"sessionHeader"')).length === count;
 };
 
-/** The text and the snapshots of the uploaders of a tab. */
+/** Returns the HTML and the snapshots of all uploaders in a tab. */
 const shownBy = (page: Page): Promise<string> =>
   page.evaluate(() =>
     JSON.stringify(
@@ -81,7 +81,7 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
 
     await world.context.setOffline(true);
     await first.evaluate(() => document.querySelectorAll('secure-uploader')[1]?.signOut());
-    // The other tabs are notified in a separate task, and delete what they have saved since.
+    // The other tabs are notified of the sign-out later, and delete their own data then.
     const isLeft = async (): Promise<boolean> => {
       const shown = await Promise.all(tabs.map(shownBy));
       return shown.join().includes(PRIVATE) || (await remainsOf(first)).databases.length > 0;
@@ -89,7 +89,7 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     for (let left = 500; left > 0 && (await isLeft()); left--) await turns(first, 2);
     assert.equal(await isLeft(), false, 'nothing of the first person is shown or stored');
 
-    // The next user keeps one tab, whose page changes the owner, reloads another one, and leaves the third unchanged.
+    // The next user continues in the first tab with a new `owner`, opens a new tab instead of the second, and ignores the third.
     await world.context.setOffline(false);
     faults.clear();
     faults.clearLog();

@@ -1,4 +1,4 @@
-// Signing in by window, in a real browser against the reference service: user actions, and attacks of a hostile page.
+// Sign-in by window: actions of the user, and attacks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
@@ -22,7 +22,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
       const page = await openWaiting(world, `response-mode="${mode}"`);
       const answers: string[] = [];
       page.context().on('request', (request) => answers.push(request.url()));
-      // The window must exist when the click's own task ends.
+      // Records the calls of `open` that happen in the task of the click: a browser blocks windows that open later.
       await page.evaluate(() => {
         const scope = globalThis as unknown as { calls: string[] };
         scope.calls = [];
@@ -64,7 +64,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     const page = await openWaiting(world);
     const window = await openWindow(page);
     await window.close();
-    // Measured by its settings, since the time of a loaded machine is unpredictable.
+    // Checks the limit of two seconds with the settings and a simulated clock, because a busy machine is slow.
     assert.ok(AUTH_TIMES.closedPollMs + AUTH_TIMES.closedGraceMs <= 2000);
     await page.clock.runFor(2_000);
     await panel(page, 'popup-lost').waitFor();
@@ -100,15 +100,15 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     const window = await openWindow(page);
     const state = new URL(window.url()).searchParams.get('state') ?? '';
     const params = `code=made-up&state=${state}`;
-    // From the page itself: the right origin, another source.
+    // Sends a forged response from the page itself, which has the right origin and the wrong source.
     await page.evaluate((params) => {
       postMessage({ type: 'secure-uploader:answer', version: 1, params }, location.origin);
     }, params);
-    // From the window itself while it shows the service: the right source, another origin.
+    // Sends a forged response from the window while the window shows the service: the right source and the wrong origin.
     await window.evaluate((params) => {
       opener.postMessage({ type: 'secure-uploader:answer', version: 1, params }, '*');
     }, params);
-    // On the channel: a state of another request, a code twice, a wrong shape.
+    // Sends malformed responses on the channel: the state of another request, two codes, and the wrong format.
     await page.evaluate((state) => {
       const channel = new BroadcastChannel(`secure-uploader:${state}`);
       const say = (params: unknown, version = 1): void =>
@@ -155,7 +155,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
       await page.getByText('You can close this window').waitFor();
       assert.equal(page.url(), `${world.pages.origin}/secure-uploader-callback.html`);
     }
-    // Firefox reports the favicon that it requests automatically, and may not have.
+    // Ignores errors about the favicon: Firefox requests the favicon automatically, and the content policy forbids it.
     assert.deepEqual(
       errors.filter(({ message }) => !message.includes('favicon')),
       [],
@@ -172,7 +172,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await page.reload();
     await isReady(page);
     assert.equal(world.count('token'), 1, 'a reload redeems nothing');
-    // An automated Firefox does not report a page that is restored.
+    // In Firefox, Playwright never reports that a page was restored from the history.
     if (engine === 'chromium') await page.goBack();
     assert.doesNotMatch(page.url(), /[?&#](code|state)=/);
   });

@@ -1,5 +1,5 @@
-// `hash="blake3"` needs WebAssembly in the worker. A worker has the content policy that its own file is served with, so that
-// policy decides, not the page's.
+// `hash="blake3"` runs WebAssembly in a worker. The content policy of the worker's file must allow WebAssembly; the policy of the
+// page does not matter.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { eventsOf, until } from './support/browser.ts';
 import { pick } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
-/** BLAKE3 of `abc`, as its authors publish it. */
+/** Published BLAKE3 hash of the text `abc`. */
 const ABC = '6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85';
 
 let world: World;
@@ -19,7 +19,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** A page of the strictest policy that hashes with BLAKE3, in a worker whose file has this policy. */
+/** Opens a page that hashes with BLAKE3, and adds a file. The file of the worker is served with `workerPolicy`. */
 async function pickUnder(workerPolicy: string | undefined): Promise<Page> {
   world.pages.setPolicy('/hash.worker.js', workerPolicy);
   const page = await world.openWithToken('hash="blake3"');

@@ -1,4 +1,4 @@
-// The calls to the service with every fault of docs/faults.md, in a real browser against the real service.
+// The columns `session`, `presign` and `commit` of docs/faults.md: each fault has the documented outcome.
 import { after, before } from 'node:test';
 import { testColumn } from './support/fault-column.ts';
 import { createWorld, type World } from './support/world.ts';

@@ -1,5 +1,5 @@
-// The same table with an offline period at each operation: the row says so, no attempt is counted, and the file continues
-// automatically when the network is back.
+// The row "offline for a while" of docs/faults.md: the upload pauses, no attempt is counted, and the upload continues automatically
+// when the browser is online again.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import type { Page } from 'playwright';
@@ -10,7 +10,7 @@ import { sumOf } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { createWorld, type World } from './support/world.ts';
 
-/** One attempt and no more: any counted attempt is too many. */
+/** Engine options with one attempt, so that an upload fails if the offline period counts as an attempt. */
 const ONE_TRY = `data-engine-options='{"policy":{"attempts":1,"baseMs":1,"capMs":1},"times":{"auth":{"silentMs":6000}}}'`;
 const cells = readFaultTable().filter(({ fault }) => fault === 'offline for a while');
 let world: World;
@@ -47,7 +47,7 @@ for (const cell of cells) {
     service.faults.clear();
     service.faults.clearLog();
     const [arrived, gone] = [createGate(), createGate()];
-    // For as long as the browser is offline: it repeats requests that were cut on an open connection automatically.
+    // Cuts every request of the operation until the browser is offline, because the browser may repeat a cut request automatically.
     service.faults.choose((request) => {
       if (request.operation !== operation) return undefined;
       arrived.open();
@@ -64,7 +64,7 @@ for (const cell of cells) {
     await page.locator('secure-uploader').getByText(says).first().waitFor();
     service.faults.clear();
     await browser.setOffline(false);
-    // A sign-in that the offline period interrupted needs the user.
+    // If the offline period interrupted sign-in, the user has to sign in again.
     if (paused?.detail.reason === 'signed-out') await page.locator('[data-action="sign-in"]').first().click();
     const [completed] = await until(page, 'upload-completed');
     assert.equal((await sumOf(service.readFile(completed?.detail.commit.file_id))).sha256, sha256);

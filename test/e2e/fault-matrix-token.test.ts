@@ -1,5 +1,5 @@
-// The same table for the token request: a code is exchanged for a token without a window, with every fault. If only a user can
-// help, the test clicks "Sign in"; in the end the service has every file byte for byte.
+// The column `token` of docs/faults.md: each fault at the request that exchanges a code for a token has the documented outcome. The
+// test clicks "Sign in" if the upload needs the user.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
@@ -21,7 +21,7 @@ before(async () => {
   world = await createWorld({ fsync: false });
   page = await world.open(withOptions(LONG_DEADLINES));
   world.pages.add('/impatient.html', world.elementWith(withOptions(SHORT_DEADLINES)));
-  // From now on this browser has a session: a token needs no window.
+  // Signs in once. From now on, the browser has a cookie of the service, and the page can get tokens without a window.
   const { path } = fileFor(world, { ...(cells[0] as Cell), fault: 'none' });
   await page.setInputFiles('secure-uploader >> input[type=file]', path);
   const [window] = await Promise.all([page.waitForEvent('popup'), signInButton().click()]);
@@ -34,13 +34,13 @@ after(() => world.close());
 
 const signInButton = () => page.locator('[data-action="sign-in"]').first();
 
-/** Runs a cell, and returns the file's outcome in the table's words. */
+/** Runs a cell. Returns the outcome of the file in the words of the table. */
 async function runCell(cell: Cell): Promise<string> {
   const { service } = world;
   service.faults.clear();
   service.faults.clearLog();
   arm(world, [cell]);
-  // Without the token of the cell before.
+  // Loads the page again, so that the token of the previous cell is lost.
   await page.goto(`${world.pages.origin}${isEndless(cell) ? '/impatient.html' : '/index.html'}`);
   await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined, undefined, POLLING);
   const { path, sha256 } = fileFor(world, cell);
@@ -48,7 +48,7 @@ async function runCell(cell: Cell): Promise<string> {
   await page.waitForFunction(
     () => {
       const { events } = globalThis as unknown as { events: SeenEvent[] };
-      // After a Retry-After in sign-in the upload continues automatically.
+      // A pause with the reason `rate-limited` is not an outcome, because the upload continues automatically.
       return events.some(
         ({ name, detail }) =>
           /^upload-(?:completed|failed|paused)$/.test(name) && detail.reason !== 'rate-limited',

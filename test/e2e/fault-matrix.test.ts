@@ -1,5 +1,4 @@
-// Every operation with every fault of docs/faults.md, in a real browser against the real service: the documented outcome happens,
-// and in the end the service has every file byte for byte.
+// The column `PUT` of docs/faults.md, and whether the table is complete.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { testColumn } from './support/fault-column.ts';

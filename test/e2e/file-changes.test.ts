@@ -1,6 +1,5 @@
-// A file changes on disk, shrinks or is deleted while it is hashed, while it is sent, or between pause and resume: its row says so
-// and asks for it, no wrong bytes are ever stored under its name, the others continue, and picked again it is uploaded in its
-// current version.
+// A file is changed or deleted on disk during its upload: no wrong bytes are stored, other files continue, and the user has to
+// choose the file again.
 import assert from 'node:assert/strict';
 import { closeSync, openSync, rmSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -59,10 +58,12 @@ const hasStoredSome = (page: Page, id: string): Promise<unknown> =>
     { polling: 10 },
   );
 
-/** Brings the upload of the file to the moment at which something happens to it; the returned function continues the upload. */
+/**
+ * Moments of an upload at which a test changes the file. Each function waits for the moment, and returns a function that resumes.
+ */
 const MOMENTS = {
   'while it is hashed': async (page: Page) => {
-    // Without a session nothing is sent, and hashing stops after a few chunks.
+    // The service holds the session request, so that nothing is sent and hashing stops after a few chunks.
     await until(page, 'upload-started');
     return async (): Promise<void> => undefined;
   },

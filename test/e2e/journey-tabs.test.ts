@@ -38,7 +38,7 @@ const storedBytes = (page: Page, bytes: number): Promise<unknown> =>
     bytes,
     { polling: 100 },
   );
-/** This many chunks reach the storage; the others wait there. */
+/** Lets `chunkCount` PUTs complete, and holds all later PUTs at the storage until the returned gate is opened. */
 const stopAfter = (chunkCount: number): Gate => {
   const gate = createGate();
   const times = Number.POSITIVE_INFINITY;
@@ -54,7 +54,7 @@ const sentOnce = (): void => {
   assert.equal(new Set(hashes).size, hashes.length, 'each chunk was sent once');
 };
 
-/** Uploads a part of the file, and leaves the page. */
+/** Uploads a part of the file, and closes the page. */
 async function leaveInTheMiddle(attributes = ATTRIBUTES): Promise<void> {
   stopAfter(6);
   const page = await world.openWithToken(attributes);
@@ -75,7 +75,7 @@ test('an unfinished upload is in the list again, asks for its file, rejects anot
 
   const wrong = join(world.folder, 'wrong.bin');
   writeFileSync(wrong, 'another one');
-  // Without a screen nothing could operate the picker that returns handles.
+  // Makes the widget use a file input, because a test cannot control the file picker of `showOpenFilePicker`.
   await page.evaluate(() => Reflect.deleteProperty(globalThis, 'showOpenFilePicker'));
   const choose = page.getByRole('button', { name: /choose the file again/i });
   let [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);

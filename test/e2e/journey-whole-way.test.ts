@@ -1,4 +1,4 @@
-// A file from pick to commit: signed in by window, or with the page's own token; killed in the middle; byte for byte.
+// Complete uploads: after sign-in by window, with a token of the page, and with a browser that is killed in the middle.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -56,7 +56,7 @@ test('the browser is killed in the middle, and the same file picked again resume
   const path = join(world.folder, 'killed.bin');
   const sha256 = writeRandom(path, 200 * MIB);
   world.service.faults.clearLog();
-  // A large part reaches the storage; the rest never does while this browser runs.
+  // Lets the first 12 PUTs complete. All later PUTs never get a response.
   const part = { skip: 12, times: Number.POSITIVE_INFINITY };
   world.service.faults.add({ operation: 'put', ...part, waitFor: new Promise(() => {}) });
   const first = await world.openWithToken();

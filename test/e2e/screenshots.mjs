@@ -1,4 +1,5 @@
-// Screenshots of every state of the widget into .data/screenshots (not kept): `node test/e2e/screenshots.mjs [name]`.
+// Writes screenshots of all states of the widget to .data/screenshots, which Git ignores.
+// Usage: `node test/e2e/screenshots.mjs [name]`
 import { startPictures } from './support/pictures.mjs';
 
 const wanted = process.argv[2] ?? '';
@@ -62,7 +63,7 @@ for (const { name, query, media = {} } of shots) {
   page.on('pageerror', (error) => console.error(name, error.message));
   await page.goto(`${origin}/test/ui/fixtures/gallery.html?${new URLSearchParams(query)}`);
   await page.waitForSelector('widget-fixture');
-  // All at the same moment of their animation, so that two screenshots can be compared.
+  // Stops all animations at the same moment, so that screenshots can be compared.
   await page.evaluate(() => {
     for (const animation of document.querySelector('widget-fixture').shadowRoot.getAnimations()) {
       animation.pause();

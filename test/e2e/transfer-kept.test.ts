@@ -1,5 +1,5 @@
-// With `keep-files` small files survive the page: they resume automatically on the next visit, those that a user paused stay
-// paused, and none is saved longer than needed.
+// With `keep-files`, the browser saves small files: on the next visit, their uploads resume automatically or stay paused. A saved
+// file is deleted when it is no longer needed.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** True if the page has saved this many files, and this many of those as paused. */
+/** Resolves with true if the page has saved `fileCount` files, of which the user paused `pausedCount`. */
 const keepsFiles = async ([fileCount, pausedCount]: readonly [number, number]): Promise<boolean> => {
   const settled = <T>(request: IDBRequest<T>): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ test('small files resume automatically on the next visit, and one that was pause
     sums.set(name, writeRandom(join(world.folder, name), 10_000));
   const gate = createGate();
   service.faults.add({ operation: 'put', times: Number.POSITIVE_INFINITY, waitFor: gate.opened });
-  // The next visit requests a token as soon as the page is loaded.
+  // The init script gives a token to the next visit, which needs one as soon as the page is loaded.
   const { token } = await service.createToken('alice', 3_600_000);
   await world.browser.addInitScript((token) => {
     document.addEventListener('auth-required', (event) =>

@@ -1,5 +1,5 @@
-// Every unusual name that a file can have: each is stored under the name that its row shows, or rejected with a sentence. Names
-// that no disk here could hold are set by script, as on a page that creates files itself.
+// Unusual file names: each file is stored under the name that its row shows, or is rejected. A script creates the files, because
+// some names are impossible on the disk of the test machine.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
@@ -11,11 +11,11 @@ import { createWorld, type World } from './support/world.ts';
 interface Case {
   readonly about: string;
   readonly name: string;
-  /** The browser's version of it; the same name by default. */
+  /** Name that the browser reports for the file. Defaults to `name`. */
   readonly shown?: string;
-  /** Its stored name; the shown one by default. */
+  /** Name under which the file is stored. Defaults to `shown`. */
   readonly stored?: string;
-  /** It is rejected with this code instead. */
+  /** Error code, if the file is rejected. */
   readonly refused?: string;
   readonly relativePath?: string;
   readonly content?: string;
@@ -99,7 +99,7 @@ const add = (files: readonly Given[]): Promise<void> =>
 
 const sumOfText = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** Removes everything from the page, and restarts the event count. */
+// Removes all files from the widget and all recorded events from the page.
 afterEach(async () => {
   for (const { id } of await filesOf(page))
     await page.evaluate((id) => document.querySelector('secure-uploader')?.remove(id), id);

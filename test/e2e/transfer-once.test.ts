@@ -1,5 +1,4 @@
-// Each chunk's content is sent once: for three copies of a file in three folders, and by a second browser that continues where a
-// first one stopped.
+// Equal chunks are sent only once, for copies of a file in several folders and for an upload that continues in another browser.
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +35,7 @@ afterEach(() => {
   world.service.faults.clearLog();
 });
 
-/** Folders on disk, named after those of the service, each with a copy of one file. */
+/** Creates a copy of one file in a folder on disk for each folder of the service. Returns the folders and the hash of the file. */
 function writeCopies(name: string, sizeBytes = FILE_BYTES): { sha256: string; dropped: string[] } {
   const original = join(world.folder, name);
   const sha256 = writeRandom(original, sizeBytes);
@@ -57,7 +56,7 @@ const openForFolders = async (): Promise<Awaited<ReturnType<World['open']>>> => 
   return page;
 };
 
-// Small files are sent in parallel, a large one before the next.
+// Tests a small and a large file: small files are sent in parallel, large files one after the other.
 for (const chunkCount of [3, CHUNK_COUNT]) {
   test(`three copies of a file of ${chunkCount} chunks in three folders are sent once, and result in three files`, async () => {
     const sizeBytes = chunkCount * CHUNK_BYTES - 1000;

@@ -1,5 +1,5 @@
-// In the middle of an upload the service requires a second factor: running PUTs finish, no new one starts, the user is asked, and
-// then the upload continues automatically.
+// The service requires a second factor in the middle of an upload: running PUTs complete, and the upload continues after the user
+// has signed in again.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -26,7 +26,7 @@ afterEach(async () => {
   await world.browser.clearCookies();
 });
 
-/** A user with a second factor signs in, in this page's form. */
+/** Signs in with a second factor in the form on `page`. */
 async function prove(page: Page): Promise<void> {
   await page.getByLabel('Email address').fill('mia@example.com');
   await page.getByLabel('Password', { exact: true }).fill(world.service.seed.password);
@@ -39,7 +39,7 @@ async function prove(page: Page): Promise<void> {
 
 const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in', exact: true });
 
-/** How a user is asked, and responds; the first time and in the middle. */
+/** Ways to sign in: settings of the widget, how the test sees that sign-in is required, and how the user signs in. */
 const WAYS = {
   'in the form of the element': {
     attributes: 'auth="local"',
@@ -78,10 +78,10 @@ for (const [where, { attributes, isAsked, answer }] of Object.entries(WAYS)) {
     await isAsked(page);
     const [file] = await filesOf(page);
     assert.deepEqual([file?.phase, file?.pauseReason], ['paused', 'signed-out']);
-    // A browser with a session would not need a second factor.
+    // Deletes the cookie of the service, which would allow sign-in without a second factor.
     await world.browser.clearCookies();
 
-    // Chunks with a ticket are sent; no more tickets are requested.
+    // Chunks that have a ticket are still sent. No more tickets are requested.
     const asked = requestsOf(world, 'chunks');
     const presigned = asked.flatMap(({ presigned = [] }) => presigned);
     await hasStored(page, presigned.length * CHUNK_BYTES);

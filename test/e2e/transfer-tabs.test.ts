@@ -1,5 +1,5 @@
-// Five tabs with the same file for the same folder: it is uploaded once, all of them show its progress, and when the tab that sends
-// is closed or crashes, another one continues.
+// Five tabs upload the same file to the same folder: one tab sends the file, and all tabs show the progress. If the sending tab
+// closes or crashes, another tab continues.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -29,7 +29,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** The tabs whose row is not waiting for another tab. */
+/** Returns the tabs whose file is not paused for another tab. */
 async function leadersOf(tabs: readonly Page[]): Promise<Page[]> {
   const leaders: Page[] = [];
   for (const tab of tabs) {
@@ -39,7 +39,7 @@ async function leadersOf(tabs: readonly Page[]): Promise<Page[]> {
   return leaders;
 }
 
-/** Every tab shows this many bytes as stored, and none more than the service has. */
+/** Resolves when every tab shows at least `bytes` stored bytes. Asserts that no tab shows more bytes than the service has. */
 async function allShow(tabs: readonly Page[], bytes: number): Promise<void> {
   await Promise.all(tabs.map((tab) => hasStored(tab, bytes)));
   for (const tab of tabs) {
@@ -49,7 +49,7 @@ async function allShow(tabs: readonly Page[], bytes: number): Promise<void> {
   }
 }
 
-/** The progress reported by a tab never decreases. */
+/** Asserts that the progress that a tab reported never decreased. */
 async function neverWentBack(tab: Page): Promise<void> {
   let shown = 0;
   for (const { detail } of await eventsOf(tab, 'upload-progress')) {
@@ -61,7 +61,7 @@ async function neverWentBack(tab: Page): Promise<void> {
 test('five tabs upload a file once, show correct progress, and continue when the one that sends is closed or crashes', async () => {
   const path = join(world.folder, 'five tabs.bin');
   const sha256 = writeRandom(path, FILE_BYTES);
-  // Slow enough for five tabs to join, and held at two positions until a test has checked it.
+  // Stalls all PUTs after the first 15, so that the five tabs can open and the test can check them.
   const { faults } = world.service;
   faults.add({ operation: 'put', skip: 15, stall: true, times: Number.POSITIVE_INFINITY });
   const tabs: Page[] = [];
@@ -108,7 +108,7 @@ test('five tabs upload a file once, show correct progress, and continue when the
   for (const tab of tabs) await tab.close();
 });
 
-/** Ends the page's process. */
+/** Crashes the process of the page. */
 async function crash(page: Page): Promise<void> {
   const crashed = page.waitForEvent('crash');
   const session = await page.context().newCDPSession(page);

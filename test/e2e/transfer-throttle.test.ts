@@ -1,4 +1,4 @@
-// The attribute `throttle` limits the rate of all files together; without it they are sent at full speed.
+// The attribute `throttle` limits the total rate of all files.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -10,7 +10,7 @@ import { createWorld, type World } from './support/world.ts';
 const CHUNK_BYTES = 65_536;
 const CHUNK_COUNT = 8;
 const BYTES_PER_SECOND = 250_000;
-/** At this rate the files of a test take almost three hours. */
+/** Rate in bytes per second at which the files of a test take almost three hours. */
 const CRAWLING = 100;
 const SETTINGS = `chunk-size="${CHUNK_BYTES}" ${QUICK}`;
 
@@ -20,13 +20,13 @@ before(async () => {
 });
 after(() => world.close());
 
-/** Files of random bytes, by path, each with its hash. */
+/** Creates two files of random bytes. Returns the hash of each file by path. */
 function createFiles(about: string): Map<string, string> {
   const paths = [1, 2].map((number) => join(world.folder, `${about} ${number}.bin`));
   return new Map(paths.map((path) => [path, writeRandom(path, CHUNK_COUNT * CHUNK_BYTES)]));
 }
 
-/** A completed file has the bytes of the picked file of that name. */
+/** Asserts that a completed file has the same bytes as the file of that name on the disk. */
 async function isStored(
   files: ReadonlyMap<string, string>,
   { name, commit }: { readonly name: string; readonly commit: { readonly file_id: string } },
@@ -40,7 +40,8 @@ test("files together do not exceed the page's bandwidth limit", async (t) => {
   await pick(page, ...files.keys());
   const completed = await until(page, 'upload-completed', 2);
   for (const { detail } of completed) await isStored(files, detail);
-  // No PUT starts before the first ticket was requested; the bytes of the last one count towards the time after it.
+  // Measures from the first ticket request to the start of the last PUT. The bytes of the last PUT are sent later, so these bytes
+  // do not count.
   const startedAt = Math.min(...requestsOf(world, 'chunks').map(({ at }) => at));
   const sent = puts(world).toSorted((one, other) => one.at - other.at);
   const lastAt = sent.at(-1)?.at ?? 0;

@@ -1,5 +1,5 @@
-// Changes of the machine in the middle of an upload: the user leaves the page and returns to it, the network changes, the machine
-// sleeps for two hours, hash workers die. Every upload continues automatically and ends stored byte for byte.
+// Events in the middle of an upload, such as a page that is left, a new network, a sleeping machine, and workers that die. Every
+// upload continues automatically and completes.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
@@ -22,7 +22,7 @@ import { createWorld, type World } from './support/world.ts';
 
 const CHUNK_BYTES = 65_536;
 const CHUNK_COUNT = 40;
-/** No stall deadline passes within the time of a test. */
+/** Engine options with deadlines that are longer than any test. */
 const LONG_DEADLINES = `data-engine-options='{"times":{"stallMs":1000000,"callTimeoutMs":1000000}}'`;
 const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="2" batch-size="4" ${LONG_DEADLINES}`;
 const FOR_EVER = Number.POSITIVE_INFINITY;
@@ -44,14 +44,17 @@ function createFile(): { path: string; sha256: string } {
   return { path, sha256: writeRandom(path, CHUNK_COUNT * CHUNK_BYTES) };
 }
 
-/** The page's one file ends stored, and no chunk was stored twice. */
+/** Asserts that the upload completes with the right bytes, and that no chunk has two complete PUTs. */
 async function endsStored(page: Page, sha256: string): Promise<void> {
   const [completed] = await until(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
   puts(world);
 }
 
-/** A page that requests a token whenever it needs one, and has half of its file stored, with every running PUT stalled. */
+/**
+ * Opens a page, and uploads half of a file. Resolves when all running PUTs are stalled, with the page and the reasons for its
+ * tokens.
+ */
 async function stuckHalfWay(): Promise<{ page: Page; sha256: string; reasons: string[] }> {
   const { path, sha256 } = createFile();
   const page = await world.open(SETTINGS);
@@ -73,7 +76,7 @@ async function stuckHalfWay(): Promise<{ page: Page; sha256: string; reasons: st
   return { page, sha256, reasons };
 }
 
-/** Resolves when half of the chunks have a response, and both upload slots have a PUT without one. */
+/** Resolves when half of the chunks have a response, and the PUTs in both upload slots have no response. */
 async function areStuck(): Promise<void> {
   const isStuck = (): boolean => {
     const under = requestsOf(world, 'put').map(({ answered, broken }) => !answered && !broken);
@@ -82,7 +85,7 @@ async function areStuck(): Promise<void> {
   while (!isStuck()) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A browser with the back/forward cache: the test driver disables that. */
+/** Starts a browser with the back/forward cache, which Playwright disables by default. */
 function launch(): Promise<Browser> {
   const executablePath = findChromium();
   return chromium.launch({
@@ -108,7 +111,7 @@ test('a page restored from the back/forward cache continues automatically', asyn
   assert.equal((await filesOf(page)).length, 1, 'the browser kept the page');
   const [completed] = await until(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
-  // The service may have stored the chunks of both slots when the page was left, without a response to the page.
+  // Up to two chunks may be stored twice: both PUTs that were running when the user left the page may have been stored too.
   assert.ok(requestsOf(world, 'put').filter(({ stored }) => stored).length <= CHUNK_COUNT + 2);
 });
 
@@ -120,7 +123,7 @@ test('a frozen page continues automatically as soon as it resumes', {
   t.after(() => browser.close());
   await (await world.open(SETTINGS)).close();
   const page = await openLonePage(browser, `${world.pages.origin}/index.html`);
-  // Until then it may still be the empty page of a new tab.
+  // Repeats the command, because the tab may still show its empty first page.
   while (!(await page.evaluate(`customElements.whenDefined('secure-uploader').then(() => true)`)));
   const { token } = await world.service.createToken('alice', 3_600_000);
   await page.evaluate(`{
@@ -146,7 +149,7 @@ test('a frozen page continues automatically as soon as it resumes', {
 
 test('when the machine joins another network, running requests are repeated immediately', async () => {
   const { page, sha256 } = await stuckHalfWay();
-  // Browsers of phones report the type of the network; desktop browsers do not.
+  // Sets the type of the network, which only browsers on phones report.
   await page.evaluate(() => {
     const { connection } = navigator as unknown as { connection: EventTarget };
     Object.defineProperty(connection, 'type', { value: 'cellular' });
@@ -244,7 +247,7 @@ for (const [what, strike] of Object.entries(DEATHS)) {
   });
 }
 
-/** Keeps every worker of the page in `workers`; the timeout of one minute for a silent one is three seconds. */
+/** Adds all workers of the page to `workers`. Shortens the timeout for a worker that does not respond from 60 to 3 seconds. */
 function watchWorkers(): void {
   const scope = globalThis as unknown as { workers: Worker[]; setTimeout: typeof setTimeout };
   const { setTimeout: start, Worker: Usual } = globalThis;
