@@ -1,5 +1,5 @@
-// Runs the profiles. Each profile has a sink; in each round, every client runs in turn in a separate browser. Then prints and
-// saves the results.
+// Runs the profiles. Each profile has a sink. In each round, every client runs in turn, each in a separate browser. Then prints
+// and saves the results.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';

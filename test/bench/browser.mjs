@@ -57,9 +57,7 @@ function residentMB(pid) {
 
 const sum = (numbers) => numbers.reduce((total, one) => total + one, 0);
 
-/**
- * Keeps the renderer process of the page busy for 150 ms, so that it uses more processor time than the start of a spare renderer.
- */
+/** Keeps the page's renderer process busy for 150 ms. A spare renderer of the browser uses less processor time when it starts. */
 function burn() {
   const end = performance.now() + 150;
   while (performance.now() < end);
@@ -72,9 +70,9 @@ function findPageProcess(before, after) {
   return renderers.sort((a, b) => grownBy(b) - grownBy(a))[0]?.id;
 }
 
-// Starts measuring. `cancel()` ends the measurement; `stop()` ends it and returns the usage for each type of process, where `page`
-// is the page's own process: `idleMB` is the memory at the start, `peakMB` the peak above `idleMB`, `cpuSeconds` the processor
-// time.
+// Starts measuring. `cancel()` ends the measurement. `stop()` ends it and returns the usage for each type of process; the type
+// `page` is the page's own process. `idleMB` is the memory at the start, `peakMB` the peak above `idleMB`, `cpuSeconds` the
+// processor time.
 async function watch(page, processes) {
   const first = await processes();
   await page.evaluate(burn);

@@ -65,7 +65,7 @@ export const profiles = {
     clients: everyone,
   },
   small: {
-    // No yardstick: the raw clients send six files at a time and make the calls of each file in series, so they are not an
+    // No yardstick: the raw clients send six files at a time and make the calls of each file in series. Their speed is not an
     // upper limit.
     about:
       'many small files, 40 ms a request; uppy-s3, upchunk, raw-parallel and pipe-mem ask the service to sign each address',

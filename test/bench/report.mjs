@@ -11,8 +11,8 @@ export function median(values) {
 }
 
 /**
- * Returns the minimum time in milliseconds for the requests and bytes in `counts`: the maximum of the time for all connections
- * together and of the time for six connections to each origin. Undefined for a connection without limits.
+ * Returns the minimum time in milliseconds in which `line` can transfer the requests and bytes in `counts`. Returns undefined for
+ * a connection without limits.
  */
 export function boundMs(line, counts) {
   const { totalBytesPerSecond, connectionBytesPerSecond, latencyMs = 0, http2 } = line;
@@ -78,7 +78,7 @@ const countNames = ['requests', 'preflights', 'receivedBytes', 'receivedRatio', 
 
 /**
  * Returns one row for each client, fastest first. A row has the medians of the successful runs, the longest task of these runs,
- * and the ratios of the median speed to those of the fastest client and of the client named `yardstick`.
+ * and two speed ratios: to the fastest client, and to the client named `yardstick`.
  */
 export function rowsOf(runsByClient, yardstick) {
   const rows = [...runsByClient].map(([client, runs]) => {

@@ -111,7 +111,9 @@ describe('a name that exists', () => {
   });
 });
 
-/** Returns the store of a closed page. In the store, `file` has one stored chunk and a new name, because its own name existed. */
+/**
+ * Returns the store of a closed page with one upload. Its file has one stored chunk and a new name, because the own name existed.
+ */
 async function renamedBefore(file: File): Promise<UploadStore> {
   const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
   const before = new TestEngine({ onConflict: 'rename' }, { store });

@@ -98,7 +98,7 @@ describe('`profile.sessionFields`', () => {
     await untilAsync(async () => (await store.list())[0]?.metadata !== undefined);
     await untilAsync(async () => (await entriesOf('put', file)).length === 1);
     await before.close();
-    // The fault is not at presigning, where a request of the closed engine may still arrive.
+    // The fault applies to the commit, because a late presign request of the closed engine would use up a fault at presigning.
     await addFault({ operation: 'commit', status: 410, match: { fileName: file.name } });
 
     const uploader = await createEngine({ profile }, store);

@@ -1,4 +1,5 @@
-// A storage server whose responses the page may not read, against the reference service; and outages that look like one.
+// A storage whose responses the page may not read (missing CORS headers), and outages that look similar. Runs against the
+// reference service.
 
 import { expect } from '@open-wc/testing';
 import type { SettingsInput } from '../../src/core/config.ts';
@@ -23,7 +24,7 @@ async function createEngine(settings: SettingsInput = {}) {
 const putCount = async (fileName: string): Promise<number> =>
   (await logOf({ fileName })).filter(({ operation }) => operation === 'put').length;
 
-/** Uploads a file of one chunk that fails, and returns the warnings. */
+/** Uploads a file of one chunk and waits until it fails. Returns the warnings on the console. */
 async function failAlone(file: File, engine: Awaited<ReturnType<typeof createEngine>>): Promise<string[]> {
   let seen: string[] = [];
   await captureWarnings(async (warnings) => {

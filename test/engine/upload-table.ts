@@ -119,7 +119,8 @@ export const nameOf = (effect: UploadEffect): string =>
   effect.type === 'report' ? effect.name : effect.type;
 
 /**
- * Results by state and event: the next state, `!` if the current run is aborted, and the effects. Missing events change nothing.
+ * Results by state and event: the next state, `!` if the current run is aborted, and the effects. An event that is missing changes
+ * nothing.
  */
 export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventType]?: string } } = {
   held: { ...idle, suspend: 'held release', start: 'queued !' },

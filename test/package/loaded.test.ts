@@ -149,7 +149,7 @@ describe('The package in a page', () => {
     const ended = await upload(page, vector.text, settings);
     assert.deepEqual(ended, { type: 'upload-completed', reported: vector.hash });
     assert.equal(page.workers().length, 0);
-    // The bundle cannot compute this hash without a worker. This is an error of the page: reported once and not retried.
+    // The bundle cannot compute this hash without a worker. The upload fails with `bad-config`, once and without retries.
     const refused = await upload(page, vector.text, settings, 'blake3');
     assert.deepEqual(refused, { type: 'upload-failed', reported: 'bad-config' });
   });

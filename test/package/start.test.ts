@@ -22,7 +22,7 @@ describe('npm start', () => {
   before(async () => {
     dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-start-'));
     blocker = createServer();
-    // An error is ignored: another process already uses the default port.
+    // If listening fails, another process already uses the default port, which has the same effect.
     await new Promise<void>((resolve) => {
       blocker.once('error', () => resolve());
       blocker.listen(usualPort, '127.0.0.1', resolve);

@@ -1,4 +1,4 @@
-// `GET /authorize` and its sign-in page: which URLs may receive a code, and which may receive nothing.
+// `GET /authorize` and its sign-in page: codes and errors are sent only to registered URLs.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { authorizePath, signedIn } from './sign-in-steps.ts';

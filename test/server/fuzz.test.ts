@@ -11,7 +11,8 @@ import { ask, page } from './support.ts';
 
 const COUNT = process.env.CI ? 20_000 : 1_000;
 const AT_ONCE = 24;
-// Time limit for a response. Only a defect exceeds it, since the sender ends requests that the service would wait for.
+// Time limit for a response. Valid responses are faster, and the sender ends incomplete requests, for which the service would
+// wait.
 const ANSWER_MS = 20_000;
 
 interface Running {

@@ -22,7 +22,7 @@ export interface Secrets {
   chunk: string;
 }
 
-/** Returns a random number generator (mulberry32) for numbers from 0 to 1, without 1. */
+/** Returns a random number generator (mulberry32) for numbers from 0 (included) to 1 (excluded). */
 export function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -21,7 +21,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const cache = join(root, 'node_modules/.cache/secure-uploader-tests');
-/** Number of older results that are kept for runs that still use them. */
+/** Number of results that are kept, including the newest. Runs may still use older ones. */
 const KEPT_COUNT = 3;
 
 /** Inputs of `npm run build`. */

@@ -1,4 +1,4 @@
-// Helpers for tests of streams and stages, which compare arrays, and promises that a test settles.
+// Helpers for asynchronous tests: arrays from streams, waiting, and promises that a test settles.
 
 /** Returns all items of a stream, in order. */
 export async function collect<T>(source: AsyncIterable<T>): Promise<T[]> {

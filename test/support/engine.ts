@@ -104,7 +104,7 @@ export async function halfWay(settings = {}, options: UploaderOptions = {}): Pro
   return engine;
 }
 
-/** Returns a store with an upload of a closed page that has one stored chunk. */
+/** Returns a store with an upload of a closed page. One chunk of the upload is stored. */
 export async function createUnfinished(
   picked: PickedFile | File,
   settings = {},

@@ -41,7 +41,7 @@ const urls = fc.oneof(
   ),
   fc.webUrl({ withQueryParameters: true }),
 );
-/** Values that are not nested. */
+/** Single values, from which `tree` builds nested ones. */
 export const leaf = fc.oneof(
   urls,
   fc.string(),
@@ -113,7 +113,7 @@ const answer = fc.oneof(
 );
 /** Parsed bodies of responses. */
 export const body = answer.map((value): unknown => JSON.parse(JSON.stringify(value) ?? 'null'));
-/** Statuses that have a meaning, and any other number. */
+/** Statuses that have a meaning, and all other statuses. */
 export const status = fc.oneof(
   fc.constantFrom(
     200,

@@ -192,7 +192,7 @@ export class World {
   async reload(at: number): Promise<void> {
     const tab = this.tabs[at];
     if (!tab) return;
-    // Does not wait: a page that closes waits for nothing.
+    // Does not wait until the engine is closed, because a closing page does not wait either.
     this.give(tab.uploader.close());
     this.tabs[at] = new Tab(this, tab.input);
   }

@@ -55,7 +55,7 @@ export class ScriptedService {
   mostPuts = 0;
   /** True if the service never reports chunks as stored (U4). */
   isForgetful = false;
-  /** Lifetime of tickets in milliseconds; undefined if tickets have no lifetime. */
+  /** Lifetime of tickets in milliseconds; undefined if tickets do not expire. */
   ticketLifeMs: number | undefined;
   readonly #automatic = new Set<Kind>();
   readonly #requests: Request[] = [];
@@ -63,7 +63,7 @@ export class ScriptedService {
   #sessionCount = 0;
   #ticketCount = 0;
 
-  /** Responds immediately to all requests of these kinds from now on, including waiting ones. By default, to all kinds. */
+  /** Responds immediately to waiting and future requests of these kinds. By default, to requests of all kinds. */
   answerAll(...kinds: Kind[]): this {
     const wanted: readonly Kind[] = kinds.length > 0 ? kinds : ['open', 'presign', 'put', 'commit', 'cancel'];
     for (const kind of wanted) this.#automatic.add(kind);
@@ -80,7 +80,9 @@ export class ScriptedService {
     return this;
   }
 
-  /** Returns the oldest request that no test has taken, only of `kind` if it is set. Waits until there is such a request. */
+  /**
+   * Returns the oldest request that the test has not taken, and waits if there is none. With `kind`, only requests of this kind.
+   */
   nextRequest<K extends Kind>(kind?: K): Promise<Request<K>> {
     const found = this.#requests.find((request) => kind === undefined || request.kind === kind);
     if (found) {
@@ -92,7 +94,7 @@ export class ScriptedService {
     });
   }
 
-  /** Returns all requests that no test has taken, only of `kind` if it is set. */
+  /** Returns all requests that the test has not taken. With `kind`, only requests of this kind. */
   waiting(kind?: Kind): readonly Request[] {
     return this.#requests.filter((request) => kind === undefined || request.kind === kind);
   }
@@ -140,7 +142,10 @@ export class ScriptedService {
     }
   };
 
-  /** Returns a ticket for each hash: a receipt and a different URL each time. Without URL if the chunk is stored (U4). */
+  /**
+   * Returns a ticket for each hash, with a receipt. If the chunk is not stored (U4), the ticket also has a URL that no other
+   * ticket has.
+   */
   tickets(hashes: readonly string[]): ReadonlyMap<string, Ticket> {
     return new Map(hashes.map((hash) => [hash, this.#ticket(hash)]));
   }

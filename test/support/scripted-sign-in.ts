@@ -1,4 +1,4 @@
-// Sign-in whose state the test sets, for uploads that wait for sign-in. Calls to the service do not use it.
+// Sign-in whose state the test sets, for uploads that wait for sign-in. Calls to the service are scripted too, and do not sign in.
 
 import type { AuthSession } from '../../src/auth/session.ts';
 import { connect } from '../../src/engine/connection.ts';

@@ -10,7 +10,7 @@ import { isFullRun } from '../../scripts/scope.mjs';
 const { MODEL_SEED } = process.env;
 const scope = { isFullRun, ...(MODEL_SEED && { seed: Number(MODEL_SEED) }) };
 
-// Number of running services. Two test files run at a time, so no page uses the older services.
+// Number of services that keep running. Two test files run at a time, so no page uses an older service.
 const keptServices = 6;
 
 /**

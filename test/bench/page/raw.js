@@ -91,8 +91,8 @@ const randomHash = () =>
   );
 
 /**
- * Returns an upload with the widget's chunks and its session, presign and commit calls, but with random hashes: an upper limit
- * for uploads with these calls and chunks.
+ * Returns an upload with the widget's chunks and its session, presign and commit calls, but with random hashes. Its speed is an
+ * upper limit for uploads with these calls and chunks.
  */
 export const rawBalanced = ({ service, token }) => {
   const call = async (path, body, session) => {

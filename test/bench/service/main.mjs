@@ -1,4 +1,4 @@
-// Runs the reference service with a new folder until the bench disconnects. Test mode is on for the token and the log only.
+// Runs the reference service with a new folder until the bench disconnects. Uses test mode only for the token and the log.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -2,12 +2,13 @@
 // protocols. Without limits it costs nothing.
 import { setTimeout as pause } from 'node:timers/promises';
 
-// Timers are imprecise. Waits of up to `GRAIN_MS` are skipped; lost time of up to `CATCH_UP_MS` is made up for.
+// Timers are imprecise. Waits of up to `GRAIN_MS` are skipped. Time that is lost by late timers is made up for, up to
+// `CATCH_UP_MS`.
 const GRAIN_MS = 4;
 const CATCH_UP_MS = 40;
 /**
- * Maximum size of a body that may be refused. The sink refuses a request after its body; a real service would refuse a larger one
- * before.
+ * Bodies above this size are never refused. The sink can refuse a request only after its body; a real service would not read a
+ * large body first.
  */
 const REFUSED_BODY_BYTES = 16 * 2 ** 20;
 
@@ -73,7 +74,7 @@ export class Line {
     this.#part = part;
   }
 
-  /** Adds the number of bodies that arrive now to their average over time. */
+  /** Adds the current number of arriving bodies to the average over time. */
   #countLanes() {
     const now = performance.now();
     const lanes = this.#counts.lanes[this.#part];
@@ -107,7 +108,7 @@ export class Line {
     return new Promise((resolve, reject) => {
       let bytes = 0;
       request.on('data', (piece) => {
-        // Ignores bytes that had arrived before the connection was cut.
+        // After a cut, ignores the bytes that had arrived but were not read.
         if (connection.destroyed) return;
         bytes += piece.length;
         this.#received += piece.length;

@@ -1,5 +1,5 @@
-// The protocols of the peers, as far as an upload without failures, or one that resumes after a cut, uses them: plain PUT, S3
-// multipart, tus with the extensions creation and concatenation, and a call that returns URLs. Bytes are dropped.
+// The protocols of the peers: plain PUT, S3 multipart, tus with creation and concatenation, and a call that returns URLs. Supports
+// only what successful uploads and uploads resumed after a cut use. Bytes are dropped.
 import { randomUUID } from 'node:crypto';
 
 const xml = (root, fields) => ({
@@ -92,7 +92,8 @@ export class TusProtocol {
     if (path === '/tus' && method === 'POST') return this.#create(headers, receive);
     if (!path.startsWith('/tus/')) return undefined;
     const upload = this.#uploads.get(path.slice('/tus/'.length));
-    // A browser may repeat a PATCH automatically after its connection was cut. The offset of the repeated PATCH is then outdated.
+    // A browser may repeat a PATCH automatically after its connection was cut. A repeated PATCH has an outdated offset, and its
+    // bytes are not counted.
     const isNext = method === 'PATCH' && Number(headers['upload-offset']) === upload?.offset;
     await receive((piece) => {
       if (isNext) upload.offset += piece.length;

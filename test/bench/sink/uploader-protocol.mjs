@@ -1,5 +1,5 @@
 // The protocol of <secure-uploader>: session, presign, PUT, commit. Bytes are dropped; hashes and lengths are kept. Refuses a
-// commit with missing chunks and, if a profile sets `twice`, presigns a stored chunk without URL.
+// commit with missing chunks. If a profile sets `twice`, returns no URLs for stored chunks.
 import { randomUUID } from 'node:crypto';
 
 /**

@@ -98,7 +98,7 @@ describe('the connection monitor', () => {
       expect(await sleptAfter(90_000)).to.equal(false);
       expect(await sleptAfter(90_001)).to.equal(true);
       expect(await sleptAfter(4999)).to.equal(false);
-      // The last check was five seconds after the previous one, so the next gap may be 90 s again.
+      // One millisecond later, the regular check runs after five seconds. The next gap may then be 90 s again.
       expect(await sleptAfter(1)).to.equal(false);
       expect(await sleptAfter(90_001)).to.equal(true);
       expect(clock.timerCount).to.equal(1);
