@@ -1,5 +1,4 @@
-// Cross-Origin-Opener-Policy (COOP), which can separate a page from its sign-in window: sign-in works with every combination of
-// headers.
+// Sign-in works with every Cross-Origin-Opener-Policy (COOP). This header can separate a page from its sign-in window.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { call, fillIn, inState, isGone, press, until } from './support/auth-steps.ts';

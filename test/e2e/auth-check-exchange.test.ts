@@ -220,7 +220,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     await callUntilPrompt(page, world);
     const window = await press(page);
     await window.getByLabel('Email address').waitFor();
-    // The sign-in page of the reference service has no way to deny access. This URL is the response of a service that has one.
+    // Opens the callback URL by hand, because the sign-in page of the reference service has no button to deny access.
     const asked = new URL(window.url()).searchParams;
     const answer = new URLSearchParams({ error: 'access_denied', state: asked.get('state') ?? '' });
     await window.goto(`${asked.get('redirect_uri')}?${answer}`).catch(() => undefined);

@@ -12,8 +12,8 @@ import { eventsOf, TIMEOUT_MS } from './support/browser.ts';
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
 /**
- * Opens the page `outer`, which has a frame. If there is a URL `middle`, the frame shows `middle`, which has a frame too. Resolves
- * with the page and the innermost frame when sign-in is ready there.
+ * Opens the page `outer`, which has a frame. If `middle` is given, that frame shows the page `middle`, which contains another
+ * frame. Resolves with the outer page and the innermost frame when the innermost frame is ready for sign-in.
  */
 async function openFrames(outer: string, middle?: string): Promise<[Page, Frame]> {
   const page = await world.context.newPage();
@@ -71,7 +71,7 @@ inWorlds({ sites: BOTH, only: 'chromium' }, () => {
     await context.addInitScript('globalThis.__name = (fn) => fn;');
   });
 
-  /** Opens the page `outer`. Resolves with that page and the frame in it, which shows a page of another site. */
+  /** Opens the page `outer`. Resolves with the page and its frame, which shows a page of another site. */
   async function openFramed(outer: string): Promise<[Page, Frame]> {
     const page = await context.newPage();
     await page.goto(outer);

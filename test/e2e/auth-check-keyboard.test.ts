@@ -263,7 +263,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
         gallery.show('password');
         gallery.show(state);
       }, state);
-      // Renders the same state a second time. This must not announce anything.
+      // Renders the same state a second time, which must not cause another announcement.
       await page.evaluate((state) => gallery.show(state), state);
       await assertAccessible(page, 'secure-uploader-login', state);
       assert.match(await form.ariaSnapshot(), /^- region "(.+)":\n\s+- heading "\1" \[level=2\]/, state);

@@ -20,7 +20,6 @@ const ATTRIBUTES =
   `chunk-size="${CHUNK}" concurrency="2" keep-files owner="alice" cancel-path="/files/uploadsession" ` +
   `logout-path="/auth/logout" ${times({ lastCallsMs: LAST_CALLS_MS })}`;
 
-/** A way to sign in. */
 interface Mode {
   readonly attributes: string;
   /** Signs in, or prepares sign-in, before the files are picked. */
@@ -29,7 +28,7 @@ interface Mode {
   readonly whenAsked?: (page: Page) => Promise<void>;
 }
 
-/** Lets the page get tokens of the user alice from its own server, through the property `getToken` or `token` of the widget. */
+/** Gives the widget a token of the user alice through the property `how`. The token comes from the page's own server. */
 const giveToken = async (page: Page, how: 'getToken' | 'token'): Promise<void> => {
   await page.route('**/my-token', async (route) => {
     const body = JSON.stringify(await world.service.createToken('alice'));
@@ -194,7 +193,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, ({ engine }) => {
       const kinds = Object.keys(FAILURES);
       for (const [index, operation] of calls.entries()) {
         const skip = calls.slice(0, index).filter((other) => other === operation).length;
-        // Selects a failure. Over all ways to sign in, each call fails in each way.
+        // Selects a different failure for each call and way to sign in, so that each call fails in each way in one of the tests.
         const how = kinds[(at + index) % kinds.length] ?? '';
         await signOut(engine, mode, { operation, skip, how });
       }

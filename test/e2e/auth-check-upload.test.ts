@@ -168,7 +168,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
 
   test('given presigned URLs on another origin, then those requests carry no bearer and no cookie, and no more Referer than the origin', async () => {
     const page = await openWithTokens();
-    // The browser has a cookie for the host of the storage. Requests to the storage must not contain the cookie.
+    // Sets a cookie for the host of the storage. The uploads must not send this cookie.
     await world.context.addCookies([
       { name: 'planted', value: 'x', url: world.service.storageUrl, sameSite: 'Lax' },
     ]);

@@ -17,7 +17,6 @@ const service = await startService({
   loginScript: await buildLoginPage(),
 });
 
-/** Opens a page at the URL `address` for a screenshot. */
 async function open(name, address, { width = 480, ...media } = {}) {
   const page = await browser.newPage({ viewport: { width, height: 320 }, deviceScaleFactor: 1.5, ...media });
   page.on('pageerror', (error) => console.error(name, error.message));

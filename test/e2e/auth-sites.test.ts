@@ -58,7 +58,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   test('given the form and a TOTP user, when all is entered, then login, challenge(answer), authorize(prompt=none) and token are called in that order, and the upload runs', async () => {
     const page = await world.openWidget('auth="local"', RECORD);
     await pick(page, world);
-    // The log now has an earlier request of a hidden frame, which this test does not count.
+    // Waits for the form and empties the log, because a hidden frame has already made a request that must not count.
     await page.getByLabel('Email address').waitFor();
     world.service.faults.clearLog();
     const asked: URL[] = [];

@@ -22,7 +22,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
       const page = await openWaiting(world, `response-mode="${mode}"`);
       const answers: string[] = [];
       page.context().on('request', (request) => answers.push(request.url()));
-      // Records the calls of `open` that happen in the task of the click: a browser blocks windows that open later.
+      // Records whether `open` is called before the click event ends. Browsers block windows that open later.
       await page.evaluate(() => {
         const scope = globalThis as unknown as { calls: string[] };
         scope.calls = [];
@@ -108,7 +108,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await window.evaluate((params) => {
       opener.postMessage({ type: 'secure-uploader:answer', version: 1, params }, '*');
     }, params);
-    // Sends malformed responses on the channel: the state of another request, two codes, and the wrong format.
+    // Sends forged responses on the channel: with the state of another request, with two codes, and in the wrong format.
     await page.evaluate((state) => {
       const channel = new BroadcastChannel(`secure-uploader:${state}`);
       const say = (params: unknown, version = 1): void =>
@@ -172,7 +172,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await page.reload();
     await isReady(page);
     assert.equal(world.count('token'), 1, 'a reload redeems nothing');
-    // In Firefox, Playwright never reports that a page was restored from the history.
+    // Skipped in Firefox: Playwright would wait for ever, because Firefox does not report that the page was restored.
     if (engine === 'chromium') await page.goBack();
     assert.doesNotMatch(page.url(), /[?&#](code|state)=/);
   });

@@ -78,7 +78,6 @@ async function isStored(page: Page, { sha256 }: Picked): Promise<void> {
   assert.equal((await sumOf(world.service.readFile(completed?.detail.commit.file_id))).sha256, sha256);
 }
 
-/** Returns the codes of all warnings that the page got. */
 async function warningsOf(page: Page): Promise<string[]> {
   const reported = (await eventsOf(page, 'upload-progress')).map(({ detail }) => detail.warning);
   return [...new Set(reported.filter((code) => code !== undefined))];

@@ -24,7 +24,6 @@ async function touchScreen(page: Page): Promise<void> {
   assert.equal(await page.evaluate(() => matchMedia('(pointer: coarse)').matches), true);
 }
 
-/** Returns the labels and positions of all visible buttons. */
 const buttonsOf = (page: Page) =>
   page.evaluate(() =>
     [...(document.querySelector('secure-uploader')?.shadowRoot?.querySelectorAll('button') ?? [])]

@@ -44,7 +44,7 @@ test('small files resume automatically on the next visit, and one that was pause
     sums.set(name, writeRandom(join(world.folder, name), 10_000));
   const gate = createGate();
   service.faults.add({ operation: 'put', times: Number.POSITIVE_INFINITY, waitFor: gate.opened });
-  // The init script gives a token to the next visit, which needs one as soon as the page is loaded.
+  // An init script supplies the token, because the page of the next visit needs a token as soon as it is loaded.
   const { token } = await service.createToken('alice', 3_600_000);
   await world.browser.addInitScript((token) => {
     document.addEventListener('auth-required', (event) =>

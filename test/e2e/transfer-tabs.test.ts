@@ -108,7 +108,6 @@ test('five tabs upload a file once, show correct progress, and continue when the
   for (const tab of tabs) await tab.close();
 });
 
-/** Crashes the process of the page. */
 async function crash(page: Page): Promise<void> {
   const crashed = page.waitForEvent('crash');
   const session = await page.context().newCDPSession(page);

@@ -44,7 +44,7 @@ function createFile(): { path: string; sha256: string } {
   return { path, sha256: writeRandom(path, CHUNK_COUNT * CHUNK_BYTES) };
 }
 
-/** Asserts that the upload completes with the right bytes, and that no chunk has two complete PUTs. */
+/** Asserts that the upload completes with the right bytes, and that no chunk was sent twice by complete PUTs. */
 async function endsStored(page: Page, sha256: string): Promise<void> {
   const [completed] = await until(page, 'upload-completed');
   await assertStored(world, completed?.detail.commit.file_id, sha256);
@@ -52,8 +52,7 @@ async function endsStored(page: Page, sha256: string): Promise<void> {
 }
 
 /**
- * Opens a page, and uploads half of a file. Resolves when all running PUTs are stalled, with the page and the reasons for its
- * tokens.
+ * Opens a page, and uploads half of a file. Resolves when all running PUTs are stalled. `reasons` lists why tokens were requested.
  */
 async function stuckHalfWay(): Promise<{ page: Page; sha256: string; reasons: string[] }> {
   const { path, sha256 } = createFile();

@@ -36,7 +36,8 @@ export async function assertAccessible(page: Page, at: string | undefined, name:
 export async function announcedForm(page: Page, heading: string): Promise<string> {
   const form = page.locator('secure-uploader-login');
   await form.getByRole('heading', { name: heading, level: 2, exact: true }).waitFor();
-  // Only the service's page has a `main` element. That page is checked as a whole, on other pages only the form is checked.
+  // Only the service's page has a `main` element. The service's page is checked completely. On other pages, only the form is
+  // checked.
   const isOfService = (await page.locator('main').count()) > 0;
   await assertAccessible(page, isOfService ? undefined : 'secure-uploader-login', heading);
   return form.ariaSnapshot();

@@ -1,4 +1,4 @@
-// Script of the page that `world.open` opens: sign-in without a widget, controlled by tests through `globalThis.tools`.
+// Script of a page with sign-in and no widget. Tests control the page through `globalThis.tools`.
 import { type AuthSession, openAuthSession } from '../../../src/auth/session.ts';
 import type { Change } from '../../../src/core/changes.ts';
 import { createSettings, type SettingsInput } from '../../../src/core/config.ts';

@@ -20,7 +20,9 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const CALLBACK = 'secure-uploader-callback';
 export const CALLBACK_PATH = `/${CALLBACK}.html`;
 
-/** In `cross-site`, pages are on 127.0.0.1 and the service is on localhost, so that its cookies are third-party cookies. */
+/**
+ * In `cross-site`, pages are on 127.0.0.1 and the service is on localhost. The cookies of the service are then third-party cookies.
+ */
 export type Site = 'same-site' | 'cross-site';
 export const BOTH: readonly Site[] = ['same-site', 'cross-site'];
 /** Sites for tests that do not depend on the site: both in CI, otherwise only `cross-site`, which is more difficult. */
@@ -73,7 +75,6 @@ after(async () => {
   for (const browser of Object.values(browsers)) await (await browser).close();
 });
 
-/** Environment of the current test. */
 export let world: AuthWorld;
 
 /**

@@ -53,8 +53,8 @@ const RESENT = /^408|^connection cut/;
 
 /**
  * Adds the faults of `cells` to the service. A fault applies only to the file of its cell, except for token requests, which have no
- * file. If the browser repeats a request automatically, the fault applies again. It no longer applies to the widget's own retry,
- * which has another ticket or code.
+ * file. If the browser automatically repeats a PUT or token request, a fault that occurs once also applies to the repeated request.
+ * The fault does not apply to a retry of the widget, which has another ticket or code.
  */
 export function arm({ service }: World, cells: readonly Cell[]): void {
   const resent: ((request: StruckRequest) => Partial<Fault> | undefined)[] = [];
@@ -182,8 +182,8 @@ async function begin(world: World, page: Page, cells: readonly Cell[]): Promise<
 }
 
 /**
- * Asserts that every file was completed once and stored byte for byte. A file fails before that only if its cell says so, once and
- * with the code of the cell. A file that is too large must have failed without a way to retry.
+ * Asserts that every file was completed once and is stored byte for byte. A file whose cell expects a failure must have failed once
+ * before, with the expected code. A file that is too large must have failed without a retry.
  */
 async function areStored({ service }: World, page: Page, files: Begun['files']): Promise<void> {
   const events = await eventsOf(page);

@@ -47,9 +47,9 @@ const ONLY_AT: Readonly<Record<string, Column>> = {
   'storage that stored nothing': 'PUT',
   'accepted (202) for a while': 'commit',
 };
-// These faults cannot last for ever. The first kind ends after a while by definition. After the second kind, the chunk is stored,
-// so no second PUT is sent.
+/** Faults that cannot last for ever, because they end after a while by definition. */
 const SHORT = /for a while$/;
+/** Faults that cannot last for ever, because the chunk is stored and no second PUT is sent. */
 const STORED_AT_ONCE = ['connection cut after the body, before the answer, PUT', 'truncated answer, PUT'];
 
 /**

@@ -1,6 +1,6 @@
 // Holds requests at the service until a test releases them.
 
-/** Promise `opened` for the field `waitFor` of a fault; `open` resolves the promise and so releases the requests. */
+/** Gate for held requests. The field `waitFor` of a fault is set to `opened`. A call of `open` releases the requests. */
 export interface Gate {
   readonly opened: Promise<void>;
   open(): void;

@@ -8,7 +8,7 @@ export interface LonePage {
   send(method: string, params?: object): Promise<any>;
   /** Resolves with the value of the JavaScript `expression` in the page. */
   evaluate<T>(expression: string): Promise<T>;
-  /** Resolves when the page logs a line that starts with `word` on the console, with the rest of that line. */
+  /** Waits until the page logs a line that starts with `word` on the console. Resolves with the rest of that line. */
   says(word: string): Promise<string>;
 }
 
