@@ -172,7 +172,7 @@ inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
     await page.reload();
     await isReady(page);
     assert.equal(world.count('token'), 1, 'a reload redeems nothing');
-    // Skipped in Firefox: Playwright would wait for ever, because Firefox does not report that the page was restored.
+    // Skipped in Firefox: `goBack` would time out, because Firefox does not report that the page was restored.
     if (engine === 'chromium') await page.goBack();
     assert.doesNotMatch(page.url(), /[?&#](code|state)=/);
   });
