@@ -1,4 +1,4 @@
-// A failing or full database does not stop an upload: its data stays in memory until the page closes.
+// A failing or full database does not stop an upload: the data of the upload stays in memory until the page closes.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';

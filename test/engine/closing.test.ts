@@ -1,4 +1,4 @@
-// Once closing or suspending an uploader resolves, another uploader can take its uploads immediately.
+// As soon as `close()` or `suspend()` of an uploader resolves, another uploader can take its uploads.
 
 import { expect } from '@open-wc/testing';
 import { fileOf } from '../support/bytes.ts';

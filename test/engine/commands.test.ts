@@ -186,7 +186,7 @@ describe('prioritize', () => {
     engine.service.answerAll('open', 'presign');
     await engine.uploader.addFiles([fileOf(1, 50_000, 'long.bin')]);
     const first = await engine.service.nextRequest('put');
-    // Adds the second file only now: while the only slot is idle, the engine may start two files.
+    // Adds the second file only now, when the only slot is in use. While this slot is idle, the engine may start two files.
     await engine.uploader.addFiles([fileOf(2, 500, 'urgent.bin')]);
     expect(engine.phase('urgent.bin')).to.equal('queued');
     await engine.uploader.prioritize(engine.id('urgent.bin'));
@@ -235,7 +235,7 @@ describe('move', () => {
       sizes.push(put.body.size);
       engine.service.answerAll('open');
       for (const open of others.splice(0)) open.answer();
-      // Waits until the next file waits for the slot.
+      // Waits until the next file in the list is ready for the slot.
       await until(() => isReady(names()[sizes.length]));
       for (let round = 0; round < 20; round += 1) await settled();
       put.answer();

@@ -40,7 +40,7 @@ before(() => addEventListener('unhandledrejection', onRejection));
 after(() => removeEventListener('unhandledrejection', onRejection));
 afterEach(closeEngines);
 
-/** Waits until `isTrue` returns true, but not forever: the commands of a listener may have made that impossible. */
+/** Waits until `isTrue` returns true, for at most 150 rounds: the commands of a listener may have made this impossible. */
 async function look(isTrue: () => boolean): Promise<void> {
   for (let round = 0; round < 150 && !isTrue(); round += 1) await settled();
 }

@@ -117,7 +117,7 @@ describe('ten thousand files', () => {
 describe('hundreds of uploads of an earlier visit', () => {
   const MANY = 500;
 
-  /** Returns an engine that has listed `MANY` uploads of an earlier visit, and the lengths that its list had meanwhile. */
+  /** Returns an engine that has listed `MANY` uploads of an earlier visit. `counts` has all lengths of the list until then. */
   async function visit(): Promise<{ engine: TestEngine; counts: Set<number> }> {
     const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
     const { settings } = new TestEngine({}, { store }).uploader;

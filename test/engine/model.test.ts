@@ -8,7 +8,7 @@ import { anyCommand } from '../support/model-commands.ts';
 // Without `MODEL_SEED`, every run has the same seed and so the same commands.
 const { isFullRun, seed = 1 } = await readScope();
 const isChromium = 'userAgentData' in navigator;
-/** Number of simulations that run in parallel in this page. A simulation mostly waits. */
+/** Number of simulations that run in parallel in this page. This is faster, because a simulation mostly waits. */
 const LANES = 4;
 /**
  * Number of runs. A test has at most twenty, because a run takes seconds on a busy machine. WebKit is slower, so it has only four.

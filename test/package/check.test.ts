@@ -18,7 +18,7 @@ import { sizeBytes } from '../core/size.ts';
 export const row = (): TemplateResult => html\`<button ${binding}="\${sizeBytes > 1}">Pause</button>\`;
 `;
 
-/** Tests that do not run or check nothing. Each line without indentation is one such test. */
+/** Tests that do not run, and tests that check nothing. Each line without indentation is one such test. */
 const incomplete = `import { describe, it as check, test, todo } from 'node:test';
 
 test.only('one', () => expect());

@@ -1,4 +1,4 @@
-// The types of the elements' tags in the templates of frameworks. Imported by loaded.test.ts.
+// The types of the elements' tags in JSX and in templates of Vue and Svelte. Imported by loaded.test.ts.
 
 import assert from 'node:assert/strict';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';

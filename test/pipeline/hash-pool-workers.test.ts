@@ -7,9 +7,9 @@ import { captureWarnings } from '../support/console.ts';
 import { ascii, createPool, hashOf, oneGood, poolOf } from './pools.ts';
 
 interface Counts {
-  /** Number of running timers with the watched duration. */
+  /** Number of running timers of `ms` milliseconds (see `watched`). */
   timers: number;
-  /** Numbers of workers that were started, that reported an error, and that were terminated. */
+  /** Numbers of started workers, of workers with an error, and of terminated workers. */
   workers: number;
   failed: number;
   ended: number;

@@ -1,4 +1,4 @@
-// Requests that the upload operations refuse: with a status and a body in the form of the interface, and never with a 500.
+// The upload operations refuse invalid requests with a status and a body in the form of the interface, never with a 500.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';

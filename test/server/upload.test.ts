@@ -1,4 +1,4 @@
-// The upload operations over real HTTP, with real seals and with bytes on disk.
+// The upload operations over real HTTP, with real sealed tokens and with bytes on disk.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

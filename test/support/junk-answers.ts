@@ -60,7 +60,7 @@ export const leaf = fc.oneof(
     '2025-01-01T00:00:00Z',
   ),
   fc.double(),
-  // Values that fail or surprise when they are converted to a string or a number.
+  // Values that throw or give unexpected results when they are converted to a string or a number.
   fc.constantFrom({ toString: 1 }, { toString: null, valueOf: 'v' }, { length: 3 }, [[[]]]),
 );
 const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({

@@ -12,7 +12,7 @@ import { ENGINE_SETTINGS } from './engine.ts';
 import { type Kind, type Request, ScriptedService } from './scripted-service.ts';
 
 export const CHUNK_SIZES = [1000, 2000, 100_000];
-/** Milliseconds without any change, with all faults off, after which a simulation is stuck. */
+/** Time in milliseconds: with all faults off, a simulation without any change for this time is stuck. */
 const STUCK_MS = 15_000;
 
 export const FILES: readonly File[] = [

@@ -74,7 +74,7 @@ export class ScriptedService {
     return this;
   }
 
-  /** Stops immediate responses to requests of these kinds. */
+  /** Ends the immediate responses to requests of these kinds, so that they wait for the test again. */
   hold(...kinds: Kind[]): this {
     for (const kind of kinds) this.#automatic.delete(kind);
     return this;
@@ -143,8 +143,8 @@ export class ScriptedService {
   };
 
   /**
-   * Returns a ticket for each hash, with a receipt. If the chunk is not stored (U4), the ticket also has a URL that no other
-   * ticket has.
+   * Returns a ticket for each hash, with a receipt. A ticket also has a unique URL, unless the service reports the chunk as stored
+   * (U4).
    */
   tickets(hashes: readonly string[]): ReadonlyMap<string, Ticket> {
     return new Map(hashes.map((hash) => [hash, this.#ticket(hash)]));

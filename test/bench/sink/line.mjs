@@ -1,5 +1,5 @@
 // The simulated connection between browser and sink: its rate, its latency, cut connections and refused requests. Independent of
-// protocols. Without limits it costs nothing.
+// protocols. Without limits, it adds no delay.
 import { setTimeout as pause } from 'node:timers/promises';
 
 // Timers are imprecise. Waits of up to `GRAIN_MS` are skipped. Time that is lost by late timers is made up for, up to

@@ -132,7 +132,7 @@ async function listen(name) {
 const calls = { reset, counts: () => counts, begin: (part) => line.begin(part) };
 process.on('message', ({ id, call, options }) => process.send({ id, answer: calls[call](options) ?? null }));
 process.on('disconnect', () => process.exit());
-// Ctrl-C also signals this process, but the bench ends it by disconnecting.
+// Ignores Ctrl-C, which also signals this process. The bench ends this process by disconnecting.
 process.on('SIGINT', () => undefined);
 
 await listen('service');
