@@ -1,4 +1,4 @@
-// Types of browser.mjs for the tests, which are TypeScript.
+// Types of `browser.mjs` for the tests, which are written in TypeScript.
 export function findChromium(): string | undefined;
 export function findFirefox(): string | undefined;
 export function findWebKit(): { driver: string; browser: string; display: string } | undefined;

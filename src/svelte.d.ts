@@ -1,4 +1,4 @@
-// The types of the elements' tags in Svelte templates: `import 'secure-uploader/svelte'`, once in a project.
+// Types of the elements' tags in Svelte templates. Import `secure-uploader/svelte` once in a project.
 
 import type { HTMLAttributes } from 'svelte/elements';
 import type { SecureUploader } from './ui/secure-uploader.js';

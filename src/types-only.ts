@@ -1,2 +1,2 @@
-// What `secure-uploader/jsx`, `/vue` and `/svelte` load at run time: they have types only.
+// The empty module that `secure-uploader/jsx`, `/vue` and `/svelte` load at run time, because these entry points have only types.
 export {};

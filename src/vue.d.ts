@@ -1,4 +1,4 @@
-// The types of the elements' tags in Vue templates: `import 'secure-uploader/vue'`, once in a project.
+// Types of the elements' tags in Vue templates. Import `secure-uploader/vue` once in a project.
 
 import type { HTMLAttributes, PublicProps } from 'vue';
 import type { SecureUploader } from './ui/secure-uploader.js';

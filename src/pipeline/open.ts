@@ -11,7 +11,7 @@ export interface OpenFile {
   readonly metadata?: Metadata | undefined;
 }
 
-/** Access to the saved record of an upload. Its functions reject only if the run is aborted. */
+/** Access to the saved record of an upload. The functions reject only if the run is aborted. */
 export interface RecordKeeper {
   find(key: string): Promise<UploadRecord | undefined>;
   save(record: UploadRecord): Promise<void>;
@@ -24,19 +24,24 @@ export interface RecordKeeper {
 
 export interface OpenParts {
   readonly calls: Calls;
-  /** `undefined` if nothing is saved. */
+  /** Access to the record; `undefined` if nothing is saved. */
   readonly store: RecordKeeper | undefined;
-  /** Resolves with the key of the record and the hash of the first bytes. Rejects with `file-unreadable` or `hash-failed`. */
+  /**
+   * Resolves with the key of the record and the hash of the file's first bytes. Rejects with `file-unreadable` or `hash-failed`.
+   */
   readonly identify: () => Promise<{ readonly key: string; readonly firstSliceHash: string }>;
-  /** True if the upload has a record already, or its file is being saved (`keep-files`). */
+  /** True if the upload already has a record, or if its file is being saved (`keep-files`). */
   readonly hasRecord: boolean;
   readonly chunkSizeBytes: number;
-  /** Adjusts a chunk size that the service chose to the limits; `undefined` if it chooses none (`profile.chunkSize`). */
+  /**
+   * Fits a chunk size from the service to the limits. `undefined` if the service does not choose the chunk size
+   * (`profile.chunkSize`).
+   */
   readonly chosenChunkSize?: ((chunkSizeBytes: number) => number) | undefined;
   readonly hashAlgorithm: HashAlgorithm;
   /** Returns the current name on the service. */
   readonly fileName: () => string;
-  /** The session from an earlier run, for an upload without a record. */
+  /** Session from an earlier run, for an upload without a record. */
   readonly session?: Session | undefined;
   readonly signal: AbortSignal;
   readonly retrying: <T>(call: () => Promise<T>, signal: AbortSignal) => Promise<T>;
@@ -45,25 +50,25 @@ export interface OpenParts {
 
 export interface Opened {
   chunkSizeBytes: number;
-  /** The chunks that are recorded as stored. */
+  /** Chunks that are recorded as stored. */
   stored: UploadRecord['stored'];
-  /** True if the session was opened by an earlier run. */
+  /** True if an earlier run opened the session. */
   isResumed: boolean;
   session: Promise<Session>;
   /**
-   * Opens a new session after the old one was lost. Resolves when the chunk size is known. Keeps the old record until the new
-   * session is open: if opening fails, a retry resumes from it.
+   * Opens a new session after the old session was lost. Resolves when the chunk size is known. The old record stays until the new
+   * session is open, so that a retry can resume if opening fails.
    */
   reopen(): Promise<void>;
   save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
-  /** Saves that the service has accepted the commit (202). Creates a record if the upload has none. */
+  /** Saves that the service has accepted the commit (202). Creates a record if the upload does not have one. */
   accept(session: Session, chunks: readonly StoredChunk[], atMs: number): void;
   forget(): Promise<void>;
 }
 
 export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const { calls, signal, retrying } = parts;
-  // A file with one chunk needs no record: the presign response says whether the chunk is stored (decision 0013).
+  // A file with one chunk needs no record, because the presign response shows if the chunk is stored (decision 0013).
   const { chosenChunkSize } = parts;
   const isWorthSaving =
     parts.hasRecord || chosenChunkSize !== undefined || file.file.size > parts.chunkSizeBytes;

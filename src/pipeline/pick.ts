@@ -1,10 +1,10 @@
-// Accepts or rejects picked files by their name, type, size and number. Does not read their content.
+// Accepts or rejects picked files by name, type, size and number. Does not read the content of the files.
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { PickedFile } from '../core/types.ts';
 
 export interface PickLimits {
-  /** As in `<input accept>`: extensions, media types, `image/*`. Empty accepts all files. */
+  /** Accepted files, as in `<input accept>`: extensions, media types, `image/*`. An empty string accepts all files. */
   readonly accept: string;
   readonly maxFiles: number;
   readonly maxFileSizeBytes: number;
@@ -17,7 +17,10 @@ export interface Refusal {
   readonly limit?: number | string;
 }
 
-/** Returns why a file is rejected; `undefined` if it is accepted. `listedCount` files already count towards `maxFiles`. */
+/**
+ * Returns the reason why a file is rejected; `undefined` if the file is accepted. `listedCount` files already count towards
+ * `maxFiles`.
+ */
 export function refusal({ file }: PickedFile, limits: PickLimits, listedCount: number): Refusal | undefined {
   if (limits.accept && !matchesAccept(file, limits.accept))
     return { code: 'file-type-refused', limit: limits.accept };

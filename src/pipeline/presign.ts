@@ -1,5 +1,5 @@
-// The stage that requests tickets in batches: first for one chunk, so that sending starts soon, then for twice as many each time.
-// Requests the next batch while the last one is being sent.
+// The stage that requests tickets in batches. The first batch has one chunk, so that sending starts soon; each later batch has
+// twice as many. The next batch is requested while the last one is being sent.
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
@@ -10,20 +10,22 @@ export type Ask = (chunks: readonly HashedChunk[]) => Promise<ReadonlyMap<string
 
 export interface PresignParts {
   readonly ask: Ask;
-  /** Maximum bytes of a batch on a fast connection. With more, the memory budget would run out, and chunks would be read twice. */
+  /**
+   * Maximum bytes of a batch on a fast connection. A larger batch would exceed the memory budget, and chunks would be read twice.
+   */
   readonly eagerBytes: number;
-  /** Returns the rate of all slots together, bytes per second; `undefined` until measured. */
+  /** Returns the rate of all slots together in bytes per second; `undefined` until the rate is measured. */
   readonly bytesPerSecond: () => number | undefined;
   readonly hasIdleSlot: () => boolean;
-  /** Returns the receipt of a chunk with this hash that the run has stored already. */
+  /** Returns the receipt of a chunk with this hash; `undefined` if the run has not stored such a chunk. */
   readonly receiptOf: (hash: string) => string | undefined;
-  /** Current and maximum number of chunks in a batch, and the lifetime of tickets. Kept for the whole run. */
+  /** Current and maximum number of chunks in a batch, and lifetime of the tickets. The object is kept for the whole run. */
   readonly batch: { limit: number; max: number; ticketLifeMs?: number };
 }
 
-/** Above this rate, reading a chunk twice costs more than another call. */
+/** Rate above which reading a chunk twice costs more than another call. */
 const FAST_LINE_BYTES_PER_SECOND = 32e6;
-/** Assumed lifetime of tickets that do not say when they expire. */
+/** Assumed lifetime of tickets without an expiry. */
 const TICKET_LIFE_MS = 300_000;
 
 /** Adds `ticket` to chunks without a receipt. Chunks with the same hash in a batch share one ticket. */
@@ -39,7 +41,7 @@ export async function* presign(
   })) {
     let waiting = batch;
     for (;;) {
-      // Renews the rest of the batch too: its tickets are as old.
+      // Renews the rest of the batch too, because its tickets have the same age.
       if (isStale(waiting[0]?.ticket)) waiting = await fill(waiting, parts);
       const chunk = waiting.shift();
       if (!chunk) break;
@@ -48,11 +50,11 @@ export async function* presign(
   }
 }
 
-/** An upload URL is stale when both less than 30 s and less than a fifth of its lifetime are left. */
+/** A presigned URL is stale if less than 30 s and also less than a fifth of its lifetime are left. */
 const LIFE_PART = 5;
 const LIFE_LEFT_MS = 30_000;
 
-/** True if the upload URL expires too soon to start a PUT. */
+/** Returns true if the presigned URL expires too soon to start a PUT. */
 export function isStale(ticket: Ticket | undefined, nowMs: number = performance.now()): boolean {
   const upload = ticket?.upload;
   if (upload?.expiresAtMs === undefined) return false;
@@ -75,7 +77,10 @@ async function* gather(
     bytes = 0;
     return taken;
   };
-  /** Maximum bytes of a batch: what can be sent in half the lifetime of a ticket; on a fast connection, at most `eagerBytes`. */
+  /**
+   * Returns the maximum bytes of a batch: as much as can be sent in half the lifetime of a ticket. On a fast connection, the
+   * maximum is also limited to `eagerBytes`.
+   */
   const maxBytes = (): number => {
     // Until bytes are sent, the rate is undefined or 0.
     const rate = bytesPerSecond() || Number.POSITIVE_INFINITY;
@@ -84,7 +89,7 @@ async function* gather(
   };
   for await (const chunk of withLulls(chunks)) {
     const receipt = chunk && (chunk.receipt ?? receiptOf(chunk.hash));
-    // Chunks that have to be sent do not wait until recorded chunks are read, nor for more chunks while a slot is idle.
+    // Chunks to be sent do not wait for recorded chunks to be read. While a slot is idle, they do not wait for more chunks either.
     if (gathered.length > 0 && (chunk ? chunk.receipt !== undefined : isStarving())) yield take();
     if (!chunk) continue;
     if (receipt !== undefined) {
@@ -125,7 +130,10 @@ function noteLife(tickets: ReadonlyMap<string, Ticket>, { batch }: PresignParts)
     batch.ticketLifeMs = lifeMs(ticket.upload, performance.now());
 }
 
-/** Requests the tickets of a batch. If the service rejects it as too large, halves it and limits later batches to that size. */
+/**
+ * Requests the tickets of a batch. If the service rejects the batch as too large, splits it in half, and limits later batches to
+ * this size.
+ */
 async function askInParts(
   chunks: readonly HashedChunk[],
   parts: PresignParts,

@@ -14,7 +14,7 @@ export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
   'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
 > & {
-  /** Called with all chunks, before any is hashed. Chunks that an earlier run stored are `recorded`. */
+  /** Called with all chunks before the first chunk is hashed. Chunks that an earlier run stored are `recorded`. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
   readonly onStored: (chunk: StoredChunk) => void;
   /** True if the browser refuses to send a file that has changed since it was picked. */
@@ -25,9 +25,9 @@ export type RunParts = Omit<
 
 export interface RunResult {
   readonly session: Session;
-  /** In chunk order. */
+  /** Chunks of the file, in order. */
   readonly chunks: readonly StoredChunk[];
-  /** The JSON of the commit response. */
+  /** JSON of the commit response. */
   readonly body?: unknown;
 }
 
@@ -39,12 +39,12 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     const opened = await open(file, parts);
     parts.signal.throwIfAborted();
     const chunks = plan(file.file.size, opened.chunkSizeBytes, opened.stored).map(
-      // Without a commit, presigns the first chunk again, to check that the service still has the session.
+      // Without a commit, presigns the first chunk again to check that the session still exists on the service.
       (chunk, at) => (at === 0 && !parts.calls.commit ? withoutTicket(chunk) : chunk),
     );
     parts.onOpened(chunks);
     const result = await transfer(chunks, opened, parts);
-    // Not awaited: if the user paused the upload before `done`, it would run again.
+    // Does not wait: if the user paused the upload before `done`, it would run again.
     opened.forget().catch(() => undefined);
     return result;
   } finally {
@@ -52,7 +52,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   }
 }
 
-/** Uploads the chunks. If the service has lost the session, uploads them a second time in a new session. */
+/** Uploads the chunks. If the service has lost the session, uploads the chunks a second time in a new session. */
 async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
   let chunks = planned;
   for (let isSecondSession = false; ; isSecondSession = true) {
@@ -64,7 +64,7 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
     } catch (error) {
       if (!(error instanceof SessionLost)) throw error;
       if (isSecondSession) throw error.cause;
-      // Only the hashes remain valid in a new session.
+      // In a new session, only the hashes remain valid.
       chunks = known.map(withoutTicket);
       const { chunkSizeBytes } = opened;
       await opened.reopen();
@@ -104,7 +104,7 @@ async function sendAll(
     receiptOf: (hash: string) => receipts.get(hash),
     renew: async (chunk: HashedChunk) => (await ask([chunk])).get(chunk.hash) as Ticket,
     onHashed: (chunk: HashedChunk) => {
-      // Without `body`, which would stay in memory until the end.
+      // Drops `body`, which would otherwise stay in memory until the end.
       known[positions.get(chunk.index) as number] = withoutTicket(chunk);
       parts.onHashed(chunk);
     },
@@ -145,7 +145,7 @@ function isRecorded(chunk: StoredChunk, opened: Opened): boolean {
   return record?.hash === chunk.hash && record.receipt === chunk.receipt;
 }
 
-/** Thrown when the service no longer has the session. `cause` is the error of the call. */
+/** Error for a session that no longer exists on the service. `cause` is the error of the call. */
 class SessionLost extends Error {
   override readonly cause: UploaderError;
   constructor(cause: UploaderError) {
@@ -154,7 +154,10 @@ class SessionLost extends Error {
   }
 }
 
-/** Throws `SessionLost` after a second 401, a 404 or a 410, and in a session from an earlier run also after a 403. */
+/**
+ * Throws `SessionLost` if the service no longer has the session: after a second 401, a 404 or a 410. In a session from an earlier
+ * run, a 403 also counts.
+ */
 const orLost =
   (opened: Opened) =>
   (error: unknown): never => {

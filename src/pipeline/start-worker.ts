@@ -2,10 +2,10 @@
 
 import { UploaderError } from '../core/errors.ts';
 
-/** The integrity hash of the worker. Defined only in the CDN build (`vite.config.ts`). */
+/** Integrity hash of the worker. Defined only in the CDN build (`vite.config.ts`). */
 declare const __WORKER_INTEGRITY__: string | undefined;
 
-/** Shadows `Worker` in the expression that bundlers recognize, to get the URL of the bundled worker without starting it. */
+/** Returns the URL of the bundled worker without starting a worker. Replaces `Worker` in an expression that bundlers recognize. */
 class WorkerAddress {
   readonly url: string;
   constructor(url: URL, _options: WorkerOptions) {
@@ -27,7 +27,7 @@ interface TrustedTypes {
 
 let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
 
-/** Converts the URL for pages with `require-trusted-types-for 'script'`. */
+/** Converts the URL for pages with the policy `require-trusted-types-for 'script'`. */
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   policy ??= trustedTypes?.createPolicy('secure-uploader', { createScriptURL: (text) => text });
@@ -35,9 +35,9 @@ function trusted(url: string): string {
 }
 
 /**
- * Resolves with a worker that is ready. Loads it from `workerUrl`, which must be on the page's origin, or by default from `ownUrl`;
- * if that is on another origin, fetches it and starts it from a Blob. Rejects with `hash-failed` if it cannot start or is not ready
- * within `startMs`, and rejects if `signal` aborts.
+ * Resolves with a worker that is ready. The URL is `workerUrl`, which must have the page's origin, or by default `ownUrl`. If
+ * `ownUrl` has another origin, the worker is fetched and started from a Blob. Rejects with `hash-failed` if the worker cannot start
+ * or is not ready within `startMs`. Also rejects if `signal` aborts.
  */
 export async function startWorker(
   workerUrl: string | undefined,
@@ -45,12 +45,13 @@ export async function startWorker(
   signal: AbortSignal,
   ownUrl: string = ownAddress(WorkerAddress),
 ): Promise<Worker> {
-  // Some bundlers emit a URL relative to the page's origin.
+  // Some bundlers create a URL that is relative to the page's origin.
   const address =
     workerUrl === undefined ? new URL(ownUrl, location.href).href : new URL(workerUrl, document.baseURI).href;
   const isOwn = new URL(address).origin === location.origin;
   if (isOwn) return ready(address, startMs, signal);
-  // Browsers block workers from other origins, but not from `data:` URLs, which a Content Security Policy may allow by mistake.
+  // Browsers block workers from other origins. But they do not block `data:` URLs, which a Content Security Policy may allow by
+  // mistake.
   if (workerUrl !== undefined)
     throw new UploaderError('hash-failed', "worker-url must have the page's origin");
   const integrity = typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '';
@@ -70,7 +71,7 @@ export async function startWorker(
   }
 }
 
-/** Resolves when the worker has sent its first message. Blocked workers throw, fire an empty `error` event, or stay silent. */
+/** Resolves when the worker has sent its first message. A blocked worker throws, fires an empty `error` event, or sends nothing. */
 function ready(url: string, startMs: number, signal: AbortSignal): Promise<Worker> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();

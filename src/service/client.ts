@@ -1,4 +1,4 @@
-// The calls to the service. Each sends one request with a token and validates the response. Nothing is retried here.
+// The calls to the service. Each call sends one request with a token and validates the response. Calls are not retried here.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -31,12 +31,12 @@ const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 /**
  * Creates the upload operations. They reject with the signal's reason, or with one of these `UploaderError`s:
- * - `token-rejected` (401; if the page can read `WWW-Authenticate`, it is in `cause`),
+ * - `token-rejected` (401; `cause` has the header `WWW-Authenticate` if the page can read it),
  * - `forbidden` (401 with `insufficient_scope`, 403, and 404 or 410 when opening a session),
  * - `session-expired` (404, 410),
  * - `name-taken` (409) and `file-too-large` (413), both only when opening a session,
  * - `upload-refused` (every other 4xx, with its `status`): a retry would fail again,
- * - `rate-limited` (429, 503) and `service-failed` (408, other 5xx), with `retryAfterMs` if it is known,
+ * - `rate-limited` (429, 503) and `service-failed` (408, other 5xx), with `retryAfterMs` if the delay is known,
  * - `bad-response`, `network`, `offline`, `timeout`, `bad-config`.
  */
 export function createCalls(settings: Settings, withToken: WithToken, options: HttpOptions = {}): Calls {
@@ -67,7 +67,7 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
           token,
           headers: inSession(session),
           body: presignBody(chunks, profile),
-          // The response has a URL for each chunk; a URL with a signed security token has about 3 KiB.
+          // The response has a URL for each chunk. A URL with a signed security token has about 3 KiB.
           maxBytes: 2 ** 20 + chunks.length * 16_384,
           signal,
         };
@@ -120,7 +120,7 @@ export interface PostAnswer {
   readonly status: number;
   /** Parsed JSON; `undefined` if the response is not JSON. */
   readonly body: unknown;
-  /** From `Retry-After` or the body, milliseconds, without an upper limit. */
+  /** Delay from `Retry-After` or the body, in milliseconds, without an upper limit. */
   readonly retryAfterMs?: number;
   readonly wwwAuthenticate?: string;
 }
@@ -139,7 +139,7 @@ export type Post = (
   },
 ) => Promise<PostAnswer>;
 
-/** Creates a `Post` that does not add the bearer. If `headers` contains it, only URLs below the base URL are allowed. */
+/** Creates a `Post` that adds no token. If `headers` contains the token, only URLs below the base URL are allowed. */
 export function createPost(
   settings: Pick<Settings, 'baseUrl' | 'authHeader'>,
   { timeoutMs = 30_000 }: HttpOptions = {},
@@ -148,7 +148,7 @@ export function createPost(
     const url = resolveUrl(settings.baseUrl, path);
     const names = Object.keys(headers).map((name) => name.toLowerCase());
     const isPrivileged = names.includes('authorization') || names.includes(settings.authHeader.toLowerCase());
-    // A path must stay below the base URL. An absolute URL comes from the page's settings, so it may lead elsewhere.
+    // A path must stay below the base URL. An absolute URL comes from the page's settings, so it may have another origin.
     const isFree = path.includes('://') && !isPrivileged;
     if (!(isFree ? isSafeUrl(settings.baseUrl, url) : isBelow(settings.baseUrl, url))) {
       throw new UploaderError(

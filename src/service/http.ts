@@ -1,5 +1,5 @@
-// Sends all requests to the service, and is the only module that adds the bearer. It limits where a request goes, how long it
-// takes, and the size of the response.
+// Sends all requests to the service. Only this module adds the token. Limits the URL, the duration and the response size of each
+// request.
 
 import type { Settings } from '../core/config.ts';
 import { isLoopback } from '../core/config.ts';
@@ -8,55 +8,57 @@ import { sleep } from '../core/wait.ts';
 
 export interface ServiceRequest {
   readonly method: 'POST' | 'DELETE';
-  /** A path below the base URL, or an absolute URL below it. */
+  /** Path below the base URL, or absolute URL below the base URL. */
   readonly path: string;
   readonly token: string | undefined;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** Value that is sent as JSON. */
   readonly body?: unknown;
-  /** The largest response that is accepted, bytes. Default 1 MiB. */
+  /** Largest accepted response, in bytes. Defaults to 1 MiB. */
   readonly maxBytes?: number;
   readonly signal: AbortSignal;
 }
 
 export interface Answer {
   readonly status: number;
-  /** The URL without its query. */
+  /** URL of the request without its query. */
   readonly address: string;
-  /** The parsed JSON; `undefined` if the body is empty or not JSON. */
+  /** Parsed JSON; `undefined` if the body is empty or not JSON. */
   readonly body: unknown;
   /** True if the body is empty or only white space. */
   readonly isEmpty: boolean;
-  /** Returns a header; `name` is not case-sensitive. `null` if the header is missing, or not exposed to pages. */
+  /** Returns the value of a header; `null` if the header is missing or not exposed to pages. `name` is not case-sensitive. */
   header(name: string): string | null;
 }
 
 export interface HttpOptions {
-  /** Limit from the first byte sent to the last byte read, milliseconds; extended for a large request body. Default 30 s. */
+  /**
+   * Timeout from the first byte sent to the last byte read, in milliseconds. Extended for a large request body. Defaults to 30 s.
+   */
   readonly timeoutMs?: number | undefined;
-  /** Returns a signal that aborts when the network changes, because the connections of running requests are then dead. */
+  /** Returns a signal that aborts when the network changes. The connections of running requests are then dead. */
   readonly connectionChange?: () => AbortSignal;
 }
 
 /**
  * Sends a request and reads the whole response. Rejects with the signal's reason, or with `UploaderError`: `bad-config` (the URL is
- * not below the base URL, and nothing was sent), `network`, `offline`, `timeout`, `bad-response` (too large).
+ * not below the base URL; nothing was sent), `network`, `offline`, `timeout`, `bad-response` (too large).
  */
 export type Send = (request: ServiceRequest) => Promise<Answer>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 2 ** 20;
-/** Lowest expected rate for a request body while uploads are running, bytes per millisecond. Extends the timeout. */
+/** Lowest expected rate for a request body while uploads are running, in bytes per millisecond. Used to extend the timeout. */
 const SLOWEST_BODY = 32;
 
-/** Creates the function that sends the upload operations. No other requests get a token. */
+/** Creates the function that sends the upload operations. Other requests get no token from this module. */
 export function createSend(
   settings: Pick<Settings, 'baseUrl' | 'authHeader' | 'authScheme'>,
   { timeoutMs = TIMEOUT_MS, connectionChange }: HttpOptions = {},
 ): Send {
   return async ({ method, path, token, headers, body, maxBytes, signal }) => {
     const url = resolveUrl(settings.baseUrl, path);
-    // Checked even without a token, because the session header is secret, too.
+    // Checked even without a token, because the session header is also secret.
     if (!isBelow(settings.baseUrl, url))
       throw new UploaderError('bad-config', `${path} must be below base-url`);
     const allHeaders = new Headers(headers);
@@ -80,7 +82,7 @@ interface ExchangeOptions {
   readonly connectionChange?: AbortSignal | undefined;
 }
 
-/** Like `Send`, but without a bearer, and for a URL that the caller has checked. */
+/** Works like `Send`, but adds no token. The caller has checked the URL. */
 export async function exchange(
   url: URL,
   init: { readonly method: string; readonly headers: Headers; readonly credentials: RequestCredentials },
@@ -105,7 +107,7 @@ export async function exchange(
     const response = await fetch(url, {
       ...init,
       ...(body === undefined ? {} : { body: text }),
-      // `cache` is not set: it would prevent Chromium from caching preflights.
+      // `cache` is not set, because it would prevent Chromium from caching preflights.
       redirect: 'error',
       referrerPolicy: 'no-referrer',
       signal: stop.signal,
@@ -129,7 +131,7 @@ export async function exchange(
   }
 }
 
-/** Returns the error for a request without a readable response. Network, CORS and redirect errors look the same to a page. */
+/** Returns the error for a request without a readable response. A page cannot distinguish network, CORS and redirect errors. */
 export function networkError(cause?: unknown): UploaderError {
   return navigator.onLine === false
     ? new UploaderError('offline', 'The browser is offline', { cause })
@@ -142,7 +144,7 @@ function setHeader(headers: Headers, name: string, value: string): void {
   try {
     headers.set(name, value);
   } catch {
-    // No `cause`: its message contains the token.
+    // No `cause`, because the message of `cause` contains the token.
     throw new UploaderError('bad-config', `The token is not valid in the header "${name}"`);
   }
 }
@@ -184,7 +186,7 @@ export function resolveUrl(baseUrl: string, path: string): URL {
   }
 }
 
-/** True if `url` is the base URL or below it, no matter how the server decodes `%2e`, `%2f` and `\`. */
+/** Returns true if `url` is the base URL or below it, however the server decodes `%2e`, `%2f` and `\`. */
 export function isBelow(baseUrl: string, url: URL): boolean {
   const base = new URL(baseUrl);
   if (url.origin !== base.origin || url.origin === 'null' || url.username || url.password) return false;
@@ -194,7 +196,7 @@ export function isBelow(baseUrl: string, url: URL): boolean {
   return rest !== undefined && !/(?:^|[/\\])\.{1,2}(?:[/\\;]|$)|\\/.test(rest);
 }
 
-// Decodes a path that may be encoded repeatedly. `undefined` if it is malformed, or encoded more than four times.
+// Decodes a path that may be encoded repeatedly. Returns `undefined` if the path is malformed, or encoded more than four times.
 function decodeFully(path: string): string | undefined {
   let decoded = path;
   for (let round = 0; round < 5; round += 1) {
@@ -209,7 +211,7 @@ function decodeFully(path: string): string | undefined {
   return undefined;
 }
 
-/** True for https, and for http if both `url` and the base URL are on loopback. */
+/** Returns true for https. Returns true for http if both `url` and the base URL are on loopback. */
 export function isSafeUrl(baseUrl: string, url: URL): boolean {
   if (url.protocol === 'https:') return true;
   return url.protocol === 'http:' && isLoopback(url.hostname) && isLoopback(new URL(baseUrl).hostname);
@@ -218,8 +220,8 @@ export function isSafeUrl(baseUrl: string, url: URL): boolean {
 const MAX_WAIT_MS = 5 * 60_000;
 
 /**
- * Converts `Retry-After` to milliseconds, at most `longestMs`. An HTTP date is compared with the response's `Date`, or with the
- * local clock if that header is not readable.
+ * Converts `Retry-After` to milliseconds, at most `longestMs`. An HTTP date is compared with the response header `Date`. If that
+ * header is not readable, the date is compared with the local clock.
  */
 export function readRetryAfterMs(
   value: string | number | null | undefined,

@@ -1,10 +1,10 @@
-// Defaults for the points that the interface of the service leaves open, and the page's overrides. docs/service.md numbers the
-// points.
+// Defaults for the points that the interface of the service leaves open, and the page's overrides. docs/service.md lists these
+// points by number.
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 
-/** Functions stay optional: their defaults are in `wire.ts`. */
+/** A profile with defaults. Functions stay optional, because their defaults are in `wire.ts`. */
 export type FullProfile = Profile &
   Required<
     Pick<Profile, 'missingChunk' | 'hashEncoding' | 'emptyFile' | 'fileName' | 'sendSizes' | 'statuses'>
@@ -19,7 +19,7 @@ const DEFAULTS = {
   statuses: {},
 } as const satisfies Profile;
 
-/** Adds the defaults, also for fields that are `undefined`. */
+/** Returns the profile with defaults for fields that are missing or `undefined`. */
 export function fillProfile(profile: Profile): FullProfile {
   const set = Object.entries(profile).filter(([, value]) => value !== undefined);
   return Object.freeze({ ...DEFAULTS, ...Object.fromEntries(set) });
@@ -34,7 +34,7 @@ export function askProfile<T>(name: keyof Profile, fn: () => T): T {
   }
 }
 
-/** What an HTTP status means (U12). */
+/** Meaning of an HTTP status (U12). */
 export type Meaning = NonNullable<Profile['statuses']>[number];
 
 const MEANINGS: Readonly<Record<number, Meaning>> = {

@@ -1,4 +1,4 @@
-// Validates presigned URLs and their headers, and reads their lifetime. Tickets are untrusted.
+// Validates presigned URLs and their headers, and reads the lifetime of the URLs. Tickets are untrusted.
 
 import { UploaderError } from '../core/errors.ts';
 import { isSafeUrl } from './http.ts';
@@ -9,15 +9,15 @@ const MAX_VALUE = 8_192;
 
 export interface TicketRules {
   readonly baseUrl: string;
-  /** Empty allows any origin. */
+  /** Allowed origins. An empty list allows any origin. */
   readonly uploadOrigins: readonly string[];
-  /** Name of the header with the bearer; a ticket must not set it. */
+  /** Name of the header with the token; a ticket must not set this header. */
   readonly authHeader: string;
 }
 
 /**
  * Returns the URL without its fragment. Throws `bad-response` if the URL is not valid or not secure, and `bad-config` if
- * `upload-origins` does not allow its origin.
+ * `upload-origins` does not allow the origin of the URL.
  */
 export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {
   let url: URL;
@@ -48,7 +48,7 @@ export function checkMethod(value: unknown): 'PUT' | 'POST' {
   throw new UploaderError('bad-response', 'An upload URL requires a method other than PUT or POST');
 }
 
-// The browser sets these headers, and pages cannot. Tickets may list them because they are part of the signature.
+// Headers that the browser sets, and that pages cannot set. Tickets may list these headers because they are part of the signature.
 const SENT_ANYWAY = new Set(['host', 'content-length']);
 
 const FORBIDDEN = new Set([
@@ -79,7 +79,7 @@ const FORBIDDEN = new Set([
   'x-service-uploadsession',
 ]);
 
-/** Returns the headers of a ticket, with names in lower case. Throws `bad-response` if one of them must not be sent. */
+/** Returns the headers of a ticket, with names in lower case. Throws `bad-response` if a header must not be sent. */
 export function checkHeaders(value: unknown, { authHeader }: TicketRules): Record<string, string> {
   if (value === undefined || value === null) return {};
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -107,7 +107,7 @@ function checkHeader(name: string, value: unknown, authHeader: string): string {
       `An upload URL has the header "${name.slice(0, 64)}", which is not allowed`,
     );
   }
-  // Above all, rejects line breaks, which would start another header.
+  // Rejects line breaks in particular, which would start another header.
   if (typeof value !== 'string' || value.length > MAX_VALUE || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
     throw new UploaderError('bad-response', `An upload URL has the header "${lower}" with an invalid value`);
   }
@@ -116,8 +116,8 @@ function checkHeader(name: string, value: unknown, authHeader: string): string {
 
 /**
  * Returns the remaining lifetime of a presigned URL in milliseconds, from `X-Amz-Date` and `X-Amz-Expires`, or from `Expires`
- * (epoch seconds). `undefined` if it is unknown, or if a new URL seems to have expired: then a clock is wrong, and only the PUT
- * shows whether the URL works.
+ * (epoch seconds). Returns `undefined` if the lifetime is unknown. Also returns `undefined` if a new URL seems to have expired: a
+ * clock is then wrong, and only the PUT shows if the URL works.
  */
 export function lifetimeOf(url: string, nowMs: number): number | undefined {
   const query = new Map([...new URL(url).searchParams].map(([name, value]) => [name.toLowerCase(), value]));
@@ -131,8 +131,8 @@ export function lifetimeOf(url: string, nowMs: number): number | undefined {
 }
 
 /**
- * Returns the milliseconds until a time: ISO 8601 (UTC if it has no time zone), epoch seconds, or epoch milliseconds. `undefined`
- * if it is not valid or has passed.
+ * Returns the milliseconds until a time: ISO 8601 (UTC if there is no time zone), epoch seconds, or epoch milliseconds. Returns
+ * `undefined` if the time is not valid or has passed.
  */
 export function lifetimeUntil(value: unknown, nowMs: number): number | undefined {
   if (typeof value === 'number') return positive((value < 1e11 ? value * 1000 : value) - nowMs);

@@ -15,7 +15,7 @@ import {
   type TicketRules,
 } from './ticket-checks.ts';
 
-/** The header that identifies the upload session (U1). */
+/** Name of the header that identifies the upload session (U1). */
 export const SESSION_HEADER = 'x-service-uploadsession';
 
 const MAX_TEXT = 16_384;
@@ -24,7 +24,7 @@ const MAX_DEBUG_INFO = 500;
 type Fields = Readonly<Record<string, unknown>>;
 
 const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-/** Returns an own field, never an inherited one (`constructor`, `__proto__`). */
+/** Returns a field of the object itself. Ignores inherited fields (`constructor`, `__proto__`). */
 const field = (value: unknown, name: string): unknown =>
   isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 const text = (value: unknown): string | undefined =>
@@ -45,7 +45,7 @@ export function sessionBody(
 ): unknown {
   const own = { parent_id: parentId, file_name: fileName.normalize('NFC'), file_size: fileSize };
   if (!sessionFields || !file) return own;
-  // Converted inside `askProfile`, so that a result that is not JSON is reported as an error of `sessionFields`.
+  // Converts inside `askProfile`, so that a result that is not JSON is reported as an error of `sessionFields`.
   const more = askProfile('sessionFields', () => JSON.parse(JSON.stringify(sessionFields(file))) as object);
   return { ...more, ...own };
 }
@@ -77,7 +77,7 @@ export function encodeHash(hash: string, encoding: FullProfile['hashEncoding']):
   return encoding === 'base64' ? base64 : base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
-/** Returns the body of `POST /files/uploadsession/chunks`, with `sizes` only if the profile asks for them (U19). */
+/** Returns the body of `POST /files/uploadsession/chunks`. Adds `sizes` only if the profile sets `sendSizes` (U19). */
 export function presignBody(
   chunks: readonly { hash: string; sizeBytes: number }[],
   profile: FullProfile,
@@ -87,7 +87,7 @@ export function presignBody(
 }
 
 /**
- * Reads one ticket for each of `hashes` (U2-U4, U7, U8) and returns them by hash. Throws `bad-response`, or `bad-config` if
+ * Reads one ticket for each of `hashes` (U2-U4, U7, U8) and returns the tickets by hash. Throws `bad-response`, or `bad-config` if
  * `upload-origins` does not allow a URL.
  */
 export function readTickets(
@@ -171,7 +171,7 @@ function readLifetimeMs(
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** Returns the body of the commit (U10). Both lists are in chunk order. */
+/** Returns the body of the commit (U10). `hashes` and `receipts` are in chunk order. */
 export function commitBody(
   { hashes, receipts }: { readonly hashes: readonly string[]; readonly receipts: readonly string[] },
   { hashEncoding }: FullProfile,
@@ -180,8 +180,8 @@ export function commitBody(
 }
 
 /**
- * Returns the JSON of a 2xx response to a commit; `undefined` if it is empty. Throws `bad-response` for any other content, which
- * comes from a proxy.
+ * Returns the JSON of a 2xx response to a commit; `undefined` if the response is empty. Throws `bad-response` if the response is
+ * not JSON, for example from a proxy.
  */
 export function readCommitted(answer: Answer): unknown {
   if (answer.body === undefined && !answer.isEmpty) {
@@ -191,8 +191,8 @@ export function readCommitted(answer: Answer): unknown {
 }
 
 /**
- * Returns the hashes that a 409 response to a commit lists as missing; `undefined` if it lists none. Throws `bad-response` for a
- * hash that was not sent.
+ * Returns the hashes that a 409 response to a commit lists as missing; `undefined` if the response lists no hash. Throws
+ * `bad-response` for a hash that was not sent.
  */
 export function readMissing(
   answer: Answer,
@@ -209,10 +209,10 @@ export function readMissing(
   return [...new Set(named as string[])];
 }
 
-/** The operation that failed: the meaning of some statuses depends on it. */
+/** Upload operation. The meaning of some statuses depends on the operation. */
 export type Operation = 'open' | 'presign' | 'commit' | 'cancel';
 
-/** The attribute that sets the path of an operation. */
+/** Names of the attributes that set the paths of the operations. */
 const PATHS: Readonly<Record<Operation, string>> = {
   open: 'session-path',
   presign: 'chunks-path',
@@ -234,7 +234,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const details = { status, ...(debugInfo === undefined ? {} : { debugInfo }) };
   const waiting = retryAfterMs === undefined ? details : { ...details, retryAfterMs };
   const says = `The service responded with ${status} to ${operation}`;
-  // The service's own errors have `debuginfo`. Without it, the URL may be wrong.
+  // Errors of the service have `debuginfo`. Without `debuginfo`, the URL may be wrong.
   if ((status === 404 || status === 405) && debugInfo === undefined)
     warnOnceHere(`${says}. Check base-url and ${PATHS[operation]}: ${answer.address}`);
   switch (meaningOf(status, profile.statuses)) {
@@ -243,7 +243,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
     case 'forbidden':
       return new UploaderError('forbidden', says, details);
     case 'gone':
-      // When opening a session, this means that the user cannot see the folder.
+      // When opening a session, the status means that the user cannot see the folder.
       return new UploaderError(operation === 'open' ? 'forbidden' : 'session-expired', says, details);
     case 'too-large':
       return operation === 'open'
@@ -264,7 +264,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
 
 function readTokenRefusal(answer: Answer, says: string, details: object): UploaderError {
   const wwwAuthenticate = answer.header('WWW-Authenticate') ?? '';
-  // The token is valid, but not for this call; a new one would not help.
+  // The token is valid, but not for this call. A new token would not help.
   if (/insufficient_scope/i.test(wwwAuthenticate)) {
     return new UploaderError('forbidden', says, { ...details, status: 403 });
   }

@@ -1,20 +1,23 @@
-// Saves stored chunks in an append-only log, and the bytes of saved files. Each chunk is one small entry, so that saving the
-// ten-thousandth chunk costs no more than saving the first.
+// Saves stored chunks in an append-only log, and the bytes of saved files. Each chunk is one small entry, so saving a chunk always
+// takes the same time.
 
 import { promisifyRequest } from 'idb-keyval';
 import type { UploadRecord } from '../core/types.ts';
 import { createDatabase } from './database.ts';
 import { readChunks, type StoredState, writeChunks } from './record.ts';
 
-/** All functions reject only with `store-full` or `store-unavailable`. Ids are `chunksId` and `fileId` of a `SavedRecord`. */
+/**
+ * The log of chunks and files. All functions reject only with `store-full` or `store-unavailable`. Ids are `chunksId` and `fileId`
+ * of a `SavedRecord`.
+ */
 export interface ChunkLog {
-  /** Resolves with the chunks under `chunksId`, and with the bytes under `fileId`, if there are any. */
+  /** Resolves with the chunks of `chunksId`, and with the bytes of `fileId`, if they exist. */
   read(
     chunksId: string,
     fileId: string | undefined,
     file: Pick<UploadRecord, 'sizeBytes' | 'chunkSizeBytes'>,
   ): Promise<{ readonly stored: UploadRecord['stored']; readonly bytes: ArrayBuffer | undefined }>;
-  /** Adds stored chunks; the keys of the map are `chunksId`s. */
+  /** Adds stored chunks. The keys of the map are values of `chunksId`. */
   append(chunks: ReadonlyMap<string, readonly StoredState[]>): Promise<void>;
   saveFile(fileId: string, bytes: ArrayBuffer): Promise<void>;
   /** Deletes the chunks or the file with this id. */
@@ -56,10 +59,10 @@ export function createChunkLog(name: string, deadlineMs: number): ChunkLog {
   };
 }
 
-/** The range of all keys `[id, …]`. Its upper bound works because IndexedDB sorts arrays after numbers. */
+/** Returns the range of all keys `[id, …]`. The upper bound `[id, []]` works because IndexedDB sorts arrays after numbers. */
 const rangeOf = (id: string): IDBKeyRange => IDBKeyRange.bound([id], [id, []]);
 
-/** Skips from each id to the next, without reading the entries. */
+/** Resolves with all ids. The cursor skips from each id to the next id, without reading the entries. */
 function listIds(store: IDBObjectStore): Promise<string[]> {
   return new Promise((resolve, reject) => {
     const ids: string[] = [];
@@ -84,7 +87,7 @@ function listIds(store: IDBObjectStore): Promise<string[]> {
 
 type Append = (key: string, chunks: readonly StoredState[]) => Promise<void>;
 
-/** Collects the calls during a write into one next write. Each call settles with the write that contains its chunks. */
+/** Combines all calls during a write into the next write. Each call settles with the write that contains its chunks. */
 export function groupCommit(
   write: (batch: ReadonlyMap<string, readonly StoredState[]>) => Promise<void>,
 ): Append {

@@ -10,20 +10,20 @@ export interface Database {
   /** Calls `ask` in a read-only transaction. */
   read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T>;
   /**
-   * Calls `change` in a read-write transaction, and resolves when that is complete. If the connection was lost, calls `change` a
-   * second time.
+   * Calls `change` in a read-write transaction, and resolves when the transaction is complete. If the connection was lost, calls
+   * `change` a second time.
    */
   write(change: (store: IDBObjectStore) => void): Promise<void>;
 }
 
 const STORE_NAME = 'entries';
 
-/** Errors after which a new connection may succeed. */
+/** Names of errors after which a new connection may succeed. */
 const LOST = new Set(['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError']);
 
 /**
- * Creates a database that opens on first use. Each use rejects after `deadlineMs`. Calls `onLost` when the connection, and perhaps
- * the data, was lost.
+ * Creates a database that opens on first use. Each use rejects after `deadlineMs`. Calls `onLost` when the connection is lost; the
+ * data may be lost too.
  */
 export function createDatabase(
   name: string,
@@ -31,7 +31,7 @@ export function createDatabase(
   onLost: () => void = () => undefined,
 ): Database {
   let useStore: UseStore | undefined;
-  /** Uses that missed their deadline and are still pending. While there are any, new uses fail immediately instead of waiting. */
+  /** Number of uses that missed their deadline and are still pending. If it is above 0, new uses fail immediately. */
   let overdueCount = 0;
   const lose = (): void => {
     useStore = undefined;
@@ -44,7 +44,7 @@ export function createDatabase(
     try {
       return await mine(mode, (store) => {
         const { db } = store.transaction;
-        // An open connection would block another page that deletes the database, and then all later uses.
+        // Closes the connection, because it would block another page that deletes the database, and then all later uses.
         db.onversionchange = () => {
           db.close();
           if (useStore === mine) lose();
@@ -91,18 +91,18 @@ export function createDatabase(
     write: (change) =>
       guarded('readwrite', (store) => {
         change(store);
-        // Awaits the transaction: it can still abort after the request succeeded (full disk, files in WebKit).
+        // Awaits the transaction, because it can abort after a successful request (full disk, files in WebKit).
         return promisifyRequest(store.transaction);
       }),
   };
 }
 
-/** Deletes the database if it exists. Rejects with `store-unavailable` if that fails or takes longer than `deadlineMs`. */
+/** Deletes the database if it exists. Rejects with `store-unavailable` if the deletion fails or takes longer than `deadlineMs`. */
 export async function deleteDatabase(name: string, deadlineMs: number): Promise<void> {
   await withDeadline(() => promisifyRequest(indexedDB.deleteDatabase(name)), deadlineMs);
 }
 
-/** Rejects only with `store-full` or `store-unavailable`. Calls `onLate` if the deadline is missed. */
+/** Settles like `work`, but rejects only with `store-full` or `store-unavailable`. Calls `onLate` if the deadline is missed. */
 async function withDeadline<T>(
   work: () => Promise<T>,
   deadlineMs: number,

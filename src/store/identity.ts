@@ -1,8 +1,9 @@
-// Identifies a file, to recognize it after a reload (pages cannot see its path on disk), and creates the key of its record.
+// Creates the identity of a file and the key of its record. The identity serves to recognize a file after a reload, because pages
+// cannot see its path on disk.
 
 import type { HashSlice, UploadRecord } from '../core/types.ts';
 
-/** How many bytes at the start of the file are hashed. */
+/** Number of bytes that are hashed, from the start of the file. */
 export const FIRST_SLICE_BYTES = 65_536;
 
 export type FileIdentity = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs' | 'firstSliceHash'>;
@@ -30,14 +31,14 @@ export function recordKey(parts: RecordKeyParts): string {
   ]);
 }
 
-/** Reads and hashes the first bytes of the file. Rejects if `hashSlice` rejects. */
+/** Reads and hashes the first bytes of the file, and returns the identity. Rejects if `hashSlice` rejects. */
 export async function identify(file: File, hashSlice: HashSlice, signal: AbortSignal): Promise<FileIdentity> {
   signal.throwIfAborted();
   const { hash } = await hashSlice(file.slice(0, FIRST_SLICE_BYTES), { keepBytes: false, signal });
   return { name: file.name, sizeBytes: file.size, lastModifiedMs: file.lastModified, firstSliceHash: hash };
 }
 
-/** Compares name, size, modification time and the hash of the first bytes, not the whole content. */
+/** Returns true if name, size, modification time and the hash of the first bytes are equal. Does not compare the whole content. */
 export function isSameFile(record: FileIdentity, identity: FileIdentity): boolean {
   return (
     record.name === identity.name &&

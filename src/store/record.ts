@@ -1,5 +1,5 @@
-// Converts records and chunks to and from the saved format. Validates what it reads, since other versions of this package, or the
-// user, may have written it.
+// Converts records and chunks to and from the saved format. Validates saved data, since the user or another version of this package
+// may have written it.
 
 import { copyOfMetadata } from '../core/metadata.ts';
 import type { HashAlgorithm, UploadRecord } from '../core/types.ts';
@@ -9,11 +9,11 @@ export type RecordToSave = Omit<UploadRecord, 'stored'>;
 
 /** A record in the database. */
 export interface SavedRecord extends Omit<RecordToSave, 'file'> {
-  /** Id of the stored chunks. Each session gets a new one, so that chunks from an old session never count. */
+  /** Id of the stored chunks. Each session gets a new id, so that chunks from an old session never count. */
   readonly chunksId: string;
-  /** Id of the saved bytes of the file, if they are saved. */
+  /** Id of the saved bytes of the file, if the bytes are saved. */
   readonly fileId?: string | undefined;
-  /** When chunks were last saved, epoch milliseconds. Updated at most once an hour, so absent for new uploads. */
+  /** Time when chunks were last saved, epoch milliseconds. Updated at most once an hour, so the field is absent for new uploads. */
   readonly usedAtMs?: number | undefined;
 }
 
@@ -23,7 +23,7 @@ export interface StoredState {
   readonly receipt: string;
 }
 
-/** Increased when the format changes. Records with another version are not read. */
+/** Version of the format. Records with another version are not read. */
 const VERSION = 1;
 
 /** Returns the object to save. Copies only known fields, so that no secret is saved by accident. */
@@ -54,11 +54,11 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
   };
 }
 
-/** True for a record that a newer version of this package saved. It must not be deleted. */
+/** Returns true for a record that a newer version of this package saved. Such a record must not be deleted. */
 export const isNewer = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Number((value as { version?: unknown }).version) > VERSION;
 
-/** Returns the record in a value from the database; `undefined` if it is invalid. */
+/** Returns the record in a value from the database; `undefined` if the record is invalid. */
 export function readRecord(value: unknown): SavedRecord | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Readonly<Record<string, unknown>>;
@@ -75,7 +75,7 @@ export function readRecord(value: unknown): SavedRecord | undefined {
     name: text('name'),
     relativePath: text('relativePath'),
     sizeBytes: count('sizeBytes'),
-    // Negative before 1970.
+    // Times before 1970 are negative.
     lastModifiedMs: Number.isFinite(lastModifiedMs) ? (lastModifiedMs as number) : undefined,
     type: text('type'),
     parentId: text('parentId'),
@@ -113,15 +113,15 @@ const readAlgorithm = (value: unknown): HashAlgorithm | undefined =>
 const readHandle = (value: unknown): FileSystemFileHandle | undefined =>
   typeof FileSystemFileHandle === 'function' && value instanceof FileSystemFileHandle ? value : undefined;
 
-/** An entry of the chunk log. Compact, since there may be one for each chunk. */
+/** An entry of the chunk log. The format is compact, since there may be one entry for each chunk. */
 export type ChunkEntry = readonly (readonly [index: number, hash: string, receipt: string])[];
 
 export const writeChunks = (chunks: readonly StoredState[]): ChunkEntry =>
   chunks.map(({ index, hash, receipt }) => [index, hash, receipt]);
 
 /**
- * Returns the stored chunks in entries of the chunk log. Later entries replace earlier ones for the same chunk. Invalid entries are
- * left out, so that those chunks are presigned again.
+ * Returns the stored chunks in entries of the chunk log. A later entry replaces an earlier entry for the same chunk. Invalid
+ * entries are left out, so that their chunks are presigned again.
  */
 export function readChunks(
   entries: readonly unknown[],

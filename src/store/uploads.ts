@@ -1,4 +1,4 @@
-// Saves uploads in IndexedDB, so that they can be resumed after a reload: a record for each upload, and a log of its stored chunks
+// Saves uploads in IndexedDB, so that they can be resumed after a reload. Each upload has a record, and a log of its stored chunks
 // (decision 0014).
 
 import { promisifyRequest } from 'idb-keyval';
@@ -17,17 +17,17 @@ import {
 
 /** The saved uploads of this origin. All functions reject only with `store-full` or `store-unavailable`. */
 export interface UploadStore {
-  /** Resolves with the upload with this key; `undefined` if there is none. Deletes the record if it is invalid. */
+  /** Resolves with the upload with this key; `undefined` if there is no such upload. Deletes the record if it is invalid. */
   find(key: string): Promise<UploadRecord | undefined>;
-  /** Saves or replaces a record. If session, chunk size or hash algorithm change, deletes the chunks saved before. */
+  /** Saves or replaces a record. If session, chunk size or hash algorithm change, deletes the chunks of the previous record. */
   save(record: RecordToSave): Promise<void>;
-  /** Changes fields of a saved record. Does nothing if there is none. */
+  /** Changes fields of a saved record. Does nothing if there is no record. */
   update(key: string, change: Pick<RecordToSave, 'newName' | 'session' | 'isPaused'>): Promise<void>;
-  /** Resolves with the total size of all saved files, bytes. */
+  /** Resolves with the total size of all saved files in bytes. */
   fileBytes(): Promise<number>;
   /**
-   * Saves stored chunks. Calls during a write share the next write. Does nothing if there is no record, but rejects once if the
-   * record was lost because the database was deleted while the page was open.
+   * Saves stored chunks. Calls during a write share the next write. Does nothing if there is no record. But if the record was lost
+   * because the database was deleted while the page was open, rejects once.
    */
   saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
   /** Deletes the record, its chunks and its saved file. */
@@ -35,25 +35,25 @@ export interface UploadStore {
   /** Resolves with all uploads, oldest first. */
   list(): Promise<readonly UploadRecord[]>;
   /**
-   * Deletes uploads that have not progressed for `maxAgeMs`, and chunks without a record. Keeps uploads for which `isInUse` returns
-   * true (a tab is running them), and everything that a newer version of this package has saved.
+   * Deletes uploads without progress for `maxAgeMs`, and chunks without a record. Keeps uploads for which `isInUse` returns true (a
+   * tab is running them). Also keeps all data that a newer version of this package has saved.
    */
   prune(maxAgeMs: number, isInUse?: (key: string) => boolean): Promise<void>;
-  /** Deletes everything, and drops pending writes. Rejects with `store-unavailable` if something could not be deleted. */
+  /** Deletes everything, and drops pending writes. Rejects with `store-unavailable` if some data could not be deleted. */
   clear(): Promise<void>;
 }
 
 export interface UploadStoreOptions {
   /** Prefix of the names of the databases. Defaults to `secure-uploader`. */
   readonly name?: string;
-  /** Timeout of each use of a database, ms. Defaults to 10 s. */
+  /** Timeout of each use of a database, in milliseconds. Defaults to 10 s. */
   readonly deadlineMs?: number;
 }
 
-/** Minimum time between two updates of `usedAtMs`, ms. */
+/** Minimum time between two updates of `usedAtMs`, in milliseconds. */
 const TOUCH_MS = 3_600_000;
 
-/** Creates the store. Its databases open on first use. */
+/** Creates the store. The databases open on first use. */
 export function createUploadStore({
   name = 'secure-uploader',
   deadlineMs = 10_000,
@@ -66,12 +66,12 @@ export function createUploadStore({
     chunksIds.clear();
   });
   const chunkLog = createChunkLog(`${name}-chunks`, deadlineMs);
-  /** Earlier versions saved files in a separate database. */
+  /** Deletes the separate database in which earlier versions saved files. */
   const deleteOldFiles = (): Promise<void> => deleteDatabase(`${name}-files`, deadlineMs);
   /** Pending writes of records, by key. Chunks may be saved before the write of their record is complete. */
   const saving = new Map<string, Promise<unknown>>();
   const touchedMs = new Map<string, number>();
-  /** Increased by `clear()`. A record that was read before must not be written afterwards. */
+  /** Number of `clear()` calls. A record that was read before a `clear()` must not be written afterwards. */
   let clearCount = 0;
 
   async function load(key: string): Promise<SavedRecord | undefined> {
@@ -95,7 +95,7 @@ export function createUploadStore({
   }
 
   async function remove(key: string): Promise<void> {
-    // Otherwise a pending write would save the record again afterwards.
+    // Waits for a pending write, which would otherwise save the record again after its removal.
     await saving.get(key);
     const record = await load(key);
     chunksIds.delete(key);
@@ -125,7 +125,7 @@ export function createUploadStore({
     if (count === clearCount) await chunkLog.saveFile(fileId as string, bytes);
   }
 
-  /** Runs writes of the same record one after the other. */
+  /** Waits for pending writes of the same record, then runs `write`. */
   async function inTurn(key: string, write: () => Promise<void>): Promise<void> {
     const count = clearCount;
     const writeAfter = async (before: Promise<unknown> | undefined): Promise<void> => {
@@ -199,20 +199,20 @@ export function createUploadStore({
 
     async prune(maxAgeMs, isInUse = () => false) {
       await deleteOldFiles().catch(() => undefined);
-      // Lists chunks before records: chunks that are saved from now on are not deleted.
+      // Chunk ids are listed before records, so that chunks of records that are saved in the meantime are not deleted.
       const ids = await chunkLog.listIds();
       const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
       const kept = new Set<string>();
       for (const key of keys.map(String)) {
         const record = await load(key);
         if (!record) continue;
-        // `abs`: with a date in the future (wrong clock), a record would never expire.
+        // `abs`: without it, a record with a date in the future (wrong clock) would never expire.
         const ageMs = Math.abs(Date.now() - (record.usedAtMs ?? record.createdAtMs));
         if (ageMs > maxAgeMs && !isInUse(key)) await remove(key);
         else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
       }
       const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
-      // The other chunks may belong to records of a newer version, which cannot be read here.
+      // The other chunks may belong to records of a newer version, which this version cannot read.
       if (values.some(isNewer)) return;
       for (const id of ids) if (!kept.has(id)) await chunkLog.remove(id);
     },
@@ -221,7 +221,7 @@ export function createUploadStore({
       clearCount += 1;
       chunksIds.clear();
       unsure.clear();
-      // Cleared for privacy: the keys contain file names.
+      // The keys contain file names, so they are deleted for privacy.
       touchedMs.clear();
       const cleared = await Promise.allSettled([
         records.write((store) => void store.clear()),
@@ -237,7 +237,7 @@ export function createUploadStore({
   };
 }
 
-/** Not `crypto.randomUUID`, which exists only in secure contexts. */
+/** Returns a random id. Does not use `crypto.randomUUID`, which exists only in secure contexts. */
 const createChunksId = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 const isSameUpload = (before: SavedRecord, after: RecordToSave): boolean =>

@@ -1,5 +1,5 @@
-// Announces totals (polite live region) and errors (assertive live region) to screen readers. Errors that come in
-// quick succession are announced together.
+// Announces totals (polite live region) and errors (assertive live region) to screen readers. Errors in quick succession are
+// announced together.
 
 import type { Change } from '../core/changes.ts';
 import type { ErrorCode } from '../core/errors.ts';
@@ -20,7 +20,9 @@ export interface AnnouncerHost {
   requestUpdate(): void;
 }
 
-/** In milliseconds: the interval of totals, and how long errors are collected before they are announced. */
+/**
+ * Interval between announcements of totals (`sumsEveryMs`), and time in which errors are collected (`gatherMs`), in milliseconds.
+ */
 export interface AnnouncerOptions {
   readonly sumsEveryMs: number;
   readonly gatherMs: number;
@@ -47,7 +49,7 @@ export class Announcer {
     this.#options = options;
   }
 
-  /** Announces the change if users need to know about it. */
+  /** Announces `change` if users need to know about it. */
   onChange(change: Change): void {
     const { texts } = this.#host;
     switch (change.name) {
@@ -95,7 +97,7 @@ export class Announcer {
     }
   }
 
-  /** Clears all announcements. Call it when the user changes. */
+  /** Clears all announcements. Call this method when the user changes. */
   clear(): void {
     this.#failed = [];
     this.#rejected = [];
@@ -135,7 +137,7 @@ export class Announcer {
     }
   }
 
-  /** Announces the number of collected errors and the first one, after a short delay. */
+  /** Announces the number of collected errors and the first error, after a short delay. */
   #gather(): void {
     if (this.#isGathering) return;
     this.#isGathering = true;

@@ -1,4 +1,4 @@
-// What the buttons do: they call public methods of the element, and a few methods of the engine.
+// Commands of the buttons. They call public methods of the element, and some methods of the engine.
 
 import { UploaderError } from '../core/errors.ts';
 import type { Commands } from './views/state.ts';
@@ -16,8 +16,8 @@ export interface CommandEngine {
 }
 
 /**
- * Creates the commands for the views. Ignores `UploaderError`s, which are shown and dispatched elsewhere, and
- * reports other errors (`reportError`).
+ * Creates the commands for the views. Ignores `UploaderError`s, because they are shown and dispatched elsewhere. Passes other
+ * errors to `reportError`.
  */
 export function createCommands(host: CommandHost, engine: CommandEngine): Commands {
   const run = (promise: Promise<void>): void => {

@@ -22,8 +22,8 @@ export class Countdown implements ReactiveController {
   }
 
   /**
-   * Returns the whole seconds until `atMs` (epoch milliseconds); 0 if that has passed or is not given. Call it
-   * while rendering: it schedules the next rendering.
+   * Returns the whole seconds until `atMs` (epoch milliseconds); 0 if `atMs` has passed or is not given. Schedules the next
+   * rendering, so call this method while rendering.
    */
   secondsUntil(atMs = 0): number {
     const seconds = Math.max(0, Math.ceil((atMs - Date.now()) / 1000));

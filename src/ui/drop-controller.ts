@@ -1,5 +1,5 @@
-// Accepts dropped and pasted files. Also keeps the browser from opening files that are dropped elsewhere on the
-// page: leaving the page would end all uploads.
+// Accepts dropped and pasted files. Also prevents the browser from opening files that are dropped elsewhere, because leaving the
+// page would end all uploads.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
@@ -20,7 +20,7 @@ export class DropController implements ReactiveController {
   readonly #host: DropHost;
   readonly #onFiles: (files: readonly PickedFile[]) => void;
   #connection = new AbortController();
-  /** Incremented to discard files that are still being read. */
+  /** Number that is incremented to discard files that are still being read. */
   #generation = 0;
 
   constructor(host: DropHost, onFiles: (files: readonly PickedFile[]) => void) {
@@ -46,13 +46,13 @@ export class DropController implements ReactiveController {
     this.#setDragging(false);
   }
 
-  /** Discards files that are still being read. Call it when the user changes. */
+  /** Discards files that are still being read. Call this method when the user changes. */
   leave(): void {
     this.#generation += 1;
     this.#set(NOTHING);
   }
 
-  /** Discards files that are still being read when the user signs out, here or in another tab. */
+  /** Discards files that are still being read when the user signs out in this or another tab. */
   onChange(change: Change): void {
     if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.leave();
   }
@@ -69,7 +69,7 @@ export class DropController implements ReactiveController {
   };
 
   readonly #onDragLeave = (event: DragEvent): void => {
-    // `dragleave` also fires when the pointer moves between inner elements. Only leaving the host counts.
+    // `dragleave` also fires when the pointer moves between inner elements. These events are ignored.
     const isInside = event.relatedTarget instanceof Node && this.#host.contains(event.relatedTarget);
     if (!isInside) this.#setDragging(false);
   };
@@ -81,7 +81,7 @@ export class DropController implements ReactiveController {
     this.#read(event.dataTransfer);
   };
 
-  /** Keeps the browser from opening a file that is dropped elsewhere on the page. */
+  /** Prevents the browser from opening a file that is dropped elsewhere on the page. */
   readonly #onStray = (event: DragEvent): void => {
     this.#setDragging(this.intake.dragging && event.composedPath().includes(this.#host));
     const [target] = event.composedPath();

@@ -1,5 +1,5 @@
-// Connects the element with the engine: creates the engine on first use, passes settings to it, dispatches its
-// changes as events and throttles rendering.
+// Connects the element with the engine: creates the engine on first use, passes settings to the engine, dispatches changes as
+// events, and throttles rendering.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Change } from '../core/changes.ts';
@@ -16,7 +16,7 @@ export interface EngineHost extends ReactiveControllerHost, HTMLElement, Setting
   readonly engineOptions?: UploaderOptions | undefined;
 }
 
-/** Minimum time between renderings, ms: with small files, the list can change hundreds of times per second. */
+/** Minimum time between renderings, in milliseconds. With small files, the list can change hundreds of times per second. */
 const RENDER_EVERY_MS = 100;
 
 const EMPTY: Snapshot = Object.freeze<Snapshot>({
@@ -34,7 +34,7 @@ const EMPTY: Snapshot = Object.freeze<Snapshot>({
   auth: { state: 'signed-out', mode: 'auto', required: false },
 });
 
-/** Owns the engine of one element. Passes each change to the `watchers` before it dispatches the event. */
+/** Owns the engine of one element. Passes each change to `watchers`, then dispatches the change as an event. */
 export class EngineController implements ReactiveController {
   /** True while the settings are invalid. */
   isMisconfigured = false;
@@ -73,8 +73,8 @@ export class EngineController implements ReactiveController {
   }
 
   /**
-   * Passes changed settings to the engine; creates the engine once `baseUrl` is set. With `isTokenSet` (the page
-   * has just set `getToken`), allows calling `getToken` again after a sign-out.
+   * Passes changed settings to the engine. Creates the engine once `baseUrl` is set. `isTokenSet` is true if the page has just set
+   * `getToken`; then `getToken` may be called again after a sign-out.
    */
   configure(isTokenSet: boolean): void {
     this.isMisconfigured = false;
@@ -104,7 +104,7 @@ export class EngineController implements ReactiveController {
     this.#uploader?.restore();
   }
 
-  /** Suspends the engine, but only in the next task: an element that is just moved is connected again by then. */
+  /** Suspends the engine in the next task, unless the element is connected again by then (an element that is moved). */
   hostDisconnected(): void {
     this.#removal = new AbortController();
     sleep(0, this.#removal.signal).then(
@@ -129,7 +129,7 @@ export class EngineController implements ReactiveController {
     return uploader;
   }
 
-  /** Calls `read`. If that throws, shows that the settings are invalid, logs the message if it is new, and rethrows. */
+  /** Calls `read`. If `read` throws, shows that the settings are invalid, logs the message if it is new, and rethrows the error. */
   #heed<T>(read: () => T): T {
     try {
       return read();
@@ -151,7 +151,7 @@ export class EngineController implements ReactiveController {
     );
   }
 
-  /** Schedules a rendering: in the next frame, or later if the last one was less than 100 ms ago. */
+  /** Schedules a rendering in the next frame, or later if the last rendering was less than 100 ms ago. */
   #render(): void {
     if (this.#isRendering) return;
     this.#isRendering = true;

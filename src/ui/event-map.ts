@@ -18,17 +18,17 @@ export interface AuthRedirectDetail {
 }
 
 /**
- * Events of `<secure-uploader>` in addition to those of every HTML element. All bubble, are composed and have
- * a frozen detail.
+ * Events of `<secure-uploader>`, in addition to the events of every HTML element. All events bubble, are composed and have a frozen
+ * detail.
  */
 export type SecureUploaderEvents = {
-  /** Before a file is added. Cancelable: `preventDefault()` skips the file. */
+  /** A file is about to be added. Cancelable: `preventDefault()` skips the file. */
   readonly 'file-add': CustomEvent<FileAddDetail>;
-  /** Before a redirect for sign-in. Cancelable: `preventDefault()` stays on the page. */
+  /** Sign-in is about to leave the page. Cancelable: `preventDefault()` stays on the page. */
   readonly 'auth-redirect': CustomEvent<AuthRedirectDetail>;
 } & { readonly [K in keyof ChangeMap]: CustomEvent<ChangeMap[K]> };
 
-/** All events by name, including those of every HTML element. */
+/** All events by name, including the events of every HTML element. */
 export type SecureUploaderEventMap = HTMLElementEventMap & SecureUploaderEvents;
 
 declare global {

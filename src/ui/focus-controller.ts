@@ -1,4 +1,4 @@
-// Keeps the keyboard focus: when the focused button is removed, focuses the nearest remaining button.
+// Keeps the keyboard focus. When the focused button is removed, focuses the nearest remaining button.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 
@@ -52,15 +52,15 @@ export class FocusController implements ReactiveController {
   }
 
   /**
-   * Focuses the panel that offers to open the sign-in window again. Called when the user returns to the page, since
-   * the window was probably closed then.
+   * Focuses the panel with the button that opens the sign-in window again. Called when the user returns to the page, because the
+   * user has probably closed the window.
    */
   readonly #onReturn = (): void => {
     this.#host.renderRoot.querySelector<HTMLElement>('[data-state="popup-lost"]')?.focus();
   };
 }
 
-/** The rows after this one, then the rows before it, nearest first. */
+/** Returns the rows after `row`, then the rows before `row`, nearest first. */
 function siblingsOf(row: Element): Element[] {
   const all = [...(row.parentElement?.children ?? [])];
   const index = all.indexOf(row);

@@ -4,19 +4,22 @@ const SIZE_UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as c
 
 /** Formatting functions for one locale. */
 export interface Format {
-  /** `12.4 MB`, in powers of 1,000 as operating systems show them. */
+  /** Returns a size such as `12.4 MB`, in powers of 1,000 as operating systems show sizes. */
   size(bytes: number): string;
-  /** `8.2 MB/s`. */
+  /** Returns a speed such as `8.2 MB/s`. */
   speed(bytesPerSecond: number): string;
-  /** `25 sec`, `4 min`, `2 hr`; `undefined` below ten seconds, where the number would flicker. */
+  /**
+   * Returns a duration such as `25 sec`, `4 min` or `2 hr`. Returns `undefined` below ten seconds, because the number would
+   * flicker.
+   */
   duration(ms: number): string | undefined;
-  /** `26%`, rounded down, so that 100% means complete. */
+  /** Returns a share such as `26%`, rounded down, so that 100% means complete. */
   percent(share: number): string;
 }
 
 const formats = new Map<string, Format>();
 
-/** Returns the formatting functions for a locale; those for English if the tag is invalid. */
+/** Returns the formatting functions for a locale. Uses English if the locale is invalid. */
 export function createFormat(locale: string): Format {
   const known = formats.get(locale);
   if (known) return known;
@@ -65,11 +68,11 @@ export function createFormat(locale: string): Format {
   return format;
 }
 
-/** Removes bidirectional control characters from a name, which can make `gpj.exe` look like `exe.jpg`. */
+/** Returns a name without bidirectional control characters, which can make `gpj.exe` look like `exe.jpg`. */
 export const shownName = (name: string): string =>
   name.replace(/[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, '');
 
-/** Splits a name before its extension, so that a long name is truncated in the middle. */
+/** Splits a name before its extension, so that a long name can be truncated in the middle. */
 export function splitName(name: string): readonly [stem: string, ending: string] {
   const dot = name.lastIndexOf('.');
   const isEnding = dot > 0 && name.length - dot <= 12;

@@ -4,6 +4,6 @@ export function showState(internals: ElementInternals, name: string, isOn: boole
     if (isOn) internals.states.add(name);
     else internals.states.delete(name);
   } catch {
-    // Browsers without `states`, or with the older syntax that requires two dashes.
+    // The browser does not support `states`, or supports only the older syntax with two dashes.
   }
 }

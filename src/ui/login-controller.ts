@@ -1,5 +1,5 @@
-// Loads and shows the sign-in form of `auth="local"` when it is needed. The form is a slotted child of the
-// element, so that password managers see its inputs.
+// Loads and shows the sign-in form of `auth="local"` when it is needed. The form is a slotted child of the element, so that
+// password managers see the inputs.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Settings } from '../core/config.ts';
@@ -16,7 +16,9 @@ export interface LoginHost extends ReactiveControllerHost, HTMLElement {
   readonly messages: Partial<LoginMessages>;
 }
 
-/** Shows and removes the form of one element. `settings` returns the parsed settings, if they are valid. */
+/**
+ * Shows and removes the sign-in form of one element. `settings` returns the parsed settings; `undefined` while they are invalid.
+ */
 export class LoginController implements ReactiveController {
   /** True while the form replaces the sign-in panel. */
   isShown = false;
@@ -36,7 +38,9 @@ export class LoginController implements ReactiveController {
     host.addController(this);
   }
 
-  /** Seconds until sign-in retries automatically; 0 without a backoff. Read it while rendering: it starts a countdown. */
+  /**
+   * Seconds until sign-in retries automatically; 0 without a backoff. Starts a countdown, so read this property while rendering.
+   */
   get pauseInS(): number {
     return this.#countdown.secondsUntil(this.#host.snapshot.auth.retryAtMs);
   }

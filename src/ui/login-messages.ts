@@ -1,4 +1,4 @@
-// The English texts of the sign-in form. A page overrides any of them through its `messages` property.
+// English texts of the sign-in form. A page can override each text in its property `messages`.
 
 import { ENGLISH, type Messages } from './messages.ts';
 
@@ -39,7 +39,7 @@ const OWN = {
   done: "You're signed in.",
 };
 
-/** Texts of the sign-in form, including those that it shares with the uploader. */
+/** Texts of the sign-in form, including the texts that the form shares with the uploader. */
 export type LoginMessages = Messages & Readonly<typeof OWN>;
 
 /** All texts of the sign-in form in English. */

@@ -1,8 +1,8 @@
-// Opens the browser's file picker. Call all functions in a click or key handler.
+// Opens the browser's file picker. Call the functions in a click or key handler.
 
 import type { PickedFile } from '../core/types.ts';
 
-/** Restricts what the user can choose; `accept` as in `<input accept>`. */
+/** Options that restrict what the user can choose. `accept` is as in `<input accept>`. */
 export interface PickOptions {
   readonly multiple?: boolean;
   readonly accept?: string | undefined;
@@ -13,9 +13,9 @@ interface PickerGlobal {
 }
 
 /**
- * Lets the user choose files, and resolves with them and their handles, which can be saved to read the files again
- * after a reload. Resolves with an empty list if the user cancels, and with `undefined` if the picker is not
- * available (only Chromium has it, and not in cross-origin frames).
+ * Lets the user choose files. Resolves with the files and their handles, which can be saved to read the files again after a reload.
+ * Resolves with an empty list if the user cancels. Resolves with `undefined` if the picker is not available: only Chromium has this
+ * picker, and not in cross-origin frames.
  */
 export async function pickHandles({
   multiple = false,
@@ -46,7 +46,7 @@ export async function pickFile(): Promise<PickedFile | File | undefined> {
   });
 }
 
-/** Converts `accept` for the picker, which requires some MIME type for file extensions but ignores which one. */
+/** Converts `accept` for the picker. The picker requires a MIME type for file extensions, but ignores the value of this type. */
 function typesOf(accept: string): readonly { accept: Record<string, string[]> }[] {
   const names = accept.split(',').map((name) => name.trim());
   const types = names.filter((name) => name.includes('/')).map((type) => [type, []]);

@@ -5,7 +5,7 @@ import type { PickedFile } from '../core/types.ts';
 /** The content of a drop. */
 export interface DropContent {
   readonly files: readonly PickedFile[];
-  /** Empty folders can't be uploaded. The interface shows how many were skipped. */
+  /** Number of skipped empty folders, which cannot be uploaded. */
   readonly emptyFolderCount: number;
   readonly unreadableCount: number;
 }
@@ -20,8 +20,8 @@ interface Findings {
 type WithHandle = DataTransferItem & { getAsFileSystemHandle?: () => Promise<FileSystemHandle | null> };
 
 /**
- * Reads all dropped files, including nested folders. Call it synchronously in the event handler: the browser
- * clears the data afterwards. Calls `onFound` with the number of files found so far. Never rejects.
+ * Reads all dropped files, including nested folders. Calls `onFound` with the number of files found so far. Never rejects. Call
+ * this function synchronously in the event handler, because the browser clears the data afterwards.
  */
 export async function readDrop(data: DataTransfer, onFound: (count: number) => void): Promise<DropContent> {
   const findings: Findings = { files: [], emptyFolderCount: 0, unreadableCount: 0, onFound };
@@ -30,7 +30,7 @@ export async function readDrop(data: DataTransfer, onFound: (count: number) => v
   return findings;
 }
 
-/** Gets the handles of an item, which only works during the event, and returns a function that reads them. */
+/** Gets the handles of an item, which is possible only during the event. Returns a function that reads the handles. */
 function grab(item: WithHandle): (findings: Findings) => Promise<void> {
   const file = item.getAsFile();
   const entry = item.webkitGetAsEntry?.() ?? null;
@@ -98,7 +98,7 @@ async function readEntry(entry: FileSystemEntry, path: string, findings: Finding
   }
 }
 
-/** Reads all children. A reader returns at most 100 at a time (Chromium), and an empty list at the end. */
+/** Reads all children of a folder. A reader returns at most 100 children at a time (Chromium), and an empty list at the end. */
 async function readChildren(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
   const reader = folder.createReader();
   const children: FileSystemEntry[] = [];

@@ -9,7 +9,7 @@ export type SettingsHost = {
   readonly [K in keyof SettingsInput]?: SettingsInput[K] | null | undefined;
 };
 
-/** Returns all reactive properties of the element. The parser ignores those that are not settings. */
+/** Returns all reactive properties of the element. The parser ignores properties that are not settings. */
 export function readSettings(host: SettingsHost & HTMLElement): SettingsInput {
   const { elementProperties } = host.constructor as typeof LitElement;
   const names = [...elementProperties.keys()] as (keyof SettingsInput)[];

@@ -3,8 +3,8 @@ import type { Uploader } from '../engine/uploader.ts';
 import { pickFile } from './pick-file.ts';
 
 /**
- * Resumes the upload with this id; without an id, all uploads. If the upload needs its file, opens the permission
- * prompt or the file picker: call it in a click or key handler.
+ * Resumes the upload with this id; without an id, all uploads. If the upload needs its file, opens the permission prompt or the
+ * file picker. Call this function in a click or key handler.
  */
 export async function resume(uploader: Uploader, id?: FileId): Promise<void> {
   const { files } = uploader.snapshot;

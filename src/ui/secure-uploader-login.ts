@@ -1,5 +1,5 @@
-// The sign-in form as an element: inside an uploader with `auth="local"`, or alone on the service's own page.
-// Reads input only on submit, and keeps nothing but the email address.
+// The sign-in form as an element, inside an uploader with `auth="local"` or alone on the service's own page. Reads input only on
+// submit, and stores only the email address.
 
 import { html, LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import type { AuthOptions, CredentialField } from '../core/auth-options.ts';
@@ -14,7 +14,7 @@ import { type Idp, LOCKED, loginStep } from './views/login.ts';
 
 const PASSWORD: readonly CredentialField[] = [{ name: 'password' }];
 
-/** All connected elements, oldest first. If several share a session, only the first one shows the form. */
+/** All connected elements, oldest first. If several elements share a session, only the first element shows the form. */
 const shown = new Set<SecureUploaderLogin>();
 let count = 0;
 
@@ -54,9 +54,9 @@ export class SecureUploaderLogin extends LitElement {
   allowFramedLogin = false;
   /** Advanced settings, see docs/authentication.md. */
   authOptions?: AuthOptions;
-  /** Identity providers to choose from; `federated` ones use the sign-in window. */
+  /** Identity providers to choose from. A `federated` provider uses the sign-in window. */
   idps: readonly Idp[] = [];
-  /** Texts that replace the English ones. */
+  /** Texts that replace the English texts. */
   messages: Partial<LoginMessages> = {};
   /** Set by the uploader that contains the form, so that both share one session. */
   settings?: Settings;
@@ -96,14 +96,14 @@ export class SecureUploaderLogin extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues): void {
-    // A button loses the focus when it is disabled during a request.
+    // Remembers the focus, because a button loses the focus when it is disabled during a request.
     this.#hasFocus =
       this.matches(':focus-within') || (this.#hasFocus && document.activeElement === document.body);
     if (!this.isConnected || !(this.settings || this.baseUrl)) return;
     if (this.#signIn && !(this.settings && changed.has('settings'))) return;
     const next = this.settings ? openSignIn(this.settings) : this.#openAlone();
     const before = this.#signIn;
-    // Different settings can share a session; then the form stays as it is.
+    // Different settings can share a session. The form then stays as it is.
     if (before?.form === next.form) {
       next.session.close();
       return;
@@ -163,10 +163,7 @@ export class SecureUploaderLogin extends LitElement {
     });
   }
 
-  /**
-   * If the focus was in the form: focuses the heading of a new step, or after an error selects the input to
-   * correct.
-   */
+  /** Moves the focus if it was in the form: to the heading of a new step, or after an error to the input to correct. */
   protected override updated(): void {
     const auth = this.#signIn?.session.snapshot;
     if (!auth || auth === this.#shownAuth) return;
@@ -205,7 +202,7 @@ export class SecureUploaderLogin extends LitElement {
   readonly #onType = ({ target }: InputEvent): void => {
     const { value, form } = target as HTMLInputElement;
     const { session, form: steps } = this.#signIn as SignIn;
-    // Typing clears this error, since the user may enter another account, which may not be locked.
+    // Typing clears this error, because the user may enter another account that is not locked.
     if (session.snapshot.error?.code === LOCKED) session.signIn();
     const isWhole = value.replace(/[\s-]/g, '').length === steps.challenge?.codeLength;
     if (isWhole && this.#options.autoSubmitCode === true) form?.requestSubmit();
@@ -223,7 +220,7 @@ export function defineLogin(): void {
     customElements.define('secure-uploader-login', SecureUploaderLogin);
 }
 
-/** True if any ancestor frame has another origin: such a page could cover the form (clickjacking). */
+/** Returns true if any ancestor frame has another origin. Such a frame could cover the form (clickjacking). */
 function isForeign({ parent }: Window): boolean {
   try {
     return parent.location.origin !== location.origin || (parent !== parent.parent && isForeign(parent));

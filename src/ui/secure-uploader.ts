@@ -108,7 +108,7 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'redirect-uri' }) redirectUri?: string | undefined;
   /** How the service returns the code: `query` or `fragment`. */
   @property({ attribute: 'response-mode' }) responseMode?: 'query' | 'fragment' | undefined;
-  /** Whether silent sign-in in a hidden frame is attempted: `auto` or `off`. */
+  /** Use of silent sign-in in a hidden frame: `auto` or `off`. */
   @property() silent?: 'auto' | 'off' | undefined;
   /** Issuer that sign-in responses must name. */
   @property() issuer?: string | undefined;
@@ -124,7 +124,7 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'allow-framed-login', type: Boolean }) allowFramedLogin = false;
   /** Origins that chunks may be uploaded to, separated by spaces. Defaults to any https origin. */
   @property({ attribute: 'upload-origins' }) uploadOrigins?: string | readonly string[] | undefined;
-  /** Id of the current user, so that people who share a browser don't resume each other's uploads. */
+  /** Id of the current user. Users who share a browser don't resume each other's uploads. */
   @property() owner?: string | undefined;
   /** Accepted file types, as in `<input accept>`. */
   @property() accept?: string | undefined;
@@ -158,19 +158,19 @@ export class SecureUploader extends LitElement {
   /** Days after which the saved progress of an unfinished upload is deleted. */
   @property({ attribute: 'keep-days' }) keepDays?: number | string | undefined;
   /**
-   * If the folder already has a file with the same name: `fail` fails the upload and offers another name, such
-   * as `report (2).pdf`; `rename` uses that name automatically.
+   * Behavior if the folder already has a file with the same name. `fail` fails the upload and offers another name, such as `report
+   * (2).pdf`. `rename` uses the other name automatically.
    */
   @property({ attribute: 'on-conflict' }) onConflict?: 'fail' | 'rename' | undefined;
   /** Prevents adding files. Running uploads continue. */
   @property({ type: Boolean, reflect: true }) disabled = false;
-  /** URL of the hash worker, if the default one can't be loaded. */
+  /** URL of the hash worker, if the default worker can't be loaded. */
   @property({ attribute: 'worker-url' }) workerUrl?: string | undefined;
   /** Also dispatches `chunk-hashed` and `chunk-uploaded`. */
   @property({ type: Boolean, attribute: 'chunk-events' }) chunkEvents = false;
-  /** Path of the commit request. Without it, an upload is complete when every chunk is stored. */
+  /** Path of the commit request. Without a path, an upload is complete when every chunk is stored. */
   @property({ attribute: 'commit-path' }) commitPath?: string | undefined;
-  /** Path of the cancel request. Without it, the service is not notified. */
+  /** Path of the cancel request. Without a path, the service is not notified. */
   @property({ attribute: 'cancel-path' }) cancelPath?: string | undefined;
   /** Path of the sign-in page. */
   @property({ attribute: 'authorize-path' }) authorizePath?: string | undefined;
@@ -180,25 +180,25 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'login-path' }) loginPath?: string | undefined;
   /** Path of the challenge request, with `auth="local"`. */
   @property({ attribute: 'challenge-path' }) challengePath?: string | undefined;
-  /** Path of the logout request. Without it, the service's own session stays. */
+  /** Path of the logout request. Without a path, the service's own session stays. */
   @property({ attribute: 'logout-path' }) logoutPath?: string | undefined;
   /** Path of the request that opens an upload session. */
   @property({ attribute: 'session-path' }) sessionPath?: string | undefined;
   /** Path of the presign request. */
   @property({ attribute: 'chunks-path' }) chunksPath?: string | undefined;
-  /** Called when a token is needed. A new function starts a new session, also after a sign-out. */
+  /** Function that is called when a token is needed. A new function starts a new session, also after a sign-out. */
   @property({ attribute: false, hasChanged: () => true }) getToken?: GetToken | undefined;
-  /** Returns the folder id for a relative path. Overrides `parent-id`. */
+  /** Function that returns the folder id for a relative path. Overrides `parent-id`. */
   @property({ attribute: false }) parentFor?: ((relativePath: string) => string) | undefined;
   /** Settings for the points that the interface of the service leaves open. */
   @property({ attribute: false }) profile?: Profile | undefined;
   /** Advanced sign-in settings. */
   @property({ attribute: false }) authOptions?: AuthOptions | undefined;
-  /** Identity providers offered by the form of `auth="local"`. `federated` ones use the sign-in window. */
+  /** Identity providers in the form of `auth="local"`. A `federated` provider uses the sign-in window. */
   @property({ attribute: false }) idps: readonly Idp[] = [];
   /** Timeouts, retry policy and `commitDeadlineMs` of the engine. Read only once, when the engine is created. */
   @property({ attribute: false }) engineOptions?: UploaderOptions | undefined;
-  /** Texts that replace the English ones, including those of the sign-in form. */
+  /** Texts that replace the English texts, including the texts of the sign-in form. */
   @property({ attribute: false }) messages: Partial<Messages & LoginMessages> = {};
 
   /** @internal The English texts, overridden by `messages`. */
@@ -220,7 +220,7 @@ export class SecureUploader extends LitElement {
     if (early !== undefined) this.token = early;
   }
 
-  /** State of all files and of sign-in. Frozen; a new object after each change. */
+  /** State of all files and of sign-in. Frozen; replaced by a new object after each change. */
   get snapshot(): Snapshot {
     return this.#engine.snapshot;
   }
@@ -230,7 +230,7 @@ export class SecureUploader extends LitElement {
     return createFormat(this.texts.locale);
   }
 
-  /** Token for the service. Write-only. Set a new one when `auth-required` is dispatched. */
+  /** Token for the service. Write-only. Set a new token when `auth-required` is dispatched. */
   set token(token: TokenInput) {
     this.#tokens.set(token);
     this.getToken = this.#tokens.getToken;
@@ -244,7 +244,7 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.addFiles(files);
   }
 
-  /** Opens the file picker. Call it in a click or key handler. */
+  /** Opens the file picker. Call this method in a click or key handler. */
   async browse(kind: 'files' | 'folder' = 'files'): Promise<void> {
     if (!this.hasUpdated) await this.updateComplete;
     if (this.disabled) return;
@@ -264,8 +264,8 @@ export class SecureUploader extends LitElement {
   }
 
   /**
-   * Resumes one upload; without an id, all uploads. If the upload needs its file again, opens a prompt for it:
-   * call it in a click handler.
+   * Resumes one upload; without an id, all uploads. If the upload needs its file again, opens a permission prompt or the file
+   * picker. Call this method in a click handler.
    */
   async resume(id?: FileId): Promise<void> {
     await resume(this.#engine.uploader, id);
@@ -276,7 +276,7 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.move(id, beforeId);
   }
 
-  /** Moves a file to the front: its chunks are sent next. */
+  /** Moves a file to the front, so that its chunks are sent next. */
   async prioritize(id: FileId): Promise<void> {
     await this.#engine.uploader.prioritize(id);
   }
@@ -298,7 +298,7 @@ export class SecureUploader extends LitElement {
   override remove(): void;
   override remove(id: FileId): Promise<void>;
   override remove(id?: FileId): Promise<void> | void {
-    // `async`, to reject instead of throwing if the settings are invalid, like the other methods.
+    // `async`, so that invalid settings cause a rejection, as in the other methods.
     return id === undefined ? super.remove() : (async () => this.#engine.uploader.remove(id))();
   }
 
@@ -307,19 +307,13 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.clear();
   }
 
-  /**
-   * Starts sign-in; `via` overrides `auth`. Call it in a click handler, or the browser blocks the sign-in
-   * window.
-   */
+  /** Starts sign-in. `via` overrides `auth`. Call this method in a click handler, or the browser blocks the sign-in window. */
   async signIn(via?: 'popup' | 'redirect'): Promise<void> {
     if (!via) this.#login.ask();
     await this.#engine.uploader.signIn(via);
   }
 
-  /**
-   * Deletes all saved uploads, then signs out. Rejects with `store-unavailable` if something could not be
-   * deleted.
-   */
+  /** Deletes all saved uploads, then signs out. Rejects with `store-unavailable` if some data could not be deleted. */
   async signOut(): Promise<void> {
     this.#tokens.clear();
     await this.#engine.signOut();

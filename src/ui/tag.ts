@@ -1,4 +1,4 @@
-// The types of the elements' tags in the templates of frameworks, derived from the classes and the events.
+// Types of the elements' tags in the templates of frameworks, derived from the classes and the events.
 
 import type { LitElement } from 'lit';
 import type { SecureUploaderEvents } from './event-map.ts';
@@ -13,7 +13,7 @@ type Pascal<Name extends string> = Name extends `${infer First}-${infer Rest}`
   ? `${Capitalize<First>}${Pascal<Rest>}`
   : Capitalize<Name>;
 
-/** The names of the properties that a page may set: not those of every element, not `Unset`, and no methods. */
+/** Names of the properties that a page may set. Excludes methods, properties of every element, and `Unset`. */
 type SettableName<Element extends LitElement, Unset extends keyof Element> = {
   [K in Exclude<keyof Element, keyof LitElement | Unset>]: Element[K] extends (
     ...args: never[]
@@ -24,15 +24,15 @@ type SettableName<Element extends LitElement, Unset extends keyof Element> = {
 
 type Optional<Props> = { [K in keyof Props]?: Props[K] | undefined };
 
-/** Built with `Pick`, since TypeScript keeps no doc comments in a mapped type with `as`. */
+/** Properties that a page may set. Uses `Pick`, because a mapped type with `as` loses the doc comments. */
 type Settable<Element extends LitElement, Unset extends keyof Element> = Optional<
   Pick<Element, SettableName<Element, Unset>>
 >;
 
-/** What an attribute of a property can be: all but functions, objects and arrays; `never` without an attribute. */
+/** Types of a value that an attribute can have: text, numbers and booleans. `never` if the property has no attribute. */
 type Text<Value> = Extract<NonNullable<Value>, string | number | boolean>;
 
-/** Properties by the name of their attribute; those without an attribute by their own name. */
+/** Properties by the name of their attribute. A property without an attribute keeps its own name. */
 type Attributes<Props> = {
   [K in keyof Props & string as [Text<Props[K]>] extends [never] ? K : Kebab<K>]?:
     | ([Text<Props[K]>] extends [never] ? Props[K] : Text<Props[K]>)
@@ -57,14 +57,14 @@ type LoginEvents = Pick<
 >;
 
 /**
- * What the tag `<secure-uploader>` takes: attributes such as `base-url`, properties without an attribute such as `getToken`, and
- * listeners such as `onupload-completed`.
+ * Attributes, properties and listeners of the tag `<secure-uploader>`. For example, `base-url` (attribute), `getToken` (property
+ * without an attribute) and `onupload-completed` (listener).
  */
 export type UploaderTag = Attributes<Uploader> & Listeners<SecureUploaderEvents>;
-/** What the tag `<secure-uploader-login>` takes. */
+/** Attributes, properties and listeners of the tag `<secure-uploader-login>`. */
 export type LoginTag = Attributes<Login> & Listeners<LoginEvents>;
 
-/** What `<secure-uploader>` takes, in camel case, such as `baseUrl`, `getToken`, `onUploadCompleted`. */
+/** Properties and listeners of `<secure-uploader>` in camel case, such as `baseUrl`, `getToken` and `onUploadCompleted`. */
 export type UploaderProps = Uploader & CamelListeners<SecureUploaderEvents>;
-/** What `<secure-uploader-login>` takes, in camel case. */
+/** Properties and listeners of `<secure-uploader-login>` in camel case. */
 export type LoginProps = Login & CamelListeners<LoginEvents>;

@@ -1,5 +1,5 @@
-// Implements the write-only property `token` by means of `getToken`: returns the token until it is rejected or
-// expires, then waits until the page sets a new one.
+// Implements the write-only property `token` with `getToken`. Returns the token until it is rejected or expires, then waits until
+// the page sets a new token.
 
 import type { Change, TokenInput } from '../core/changes.ts';
 import type { GetToken } from '../core/config.ts';
@@ -8,7 +8,7 @@ import { abortable } from '../core/wait.ts';
 export class TokenSource {
   #token: TokenInput | undefined;
   #isUsed = false;
-  /** The owner of the token; empty until `assign()`. */
+  /** Owner of the token; empty until `assign()` is called. */
   #owner = '';
   #onSet = (): void => undefined;
   #next = new Promise<void>((resolve) => {
@@ -30,18 +30,18 @@ export class TokenSource {
     this.#token = undefined;
   }
 
-  /** Drops the token when the user signs out, here or in another tab. */
+  /** Drops the token when the user signs out in this or another tab. */
   onChange(change: Change): void {
     if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.clear();
   }
 
-  /** Assigns the token to this owner. Drops it if it belongs to another owner. */
+  /** Assigns the token to `owner`. Drops the token if it belongs to another owner. */
   assign(owner = ''): void {
     if (this.#owner !== '' && this.#owner !== owner) this.clear();
     this.#owner = owner;
   }
 
-  /** The `getToken` for the engine. Waits until there is a token. */
+  /** Value of the setting `getToken`. Waits until there is a token. */
   readonly getToken: GetToken = async (reason, signal) => {
     if (reason !== 'first' && this.#isUsed) this.clear();
     while (this.#token === undefined) await abortable(this.#next, signal);
@@ -50,7 +50,7 @@ export class TokenSource {
   };
 }
 
-/** Removes and returns a token that was set before the element was defined: as a plain property, it would stay readable. */
+/** Removes and returns a token that was set before the element was defined. As a plain property, the token would stay readable. */
 export function takeEarlyToken(host: object): TokenInput | undefined {
   const { value } = Object.getOwnPropertyDescriptor(host, 'token') ?? {};
   if (value !== undefined) delete (host as { token?: unknown }).token;

@@ -1,14 +1,14 @@
-// Virtual scrolling: renders only the visible rows of a long list and a few around them. Rows can have any height,
-// since rendered rows are measured. Works whether the list or the page scrolls.
+// Virtual scrolling: renders only the visible rows of a long list, and some rows around them. Measures rendered rows, so rows can
+// have any height. Works whether the list or the page scrolls.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { RowRange } from './views/state.ts';
 
-/** Shorter lists are rendered completely. */
+/** Number of rows up to which a list is rendered completely. */
 const SHORT = 60;
-/** Space above and below the visible part in which rows are rendered too, in pixels. */
+/** Height above and below the visible part in which rows are also rendered, in pixels. */
 const MARGIN = 600;
-/** Estimated height of rows until some are measured, in pixels. */
+/** Estimated height of rows until the first rows are measured, in pixels. */
 const GUESS = 72;
 
 export type WindowHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
@@ -86,12 +86,12 @@ export class WindowController implements ReactiveController {
       if (!end && offset > bottom + MARGIN) end = { last: index, offset };
       offset = next;
     }
-    // When the list becomes shorter, the scroll position can be beyond its end for one frame.
+    // When the list becomes shorter, the scroll position can be beyond the end of the list for one frame.
     start ??= { first: count - 10, before: offset - 10 * this.#average };
     return { ...start, last: end?.last ?? count, after: end ? offset - end.offset : 0 };
   }
 
-  /** Returns the visible part of the list, in pixels from its top. */
+  /** Returns the visible part of the list, in pixels from the top of the list. */
   #visible(): readonly [top: number, bottom: number] {
     const root = this.#host.renderRoot;
     const list = root.querySelector('.list')?.getBoundingClientRect();
