@@ -1,5 +1,5 @@
-// Finds the browsers for the tests, and tries to install missing ones. Imports only `node:` modules, since it runs before
-// dependencies are installed.
+// Finds the browsers for the tests, and tries to install missing browsers. Runs before dependencies are installed, so it may import
+// only `node:` modules.
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -21,8 +21,8 @@ const onPath = (names) =>
     .find(isExecutable);
 
 /**
- * Returns the path of a Chromium-based browser: `CHROME_PATH`, an installed Chromium, Chrome or Edge, or Playwright's download, in
- * this order; undefined if there is none. Throws if `CHROME_PATH` is not an executable file.
+ * Returns the path of a Chromium-based browser; undefined if there is none. Prefers `CHROME_PATH`, then an installed Chromium,
+ * Chrome or Edge, then Playwright's download. Throws if `CHROME_PATH` is not an executable file.
  */
 export function findChromium() {
   const named = process.env.CHROME_PATH;
@@ -82,13 +82,13 @@ function downloadedChromium() {
     .find(isExecutable);
 }
 
-/** Returns the path of Firefox: `FIREFOX_PATH` or an installed one; undefined if there is none. */
+/** Returns the path of Firefox: `FIREFOX_PATH`, or an installed Firefox; undefined if there is none. */
 export const findFirefox = () =>
   process.env.FIREFOX_PATH ||
   onPath(['firefox-esr', 'firefox']) ||
   ['/Applications/Firefox.app/Contents/MacOS/firefox'].find(isExecutable);
 
-/** Returns the paths that WebKitGTK needs, `{driver, browser, display}`; undefined if one of them is missing. */
+/** Returns the paths that WebKitGTK needs, `{driver, browser, display}`; undefined if a path is missing. */
 export function findWebKit() {
   const driver = onPath(['WebKitWebDriver']);
   const display = onPath(['Xvfb']);
@@ -114,7 +114,7 @@ function mayUseApt() {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync('/etc/debian_version'))
     return false;
   const release = existsSync('/etc/os-release') ? readFileSync('/etc/os-release', 'utf8') : '';
-  return !/^ID=ubuntu$/m.test(release); // Ubuntu's packages only install snaps
+  return !/^ID=ubuntu$/m.test(release); // The packages of Ubuntu only install snaps.
 }
 
 function aptInstall(packages) {
@@ -125,7 +125,7 @@ function aptInstall(packages) {
   return run('apt-get', ['update', '-q'], env) && run('apt-get', [...options, 'install', ...packages], env);
 }
 
-/** Installs Chromium if there is none. Returns instructions if that fails, otherwise undefined. */
+/** Installs Chromium if there is none. Returns instructions if the installation fails, otherwise undefined. */
 export function provideChromium(root) {
   if (findChromium()) return undefined;
   aptInstall(['chromium']);
@@ -136,7 +136,7 @@ export function provideChromium(root) {
   return 'No Chromium, Chrome or Edge was found and none could be installed. Install one, or set CHROME_PATH to its executable.';
 }
 
-/** Installs Firefox and WebKitGTK if they are missing. Returns instructions if that fails, otherwise undefined. */
+/** Installs Firefox and WebKitGTK if they are missing. Returns instructions if the installation fails, otherwise undefined. */
 export function provideEngines() {
   if (!findFirefox()) aptInstall(['firefox-esr']);
   if (!findWebKit()) aptInstall(['webkit2gtk-driver', 'xvfb']);
@@ -152,7 +152,7 @@ export function provideEngines() {
 
 /**
  * Features of Chromium that no test needs. Address bar popups start a renderer process for each window, and the spare renderer is
- * another one for each profile: together, 40 % of the CPU time of a short test.
+ * one more process for each profile. Together, these processes take 40 % of the CPU time of a short test.
  */
 export const unusedFeatures = [
   'SpareRendererForSitePerProcess',
@@ -161,7 +161,7 @@ export const unusedFeatures = [
   'WebUIOmniboxPopup',
 ];
 
-/** Features that Playwright disables. Repeated here, because Chromium uses only the last `--disable-features`. */
+/** Features that Playwright disables. The list is repeated here, because Chromium uses only the last `--disable-features`. */
 const playwrightFeatures = [
   'AimEnabled',
   'AvoidCorsURLLoaderRestartOnRedirect',
@@ -180,7 +180,7 @@ const playwrightFeatures = [
 
 export const disableFeatures = (names) => `--disable-features=${names.join(',')}`;
 
-/** Switches for every Chromium in tests. The sandbox is off only if it cannot work. */
+/** Switches for Chromium in all tests. The sandbox is disabled only if it cannot work. */
 const commonArgs = [
   ...(process.getuid?.() === 0 || process.env.CI ? ['--no-sandbox'] : []),
   '--disable-gpu',
@@ -194,8 +194,8 @@ const commonArgs = [
 /** Switches for Chromium when Playwright starts it. */
 export const chromiumArgs = [...commonArgs, disableFeatures([...playwrightFeatures, ...unusedFeatures])];
 
-/** Switches for Chromium when Puppeteer starts it. Puppeteer adds its own features to the list. */
+/** Switches for Chromium when Puppeteer starts it. Puppeteer adds its own features to `--disable-features`. */
 export const puppeteerArgs = [...commonArgs, disableFeatures(unusedFeatures)];
 
-/** True if an environment variable such as `CI` is set, and not empty, `0` or `false`. */
+/** Returns true if an environment variable such as `CI` is set, and is not empty, `0` or `false`. */
 export const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name]?.toLowerCase());

@@ -1,5 +1,5 @@
-// `npm run build`: builds the package (unbundled modules with types, with tsc), dist/cdn (one file and its worker, with Vite), the
-// callback page, custom-elements.json and the data for editors.
+// `npm run build`: builds the modules with types (tsc), dist/cdn (Vite: one file and its worker), the callback page,
+// custom-elements.json and the data for editors.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ function run(name, script, args) {
 function compile() {
   rmSync(dist, { recursive: true, force: true });
   run('tsc', 'typescript/bin/tsc', ['-p', 'tsconfig.build.json']);
-  // tsc copies no declarations.
+  // tsc does not copy `.d.ts` files.
   for (const name of filesUnder(join(root, 'src'), ['.'], /\.d\.ts$/))
     cpSync(join(root, 'src', name), join(dist, name));
 }
@@ -40,14 +40,16 @@ const bundle = (options = {}) =>
   });
 
 /**
- * Copies the worker of dist/cdn, one file without imports, to the modules: many bundlers copy a worker without its imports.
+ * Copies the worker of dist/cdn to the modules. This worker has no imports, and many bundlers copy a worker without its imports.
  */
 function copyWorker() {
   for (const name of ['hash.worker.js', 'hash.worker.js.map'])
     cpSync(join(dist, 'cdn', name), join(dist, 'pipeline', name));
 }
 
-/** Builds the callback page, to which the sign-in window returns. Bundles its script, which is used without a bundler. */
+/**
+ * Builds the callback page, to which the sign-in window returns. The page is used without a bundler, so its script is bundled here.
+ */
 async function callbackPage() {
   const name = 'secure-uploader-callback';
   const output = { format: 'es', entryFileNames: `${name}.js`, codeSplitting: false };
@@ -57,7 +59,7 @@ async function callbackPage() {
   for (const file of [`${name}.js`, `${name}.html`]) cpSync(join(dist, file), join(dist, 'cdn', file));
 }
 
-/** Writes custom-elements.json, and from it the data for editors. */
+/** Writes custom-elements.json, and creates the data for editors from this file. */
 function manifest() {
   run('cem', '@custom-elements-manifest/analyzer/cem.js', ['analyze', '--quiet']);
   const readJson = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));

@@ -6,13 +6,13 @@ import { build } from 'esbuild';
 
 const own = fileURLToPath(new URL('..', import.meta.url));
 
-/** The expression that replaces `import.meta.url`: the URL of the module's source instead of that of its bundle. */
+/** Returns the expression that replaces `import.meta.url`: the URL of the module's source, not of its bundle. */
 const addressOf = (path) => `new URL(${JSON.stringify(path)}, globalThis.location.href).href`;
 
 /**
- * Bundles `entries` (paths below `root`) with esbuild and its `options`. `sources` (path to text) replaces files on disk. Resolves
- * with `{outputFiles, scripts, inputs}`: esbuild's output, the script of each entry (path to text), and the source files of each
- * script (path to set of paths).
+ * Bundles `entries` (paths below `root`) with esbuild. `sources` (path to text) replaces files on disk; `options` are options of
+ * esbuild. Resolves with `{outputFiles, scripts, inputs}`: esbuild's output, the script of each entry (path to text), and the
+ * source files of each script (path to set of paths).
  */
 export async function bundle(root, entries, sources = new Map(), options = {}) {
   const slashed = (path) => relative(root, path).split(sep).join('/');
@@ -36,7 +36,7 @@ export async function bundle(root, entries, sources = new Map(), options = {}) {
     metafile: true,
     format: 'esm',
     target: 'esnext',
-    // Keeps imports that bundlers may drop because of `sideEffects` in package.json: tests need all of them.
+    // Keeps imports that bundlers may drop because of `sideEffects` in package.json, because tests need all imports.
     ignoreAnnotations: true,
     conditions: ['development'],
     external: ['/__web-*'],

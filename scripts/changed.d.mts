@@ -1,4 +1,4 @@
-// Types of changed.mjs for the tests, which are TypeScript.
+// Types of `changed.mjs` for the tests, which are written in TypeScript.
 export const LIMITS: readonly { readonly what: string; readonly most: number }[];
 export function changedFiles(root: string): string[];
 export function changedTests(

@@ -1,12 +1,12 @@
-// Selects the tests for `npm test -- --changed`: tests that import, directly or not, files that changed since the merge base with
-// `main` (including uncommitted and untracked files). Prefers the nearest tests, up to a limit, so that a run takes about a minute.
+// Selects the tests for `npm test -- --changed`: tests that import changed files, directly or indirectly. A file has changed if it
+// differs from the merge base with `main`. Prefers the nearest tests up to a limit, so that a run takes about a minute.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import ts from 'typescript';
 import { filesUnder } from './files.mjs';
 
-/** The maximum number of test files, by folder. Changed test files count too, but always run. */
+/** Maximum number of test files, by folder. Changed test files count too, but always run. */
 export const LIMITS = [
   {
     at: /^test\/(?:core|service|auth|store|pipeline|engine|ui)\//,
@@ -19,8 +19,8 @@ export const LIMITS = [
 ];
 
 /**
- * Tests that depend on files without importing them. Journeys load the built package, so a change to a source runs the shortest
- * journey that uses it. A change outside the code runs the tests that read that file.
+ * Tests that depend on files without importing them. Journeys load the built package, so a changed source file selects the shortest
+ * journey that uses this file. A changed file outside the code selects the tests that read this file.
  */
 const TABLE = [
   {
@@ -33,9 +33,9 @@ const TABLE = [
   { changed: /^(?:test|src)\//, tests: ['test/package/acceptance.test.ts'], isSmall: true },
 ];
 
-/** Files whose strings are not imports, although they name source files. Otherwise, every change would select every journey. */
+/** Files that contain paths of source files but do not import them. Without this list, every change would select every journey. */
 const NO_IMPORTS = ['test/support/built.ts', 'scripts/changed.mjs'];
-/** The runner of all tests in pages. */
+/** Configuration of the runner for all tests in pages. */
 const PAGE_CONFIG = 'web-test-runner.config.mjs';
 
 function git(root, ...args) {
@@ -44,7 +44,7 @@ function git(root, ...args) {
   return stdout.split('\0').filter(Boolean);
 }
 
-/** Returns the files that differ from the merge base with `main`, including uncommitted and untracked ones. */
+/** Returns the files that differ from the merge base with `main`, including uncommitted and untracked files. */
 export function changedFiles(root) {
   const isKnown = (name) =>
     spawnSync('git', ['rev-parse', '--verify', '--quiet', `${name}^{commit}`], { cwd: root }).status === 0;
@@ -99,7 +99,7 @@ function loadersOf(root) {
   return loaders;
 }
 
-/** Returns the distance of each file from the nearest changed file, in imports. */
+/** Returns the number of imports between each file and the nearest changed file. */
 function distancesFrom(changed, loaders) {
   const distances = new Map(changed.map((file) => [file, 0]));
   for (const [file, distance] of distances)
@@ -108,7 +108,7 @@ function distancesFrom(changed, loaders) {
   return distances;
 }
 
-/** Returns the selection: `{tests}` to run, and `{left}`, a description of related tests that were left out. */
+/** Returns the selection `{tests, left}`: the tests to run, and a description of related tests that were left out. */
 export function changedTests(root, changed = changedFiles(root)) {
   const distances = distancesFrom(changed, loadersOf(root));
   const always = new Set();

@@ -1,6 +1,5 @@
-// `npm run check:security`: proves that tests protect each security rule. Works in a copy of the project: checks that the rule's
-// test passes, applies the mutation from scripts/security-mutations.mjs, and checks that the test then fails. Arguments after
-// `--` select rules (`R2 S16`).
+// `npm run check:security`: proves that tests protect each security rule. In a copy of the project, applies each mutation from
+// scripts/security-mutations.mjs, and checks that the test of the rule then fails. Arguments after `--` select rules (`R2 S16`).
 import { execFileSync, spawn } from 'node:child_process';
 import {
   cpSync,
@@ -27,7 +26,7 @@ const end = () => rmSync(copy, { recursive: true, force: true });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 process.once('exit', end);
 
-// Committed and untracked files, but no ignored ones.
+// Includes committed and untracked files, but not ignored files.
 const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
 });
@@ -40,7 +39,7 @@ symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** True if a test runs in Node; all others run in a page. */
+/** Returns true if a test runs in Node. All other tests run in a page. */
 const isOfNode = (test) => /^test\/(server|package|e2e)\//.test(test);
 
 /** Runs one test in the copy. Resolves with the number of passed tests, the titles of failed tests, and the output. */
@@ -67,7 +66,7 @@ async function run({ test, title }) {
   return { passed, failed, output };
 }
 
-/** Runs Node with these arguments in the copy. Resolves with its output. */
+/** Runs Node with these arguments in the copy. Resolves with the output. */
 function outputOf(args, env = {}) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
@@ -82,7 +81,7 @@ function outputOf(args, env = {}) {
 }
 
 const baselines = new Map();
-/** Resolves with the problem with this mutation; undefined if there is none. */
+/** Resolves with a description of the problem with `mutation`; an empty string or undefined if there is no problem. */
 async function check(mutation) {
   const { file, before, after, test, title } = mutation;
   const text = readFileSync(join(copy, file), 'utf8');
@@ -98,7 +97,7 @@ async function check(mutation) {
   );
   try {
     const broken = await run(mutation);
-    // This test itself must fail: if it could not start, that would prove nothing.
+    // The named test itself must fail. If it did not start, the failure would prove nothing.
     const isCaught = broken.failed.some((failure) => failure.includes(title));
     return isCaught ? '' : `its test passes although the rule is broken:\n${broken.output.slice(-2000)}`;
   } finally {

@@ -1,5 +1,5 @@
-// `npm run check`: checks in parallel format, lint and layers (Biome), types (tsc), template bindings (lit-analyzer), tests that
-// would not run (focused.mjs) and wording (plain-words.mjs). Prints the output of a tool only if it failed.
+// `npm run check`: checks format, lint and layers (Biome), types (tsc), template bindings (lit-analyzer), tests that would not run
+// (focused.mjs) and wording (plain-words.mjs). Runs the checks in parallel, and prints the output of failed checks only.
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -8,12 +8,12 @@ import { filesUnder } from './files.mjs';
 const here = fileURLToPath(new URL('..', import.meta.url));
 const modules = join(here, 'node_modules');
 
-/** Returns the checks for a project folder, as `{name, args}` for Node. Leaves out checks without any files. */
+/** Returns the checks for a project folder, as `{name, args}` for Node. Leaves out checks that have no files to check. */
 function checksOf(root) {
   const sources = filesUnder(root, ['src', 'demo', 'test'], /\.ts$/);
   const tests = filesUnder(root, ['test'], /\.test\.[cm]?[jt]s$/);
   const templates = filesUnder(root, ['src'], /\.ts$/);
-  // Checks only changed files and their importers. Not for other folders, which share the same node_modules.
+  // Checks only changed files and their importers. Not used for other folders, because they share the cache in `node_modules`.
   const incremental =
     root === here ? ['--incremental', '--tsBuildInfoFile', join(modules, '.cache/types.tsbuildinfo')] : [];
   return [

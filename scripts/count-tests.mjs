@@ -1,9 +1,9 @@
 // A `node --test` reporter for test.mjs. Prints nothing. Writes counts and failures to `COUNT_FILE` after every test, so that the
-// results of an interrupted run are known.
+// results are known even if the run is interrupted.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
-/** The reason that Node gives for tests that `--test-name-pattern` skips. */
+/** Reason that Node gives for tests that `--test-name-pattern` skips. */
 const LEFT_OUT_BY_NAME = 'test name does not match pattern';
 
 const causeOf = (error) => error?.cause?.message ?? error?.cause ?? error?.message ?? error;
@@ -23,19 +23,20 @@ export default async function* countTests(source) {
     const key = JSON.stringify([file, data?.nesting, data?.name]);
     if (type === 'test:dequeue') running.set(key, { file, title: data.name });
     if (type === 'test:complete') running.delete(key);
-    // Node warns about a focused test (`only`): without `--test-only` it runs like any other; with it, all others would be skipped.
+    // Node warns about a focused test (`only`). Without `--test-only`, this test runs like any other test; with it, all other tests
+    // would be skipped.
     if (type === 'test:diagnostic' && data.message.includes('--test-only')) {
       counts.failed += 1;
       counts.failures.push({ file, title: 'the file', error: 'has a test with the option "only"' });
     }
     if (type !== 'test:pass' && type !== 'test:fail') continue;
-    // Node reports the file itself only if nothing inside it was reported.
+    // Node reports the file itself only if it has reported nothing inside the file.
     const isFile =
       data.nesting === 0 && /\.[cm]?[jt]s$/.test(data.name) && (!data.file || data.file.endsWith(data.name));
     const title = isFile ? 'the file' : data.name;
     const fail = (error) => counts.failures.push({ file, title, error: String(error) });
     if (data.details?.type === 'suite') {
-      // Failed tests are reported separately; a failed hook is reported only here.
+      // Failed tests are reported separately. A failed hook is reported only here.
       if (type === 'test:fail' && data.details.error?.failureType === 'hookFailed')
         fail(causeOf(data.details.error));
       continue;

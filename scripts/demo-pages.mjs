@@ -1,5 +1,5 @@
-// Serves the demo pages from the sources with Vite, for `npm start` and the journeys. Pages get the service's address from
-// GET /demo-config.json.
+// Serves the demo pages from the sources with Vite, for `npm start` and the journeys. Pages read the URL of the service from
+// /demo-config.json.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createServer } from 'vite';
@@ -7,7 +7,7 @@ import { createServer } from 'vite';
 const root = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Starts the pages on `port` (0: a free one). Returns `{url, origin, setConfig, stop}`; `setConfig` sets the response of
+ * Starts the pages on `port` (0: any free port). Returns `{url, origin, setConfig, stop}`. `setConfig` sets the response of
  * /demo-config.json.
  */
 export async function startDemoPages({ port = 0, host = '127.0.0.1', hostname = host } = {}) {

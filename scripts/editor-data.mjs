@@ -1,6 +1,6 @@
-// Makes data for editors from the custom elements manifest: custom data of VS Code, and web-types of JetBrains editors.
+// Creates data for editors from the custom elements manifest: custom data for VS Code, and web-types for JetBrains editors.
 
-/** The words of a union such as `'fail' | 'rename'`; none for other types. */
+/** Returns the words of a union type such as `'fail' | 'rename'`; an empty list for other types. */
 const wordsOf = (text) =>
   /^'[^']*'( \| '[^']*')*$/.test(text) ? text.split(' | ').map((word) => word.slice(1, -1)) : [];
 
@@ -9,7 +9,7 @@ const elementsOf = ({ modules }) =>
 
 const markdown = (value) => ({ kind: 'markdown', value });
 
-/** https://github.com/microsoft/vscode-custom-data */
+/** Returns custom data for VS Code (https://github.com/microsoft/vscode-custom-data). */
 export function customData(manifest) {
   const attributeOf = ({ name, description, type }) => ({
     name,
@@ -25,7 +25,7 @@ export function customData(manifest) {
   return { version: 1.1, tags };
 }
 
-/** https://github.com/JetBrains/web-types */
+/** Returns web-types for JetBrains editors (https://github.com/JetBrains/web-types). */
 export function webTypes(manifest, { name, version }) {
   const described = (items = []) => items.map((item) => ({ name: item.name, description: item.description }));
   const elements = elementsOf(manifest).map((element) => ({

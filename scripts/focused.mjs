@@ -1,5 +1,5 @@
 // Finds tests that are focused (`it.only`), skipped (`xit`, `{ skip: true }`, `t.skip()`), unwritten (`test.todo`) or empty, in
-// Mocha and Node style. With such tests, a run looks complete although it is not.
+// Mocha and Node style. With such tests, a run looks complete although some tests did not run.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -15,7 +15,7 @@ const isFunction = (node) => ts.isArrowFunction(node) || ts.isFunctionExpression
 const textOf = (name) =>
   name && (ts.isIdentifier(name) || ts.isStringLiteralLike(name)) ? name.text : undefined;
 
-/** Returns the aliases under which a file imports functions from `node:test`, with the original names. */
+/** Returns the names under which a file imports functions from `node:test`, with the original names. */
 function importedNames(source) {
   const names = new Map();
   for (const statement of source.statements) {
@@ -47,7 +47,7 @@ export function focusedIn(text, fileName = 'a.test.ts') {
     found.push({ line: line + 1, what });
   };
 
-  /** Returns `test`, `group`, `mark`, `context` (the parameter of a test function) or undefined. */
+  /** Returns the kind of a node: `test`, `group`, `mark`, `context` (the parameter of a test function) or undefined. */
   function kindOf(node, contexts) {
     if (ts.isIdentifier(node)) {
       if (contexts.includes(node.text)) return 'context';
@@ -107,7 +107,7 @@ export function focusedIn(text, fileName = 'a.test.ts') {
   return found;
 }
 
-/** Returns the problems in these files, by default all tests of the project, as `file:line: what`. */
+/** Returns the problems with the tests in `files`, as `file:line: what`. By default, checks all tests of the project. */
 export function focusedTests(root, files = filesUnder(root, ['test'], /\.[cm]?[jt]s$/)) {
   return files.flatMap((file) =>
     focusedIn(readFileSync(join(root, file), 'utf8'), file).map(

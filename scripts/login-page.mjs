@@ -1,5 +1,4 @@
-// Bundles a source file and its imports into one file: for the service's own sign-in page, which loads `<secure-uploader-login>`,
-// and for the pages of the journeys.
+// Bundles a source file and its imports into one file. Used for the service's own sign-in page, and for the pages of the journeys.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';

@@ -1,4 +1,4 @@
-// Finds words in comments, titles of tests, documentation and messages that docs/glossary.md replaces with standard terms, and
+// Finds words that docs/glossary.md replaces with standard terms, in comments, test titles, documentation and messages. Also finds
 // comments that are too wide.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,8 +26,8 @@ const COMMENT_COLUMNS = 132;
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const FOLDERS = ['demo', 'docs', 'scripts', 'src', 'test'];
 const EXCLUDED = [
-  'docs/decisions/', // records of their time
-  'docs/glossary.md', // lists the words
+  'docs/decisions/', // records of past decisions, which are not changed
+  'docs/glossary.md', // contains the words on purpose
   'scripts/plain-words.mjs',
 ];
 
@@ -37,7 +37,7 @@ function commentIn(line) {
   return /\s\/\/ .*$/.exec(line)?.[0] ?? '';
 }
 
-/** Returns the text to check in a line: in source code, only comments and test titles. */
+/** Returns the text to check in a line. In source code, only comments and test titles are checked. */
 function readable(line, isSource) {
   return !isSource || /^\s*(?:describe|it|test)\(/.test(line) ? line : commentIn(line);
 }

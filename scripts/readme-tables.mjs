@@ -1,6 +1,5 @@
-// Generates the tables in docs/reference.md from the source: from doc comments, event types, defaults of settings and error
-// messages. `node --import tsx scripts/readme-tables.mjs` writes them; with `--check`, it only prints differences, and fails if
-// there are any.
+// Generates the tables in docs/reference.md from doc comments, event types, defaults of settings and error messages. `node --import
+// tsx scripts/readme-tables.mjs` writes the tables. With `--check`, it only prints differences, and fails if there are any.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -80,7 +79,9 @@ function signatureOf({ name, parameters = [] }) {
   return code(`${name}(${inner.join(', ')})`);
 }
 
-/** Merges overloads into one row, with the doc comment of the documented one and the parameters of the longest one. */
+/**
+ * Merges overloads into one row. The row has the doc comment of the documented overload and the parameters of the longest overload.
+ */
 function methodsOf(members) {
   const methods = members.filter(
     ({ kind, privacy, name }) => kind === 'method' && !privacy && !/^(add|remove)EventListener$/.test(name),
@@ -95,7 +96,7 @@ function methodsOf(members) {
   });
 }
 
-/** Creates all tables, by the name in their markers. */
+/** Returns all tables, by the names in their markers. */
 function readTables() {
   const { attributes, members, events, cssParts, cssProperties, cssStates, slots } = readElement();
   const details = readDetails();

@@ -1,4 +1,4 @@
-// Types of scope.mjs for the tests, which are TypeScript.
+// Types of `scope.mjs` for the tests, which are written in TypeScript.
 export const isFullRun: boolean;
 export const LEFT_TO_CI: readonly {
   readonly suite: string;

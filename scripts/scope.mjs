@@ -1,15 +1,15 @@
-// The scope of a test run. With `CI` set, all tests run. Otherwise, the slowest parts are reduced or left out, and the end of the
-// run lists them.
+// The scope of a test run. With `CI` set, all tests run. Otherwise, the slowest parts are reduced or left out, and are listed at
+// the end of the run.
 import { isSet } from './browser.mjs';
 
-/** True if nothing may be left out. */
+/** True if the run must include all tests. */
 export const isFullRun = isSet('CI');
 
 const e2e = (names) => names.map((name) => `test/e2e/${name}.test.ts`);
 
 /**
- * Tests that only a full run includes, by suite. CONTRIBUTING.md has the same list. Other runs include `files` only if the command
- * line names them or `--changed` selects them.
+ * Tests that only a full run includes, by suite. CONTRIBUTING.md has the same list. Other runs include `files` only if they are
+ * named on the command line or selected by `--changed`.
  */
 export const LEFT_TO_CI = [
   { suite: 'wtr', what: 'tests in pages: Firefox and WebKit', isOfEngines: true },
@@ -72,10 +72,10 @@ export const LEFT_TO_CI = [
 
 const filesOfCi = new Set(LEFT_TO_CI.flatMap(({ files = [] }) => files));
 
-/** True for a test file that runs without `CI` leave out. */
+/** Returns true for a test file that runs only with `CI`. */
 export const isLeftToCi = (file) => !isFullRun && filesOfCi.has(file);
 
-/** Describes what these suites left out, one line per item. */
+/** Returns descriptions of the tests that these suites left out. */
 export function leftOut(suites, { hasAllEngines }) {
   if (isFullRun) return [];
   return LEFT_TO_CI.filter(

@@ -1,4 +1,4 @@
-/** Rules of SECURITY.md, each with its test and a mutation that breaks it. */
+/** Rules of SECURITY.md, each with its test and a mutation that breaks the rule. */
 export const mutations: readonly {
   rule: string;
   file: string;

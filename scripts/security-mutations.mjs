@@ -1,6 +1,6 @@
-// Rules of SECURITY.md, each with the test that shows it and a mutation that breaks it: `before` occurs exactly once in `file` and
-// is replaced by `after`. scripts/check-security.mjs applies them; test/server/security-table.test.ts keeps table and list
-// together.
+// Rules of SECURITY.md, each with the test that proves the rule, and a mutation that breaks the rule. scripts/check-security.mjs
+// applies the mutations: it replaces `before`, which occurs exactly once in `file`, by `after`. test/server/security-table.test.ts
+// compares this list with the table in SECURITY.md.
 
 /**
  * @typedef {object} Mutation
@@ -9,7 +9,7 @@
  * @property {string} before
  * @property {string} after
  * @property {string} test File of the test that must fail.
- * @property {string} title Its title.
+ * @property {string} title Title of the test that must fail.
  */
 
 /** @type {Mutation[]} */

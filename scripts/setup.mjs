@@ -1,5 +1,5 @@
 // Prepares a fresh checkout: installs dependencies, with --browser also Chromium, and with --engines (or CI) also Firefox and
-// WebKit. npm runs it before `start` and `test`, so it must not import anything that has to be installed first.
+// WebKit. npm runs this script before `start` and `test`, so it may import only modules that need no installation.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

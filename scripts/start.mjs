@@ -1,6 +1,6 @@
-// `npm start`: starts the demo page, the reference service and its storage, on three origins in one process. Prints the address
-// and the demo users. Skips ports that are in use. Ctrl-C stops everything. `--data=<folder>` sets the folder for uploaded files
-// (default: .data).
+// `npm start`: starts the demo page, the reference service and its storage, on three origins in one process. Prints the URL and the
+// demo users. Skips ports that are in use. Ctrl-C stops everything. `--data=<folder>` sets the folder for uploaded files (default:
+// .data).
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,9 @@ const isFree = (port, host) =>
     probe.listen(port, host, () => probe.close(() => resolve(true)));
   });
 
-/** Finds a port, `port` or higher, that is free on both loopback addresses: browsers may try both for `localhost`. */
+/**
+ * Returns the first port from `port` on that is free on both loopback addresses. Browsers may try both addresses for `localhost`.
+ */
 async function freePort(port) {
   for (let next = port; next < port + 500; next += 1) {
     if ((await isFree(next, '127.0.0.1')) && (await isFree(next, '::1'))) return next;

@@ -1,4 +1,4 @@
-// The suites of `npm test`. Runs each in a separate process, shows its output and counts its tests.
+// The suites of `npm test`. Runs each suite in a separate process, shows the output and counts the tests.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,8 +9,9 @@ const own = fileURLToPath(new URL('..', import.meta.url));
 const PAGE_FOLDERS = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
 
 /**
- * The suites, with their files and how many of them run in parallel. Two suites run at a time, longest first, so that both queues
- * end at about the same time. `needsBuild`: the suite loads the output of test/support/built.ts.
+ * The suites, with their files and the number of files that run in parallel (`concurrency`). Two suites run at a time, longest
+ * first, so that both queues end at about the same time. If `needsBuild` is true, the suite loads the output of
+ * test/support/built.ts.
  */
 export const SUITES = [
   {
@@ -57,7 +58,7 @@ function killGroup(child, signal) {
   try {
     if (child.pid) process.kill(-child.pid, signal);
   } catch {
-    child.kill(signal); // there are no process groups, or the group has ended
+    child.kill(signal); // There are no process groups, or the group has ended.
   }
 }
 
@@ -80,7 +81,7 @@ function prefixLines(stream, prefix, output) {
 
 /**
  * Runs Node with `args`. Resolves with `{passed, failed, failures}`. A suite that crashes, or that is killed after `limitMs`,
- * counts as one failure. `prefix` precedes each line of the output.
+ * counts as one failure. Each line of the output starts with `prefix`.
  */
 export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
   const countFile = join(scratch, `${name}.json`);
@@ -89,7 +90,7 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
       cwd,
       stdio: ['ignore', ...(prefix ? ['pipe', 'pipe'] : ['inherit', 'inherit'])],
       env: { ...process.env, ...env, COUNT_FILE: countFile },
-      detached: true, // creates a process group, so that all its processes can be killed together
+      detached: true, // Creates a process group, so that all processes of the suite can be killed together.
     });
     running.add(child);
     if (prefix) {
@@ -106,7 +107,7 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
       ending ||= code === 0 ? '' : `ended with ${signal ?? `status ${code}`}`;
       clearTimeout(limit);
       killGroup(child, 'SIGKILL');
-      // `close` follows after the last output. The timer is for a process outside the group that keeps the pipe open.
+      // `close` follows after the last output. The timer is needed if a process outside the group keeps the pipe open.
       setTimeout(end, 5000).unref();
     });
     child.on('close', end);
@@ -117,7 +118,7 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
   });
 }
 
-/** Reads the counts of a suite. `ending` describes how it ended abnormally, if it did. */
+/** Reads the counts of a suite. `ending` describes an abnormal end; it is empty after a normal end. */
 function countOf(ending, countFile) {
   const nothing = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const isCounted = existsSync(countFile);

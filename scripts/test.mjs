@@ -1,7 +1,7 @@
-// `npm test`: runs all checks and suites, two at a time. At the end, prints what failed and what was left to CI; the last line is
-// `N passed, N failed`. Arguments after `--`: paths run only those files; `--changed` runs only tests that relate to changes since
-// the merge base with `main`; `--only=check,wtr,server,package,auth,e2e` runs only those suites; `--name=words` runs only tests
-// with matching titles; `--engines` also runs the tests in pages in Firefox and WebKit. `CI=1` leaves nothing out.
+// `npm test`: runs all checks and suites, two at a time. At the end, prints failures and the tests that only CI runs; the last line
+// is `N passed, N failed`. Arguments after `--`: paths run only these files; `--changed` runs only tests that relate to changes
+// since the merge base with `main`; `--only=check,wtr,server,package,auth,e2e` runs only these suites; `--name=words` runs only
+// tests with matching titles; `--engines` also runs the tests in pages in Firefox and WebKit. `CI=1` runs all tests.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ const own = fileURLToPath(new URL('..', import.meta.url));
 const args = process.argv.slice(2);
 const option = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
 const root = option('root') ?? own;
-// Time limits: a test file or suite that takes longer counts as hung.
+// Time limits. A test file or suite that takes longer counts as hung.
 const fileLimitMs = Number(option('file-limit') ?? 1200) * 1000;
 const suiteLimitMs = Number(option('suite-limit') ?? 3000) * 1000;
 const greatestShown = 20;
@@ -41,7 +41,7 @@ for (const [signal, status] of [
     process.exit(status);
   });
 
-/** Describes a failure in one line: file, title, and the essential part of the error. */
+/** Returns a failure in one line: file, title, and the essential part of the error. */
 function lineOf(suite, { file, engine, title, error }) {
   const where = [suite, file && `${file}${engine ? ` in ${engine}` : ''}`].filter(Boolean).join(', ');
   const line = `${where}: ${title} — ${error}`.replace(/\s+/g, ' ');
@@ -63,7 +63,10 @@ function addError(sentence) {
   sum.failed += 1;
 }
 
-/** Returns the requested paths; an empty list means all. */
+/**
+ * Returns the requested paths in `paths`. If all tests are requested, `isAll` is true. `left` describes tests that `--changed` left
+ * out.
+ */
 function selectPaths() {
   const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
   if (!args.includes('--changed')) return { paths, isAll: paths.length === 0, left: [] };
@@ -89,7 +92,7 @@ function filesOf({ name, folders, pattern = /\.test\.ts$/ }) {
 const picked = SUITES.map((suite) => ({ suite, files: filesOf(suite) })).filter(({ files }) => files.length);
 const hasChecks = only ? only.includes('check') : isAll || args.includes('--changed');
 
-/** Builds once what several suites load. Ignores failures, which the tests report. */
+/** Builds files that several suites load, only once. Ignores failures, because the tests report them. */
 async function build() {
   const script = join(root, 'test/support/built.ts');
   if (!picked.some(({ suite }) => suite.needsBuild) || !existsSync(script)) return;

@@ -1,5 +1,5 @@
-// Generates docs/upload-states.md from `src/engine/upload-machine.ts`: what each event does in each state. With `--check`, only
-// checks that the file is up to date.
+// Generates docs/upload-states.md from `src/engine/upload-machine.ts`. The document shows the effect of each event in each state.
+// With `--check`, only checks that the file is up to date.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { reduce } from '../src/engine/upload-machine.ts';
 import { publicPhase, stateNameOf } from '../src/engine/upload-state.ts';

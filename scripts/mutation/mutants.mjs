@@ -1,5 +1,5 @@
-// Finds the mutants of a source file, and writes a copy of it in which each of them can be switched on by its id while the code
-// runs.
+// Finds the mutants of a source file, and creates a copy of the file that contains all mutants. At run time, each mutant can be
+// activated by its id.
 import ts from 'typescript';
 
 const swaps = new Map([
@@ -41,7 +41,10 @@ const opposites = new Map([
   ['>=', '<'],
 ]);
 
-/** Larger numbers are sizes or times, where a difference of one has no effect; they become 0. */
+/**
+ * Largest number that counts something. Larger numbers are sizes or times, where a difference of one has no effect; their mutant is
+ * 0.
+ */
 const largestCounted = 10;
 
 const isText = (node) =>
@@ -59,7 +62,7 @@ const isNot = (node) => ts.isPrefixUnaryExpression(node) && node.operator === ts
 
 const bare = (node) => (ts.isParenthesizedExpression(node) ? bare(node.expression) : node);
 
-/** The condition of a statement or a ternary. */
+/** Returns the condition of a statement or a ternary. */
 function conditionOf(node) {
   if (ts.isIfStatement(node) || ts.isWhileStatement(node) || ts.isDoStatement(node)) return node.expression;
   if (ts.isForStatement(node) || ts.isConditionalExpression(node)) return node.condition;
@@ -72,7 +75,7 @@ const isCondition = (node) => {
   return conditionOf(child.parent) === child;
 };
 
-/** Names and modules, which the parser or the bundler reads: they are not executed. */
+/** Returns true for names and module paths. The parser or the bundler reads them, and they are not executed. */
 function isName(node) {
   const { parent } = node;
   if (ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent) || ts.isMethodDeclaration(parent))
@@ -81,7 +84,7 @@ function isName(node) {
   return ts.isTaggedTemplateExpression(parent) || ts.isImportAttribute(parent);
 }
 
-/** Texts that only developers read: messages of errors, and warnings. */
+/** Returns true for texts that only developers read: messages of errors, and warnings. */
 function isDeveloperMessage(node) {
   let child = node;
   while (!ts.isCallExpression(child.parent) && !ts.isNewExpression(child.parent)) {
@@ -105,7 +108,7 @@ function isDeveloperMessage(node) {
   return /^(console\.\w+|warn\w*)$/.test(callee);
 }
 
-/** A part of an optional chain cannot be put into parentheses without changing what the chain skips. */
+/** Returns true for a part of an optional chain. Parentheses around such a part would change what the chain skips. */
 function isInsideChain(node) {
   const { parent } = node;
   const isLink =
@@ -126,7 +129,7 @@ const isSkipped = (node) =>
   (ts.canHaveModifiers(node) &&
     ts.getModifiers(node)?.some(({ kind }) => kind === ts.SyntaxKind.DeclareKeyword));
 
-/** Calls `add(node, operator, text)` for each mutant of `node` itself. An empty text drops a statement. */
+/** Calls `add(node, operator, text)` for each mutant of `node` itself. An empty `text` removes a statement. */
 function mutate(node, add) {
   const text = (part) => part.getText();
   const condition = conditionOf(node);
@@ -190,9 +193,9 @@ const parse = (file, text) => ts.createSourceFile(file, text, ts.ScriptTarget.ES
 const oneLine = (text) => text.replace(/\s+/g, ' ').trim();
 
 /**
- * Every mutant of a TypeScript source, in the order of the file, as `{file, start, end, line, column, operator, before, after,
- * within, replacement}`; `within` is the line of source that it begins on, which identifies it when lines move. Types, imports and
- * messages that only developers read have none.
+ * Returns all mutants of a TypeScript source, in the order of the file, as `{file, start, end, line, column, operator, before,
+ * after, within, replacement}`. `within` is the source line on which the mutant starts; it identifies the mutant even if lines
+ * move. Types, imports and developer messages have no mutants.
  */
 export function findMutants(file, text) {
   const source = parse(file, text);
@@ -219,7 +222,7 @@ export function findMutants(file, text) {
   return found;
 }
 
-/** Returns the source with all mutants built in. Each runs only if `__isMutant(id)` returns true. */
+/** Returns the source with all mutants built in. A mutant runs only if `__isMutant(id)` returns true. */
 export function instrument(text, mutants) {
   const sorted = [...mutants].sort((a, b) => a.start - b.start || b.end - a.end);
   let next = 0;

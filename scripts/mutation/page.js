@@ -1,5 +1,6 @@
-// Runs in the page of a test file before its tests; `JOB` is replaced by `{active, titles, limits, spareMs}`. Keeps only the tests
-// named in `titles`, ends each at its limit, and records in `__mutationRecord` how long a test took and which mutants it reached.
+// Runs in the page of a test file before the tests. `JOB` is replaced by `{active, titles, limits, spareMs}`. Keeps only the tests
+// in `titles`, and ends each test at its limit. Records the duration of each test and the mutants that it reached in
+// `__mutationRecord`.
 {
   const { active, titles, limits, spareMs } = JOB;
   const wanted = titles && new Set(titles);

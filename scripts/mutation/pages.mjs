@@ -1,4 +1,4 @@
-// Runs test files with the project's Web Test Runner configuration, one file at a time in each page, with one active mutant.
+// Runs test files with the project's Web Test Runner configuration and one active mutant. Each page runs one file at a time.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ const script = (name, job) =>
     JSON.stringify(job).replaceAll('<', '\\u003c'),
   );
 
-/** The module that every bundle imports first. It defines which mutant is active. */
+/** Path of the module that every bundle imports first. The module defines which mutant is active. */
 const jobPath = '/__mutation_job.js';
 
-/** Errors of the browser itself. After one, a file runs again, up to this number of times. */
+/** Errors of the browser itself (`brokenPage`). After such an error, a file runs again, up to `attempts` times in total. */
 const brokenPage = /Protocol error|Target closed|browser disconnected|unable to create and start/;
 const attempts = 3;
 
@@ -31,7 +31,7 @@ const commandPlugins = () =>
     .filter(([name]) => name.endsWith('Plugin') && name !== 'snapshotPlugin')
     .map(([, create]) => create());
 
-/** Removes the windows and the stored data of a test file that passed. */
+/** Closes the windows and deletes the stored data of a test file that passed. */
 async function clean(page, origin) {
   const pages = await page.browserContext().pages();
   await Promise.all(pages.filter((other) => other !== page).map((other) => other.close()));
@@ -40,7 +40,7 @@ async function clean(page, origin) {
   await session.detach();
 }
 
-/** Reads a page's record before it is closed, and never reuses a page that is not clean. */
+/** Reads a page's record before the page is closed. Reuses a page only if it could be reset after a passed run. */
 function watchPages(launcher, jobs, origin) {
   launcher.stopSession = async (id) => {
     const job = jobs.get(id);
@@ -71,12 +71,10 @@ function watchPages(launcher, jobs, origin) {
   };
 }
 
-/**
- * Starts `count` pages over the test files of `root` (paths below it). `scripts` are the bundles by path. Returns `{run, stop}`.
- */
+/** Starts `count` pages for `testFiles` (paths below `root`). `scripts` are the bundles by path. Returns `{run, stop}`. */
 export async function openPages({ root, config, testFiles, scripts, count }) {
-  const jobs = new Map(); // by session
-  const numbered = new Map(); // by the number in the cookie
+  const jobs = new Map(); // Jobs by session.
+  const numbered = new Map(); // Jobs by the number in the cookie.
   let lastNumber = 0;
   const [launcher] = config.browsers;
   const port = await freePort();
@@ -106,7 +104,7 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
     }
     const bundled = scripts.get(context.path.slice(1));
     if (bundled === undefined) return next();
-    // The script is the same for all mutants, so that a reused page has compiled it already.
+    // The script is the same for all mutants, so a reused page does not have to compile it again.
     context.set('Cache-Control', 'max-age=86400, immutable');
     context.type = 'text/javascript';
     context.body = `import '${jobPath}';\n${bundled}`;
@@ -147,7 +145,7 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
     runner.sessions.update({ ...session, status: SESSION_STATUS.FINISHED });
     sessions.set(`${session.group.name} ${session.testFile}`, session.id);
   }
-  // No session starts automatically: all are scheduled below.
+  // Prevents the automatic start of sessions, because all sessions are scheduled below.
   runner.runTests = async () => undefined;
   await runner.start();
   let testRun = 0;
@@ -191,13 +189,13 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
   }
 
   return {
-    /** Waits for a free page, and runs `file` in it with `{active, limit, titles, limits, spareMs, deadlineMs}`. */
+    /** Waits for a free page, and runs `file` in this page. `job` is `{active, limit, titles, limits, spareMs, deadlineMs}`. */
     async run(file, job) {
       const page = await take();
       try {
         for (let attempt = 1; ; attempt += 1) {
           const result = await runIn(page, file, { ...job });
-          // An error of the browser says nothing about the tests.
+          // After an error of the browser, the result of the tests is unknown.
           const isLost = result.passed ? !result.record : brokenPage.test(result.failure ?? '');
           const isBroken = isLost && !result.title && !result.isHung;
           if (!isBroken || attempt === attempts) return result;

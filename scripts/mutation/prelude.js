@@ -1,5 +1,5 @@
-// Every bundle imports this first; `JOB` is replaced by `{active, limit}`. It is used by a page of
-// tests, its windows, frames and workers.
+// Module that every bundle imports first, in test pages and their windows, frames and workers.
+// `JOB` is replaced by `{active, limit}`.
 if (!globalThis.__isMutant) {
   const { active, limit } = JOB;
   let left = limit;

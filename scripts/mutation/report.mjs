@@ -1,4 +1,4 @@
-// The output of a mutation run.
+// Prints the results of a mutation run.
 
 const percent = (killed, total) => (total === 0 ? 100 : (killed / total) * 100);
 const short = (text) => (text.length > 90 ? `${text.slice(0, 87)}…` : text);
@@ -16,7 +16,7 @@ export function printTaken({ folder, seed, taken, equivalents, found }) {
   for (const mutant of [...taken].sort(byPlace)) console.log(`${place(mutant)}  ${change(mutant)}`);
 }
 
-/** Prints the survivors and the equivalents of one folder and seed; returns its score in percent. */
+/** Prints the survivors and the equivalents of one folder and seed. Returns the score of the folder in percent. */
 export function printFolder({ folder, seed, taken, equivalents }) {
   const survivors = taken.filter(({ result }) => !result.isKilled).sort(byPlace);
   console.log(`\n== ${folder}, seed ${seed}`);

@@ -1,5 +1,6 @@
-// `npm run test:mutation -- src/engine src/ui --seed=7`: changes the sources in one place at a time and runs the tests in pages
-// that reach that place. A change that no test notices is a gap in the tests. Exits with 1 if fewer than the target were noticed.
+// `npm run test:mutation -- src/engine src/ui --seed=7`: makes one change (mutant) to the sources at a time, and runs the tests in
+// pages that reach the change. A change that no test detects is a gap in the tests. Exits with 1 if the tests detect fewer changes
+// than the target.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -29,7 +30,7 @@ function fail(sentence) {
   process.exit(2);
 }
 
-/** Exits after all output is written, which a pipe does in pieces. */
+/** Exits after all output is written, because a pipe writes output in pieces. */
 async function end(status) {
   await new Promise((resolve) => process.stdout.write('', resolve));
   process.exit(status);
@@ -51,7 +52,7 @@ const started = performance.now();
 const isOver = () => performance.now() - started > limitMs;
 const seconds = () => `${((performance.now() - started) / 1000).toFixed(0)} s`;
 
-// A mutant that several seeds or folders select runs once.
+// Mutants by key. A mutant that several seeds or folders select runs only once.
 const mutants = new Map();
 const texts = new Map();
 const rounds = folders.flatMap((folder) => {
@@ -96,7 +97,7 @@ const testFiles = filesUnder(
   /\.test\.ts$/,
 ).filter((file) => wantedTests.some((path) => file === path || file.startsWith(`${path}/`)));
 if (!testFiles.length) fail('no tests in pages were found.');
-// The scripts that a page loads besides its tests.
+// Scripts that a page loads in addition to its tests.
 const loaded = filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/);
 const { scripts, inputs } = await bundle(root, [...testFiles, ...loaded], instrumented);
 const isChanged = (entry) => all.some(({ file }) => inputs.get(entry)?.has(file));

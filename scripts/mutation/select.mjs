@@ -1,7 +1,7 @@
-// Selects the mutants of a run: the same for the same sources and seed.
+// Selects the mutants of a run. The selection is the same for the same sources and seed.
 import { createHash } from 'node:crypto';
 
-/** Numbers in [0, 1), the same for the same seed (mulberry32). */
+/** Returns a generator of numbers in [0, 1). The numbers are the same for the same seed (mulberry32). */
 function randomFrom(seed) {
   let state = createHash('sha256').update(seed).digest().readUInt32LE(0);
   return () => {
@@ -29,8 +29,8 @@ const isSame = (known, mutant) =>
   );
 
 /**
- * Selects `count` mutants of `found`, not counting equivalents. Equivalents that were found meanwhile are returned too, each with
- * its reason. `known` is the checked-in list, `[{file, operator, within, before, after, reason}]`.
+ * Selects `count` mutants of `found`. Equivalents do not count; those that were found on the way are returned with their reasons.
+ * `known` is the checked-in list, `[{file, operator, within, before, after, reason}]`.
  */
 export function select(found, { seed, count, known }) {
   const taken = [];
@@ -44,6 +44,6 @@ export function select(found, { seed, count, known }) {
   return { taken, equivalents };
 }
 
-/** Entries of the checked-in list that no longer match a mutant of `found`, although their file is in `files`. */
+/** Returns entries of the checked-in list whose file is in `files`, but that no longer match a mutant of `found`. */
 export const stale = (known, found, files) =>
   known.filter((each) => files.includes(each.file) && !found.some((mutant) => isSame(each, mutant)));

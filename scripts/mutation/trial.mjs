@@ -1,16 +1,17 @@
-// Measures which code each test reaches, without a mutant; then runs, for each mutant, the tests that reach it until one fails.
+// Measures which code each test reaches without a mutant. Then, for each mutant, runs the tests that reach it until a test fails.
 
 const sum = (numbers) => numbers.reduce((total, each) => total + each, 0);
 
-/** The time limit of a test with a mutant: this factor and this addition, because another page runs at the same time. */
+/** Factor and addition for the time limit of a test with a mutant. Tests are slower because another page runs at the same time. */
 const slowdown = 3;
 const spareMs = 3000;
 const greatestSlowdown = 50;
 const measureLimitMs = 600_000;
 
 /**
- * Runs every test file without a mutant. Resolves with `{runs, broken}`: for each file its tests' `milliseconds` and what they
- * `reached` (title to id to how often; '' is what ran outside of tests), and a sentence for each file that failed.
+ * Runs every test file without a mutant. Resolves with `{runs, broken}`. `runs` has the `milliseconds` of the tests in each file,
+ * and the mutants that they `reached` (title to id to count; the title '' stands for code outside of tests). `broken` has a
+ * sentence for each file that failed.
  */
 export async function measure(pages, files) {
   const runs = [];
@@ -28,7 +29,10 @@ export async function measure(pages, files) {
   return { runs, broken };
 }
 
-/** The tests of a run that reach a mutant: all of them if the top level of the module reaches it. */
+/**
+ * Returns the titles of the tests that reach a mutant. If the top level of the module reaches the mutant, returns all tests of the
+ * run.
+ */
 function reachingTests({ milliseconds, reached }, id) {
   const all = Object.keys(milliseconds);
   return reached['']?.[id] ? all : all.filter((title) => reached[title]?.[id]);
@@ -36,7 +40,7 @@ function reachingTests({ milliseconds, reached }, id) {
 
 const folderOf = (path) => path.split('/')[1];
 
-/** Sorts the tests: first those in the folder of the mutant, then the fastest ones. */
+/** Returns the files with tests that reach the mutant: first files in the folder of the mutant, then the fastest files. */
 function planFor(runs, mutant) {
   const planned = runs.map((run) => {
     const titles = reachingTests(run, mutant.id);
@@ -51,8 +55,8 @@ function planFor(runs, mutant) {
 }
 
 /**
- * Runs tests of one file with `mutant`. A test that exceeded its limit runs once more without the mutant: if that is late too, the
- * machine has become slower, and the mutant gets more time by the same factor.
+ * Runs tests of one file with `mutant`. A test that exceeds its limit runs once more without the mutant. If this run is also late,
+ * the machine has become slower, and the mutant gets more time by the same factor.
  */
 async function failsWith(pages, mutant, { file, titles, milliseconds, totalMs, times }, factor = slowdown) {
   const limits = Object.fromEntries(titles.map((title) => [title, milliseconds[title] * factor]));
@@ -73,8 +77,8 @@ async function failsWith(pages, mutant, { file, titles, milliseconds, totalMs, t
 }
 
 /**
- * Runs the tests that reach `mutant`, file by file, until one fails. Resolves with `{isKilled, isLate, by, tests}`, or undefined
- * if `isOver()` returns true before.
+ * Runs the tests that reach `mutant`, file by file, until a test fails. Resolves with `{isKilled, isLate, by, tests}`. Resolves
+ * with undefined if `isOver()` returns true before the last file.
  */
 export async function killWith(pages, runs, mutant, isOver) {
   let tests = 0;
