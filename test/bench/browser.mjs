@@ -1,5 +1,4 @@
-// Starts a new browser for each run and measures memory and processor time. Memory is read from /proc, so it is measured on Linux
-// only.
+// Starts a new browser for each run and measures memory and processor time. Memory is read from /proc, which only Linux has.
 import { readFileSync } from 'node:fs';
 import { chromium } from 'playwright';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';

@@ -12,7 +12,8 @@ export const hasService = () =>
 
 /**
  * Starts the service with its production defaults for a page of `pageOrigin`. Returns `{service, storage, token, folder}`,
- * `counts()` of the requests and of the bytes in finished files, and `stop()`, which also deletes the service's data.
+ * `counts()` and `stop()`. `counts()` returns the numbers of requests and of bytes in finished files. `stop()` also deletes the
+ * data of the service.
  */
 export async function startService(pageOrigin) {
   const child = fork(script, [pageOrigin], { execArgv: ['--import', 'tsx'] });

@@ -1,4 +1,4 @@
-// A listener may call any command: each test calls one command in one event of an upload.
+// A listener may call any command. Most tests call one command in one event of an upload.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';

@@ -112,7 +112,8 @@ describe('a name that exists', () => {
 });
 
 /**
- * Returns the store of a closed page with one upload. Its file has one stored chunk and a new name, because the own name existed.
+ * Returns the store of a closed page with one upload. The upload has one stored chunk and a new file name, because a file
+ * with its original name existed.
  */
 async function renamedBefore(file: File): Promise<UploadStore> {
   const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });

@@ -24,7 +24,7 @@ async function createEngine(settings: SettingsInput = {}) {
 const putCount = async (fileName: string): Promise<number> =>
   (await logOf({ fileName })).filter(({ operation }) => operation === 'put').length;
 
-/** Uploads a file of one chunk and waits until it fails. Returns the warnings on the console. */
+/** Uploads a file of one chunk, and waits until the upload fails. Returns the warnings on the console. */
 async function failAlone(file: File, engine: Awaited<ReturnType<typeof createEngine>>): Promise<string[]> {
   let seen: string[] = [];
   await captureWarnings(async (warnings) => {

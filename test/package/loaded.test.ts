@@ -110,7 +110,7 @@ describe('The package in a page', () => {
     service.allowOrigin(new URL(url).origin);
     const page = await browser.newPage();
     page.setDefaultTimeout(TIMEOUT_MS);
-    // tsx inserts calls of `__name` into all functions, so functions that run in the page need `__name` there.
+    // tsx inserts calls of `__name` into functions. Functions that run in the page need `__name` there.
     await page.addInitScript('globalThis.__name = (value) => value');
     const errors: string[] = [];
     page.on('pageerror', (error) => errors.push(error.message));

@@ -1,4 +1,4 @@
-// A file that changes during its upload, in a browser that does not report it.
+// A file that changes during its upload, in a browser that does not report the change.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';

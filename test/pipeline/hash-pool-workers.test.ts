@@ -15,7 +15,7 @@ interface Counts {
   ended: number;
 }
 
-/** Counts the workers that `work` starts, and its timers of `ms` milliseconds. */
+/** Counts workers, and timers of `ms` milliseconds, that `work` starts. */
 async function watched(ms: number, work: (counts: Counts) => Promise<unknown>): Promise<Counts> {
   const { setTimeout, clearTimeout, Worker } = globalThis;
   const timers = new Set<unknown>();

@@ -87,7 +87,7 @@ for (const [user, method] of [
     assert.ok(waitS > 0 && waitS <= 600);
     const other = await step(rig, await enter(rig, 'olga'), 'start', 'email');
     assert.equal(other.status, 200, 'others are not affected');
-    // Uses `from` before the clock is shifted, because its challenge expires before the limit ends.
+    // Uses `from` before the clock is shifted, because the challenge of `from` expires before the limit ends.
     assert.equal((await step(rig, from, 'start', method)).status, 429);
     rig.service.clock.shift(waitS * 1000);
     assert.equal((await step(rig, await enter(rig, user), 'start', method)).status, 200);

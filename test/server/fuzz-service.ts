@@ -1,4 +1,4 @@
-// Runs the service in a separate process for fuzz.test.ts, which tries to crash it. Sends the memory usage to the parent on
+// Runs the service in a separate process, which fuzz.test.ts tries to crash. Sends the memory usage to the parent on
 // request.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

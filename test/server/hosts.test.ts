@@ -1,4 +1,4 @@
-// Which host names the service accepts, and which data it shows in production.
+// Which host names the service accepts, and which data the service shows in production.
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { type TestContext, test } from 'node:test';

@@ -1,4 +1,4 @@
-// Limits on requests: which clients they apply to, and what refused requests cost.
+// Limits on requests: which clients are limited, and what refused requests cost.
 import assert from 'node:assert/strict';
 import { stat } from 'node:fs/promises';
 import { request } from 'node:http';

@@ -7,7 +7,7 @@ export type Port = 'service' | 'storage' | 'idp';
 export interface RawRequest {
   port: Port;
   bytes: Buffer;
-  /** True if the request is incomplete. The service cannot respond to it, so the sender must close its half of the connection. */
+  /** True if the request is incomplete. The service cannot respond, so the sender must close its half of the connection. */
   isCutOff: boolean;
 }
 

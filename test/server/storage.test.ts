@@ -1,4 +1,4 @@
-// The storage: which requests it accepts and refuses. Incomplete data is never visible.
+// The storage: accepted and refused requests. Incomplete data is never visible.
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';

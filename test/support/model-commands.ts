@@ -15,7 +15,7 @@ const HOURS = 3_600_000;
 const tabNumber = fc.constantFrom(0, 0, 1);
 const fileNumber = fc.nat(FILES.length - 1);
 
-/** Returns a step that calls `act` with a tab's uploader and the id of one of its uploads, if the tab has any. */
+/** Returns a step that calls `act` with the uploader of a tab and the id of an upload. Without uploads, the step does nothing. */
 const on = (at: number, index: number, act: (uploader: Uploader, id: string) => Promise<unknown>): Step => {
   return (world) => {
     const { uploader } = world.tabs[at % world.tabs.length] as Tab;

@@ -1,5 +1,5 @@
-// A service whose responses the test sets, so that a test reads like a protocol trace. `nextRequest('put')` returns a request; its
-// `answer()` or `refuse()` responds. `answerAll()` responds to further requests automatically.
+// A service whose responses the test sets, so that a test reads like a protocol trace. `nextRequest('put')` returns a request.
+// The test responds with `answer()` or `refuse()` of the request. `answerAll()` responds to further requests automatically.
 
 import { UploaderError } from '../../src/core/errors.ts';
 import type { Calls, CommitAnswer, Put, Session, Ticket, TicketUpload } from '../../src/core/types.ts';

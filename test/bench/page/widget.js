@@ -1,7 +1,7 @@
 // The widget with default settings, except service, folder, token and several files. The page's server serves the bundle of the
 // widget.
 
-/** Adds a <secure-uploader> to the page and returns an upload with it. */
+/** Adds a <secure-uploader> to the page, and returns an upload with this element. */
 export const widget = async ({ service, token, folder, widgetScript }) => {
   await import(widgetScript);
   await customElements.whenDefined('secure-uploader');

@@ -14,7 +14,7 @@ afterEach(closeEngines);
 
 const file = fileOf(1, 2500, 'a.bin');
 
-/** Returns two tabs that show an upload of an earlier visit without its file. One of its three chunks is stored. */
+/** Returns two tabs that show an upload of an earlier visit without its file. One of three chunks is stored. */
 async function twoVisits(): Promise<{ store: UploadStore; one: TestEngine; other: TestEngine }> {
   const store = await createUnfinished(file);
   const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
