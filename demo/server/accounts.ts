@@ -134,7 +134,7 @@ function plantCookie(
   c.header('set-cookie', generateCookie(cookieName(parts), secret, options), { append: true });
 }
 
-/** Issues a bearer token. `key` is the key of its row in `tables.tokens`. */
+/** Issues a bearer token. `key` is the key of the token's row in `tables.tokens`. */
 export async function issueToken(
   { tables, clock, settings }: Parts,
   userId: string,
@@ -163,7 +163,8 @@ export async function requireUser(c: Context<Env>, { tables, clock }: Parts): Pr
 
 /**
  * Counts a request of this client. Throws a 429 refusal with `Retry-After` above the limit. A client has one counter for each
- * trusted origin, and one for all other requests. Reject untrusted origins before the call: they would use up the last counter.
+ * trusted origin, and a shared counter for all other requests. The caller rejects untrusted origins first, so that they do not use
+ * up the shared counter.
  */
 export async function limitRate(c: Context<Env>, parts: Parts, what: keyof Limits): Promise<void> {
   const { remoteAddress } = c.env.incoming.socket;

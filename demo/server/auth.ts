@@ -19,7 +19,8 @@ import { fingerprint, isSame, randomToken } from './seal.ts';
 import type { User } from './seed.ts';
 
 const BODY_BYTES = 16 * 1024;
-// Time that a code stays stored after its expiry. If the code is used twice during this time, its token is revoked.
+// Time that an authorization code stays stored after its expiry. A second use of the code during this time revokes the code's
+// token.
 const REMEMBER_MS = 60 * 60_000;
 
 /** Creates the routes under `/auth`. */

@@ -22,7 +22,7 @@ interface Wanted {
   idp: string | undefined;
 }
 
-/** A submitted form, or the error response for an invalid one. */
+/** A submitted form, or the error response for an invalid form. */
 type ReadForm = { query: URLSearchParams; wanted: Wanted; form: URLSearchParams } | Response;
 
 const problems: Partial<Record<Outcome['kind'], string>> = {
@@ -58,7 +58,7 @@ export function authorizeRoutes(parts: Parts): Hono<Env> {
       return c.redirect(answerAt(wanted, answer).href, 303);
     }
     if (wanted.idp === 'corp') {
-      // A client can start sign-ins without credentials, and each start takes memory until it expires.
+      // A client can start sign-ins without credentials, and each start takes memory until it expires: limit the rate.
       await limitRate(c, parts, 'corp');
       query.delete('prompt');
       return goToCorp(c, parts, query.toString());

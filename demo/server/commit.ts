@@ -68,7 +68,7 @@ function sameAgain(file: StoredFile, hashes: string[]): StoredFile {
   return file;
 }
 
-/** Throws a 400 refusal unless `receipts` has one receipt of this session for each hash, in the same order. */
+/** Checks that `receipts` has one receipt of this session for each hash, in the same order. Throws a 400 refusal otherwise. */
 export async function checkReceipts(
   { seal }: Parts,
   session: UploadSession,

@@ -1,5 +1,5 @@
 // An identity provider named `corp` on its own origin, and the redirects between the service and `corp`. The pages of `corp` send
-// `Cross-Origin-Opener-Policy: same-origin`, which separates a pop-up window from its opener. All demo users can sign in there.
+// `Cross-Origin-Opener-Policy: same-origin`, which separates a pop-up window from its opener. `corp` has the same users.
 import { type Context, Hono } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import { checkPassword, isOverTls, limitRate, startLogin } from './accounts.ts';

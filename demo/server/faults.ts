@@ -122,7 +122,7 @@ export interface StruckRequest {
 /** Faults, throttling and log of one service. Outside test mode, nothing is logged, and setting a fault or a limit throws. */
 export interface Faults {
   readonly enabled: boolean;
-  /** Adds a fault. Returns a function that removes it. Throws if the fault is not valid. */
+  /** Adds a fault. Returns a function that removes the fault. Throws if the fault is not valid. */
   add(fault: Fault): () => void;
   clear(): void;
   /** Sets a function that is called for every request. Its fault is merged with the others. `clear` removes the function. */

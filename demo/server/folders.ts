@@ -6,7 +6,7 @@ export function findFolder(id: string): Folder | undefined {
   return folders.find((known) => known.id === id);
 }
 
-/** Returns the folder. Throws a 404 refusal if it does not exist, and a 403 refusal if the user lacks the right. */
+/** Returns the folder. Throws a 404 refusal if the folder does not exist, and a 403 refusal if the user lacks the right. */
 export function requireFolder(user: User, id: string, right: 'read' | 'write'): Folder {
   const folder = findFolder(id);
   if (!folder) throw new Refusal(404, 'not_found', 'no such folder');

@@ -58,7 +58,7 @@ if (values.help) {
   process.on('SIGTERM', onSignal);
 }
 
-// Starts the service on the default ports, or on the next free ones. Ports of the command line are never replaced.
+// Starts the service on the default ports, or on the next free ones. A port from the command line is never replaced.
 async function startOnFreePorts(): Promise<Service> {
   const options: ServiceOptions = {
     dataDir: values.data,

@@ -21,8 +21,8 @@ export interface ServiceOptions {
   /** Host name in URLs: `127.0.0.1` (default) or `localhost`. In both cases, the service listens on loopback only. */
   host?: string;
   /**
-   * Public origins of the three servers behind a reverse proxy. They replace `http://<host>:<port>` in all URLs. With `https`,
-   * cookies are `Secure` and have the `__Host-` prefix.
+   * Public origins of the three servers behind a reverse proxy. These origins replace `http://<host>:<port>` in all URLs. With
+   * `https`, cookies are `Secure` and have the `__Host-` prefix.
    */
   publicUrls?: { service?: string; storage?: string; idp?: string };
   /** Addresses or networks (`10.0.0.0/8`) of reverse proxies whose `X-Forwarded-For` is trusted. Default: none. */

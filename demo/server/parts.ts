@@ -129,7 +129,7 @@ export interface Message extends Row {
 
 /** A sign-in in progress at `corp`. The key is the fingerprint of one of the secrets in corp.ts. */
 export interface Federation extends Row {
-  /** The authorization request to continue with, or the key of the row that has it. */
+  /** Authorization request to continue with, or key of the row that has the authorization request. */
   query: string;
   userId?: string;
   expiresAt: number;

@@ -23,7 +23,8 @@ export function attach(server: Server, handler: Handler, publicUrl: string): voi
       request.socket.destroy();
     });
   });
-  // Browsers close idle connections earlier. With a shorter time, the server could close a connection just as a browser reuses it.
+  // Browsers close idle connections before this time. With a shorter time, the server could close a connection just as a browser
+  // reuses it.
   server.keepAliveTimeout = 65_000;
 }
 

@@ -66,7 +66,10 @@ export function randomId(prefix: string): string {
   return `${prefix}_${randomBytes(15).toString('base64url')}`;
 }
 
-/** Returns the hash of a secret. Tokens, codes and cookies are stored as fingerprints only, so that a stolen state is useless. */
+/**
+ * Returns the hash of a secret. Tokens, codes and cookies are stored as fingerprints only, so that a stolen state does not contain
+ * them.
+ */
 export function fingerprint(secret: string): string {
   return createHash('sha256').update(secret).digest('base64url');
 }

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A row of a table. It is removed some time after `keepUntil` (ms since 1970), if that is set. */
+/** A row of a table. If `keepUntil` is set (ms since 1970), the row is removed some time after that time. */
 export interface Row {
   keepUntil?: number;
 }
@@ -163,7 +163,7 @@ async function openJournal(path: string, rewrite: () => number, fsync: boolean):
     sizeBytes += Buffer.byteLength(text);
     if (sizeBytes <= largestBytes) return;
     const old = file;
-    // The lines were written, so a failed rewrite (disk full) must not be reported as a failed write.
+    // If the rewrite fails (disk full), the next one is tried after the journal has doubled, so that later writes do not fail.
     largestBytes = 2 * sizeBytes;
     await start();
     await old.close();

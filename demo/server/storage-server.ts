@@ -198,7 +198,7 @@ function strike({ faults }: Parts, url: URL, entry: LogEntry): Partial<Fault> {
   const hash = url.pathname.split('/')[3];
   const sessionId = url.searchParams.get('session');
   const fileName = sessionId ? faults.fileNames.get(sessionId) : undefined;
-  // Log entries of preflights and others don't name the chunk.
+  // Only the log entry of a PUT has the hash of the chunk, the session and the file name.
   if (entry.operation === 'put') {
     if (hash) entry.hash = hash;
     if (sessionId) entry.sessionId = sessionId;

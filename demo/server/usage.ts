@@ -18,12 +18,12 @@ export interface Usage {
   addFile(userId: string, sizeBytes: number): void;
   /** Ends a session. With `finished`, the size of the session is counted as a file. A second call has no effect. */
   close(sessionId: string, userId: string, how: 'finished' | 'canceled'): void;
-  /** Decides whether a session may send a chunk now. After `ok`, the caller must call `endChunk` at the end. */
+  /** Decides whether a session may send a chunk now. After `ok`, the caller must call `endChunk` when the request ends. */
   beginChunk(sessionId: string, userId: string, bytes: number): 'ok' | 'too-much' | 'busy' | 'closed';
   /** Counts a chunk just before it is stored. Returns false, and counts nothing, if the session has ended or has no room. */
   storeChunk(sessionId: string, userId: string, bytes: number): boolean;
   endChunk(sessionId: string, userId: string): void;
-  /** Stops counting the chunks that are in no file. Call it after they were removed. */
+  /** Stops counting the chunks that are in no file. Call `swept` after the removal of these chunks. */
   swept(userId: string): void;
 }
 
