@@ -33,7 +33,10 @@ const TABLE = [
   { changed: /^(?:test|src)\//, tests: ['test/package/acceptance.test.ts'], isSmall: true },
 ];
 
-/** Files that contain paths of source files but do not import them. Without this list, every change would select every journey. */
+/**
+ * Files that contain paths of source files without importing these files. Without this list, every change would select every
+ * journey.
+ */
 const NO_IMPORTS = ['test/support/built.ts', 'scripts/changed.mjs'];
 /** Configuration of the runner for all tests in pages. */
 const PAGE_CONFIG = 'web-test-runner.config.mjs';
@@ -55,7 +58,7 @@ export function changedFiles(root) {
   return [...new Set([...tracked, ...git(root, 'ls-files', '--others', '--exclude-standard', '-z')])];
 }
 
-/** Returns the project files that a file loads: its imports, except types, and file names in its strings. */
+/** Returns the project files that `file` loads: imported files, except types, and files whose names occur in strings. */
 function loadedBy(root, file) {
   if (NO_IMPORTS.includes(file)) return [];
   const source = ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest);

@@ -81,7 +81,7 @@ function outputOf(args, env = {}) {
 }
 
 const baselines = new Map();
-/** Resolves with a description of the problem with `mutation`; an empty string or undefined if there is no problem. */
+/** Resolves with a description of the problem with `mutation`; an empty string if there is no problem. */
 async function check(mutation) {
   const { file, before, after, test, title } = mutation;
   const text = readFileSync(join(copy, file), 'utf8');

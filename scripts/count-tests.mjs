@@ -23,14 +23,14 @@ export default async function* countTests(source) {
     const key = JSON.stringify([file, data?.nesting, data?.name]);
     if (type === 'test:dequeue') running.set(key, { file, title: data.name });
     if (type === 'test:complete') running.delete(key);
-    // Node warns about a focused test (`only`). Without `--test-only`, this test runs like any other test; with it, all other tests
-    // would be skipped.
+    // Node warns about a focused test (`only`). Without `--test-only`, Node runs all tests. With `--test-only`, Node would skip all
+    // other tests.
     if (type === 'test:diagnostic' && data.message.includes('--test-only')) {
       counts.failed += 1;
       counts.failures.push({ file, title: 'the file', error: 'has a test with the option "only"' });
     }
     if (type !== 'test:pass' && type !== 'test:fail') continue;
-    // Node reports the file itself only if it has reported nothing inside the file.
+    // Node reports a file as a test only if it has reported no test in the file.
     const isFile =
       data.nesting === 0 && /\.[cm]?[jt]s$/.test(data.name) && (!data.file || data.file.endsWith(data.name));
     const title = isFile ? 'the file' : data.name;

@@ -8,8 +8,8 @@ export const isFullRun = isSet('CI');
 const e2e = (names) => names.map((name) => `test/e2e/${name}.test.ts`);
 
 /**
- * Tests that only a full run includes, by suite. CONTRIBUTING.md has the same list. Other runs include `files` only if they are
- * named on the command line or selected by `--changed`.
+ * Tests that only a full run includes, by suite. CONTRIBUTING.md has the same list. Other runs include `files` only if the command
+ * line names these files or `--changed` selects them.
  */
 export const LEFT_TO_CI = [
   { suite: 'wtr', what: 'tests in pages: Firefox and WebKit', isOfEngines: true },

@@ -118,7 +118,7 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
   });
 }
 
-/** Reads the counts of a suite. `ending` describes an abnormal end; it is empty after a normal end. */
+/** Reads the counts of a suite. `ending` describes an abnormal end, and is empty after a normal end. */
 function countOf(ending, countFile) {
   const nothing = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const isCounted = existsSync(countFile);

@@ -1,7 +1,12 @@
-// `npm test`: runs all checks and suites, two at a time. At the end, prints failures and the tests that only CI runs; the last line
-// is `N passed, N failed`. Arguments after `--`: paths run only these files; `--changed` runs only tests that relate to changes
-// since the merge base with `main`; `--only=check,wtr,server,package,auth,e2e` runs only these suites; `--name=words` runs only
-// tests with matching titles; `--engines` also runs the tests in pages in Firefox and WebKit. `CI=1` runs all tests.
+// `npm test`: runs all checks and suites, two at a time. At the end, prints failures and the tests that only CI runs. The last line
+// is `N passed, N failed`.
+// Arguments after `--`:
+// - paths: runs only these files.
+// - `--changed`: runs only tests that relate to changes since the merge base with `main`.
+// - `--only=check,wtr,server,package,auth,e2e`: runs only these suites.
+// - `--name=words`: runs only tests with matching titles.
+// - `--engines`: also runs the tests in pages in Firefox and WebKit.
+// The environment variable `CI=1` runs all tests.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -92,7 +97,7 @@ function filesOf({ name, folders, pattern = /\.test\.ts$/ }) {
 const picked = SUITES.map((suite) => ({ suite, files: filesOf(suite) })).filter(({ files }) => files.length);
 const hasChecks = only ? only.includes('check') : isAll || args.includes('--changed');
 
-/** Builds files that several suites load, only once. Ignores failures, because the tests report them. */
+/** Builds the files that several suites load. Ignores failures, because the tests report them. */
 async function build() {
   const script = join(root, 'test/support/built.ts');
   if (!picked.some(({ suite }) => suite.needsBuild) || !existsSync(script)) return;

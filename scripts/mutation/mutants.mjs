@@ -42,8 +42,8 @@ const opposites = new Map([
 ]);
 
 /**
- * Largest number that counts something. Larger numbers are sizes or times, where a difference of one has no effect; their mutant is
- * 0.
+ * Largest number that is treated as a count. A larger number is a size or a time, where a difference of one has no effect; the
+ * mutant of a larger number is 0.
  */
 const largestCounted = 10;
 
@@ -75,7 +75,7 @@ const isCondition = (node) => {
   return conditionOf(child.parent) === child;
 };
 
-/** Returns true for names and module paths. The parser or the bundler reads them, and they are not executed. */
+/** Returns true for names and module paths, which are not executed. */
 function isName(node) {
   const { parent } = node;
   if (ts.isPropertyAssignment(parent) || ts.isPropertyDeclaration(parent) || ts.isMethodDeclaration(parent))
@@ -194,8 +194,8 @@ const oneLine = (text) => text.replace(/\s+/g, ' ').trim();
 
 /**
  * Returns all mutants of a TypeScript source, in the order of the file, as `{file, start, end, line, column, operator, before,
- * after, within, replacement}`. `within` is the source line on which the mutant starts; it identifies the mutant even if lines
- * move. Types, imports and developer messages have no mutants.
+ * after, within, replacement}`. `within` is the source line on which the mutant starts. This text identifies the mutant even if
+ * lines move. Types, imports and developer messages have no mutants.
  */
 export function findMutants(file, text) {
   const source = parse(file, text);

@@ -40,7 +40,7 @@ async function clean(page, origin) {
   await session.detach();
 }
 
-/** Reads a page's record before the page is closed. Reuses a page only if it could be reset after a passed run. */
+/** Reads the record of a page before the page is closed. A page is reused only if its run passed and its data was deleted. */
 function watchPages(launcher, jobs, origin) {
   launcher.stopSession = async (id) => {
     const job = jobs.get(id);

@@ -29,8 +29,8 @@ const isSame = (known, mutant) =>
   );
 
 /**
- * Selects `count` mutants of `found`. Equivalents do not count; those that were found on the way are returned with their reasons.
- * `known` is the checked-in list, `[{file, operator, within, before, after, reason}]`.
+ * Selects `count` mutants of `found` that are not equivalents. Also returns the equivalents that were skipped, with their reasons.
+ * `known` is the checked-in list of equivalents, `[{file, operator, within, before, after, reason}]`.
  */
 export function select(found, { seed, count, known }) {
   const taken = [];

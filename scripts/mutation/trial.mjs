@@ -9,9 +9,9 @@ const greatestSlowdown = 50;
 const measureLimitMs = 600_000;
 
 /**
- * Runs every test file without a mutant. Resolves with `{runs, broken}`. `runs` has the `milliseconds` of the tests in each file,
- * and the mutants that they `reached` (title to id to count; the title '' stands for code outside of tests). `broken` has a
- * sentence for each file that failed.
+ * Runs every test file without a mutant. Resolves with `{runs, broken}`. Each run has the `milliseconds` of the tests, and in
+ * `reached` how often each test reached each mutant (title to id to count; the title '' stands for code outside of tests). `broken`
+ * has a sentence for each file that failed.
  */
 export async function measure(pages, files) {
   const runs = [];

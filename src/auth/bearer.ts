@@ -4,10 +4,10 @@ import type { AuthOptions } from '../core/auth-options.ts';
 import { record } from './post.ts';
 import { type AuthTimes, coolMs } from './times.ts';
 
-/** A token of the user. Secret: never log or store it. */
+/** A token of the user. Secret: never log or store a token. */
 export interface Bearer {
   readonly value: string;
-  /** Time from reading the token to its expiry; at most 30 days. */
+  /** Time from reading the token to the token's expiry; at most 30 days. */
   readonly lifetimeMs: number;
   /** True if the token came without a credible expiry. `lifetimeMs` is then a guess, and the token is used until a 401. */
   readonly isAssumed: boolean;
@@ -79,7 +79,7 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
   let ownLeadMs = 0;
 
   const ageMs = (): number => performance.now() - keptAtMs;
-  /** Forgets the token, but not its user: the next token must belong to the same user. */
+  /** Forgets the token, but remembers the user: the next token must belong to the same user. */
   const drop = (): void => {
     bearer = undefined;
   };
@@ -103,11 +103,11 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
     /** Returns false if the token's user is not the user of the previous token. Returns true if either user is unknown. */
     fits: ({ user }: Bearer): boolean =>
       user === undefined || userOfToken === undefined || user === userOfToken,
-    /** Marks the token as refused by the service, unless it has been replaced. */
+    /** Marks the token `value` as refused by the service. Does nothing if a newer token has replaced this token. */
     reject(value: string): void {
       if (bearer?.value === value) isRejected = true;
     },
-    /** Returns the token; `undefined` if it is missing, refused or about to expire. */
+    /** Returns the token; `undefined` if the token is missing, refused or about to expire. */
     value(): string | undefined {
       if (!bearer || isRejected) return undefined;
       const { value, lifetimeMs, isAssumed } = bearer;
@@ -118,7 +118,7 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
     isDue: (): boolean => !!bearer && (isRejected || ageMs() >= bearer.lifetimeMs - ownLeadMs),
     isRejected: () => isRejected,
     lifetimeMs: () => bearer?.lifetimeMs ?? assumedLifetimeMs,
-    /** Time of the token's expiry (ISO 8601); `undefined` if there is no token or its lifetime is a guess. */
+    /** Time when the token expires (ISO 8601); `undefined` if there is no token, or if its lifetime is a guess. */
     expiresAt: () => bearer && expiresAt,
   };
 }

@@ -16,7 +16,7 @@ const begin = (model: AuthModel, challenge: Challenge, method: Method): Move =>
     ? enter(model, 'start', { challenge: { ...challenge, method } }, { type: 'start' })
     : enter(model, 'answer', { challenge: { ...challenge, method } });
 
-/** Handles a session that the service has just created. If a token is needed, silent sign-in requests its code. */
+/** Handles a session that the service has just created. If a token is needed, silent sign-in requests a code for the token. */
 const established: Row<'established'> = (model) => {
   const made = { challenge: undefined, sessionMade: true };
   if (model.isSessionEnough) return enter(model, 'signed-in', made);
@@ -55,7 +55,7 @@ export const challengeRows: Rows = {
   choose: {
     ...ended,
     pick: (model, { method }) => {
-      // The hints for the previous method do not apply to the new one.
+      // The hints for the previous method do not apply to the new method.
       const { methods = [], expiresAtMs } = model.challenge ?? {};
       return begin(model, { methods, ...(expiresAtMs && { expiresAtMs }) }, method);
     },

@@ -1,4 +1,4 @@
-// Runs the effects of the sign-in table, except those of the form (`form.ts`). Sends each outcome to the table as an event.
+// Runs the effects of the sign-in table, but not those of the form (`form.ts`). Sends each outcome to the table as an event.
 
 import type { TokenInput } from '../core/changes.ts';
 import type { Settings } from '../core/config.ts';
@@ -39,7 +39,7 @@ const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   wait: 'challengeMs',
 };
 
-/** Opens an empty window; returns `null` if the browser blocks it. Must run synchronously in the click handler. */
+/** Opens an empty window; returns `null` if the browser blocks the window. Must run synchronously in the click handler. */
 function openWindow(): Window | null {
   const left = Math.round(screenX + (outerWidth - 480) / 2);
   const top = Math.round(screenY + (outerHeight - 680) / 3);
@@ -53,7 +53,10 @@ export function createFlows(context: FlowContext) {
   let uri: string | undefined;
   const round: RoundContext = {
     ...context,
-    /** Returns the redirect URI. Reads it only once, so that all authorization requests use the same value. Throws `bad-config`. */
+    /**
+     * Returns the redirect URI. Reads the URI only once, so that all authorization requests use the same value. Throws
+     * `bad-config`.
+     */
     redirectUri: () => {
       uri ??= readRedirectUri(settings);
       return uri;
@@ -72,7 +75,7 @@ export function createFlows(context: FlowContext) {
   const loadRounds = (): Promise<typeof import('./round-effects.ts')> =>
     abortable(import('./round-effects.ts'), AbortSignal.timeout(times.requestMs));
 
-  /** Returns why this page cannot make authorization requests; `undefined` if it can. */
+  /** Returns the reason why this page cannot make authorization requests; `undefined` if there is no such reason. */
   function check(): Failure | undefined {
     if (!globalThis.crypto?.subtle) return { code: 'insecure-context' };
     try {
@@ -145,8 +148,8 @@ export function createFlows(context: FlowContext) {
     /** Creates an interactive authorization request. */
     begin: async (): Promise<Transaction> => (await loadRounds()).begin(round),
     /**
-     * Opens the window for the next `run-popup`. Returns false if the browser blocks it. Call it synchronously in the click
-     * handler.
+     * Opens the window for the next `run-popup`. Returns false if the browser blocks the window. Call this method synchronously in
+     * the click handler.
      */
     openPopup(idpId?: string): boolean {
       round.idp = idpId;
@@ -186,7 +189,7 @@ export function createFlows(context: FlowContext) {
         return { type: 'unable', error: toFailure(error, 'authorize-failed') };
       }
     },
-    /** Runs one effect; sends nothing after `signal` is aborted. */
+    /** Runs one effect. Sends no event after `signal` is aborted. */
     run(effect: Effect, signal: AbortSignal, send: Send): void {
       runEffect(effect, signal, send).catch((error: unknown) => {
         if (signal.aborted) return;
@@ -199,7 +202,7 @@ export function createFlows(context: FlowContext) {
         send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
       });
     },
-    /** Releases the lock that all tabs share. Call it when neither a silent request nor an exchange is running. */
+    /** Releases the lock that all tabs share. Call this method when no silent request and no exchange is running. */
     unlock(): void {
       round.lock?.abort();
       round.lock = round.locked = undefined;

@@ -36,12 +36,12 @@ export interface LoginForm {
   logIn(credentials: Readonly<Record<string, string>>, idpId?: string): void;
   /** Sends a code after removing spaces and dashes. A recovery code is only trimmed. */
   answer(code: string): void;
-  /** Asks the browser for a passkey and sends the credential. Call it synchronously in the click handler. */
+  /** Asks the browser for a passkey and sends the credential. Call this method synchronously in the click handler. */
   usePasskey(): Promise<void>;
   act(choice: EventOf<'pick' | 'resend' | 'other-method'>): void;
   readonly rows: Rows;
   run(effect: Effect, signal: AbortSignal, send: Send): void;
-  /** Updates `said`, and drops secrets that are no longer needed. Call it after each step of the table. */
+  /** Updates `said`, and drops secrets that are no longer needed. Call this method after each step of the table. */
   onEnter(model: AuthModel): void;
 }
 
@@ -55,7 +55,7 @@ export function createLoginForm({ settings, post, begin, model, signal, dispatch
   let token: string | undefined;
   let verifier: string | undefined;
   let slowerMs = 0;
-  /** Message of the last response; becomes `said` in the next state. */
+  /** Message of the last response. In the next state, this message becomes `said`. */
   let nextSaid: string | undefined;
   let said: string | undefined;
 

@@ -22,7 +22,7 @@ export interface Grant {
   readonly isSeen?: boolean;
 }
 
-/** A way to answer a challenge. */
+/** A method for answering a challenge. */
 export interface Method {
   /** The service's name for the method; sent back unchanged. */
   readonly id: string;
@@ -51,7 +51,7 @@ export interface Hints {
   readonly publicKey?: Readonly<Record<string, unknown>>;
 }
 
-/** A challenge, without its token, which is secret. */
+/** A challenge without the challenge token, which is secret. */
 export interface Challenge extends Hints {
   readonly methods: readonly Method[];
   readonly method?: Method;
@@ -159,7 +159,7 @@ export type Effect = Readonly<
   | { type: 'cool'; ms: number }
   /** Delays the next renewal by `ms`. By default, the delay doubles with each failure. */
   | { type: 'hold'; ms?: number }
-  /** Forgets the token, but not its user. */
+  /** Forgets the token, but remembers the user. */
   | { type: 'drop' }
   | { type: 'login' | 'start' | 'answer' }
   | { type: 'poll'; isSlower: boolean }

@@ -1,5 +1,5 @@
-// The sign-in state machine, as a table of states and events. Its functions are pure, and its model contains no secrets. An event
-// that the table does not list for a state changes nothing.
+// The sign-in state machine, as a table of states and events. All functions are pure, and the model contains no secrets. If the
+// table does not list an event for a state, the event changes nothing.
 
 import type { ErrorCode } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
@@ -81,7 +81,7 @@ export const cool: Row<'rate-limited'> = (model, { waitMs }) => {
   return pause(model, failure('rate-limited'), waitMs, canResend);
 };
 
-/** After a delay, repeats the step that failed, or returns to the step before it. */
+/** After a delay, repeats the step that failed, or returns to the previous step. */
 const resume: Row<'elapsed'> = (model) => {
   const { error, cooledFrom, canResend } = model;
   if (cooledFrom === 'exchange' && canResend)
@@ -135,7 +135,7 @@ const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
 const needToken: Row<'need-token'> = (model, { isHosted }) => {
   const { signedOut, reason } = model;
   if (isHosted && signedOut !== 'now') return enter(model, 'asking-host', {}, { type: 'ask-host', reason });
-  // After a sign-out, the service's session may still exist: silent sign-in would use it.
+  // After a sign-out, the service's session may still exist. Silent sign-in would use this session.
   return signedOut === 'no' ? silentOr(model, undefined) : prompt(model);
 };
 
@@ -218,7 +218,7 @@ const ROWS: Rows = {
     'closed-reading': (model) => ({ model: { ...model, state: 'popup-lost' }, effects: [] }),
     deadline: failWith('popup-timeout'),
   },
-  // Keeps the generation and deadline of `popup`: a window may still respond although its `closed` property is true.
+  // Keeps the generation and deadline of `popup`. A window may still respond although its `closed` property is true.
   'popup-lost': inWindow,
   redirecting: {
     failed: fail,
@@ -268,7 +268,7 @@ export function reduce(model: AuthModel, event: AuthEvent, more: Rows = {}): Mov
   const { renewing } = model;
   const state = renewing ?? model.state;
   const row = (ROWS[state] ?? more[state])?.[event.type] as Row<typeof event.type> | undefined;
-  // During a renewal in the background, only events from its effects count.
+  // During a renewal in the background, only events from the effects of the renewal count.
   if (!row || (renewing && !isLate)) return inert(model);
   return renewing
     ? inBackground(model, row({ ...model, state }, event as never))

@@ -69,7 +69,7 @@ export function ownWay(settings: Settings, source: AuthModel['source']): EventOf
   return auth === 'redirect' ? 'redirect' : 'popup';
 }
 
-/** Creates the initial model from the settings and from what the page can do. */
+/** Creates the initial model from the settings and the capabilities of the page. */
 export function firstModel(
   settings: Settings,
   { coolCapMs, resendMs }: AuthTimes,

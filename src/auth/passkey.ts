@@ -60,8 +60,8 @@ function writeCredential(credential: PublicKeyCredential): unknown {
 }
 
 /**
- * Resolves with the credential as JSON. Call it synchronously in the click handler. Rejects with `passkey-canceled` if the user
- * declined or `signal` was aborted, and with `passkey-unavailable` if the request is for another domain or not valid.
+ * Resolves with the credential as JSON. Call this function synchronously in the click handler. Rejects with `passkey-canceled` if
+ * the user declined or `signal` was aborted. Rejects with `passkey-unavailable` if the request is for another domain or not valid.
  */
 export async function askPasskey(request: Json, baseUrl: string, signal: AbortSignal): Promise<unknown> {
   try {

@@ -110,7 +110,7 @@ export function readAnswer(
     if (code) return { code, verifier: round.verifier, via };
   } catch (cause) {
     if (cause instanceof AuthorizationResponseError) throw refusal(cause.error);
-    // Other errors contain the parameters, so they are not used as `cause`.
+    // Other errors contain the parameters, so no other error is used as `cause`.
   }
   throw new UploaderError('authorize-failed', 'The sign-in response has neither a code nor an error');
 }

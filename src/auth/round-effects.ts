@@ -1,5 +1,5 @@
-// The effects that make an authorization request (in a window, in a hidden frame or by leaving the page) and exchange its code.
-// Loaded on first use, so that a page that supplies tokens does not download this module.
+// Effects that make an authorization request (in a window, in a hidden frame or by leaving the page) and exchange its code. Loaded
+// on first use: a page that supplies tokens does not download this module.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -85,8 +85,8 @@ const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise
   });
 
 /**
- * Waits until the browser is online, then for the lock, which only one tab at a time can hold. `unlock` in `flows.ts` releases the
- * lock.
+ * Waits until the browser is online, then takes the lock, which only one tab at a time can hold. `unlock` in `flows.ts` releases
+ * the lock.
  */
 async function turn(context: RoundContext, signal: AbortSignal): Promise<void> {
   await online(signal);

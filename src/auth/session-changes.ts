@@ -33,7 +33,7 @@ export function createSnapshot(
   return Object.freeze({ state, mode, required, error: describe(error), ...wait });
 }
 
-/** Returns the changes between two models, in the order in which they are reported. */
+/** Returns the changes between two models, in the order of their reports. */
 export function changesBetween(
   before: AuthModel,
   { state, error, challenge }: AuthModel,

@@ -57,7 +57,7 @@ export interface AuthSession {
 const sessions = new Map<string, (deps: AuthDeps) => AuthSession>();
 let ownCount = 0;
 
-/** Returns the session that all uploaders with these sign-in settings share. The caller must call `close()` in the end. */
+/** Returns the session that all uploaders with these sign-in settings share. The caller must later call `close()`. */
 export function openAuthSession(settings: Settings, deps: AuthDeps): AuthSession {
   const key = deps.isSessionEnough ? `own ${++ownCount}` : signInKeyOf(settings);
   const open = sessions.get(key) ?? createSharedSession(settings, deps, () => sessions.delete(key));

@@ -1,5 +1,5 @@
-// The session that all uploaders with the same sign-in settings share. It passes events to the sign-in table, reports changes,
-// keeps the token, and runs calls with the token.
+// The session that all uploaders with the same sign-in settings share. Passes events to the sign-in table, reports changes, keeps
+// the token, and runs calls with the token.
 
 import type { Change, TokenInput } from '../core/changes.ts';
 import { openChannel } from '../core/channel.ts';
@@ -20,7 +20,9 @@ import { createLastCalls, hasSignedOut, markSignedOut } from './sign-out.ts';
 import { timesOf } from './times.ts';
 import { createWithToken } from './with-token.ts';
 
-/** Creates a session and returns a function that adds an uploader to it. `onEnd` is called when the last uploader has left. */
+/**
+ * Creates a session. Returns a function that adds an uploader to the session. `onEnd` is called when the last uploader has left.
+ */
 export function createSharedSession(
   settings: Settings,
   { post, options, isSessionEnough = false }: AuthDeps,

@@ -21,7 +21,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
 
   async function logOut(): Promise<void> {
     if (!settings.logoutPath) return;
-    // The session's signal is not used, because it aborts if the element is removed.
+    // The session's signal is not used, because that signal aborts if the element is removed.
     const context = { settings, post, signal: AbortSignal.timeout(ms) };
     const answer = await callService('logout', {}, context).catch(() => undefined);
     if (!answer || answer.status >= 400)
@@ -70,7 +70,7 @@ type Service = Pick<Settings, 'baseUrl' | 'clientId'>;
 const markOf = ({ baseUrl, clientId }: Service): string =>
   `secure-uploader:signed-out:${baseUrl} ${clientId}`;
 
-/** Marks that could not be stored, because the storage is blocked or full. They are lost when the page is closed. */
+/** Marks that could not be stored, because the storage is blocked or full. These marks are lost when the page is closed. */
 const unstored = new Set<string>();
 
 /** Returns true after a sign-out from this service in this browser, until the next sign-in. */

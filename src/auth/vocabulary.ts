@@ -14,7 +14,7 @@ type Event = Extract<
   | { readonly error: Failure }
   | { readonly type: 'established' | 'denied' | 'expired' }
 >;
-/** A response as an event, with its challenge token and code. */
+/** An event with the challenge token and the code of the response. */
 export type Reading = { readonly token?: string; readonly code?: string } & Event;
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -42,7 +42,7 @@ const NEXT_WORDS: ReadonlyMap<string, string> = new Map([
   ['none', 'established'],
 ]);
 
-/** The kinds of methods, in the order in which they are offered. */
+/** Kinds of methods, in the order in which the form offers them. */
 const ORDER: readonly string[] = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'];
 const SHORTEST_POLL_MS = 1000;
 const STARTED_BY_ITSELF = new Set(['totp', 'recovery', 'code']);
@@ -152,7 +152,7 @@ function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions)
     const isRejection = [401, 403, 422].includes(status);
     return (isRejection && rejected) || { type: 'failed', error: { code: 'service-failed', status } };
   }
-  // One unknown word makes the whole response invalid.
+  // A single unknown word makes the whole response invalid.
   const kinds = next ? [...said, nextKind] : said;
   const isEstablished = kinds.length > 0 && kinds.every((kind) => kind === 'established');
   return isEstablished ? { type: 'established' } : refuse('step-unsupported');

@@ -9,7 +9,7 @@ export interface AdapterAnswer {
   readonly retryAfterMs?: number;
 }
 
-/** Function that replaces one request. `body` is the body that would be sent by default. */
+/** Function that replaces one request. `body` is the body of the default request. */
 export type AdapterCall<Body> = (body: Readonly<Body>, signal: AbortSignal) => Promise<AdapterAnswer>;
 
 /** The body of a request about a challenge. */
@@ -48,7 +48,7 @@ export interface CredentialField {
 }
 
 export interface AuthOptions {
-  /** Additional parameters for the sign-in page. They cannot replace the parameters that secure the request, such as `state`. */
+  /** Additional parameters for the sign-in page. A parameter that secures the request, such as `state`, cannot be replaced. */
   readonly params?: Readonly<Record<string, string>>;
   readonly adapter?: AuthAdapter;
   /** Fields that the form shows instead of the password. */
@@ -57,7 +57,7 @@ export interface AuthOptions {
   readonly credentials?: Readonly<
     Partial<Record<'token' | 'login' | 'challenge' | 'logout', RequestCredentials>>
   >;
-  /** The parameter `prompt` of the first sign-in after a sign-out; an empty string omits it. Defaults to `login`. */
+  /** Parameter `prompt` of the first sign-in after a sign-out. An empty string omits the parameter. Defaults to `login`. */
   readonly promptAfterSignOut?: string;
   /**
    * The field of the token response that identifies the user. A renewed token must have the same value; an empty string disables
@@ -70,7 +70,7 @@ export interface AuthOptions {
   readonly loginSendsChallenge?: boolean;
   /** Shows the `message` of the service's responses in the form. */
   readonly showServerMessages?: boolean;
-  /** Submits a code as soon as it is complete. */
+  /** Submits a code as soon as the code is complete. */
   readonly autoSubmitCode?: boolean;
   /** Deadlines and delays in milliseconds; `brakeCount` is a number of renewals. */
   readonly times?: Partial<AuthTimes>;

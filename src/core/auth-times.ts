@@ -1,4 +1,4 @@
-// The deadlines and lifetimes of sign-in, with their defaults. Pages can change them in `authOptions.times`.
+// The deadlines and lifetimes of sign-in, with their defaults. Pages can change these times in `authOptions.times`.
 
 /** Default deadlines and delays in milliseconds; `brakeCount` is a number of renewals. */
 export const AUTH_TIMES = {
@@ -24,14 +24,14 @@ export const AUTH_TIMES = {
   lastCallsMs: 5_000,
   /** Lifetime of a token without a credible expiry. */
   assumedLifetimeMs: 300_000,
-  /** Longest time before its expiry at which a token is renewed. */
+  /** A token is renewed at most this long before its expiry. */
   leadMs: 60_000,
   /** Shortest time between two renewals. */
   brakeMs: 30_000,
   /** Period for `brakeCount`: after so many renewals without a successful call, the user has to sign in. */
   brakeWindowMs: 300_000,
   brakeCount: 3,
-  /** Interval at which the token is checked while it is in use. */
+  /** Interval at which a token in use is checked. */
   checkMs: 15_000,
   /** Time after the last call during which the token counts as in use. */
   workMs: 60_000,

@@ -19,7 +19,7 @@ export interface Profile {
   sessionHeader?: (answer: { body: Readonly<Record<string, unknown>>; header: string | null }) => string;
   /** Returns the chunk size that the service chose, in bytes; `undefined` to use the setting `chunkSize` (U6a). */
   chunkSize?: (answer: { body: Readonly<Record<string, unknown>> }) => number | undefined;
-  /** Returns additional fields for the request that opens a session. They cannot replace the fields of the interface (U21). */
+  /** Returns additional fields for the request that opens a session. Fields of the interface cannot be replaced (U21). */
   sessionFields?: (file: SessionFile) => Readonly<Record<string, unknown>>;
   /** Returns the key of a hash in `chunks` of the presign response (U2). */
   chunkKey?: (hash: string, position: number) => string;
@@ -29,11 +29,11 @@ export interface Profile {
   storedChunk?: (entry: Readonly<Record<string, unknown>>) => boolean;
   /** Encoding of hashes in requests (U5). */
   hashEncoding?: 'hex' | 'base64' | 'base64url';
-  /** Returns headers for the PUT, in addition to those of the entry (U7). */
+  /** Returns headers for the PUT, in addition to the headers of the entry (U7). */
   putHeaders?: (hash: string, entry: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
   /** Meanings of statuses of the PUT that differ from the default (U7a). `stored`: the bytes are stored. */
   putStatuses?: Readonly<Record<number, 'stored' | 'retry' | 'slow-down' | 'refused'>>;
-  /** Returns the lifetime of an upload URL in seconds; `undefined` if it is unknown (U8). */
+  /** Returns the lifetime of an upload URL in seconds; `undefined` if the lifetime is unknown (U8). */
   urlLifetime?: (url: string, entry: Readonly<Record<string, unknown>>) => number | undefined;
   /** Handling of an empty file (U13). */
   emptyFile?: 'session' | 'refuse';
@@ -233,7 +233,7 @@ function parse(input: SettingsInput, rows: typeof ROWS, warn: Warn): Settings {
 export const createSettings = (input: SettingsInput, warn: Warn = () => undefined): Settings =>
   parse(input, ROWS, warn);
 
-/** Settings that limit which files may be picked. Parsing them does not require `baseUrl`. */
+/** Settings that limit which files may be picked. These settings can be parsed without `baseUrl`. */
 export type FileRules = Pick<Settings, 'accept' | 'maxFileSizeBytes' | 'maxFiles' | 'multiple' | 'manual'>;
 
 export const readFileRules = (input: SettingsInput): FileRules =>

@@ -9,7 +9,7 @@ export class Listeners<T> {
     return this.#all.size;
   }
 
-  /** Adds `listener`, and returns a function that removes it. A function that was added twice is called twice. */
+  /** Adds `listener`. Returns a function that removes `listener`. A function that was added twice is called twice. */
   add(listener: (value: T) => void): () => boolean {
     const own = { listener };
     this.#all.add(own);

@@ -1,4 +1,4 @@
-// Finds another name for a file if its own name is taken on the service (`on-conflict="rename"`).
+// Finds another name for a file if the folder has a file with the same name (`on-conflict="rename"`).
 
 import { UploaderError } from './errors.ts';
 import type { Calls } from './types.ts';

@@ -78,8 +78,9 @@ export async function* withLulls<T>(
 }
 
 /**
- * Reads `source` ahead of the consumer by at most `limit` items. Calls `onHungry(true)` when the consumer starts to wait for an
- * item, and `onHungry(false)` when the wait ends. An error of the source is thrown after the items that were read before it.
+ * Reads at most `limit` items of `source` before the consumer needs them. Calls `onHungry(true)` when the consumer starts to wait
+ * for an item, and `onHungry(false)` when the wait ends. An error of `source` is thrown after the items that were read before the
+ * error.
  */
 export async function* readAhead<T>(
   source: AsyncIterable<T>,
@@ -132,9 +133,9 @@ export async function* readAhead<T>(
 }
 
 /**
- * Awaits `admit` for one item at a time, calls `fn` with each admitted item without waiting for the others, and yields the results
- * as they arrive. `admit` limits how fast the source is read: the next item is read when `admit` has resolved. An error of `fn` is
- * thrown at once; an error of the source or of `admit` is thrown after the results of all admitted items.
+ * Awaits `admit` for one item at a time. Calls `fn` with each admitted item, without waiting for other items, and yields the
+ * results as they arrive. The next item of `source` is read when `admit` has resolved. An error of `fn` is thrown at once. An error
+ * of `source` or `admit` is thrown after the results of all admitted items.
  */
 export async function* mapUnordered<T, A, R>(
   source: AsyncIterable<T>,

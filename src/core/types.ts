@@ -3,7 +3,7 @@
 import type { ErrorCode } from './errors.ts';
 import type { PauseReason } from './phases.ts';
 
-/** Id of one file in the list. Random, and valid until the page is closed. */
+/** Random id of one file in the list, valid until the page is closed. */
 export type FileId = string;
 
 /** A file that was picked, dropped or pasted, before any check. */
@@ -29,7 +29,7 @@ export interface SessionFile {
   readonly name: string;
   readonly relativePath: string;
   readonly sizeBytes: number;
-  /** Media type as the browser reports it, often empty. */
+  /** Media type from the browser, often empty. */
   readonly type: string;
   /** Time of the last modification, epoch milliseconds. */
   readonly lastModifiedMs: number;
@@ -54,7 +54,10 @@ export interface Chunk {
   readonly ticket?: Ticket;
   /** Present when the chunk is stored: its PUT succeeded, or the service already had the bytes. */
   readonly receipt?: string;
-  /** True if the bytes did not have to be sent: the service already had them, perhaps from an equal chunk of this file. */
+  /**
+   * True if the bytes did not have to be sent, because the service already had them. An equal chunk of this file may have been sent
+   * before.
+   */
   readonly skipped?: boolean;
 }
 
@@ -199,16 +202,16 @@ export interface UploadRecord {
 
 export type HashAlgorithm = 'sha-256' | 'blake3';
 
-/** One file of the list, frozen. */
+/** Frozen state of one file of the list. */
 export type FileSnapshot = FileFacts & FilePhase;
 
-/** A file when it is added to the list. */
+/** A file at the time when it is added to the list. */
 export interface AddedFile {
   readonly id: FileId;
   readonly name: string;
   readonly relativePath: string;
   readonly sizeBytes: number;
-  /** Media type as the browser reports it, often empty. */
+  /** Media type from the browser, often empty. */
   readonly type: string;
   /** Id of the folder on the service. */
   readonly parentId: string;

@@ -126,7 +126,9 @@ export class HostBackoff {
   }
 }
 
-/** Returns a function that maps a URL to the object of its origin, created on first use. */
+/**
+ * Returns a function that maps a URL to one object for each origin. `create` creates the object on the first call for an origin.
+ */
 export function perOrigin<T>(create: () => T): (url: string) => T {
   const objects = new Map<string, T>();
   return (url) => {
@@ -148,7 +150,10 @@ export interface RetryHooks {
   readonly connectionChange?: () => AbortSignal;
   /** Called before each wait with the time of the next attempt, epoch milliseconds, and after the wait with `undefined`. */
   readonly onWait?: (atMs: number | undefined, error: UploaderError | undefined) => void;
-  /** Called with true if the browser is offline, and with false when it is online again. This wait does not count as an attempt. */
+  /**
+   * Called with true if the browser is offline, and with false when the browser is online again. This wait does not count as an
+   * attempt.
+   */
   readonly onOffline?: (isOffline: boolean) => void;
   /** Returns true for errors to retry. Defaults to `isRetryable`. */
   readonly isWorthRetrying?: (error: UploaderError) => boolean;
@@ -188,7 +193,7 @@ export class Retries {
   }
 }
 
-/** Calls `fn` until it succeeds. Rejects with the error of `fn` after the last attempt, or if the error must not be retried. */
+/** Calls `fn` until a call succeeds. Rejects with the error of `fn` after the last attempt, or if the error must not be retried. */
 export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Promise<T> {
   const retries = new Retries(hooks);
   for (;;) {

@@ -1,4 +1,4 @@
-// Warnings on the console for the developer of the page. They contain nothing secret.
+// Warnings on the console for the developer of the page. Warnings contain no secrets.
 
 import type { Warn } from './config.ts';
 

@@ -21,7 +21,7 @@ export interface ServiceClient {
   close(): void;
 }
 
-/** Timeouts, in milliseconds. Tests shorten them. */
+/** Timeouts in milliseconds, which tests shorten. */
 export interface Times {
   /** Timeout of a call to the service. */
   readonly callTimeoutMs?: number;

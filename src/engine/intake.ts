@@ -44,8 +44,9 @@ export class Intake {
   }
 
   /**
-   * Adds each file to the list, or rejects it with a reason. If an upload in the list needs the file, that upload gets it instead.
-   * Skips files for which `mayAdd` returns false. If the metadata of any file is invalid, adds no files and throws `bad-config`.
+   * Adds each file to the list, or rejects the file with a reason. If an upload in the list needs the file, that upload gets the
+   * file instead. Skips files for which `mayAdd` returns false. If the metadata of any file is invalid, adds no files and throws
+   * `bad-config`.
    */
   async add(
     files: Iterable<PickedFile | File>,
@@ -78,10 +79,9 @@ export class Intake {
   }
 
   /**
-   * Gives an upload the file that it needs. Rejects a different file (`wrong-file`). With a record, a file is different if its
-   * name, size, modification time or first bytes differ from the record. Without a record, it is different if its name or size
-   * differ from the upload. If the original file became unreadable during this visit, a changed file with the same name is accepted
-   * and uploaded from the start.
+   * Gives an upload the file that it needs. Rejects a different file (`wrong-file`). With a record, name, size, modification time
+   * and first bytes must be equal to the record. Without a record, name and size must be equal to the upload. Exception: if the
+   * original file became unreadable during this visit, a changed file with the same name is uploaded from the start.
    */
   async provide(id: FileId, item: PickedFile | File): Promise<void> {
     const upload = this.#parts.scheduler.get(id);
@@ -92,7 +92,7 @@ export class Intake {
     const found = await identify(picked.file, upload.connection.service.client.pool.hashSmall, signal).catch(
       () => undefined,
     );
-    // Meanwhile, another call may have provided the file or canceled the upload.
+    // In the meantime, another call may have provided the file or canceled the upload.
     if (!upload.needsFile) return;
     if (
       found &&

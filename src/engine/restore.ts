@@ -42,7 +42,7 @@ export class Restorer {
     await store.prune(keepMs, isRunning).catch(() => undefined);
   }
 
-  /** Adds the uploads that were saved with these settings to the list. Uploads without a saved file wait in `needs-file`. */
+  /** Adds the uploads that were saved with these settings to the list. An upload without a saved file waits in `needs-file`. */
   async restore(connection: Connection): Promise<void> {
     const { scheduler, store, tabLocks } = this.#parts;
     const { signal } = this.#restoring;
@@ -107,7 +107,10 @@ export class Restorer {
     return this.#parts.intake.hasResumeState(record.key) || listed.has(placeOf(record));
   }
 
-  /** Returns files that the page added before the records were read, by `placeOf`. The runs of these files find the records. */
+  /**
+   * Returns the files that the page added before the records were read, by `placeOf`. The runs of these files look up their own
+   * records.
+   */
   #listed(): ReadonlySet<string> {
     const listed = new Set<string>();
     for (const upload of this.#parts.scheduler.all) {

@@ -9,7 +9,7 @@ import type { UploadSlots } from './transfer/upload-slots.ts';
 import type { Upload } from './upload.ts';
 import { isOver, isRunning, type UploadState } from './upload-state.ts';
 
-/** Number of single-chunk uploads per slot. Such an upload spends only about a third of its time on the PUT, the rest on calls. */
+/** Number of single-chunk uploads per slot. Such an upload needs its slot only for about a third of its time. */
 const UPLOADS_PER_SLOT = 3;
 /** Limit of uploads that start in one task, because each upload opens a session and reads its first bytes immediately. */
 const BEGIN_AT_ONCE = 4;
@@ -24,19 +24,19 @@ export class Scheduler {
   readonly #queue = new Queue();
   readonly #running = new Set<Upload>();
   /**
-   * Upload that `prioritize()` has moved to the front. It starts even if the limit is reached, but only one such upload runs at a
-   * time.
+   * Upload that `prioritize()` has moved to the front. This upload starts even if the limit is reached, but only one such upload
+   * runs at a time.
    */
   #preferred: Upload | undefined;
   /** True between `suspend()` and `restore()`. No upload starts during this time, or while `#commandCount` is above 0. */
   #isSuspended = false;
   #commandCount = 0;
-  /** Number of `whileAdding()` calls in progress. Until they end, `uploads-finished` is not reported. */
+  /** Number of `whileAdding()` calls in progress. If it is above 0, `uploads-finished` is not reported. */
   #addingCount = 0;
   #isPumping = false;
   /**
-   * What happened since the last `uploads-finished`: no upload ran, an upload ran, or an upload ended after one ran. Only with
-   * `ended` is `uploads-finished` reported.
+   * Events since the last `uploads-finished`. `none`: no upload ran. `ran`: an upload ran. `ended`: an upload ended after an upload
+   * ran. Only in the state `ended`, `uploads-finished` can be reported.
    */
   #news: 'none' | 'ran' | 'ended' = 'none';
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
@@ -80,7 +80,7 @@ export class Scheduler {
     this.#pumpSoon();
   }
 
-  /** Moves an upload before another one, or to the end. */
+  /** Moves the upload `id` before the upload `beforeId`, or to the end. */
   reorder(id: FileId, beforeId?: FileId): void {
     if (!this.#uploads.has(id) || id === beforeId) return;
     moveEntry(this.#uploads, id, beforeId);
@@ -134,8 +134,8 @@ export class Scheduler {
   }
 
   /**
-   * Pauses or resumes the running uploads of `service` according to its sign-in state. Call this method when the sign-in state
-   * changes.
+   * Pauses or resumes the running uploads of `service` according to the sign-in state of `service`. Call this method when the
+   * sign-in state changes.
    */
   onAuth(service: Service): void {
     const reason = waitsFor(service.client.auth.snapshot);
@@ -168,9 +168,9 @@ export class Scheduler {
   }
 
   /**
-   * Returns the next upload to start, if the running uploads have fewer unsent chunks than the limit. Thus one large file fills the
-   * slots, but many small files run at the same time. Uploads that another tab runs, or whose commit the service has accepted, do
-   * not count. Uploads that wait for sign-in do not delay uploads to other services.
+   * Returns the next upload to start. Returns `undefined` if the running uploads have as many unsent chunks as the limit or more.
+   * Thus one large file fills the slots, but many small files run at the same time. Uploads that another tab runs, or whose commit
+   * the service has accepted, do not count. Uploads that wait for sign-in do not delay uploads to other services.
    */
   #next(): Upload | undefined {
     const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots;

@@ -88,7 +88,7 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { chunkSizeBytes, hash: hashAlgorithm } = connection.settings;
   if (!picked) return false;
   const { signal } = new AbortController();
-  // An unreadable file is ignored here, because the run reports it.
+  // An unreadable file is ignored here, because the run reports the error.
   const identity = await identifyUpload(upload, picked, signal).catch(() => undefined);
   if (!identity) return false;
   const plan = { hashAlgorithm, chunkSizeBytes: chunkSizeFor(picked.file.size, chunkSizeBytes) };
@@ -101,7 +101,7 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   }
 }
 
-/** Creates the parameters that do not need the file. They are enough to repeat a commit. */
+/** Creates the parameters that do not need the file. These parameters are enough to repeat a commit. */
 export function createConfirmParts(upload: RunTarget, context: RunContext, signal: AbortSignal, send: Send) {
   const { service, settings } = upload.connection;
   const { backoffOf, monitor, policy = RETRY_POLICY, commitDeadlineMs = COMMIT_DEADLINE_MS } = context;
@@ -180,8 +180,8 @@ export function createRunParts(
 }
 
 /**
- * Creates the callbacks of the pipeline. They update the progress, report changes, and send outcomes to the state machine. After
- * the run is aborted, they report nothing.
+ * Creates the callbacks of the pipeline. The callbacks update the progress, report changes, and send outcomes to the state machine.
+ * After the run is aborted, the callbacks report nothing.
  */
 export function reportsOf(
   upload: RunTarget,

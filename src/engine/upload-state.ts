@@ -103,7 +103,8 @@ export type UploadEffect = Readonly<
   /** Works like `release`, and also stops using the record. */
   | { type: 'leave' }
   /**
-   * Saves whether the user paused the upload. Needed only with a saved file, because such an upload would resume after a reload.
+   * Saves if the user has paused the upload. Needed only with a saved file, because an upload with a saved file resumes after a
+   * reload.
    */
   | { type: 'note-paused'; isPaused: boolean }
   | { type: 'rename'; name: string }

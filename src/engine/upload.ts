@@ -42,8 +42,8 @@ const NAMED: ReadonlySet<ChangeName> = new Set<ChangeName>([
 ]);
 
 /**
- * Returns true if the upload can continue once the user provides the file. Either the file was unreadable, or the saved session is
- * lost and the page does not have the file.
+ * Returns true if the upload can continue after the user provides the file. This is the case if the file was unreadable, or if the
+ * saved session is lost and the page does not have the file.
  */
 const needsFileAfter = (error: unknown, picked: PickedFile | undefined): boolean =>
   error instanceof UploaderError &&
@@ -267,7 +267,7 @@ export class Upload {
 
   /**
    * Repeats a commit that the service accepted in an earlier run. Resolves with `undefined` if there is no such commit, or if the
-   * service has lost it.
+   * service has lost the session or chunks.
    */
   async #confirm(
     signal: AbortSignal,

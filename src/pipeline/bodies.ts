@@ -27,7 +27,7 @@ interface BrandedNavigator {
 }
 
 /**
- * Returns true in Chromium, which refuses to send a slice if the modification time of the file has changed since the file was
+ * Returns true in Chromium. Chromium refuses to send a slice if the modification time of the file has changed since the file was
  * picked. Firefox would send the changed bytes, and WebKit would hang.
  */
 export function canSendSlices(

@@ -7,7 +7,7 @@ import { sleepUntil } from '../core/wait.ts';
 /** First delay and longest delay before the commit is repeated, in milliseconds. Used if the response has no `Retry-After`. */
 const FIRST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 15_000;
-/** Minimum delay in milliseconds. Without it, the page would repeat the commit without delay after `Retry-After: 0`. */
+/** Minimum delay in milliseconds. After `Retry-After: 0`, the page would otherwise repeat the commit without a delay. */
 const SHORTEST_PAUSE_MS = 500;
 
 export interface CommitParts {

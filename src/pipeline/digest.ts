@@ -42,7 +42,7 @@ async function digest(bytes: Uint8Array<ArrayBuffer>, algorithm: HashAlgorithm):
   return algorithm === 'blake3' ? blake3(bytes) : sha256(bytes);
 }
 
-/** Reads all bytes of a slice. Rejects if the slice cannot be read, or if it is shorter than when the file was picked. */
+/** Reads all bytes of a slice. Rejects if the slice cannot be read, or is shorter than its size when the file was picked. */
 async function readWhole(slice: Blob): Promise<Uint8Array<ArrayBuffer>> {
   const reader = byteReader(slice);
   let bytes: Uint8Array<ArrayBuffer>;

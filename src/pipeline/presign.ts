@@ -1,5 +1,5 @@
-// The stage that requests tickets in batches. The first batch has one chunk, so that sending starts soon; each later batch has
-// twice as many. The next batch is requested while the last one is being sent.
+// Stage that requests tickets in batches. The first batch has one chunk, so that sending starts soon. Each later batch has twice as
+// many chunks. A batch is requested while the previous batch is being sent.
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
@@ -89,7 +89,8 @@ async function* gather(
   };
   for await (const chunk of withLulls(chunks)) {
     const receipt = chunk && (chunk.receipt ?? receiptOf(chunk.hash));
-    // Chunks to be sent do not wait for recorded chunks to be read. While a slot is idle, they do not wait for more chunks either.
+    // Chunks to be sent do not wait for recorded chunks to be read. While a slot is idle, chunks to be sent do not wait for more
+    // chunks either.
     if (gathered.length > 0 && (chunk ? chunk.receipt !== undefined : isStarving())) yield take();
     if (!chunk) continue;
     if (receipt !== undefined) {

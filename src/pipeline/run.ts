@@ -44,7 +44,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
     );
     parts.onOpened(chunks);
     const result = await transfer(chunks, opened, parts);
-    // Does not wait: if the user paused the upload before `done`, it would run again.
+    // Not awaited: if the user paused the upload before `done`, the upload would run again.
     opened.forget().catch(() => undefined);
     return result;
   } finally {

@@ -50,7 +50,7 @@ export async function startWorker(
     workerUrl === undefined ? new URL(ownUrl, location.href).href : new URL(workerUrl, document.baseURI).href;
   const isOwn = new URL(address).origin === location.origin;
   if (isOwn) return ready(address, startMs, signal);
-  // Browsers block workers from other origins. But they do not block `data:` URLs, which a Content Security Policy may allow by
+  // Browsers block workers from other origins, but not from `data:` URLs. A Content Security Policy may allow `data:` URLs by
   // mistake.
   if (workerUrl !== undefined)
     throw new UploaderError('hash-failed', "worker-url must have the page's origin");

@@ -30,8 +30,8 @@ import {
 const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 /**
- * Creates the upload operations. They reject with the signal's reason, or with one of these `UploaderError`s:
- * - `token-rejected` (401; `cause` has the header `WWW-Authenticate` if the page can read it),
+ * Creates the upload operations. An operation rejects with the signal's reason, or with one of these `UploaderError`s:
+ * - `token-rejected` (401; `cause` has the header `WWW-Authenticate` if the page can read the header),
  * - `forbidden` (401 with `insufficient_scope`, 403, and 404 or 410 when opening a session),
  * - `session-expired` (404, 410),
  * - `name-taken` (409) and `file-too-large` (413), both only when opening a session,

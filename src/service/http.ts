@@ -21,7 +21,7 @@ export interface ServiceRequest {
 
 export interface Answer {
   readonly status: number;
-  /** URL of the request without its query. */
+  /** URL of the request, without the query. */
   readonly address: string;
   /** Parsed JSON; `undefined` if the body is empty or not JSON. */
   readonly body: unknown;
@@ -107,7 +107,7 @@ export async function exchange(
     const response = await fetch(url, {
       ...init,
       ...(body === undefined ? {} : { body: text }),
-      // `cache` is not set, because it would prevent Chromium from caching preflights.
+      // `cache` is not set, because this option would prevent Chromium from caching preflights.
       redirect: 'error',
       referrerPolicy: 'no-referrer',
       signal: stop.signal,
@@ -186,7 +186,7 @@ export function resolveUrl(baseUrl: string, path: string): URL {
   }
 }
 
-/** Returns true if `url` is the base URL or below it, however the server decodes `%2e`, `%2f` and `\`. */
+/** Returns true if `url` is the base URL or below the base URL, however the server decodes `%2e`, `%2f` and `\`. */
 export function isBelow(baseUrl: string, url: URL): boolean {
   const base = new URL(baseUrl);
   if (url.origin !== base.origin || url.origin === 'null' || url.username || url.password) return false;

@@ -1,20 +1,20 @@
-// Tells a storage server whose responses the page may not read from one that can't be reached. Both end an XHR with the same event
-// (decision 0043).
+// Distinguishes a storage server that can't be reached from a storage server whose responses the page may not read. In both cases,
+// an XHR ends with the same event (decision 0043).
 
 import { UploaderError } from '../core/errors.ts';
 import { perOrigin } from '../core/wait.ts';
 import { warnOnConsole } from '../core/warn.ts';
 import { networkError } from './http.ts';
 
-/** An unreadable response is reported when it came this many times in succession. */
+/** Number of unreadable responses in succession after which the error is `storage-unreadable`. */
 const ROUNDS = 3;
 
-/** What the PUTs to one origin have shown. */
+/** Results of the PUTs to one origin. */
 interface Evidence {
   /** Size of the largest PUT with a readable response. */
   readableBytes: number;
   /**
-   * How many times in succession a larger PUT had no readable response although the server could be reached. Parallel PUTs count
+   * Number of larger PUTs in succession without a readable response, although the server could be reached. Parallel PUTs count
    * once, because one outage ends all of them.
    */
   rounds: number;
@@ -27,7 +27,7 @@ export interface Attempt {
   explain(sentBytes: number, signal: AbortSignal): Promise<UploaderError>;
 }
 
-/** Creates the evidence of all origins, and returns the function that adds a PUT to it. */
+/** Returns a function that starts an `Attempt` for each PUT. The results of all attempts are collected by origin. */
 export function createReadability(): (url: string, sizeBytes: number) => Attempt {
   const evidenceOf = perOrigin((): Evidence => ({ readableBytes: 0, rounds: 0 }));
   return (url, sizeBytes) => {
@@ -44,7 +44,7 @@ export function createReadability(): (url: string, sizeBytes: number) => Attempt
         const error = networkError();
         const { readableBytes } = evidence;
         // A connection that breaks in the middle is an outage. Without CORS, the preflight fails before the first byte, or the
-        // response is hidden after the last one.
+        // browser hides the response after the last byte.
         if ((sentBytes && sentBytes < sizeBytes) || sizeBytes <= readableBytes) return error;
         // Without the query, which has the signature. The time limit of the PUT applies.
         const isReachable = await fetch(origin + pathname, {

@@ -16,7 +16,7 @@ export interface TicketRules {
 }
 
 /**
- * Returns the URL without its fragment. Throws `bad-response` if the URL is not valid or not secure, and `bad-config` if
+ * Returns the URL without its fragment. Throws `bad-response` if the URL is not valid or not secure. Throws `bad-config` if
  * `upload-origins` does not allow the origin of the URL.
  */
 export function checkUploadUrl(value: string, { baseUrl, uploadOrigins }: TicketRules): string {

@@ -31,7 +31,7 @@ export function createDatabase(
   onLost: () => void = () => undefined,
 ): Database {
   let useStore: UseStore | undefined;
-  /** Number of uses that missed their deadline and are still pending. If it is above 0, new uses fail immediately. */
+  /** Number of uses that missed their deadline and are still pending. If the number is above 0, new uses fail immediately. */
   let overdueCount = 0;
   const lose = (): void => {
     useStore = undefined;
@@ -44,7 +44,7 @@ export function createDatabase(
     try {
       return await mine(mode, (store) => {
         const { db } = store.transaction;
-        // Closes the connection, because it would block another page that deletes the database, and then all later uses.
+        // Closes the connection. An open connection would block another page that deletes the database, and then all later uses.
         db.onversionchange = () => {
           db.close();
           if (useStore === mine) lose();

@@ -35,8 +35,8 @@ export interface UploadStore {
   /** Resolves with all uploads, oldest first. */
   list(): Promise<readonly UploadRecord[]>;
   /**
-   * Deletes uploads without progress for `maxAgeMs`, and chunks without a record. Keeps uploads for which `isInUse` returns true (a
-   * tab is running them). Also keeps all data that a newer version of this package has saved.
+   * Deletes uploads without progress for `maxAgeMs`, and chunks without a record. Keeps uploads for which `isInUse` returns true
+   * (uploads that a tab is running). Also keeps all data that a newer version of this package has saved.
    */
   prune(maxAgeMs: number, isInUse?: (key: string) => boolean): Promise<void>;
   /** Deletes everything, and drops pending writes. Rejects with `store-unavailable` if some data could not be deleted. */
@@ -95,7 +95,7 @@ export function createUploadStore({
   }
 
   async function remove(key: string): Promise<void> {
-    // Waits for a pending write, which would otherwise save the record again after its removal.
+    // Waits for a pending write, which would otherwise save the record again after the deletion.
     await saving.get(key);
     const record = await load(key);
     chunksIds.delete(key);
@@ -206,7 +206,7 @@ export function createUploadStore({
       for (const key of keys.map(String)) {
         const record = await load(key);
         if (!record) continue;
-        // `abs`: without it, a record with a date in the future (wrong clock) would never expire.
+        // Without `abs`, a record with a date in the future (wrong clock) would never expire.
         const ageMs = Math.abs(Date.now() - (record.usedAtMs ?? record.createdAtMs));
         if (ageMs > maxAgeMs && !isInUse(key)) await remove(key);
         else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);

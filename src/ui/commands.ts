@@ -1,4 +1,4 @@
-// Commands of the buttons. They call public methods of the element, and some methods of the engine.
+// Commands of the buttons: calls of public methods of the element, and of some methods of the engine.
 
 import { UploaderError } from '../core/errors.ts';
 import type { Commands } from './views/state.ts';

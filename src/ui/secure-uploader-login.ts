@@ -58,7 +58,7 @@ export class SecureUploaderLogin extends LitElement {
   idps: readonly Idp[] = [];
   /** Texts that replace the English texts. */
   messages: Partial<LoginMessages> = {};
-  /** Set by the uploader that contains the form, so that both share one session. */
+  /** Settings from the uploader that contains the form, so that uploader and form share one session. */
   settings?: Settings;
 
   readonly #countdown = new Countdown(this);
@@ -103,7 +103,7 @@ export class SecureUploaderLogin extends LitElement {
     if (this.#signIn && !(this.settings && changed.has('settings'))) return;
     const next = this.settings ? openSignIn(this.settings) : this.#openAlone();
     const before = this.#signIn;
-    // Different settings can share a session. The form then stays as it is.
+    // Different settings can share a session. In this case, the form stays as it is.
     if (before?.form === next.form) {
       next.session.close();
       return;
@@ -163,7 +163,7 @@ export class SecureUploaderLogin extends LitElement {
     });
   }
 
-  /** Moves the focus if it was in the form: to the heading of a new step, or after an error to the input to correct. */
+  /** Moves the focus if the focus was in the form. A new step focuses its heading; an error focuses the input to correct. */
   protected override updated(): void {
     const auth = this.#signIn?.session.snapshot;
     if (!auth || auth === this.#shownAuth) return;

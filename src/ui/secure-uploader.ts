@@ -151,8 +151,8 @@ export class SecureUploader extends LitElement {
   /** Saves no progress, so that uploads can't be resumed after a reload. */
   @property({ type: Boolean, attribute: 'no-resume' }) noResume = false;
   /**
-   * Saves small files (up to 4 MiB each, 64 MiB in total) in the browser, so that they resume automatically
-   * after a reload.
+   * Saves small files (up to 4 MiB each, 64 MiB in total) in the browser. Uploads of these files resume automatically after a
+   * reload.
    */
   @property({ type: Boolean, attribute: 'keep-files' }) keepFiles = false;
   /** Days after which the saved progress of an unfinished upload is deleted. */

@@ -32,7 +32,7 @@ type Settable<Element extends LitElement, Unset extends keyof Element> = Optiona
 /** Types of a value that an attribute can have: text, numbers and booleans. `never` if the property has no attribute. */
 type Text<Value> = Extract<NonNullable<Value>, string | number | boolean>;
 
-/** Properties by the name of their attribute. A property without an attribute keeps its own name. */
+/** Properties by attribute name. A property without an attribute keeps its own name. */
 type Attributes<Props> = {
   [K in keyof Props & string as [Text<Props[K]>] extends [never] ? K : Kebab<K>]?:
     | ([Text<Props[K]>] extends [never] ? Props[K] : Text<Props[K]>)

@@ -35,7 +35,7 @@ export class TokenSource {
     if (change.name === 'signed-out' && change.detail.reason !== 'expired') this.clear();
   }
 
-  /** Assigns the token to `owner`. Drops the token if it belongs to another owner. */
+  /** Assigns the token to `owner`. Drops the token if the token belongs to another owner. */
   assign(owner = ''): void {
     if (this.#owner !== '' && this.#owner !== owner) this.clear();
     this.#owner = owner;

@@ -1,5 +1,5 @@
-// Virtual scrolling: renders only the visible rows of a long list, and some rows around them. Measures rendered rows, so rows can
-// have any height. Works whether the list or the page scrolls.
+// Virtual scrolling: renders only the visible rows of a long list, and some rows above and below. Measures rendered rows, so rows
+// can have any height. Works if the list scrolls, and if the page scrolls.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { RowRange } from './views/state.ts';

@@ -129,7 +129,7 @@ export class ResumeState {
     };
   }
 
-  /** Deletes the record. Resolves with false and keeps the record if another upload or tab uses it. */
+  /** Deletes the record. If another upload or tab uses the record, keeps the record and resolves with false. */
   async deleteRecord(): Promise<boolean> {
     const { key } = this;
     this.#isOver = true;
@@ -245,8 +245,8 @@ export class ResumeState {
   }
 
   /**
-   * Changes the saved record if the record contains the file. A record without the file needs no change, because the next run
-   * replaces it.
+   * Changes the saved record if the record contains the file. Otherwise, no change is needed, because the next run replaces the
+   * record.
    */
   #update(change: Pick<UploadRecord, 'newName' | 'session' | 'isPaused'>): void {
     if (!this.#record?.file) return;

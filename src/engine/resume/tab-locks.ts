@@ -11,19 +11,19 @@ export type RemoteProgress = Pick<ProgressNumbers, 'sentBytes' | 'storedBytes' |
 /** The result of an upload that another tab completed. */
 export type DoneElsewhere = Omit<CompletedDetail, 'id'>;
 
-/** Messages between tabs. They contain no tokens or upload URLs. */
+/** Messages between tabs. Messages contain no tokens or upload URLs. */
 type TabMessage =
   | { readonly type: 'asked'; readonly key: string }
   | { readonly type: 'progress'; readonly key: string; readonly numbers: RemoteProgress }
   | { readonly type: 'done'; readonly key: string; readonly detail: DoneElsewhere };
 
-/** Callbacks for what other tabs announce about an upload. */
+/** Callbacks for announcements of other tabs about an upload. */
 export interface TabObserver {
   readonly onProgress: (numbers: RemoteProgress) => void;
   readonly onDone: (detail: DoneElsewhere) => void;
 }
 
-/** Releases a lock. Resolves when the browser has released it. */
+/** Releases a lock. Resolves when the browser has released the lock. */
 export type Release = () => Promise<void>;
 
 const NOTHING_TO_RELEASE: Release = () => Promise.resolve();
@@ -79,7 +79,7 @@ export class TabLocks {
     return release && this.#trackLock(key, release);
   }
 
-  /** Calls `observer` with what other tabs announce about an upload. Returns a function that removes the observer. */
+  /** Calls `observer` for announcements of other tabs about an upload. Returns a function that removes the observer. */
   observe(key: string, observer: TabObserver): () => void {
     const all = this.#observers.get(key) ?? new Set();
     // Opens the channel.
@@ -166,7 +166,7 @@ export function requestLock(key: string, options: LockOptions): Promise<Release 
   });
 }
 
-/** Returns the message; `undefined` if it is invalid, since other tabs may run another version of this package. */
+/** Returns the message; `undefined` if the message is invalid. Other tabs may run another version of this package. */
 function readMessage(data: unknown): TabMessage | undefined {
   const { type, key, numbers, detail } = (data ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof key !== 'string') return undefined;

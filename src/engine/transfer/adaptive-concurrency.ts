@@ -54,7 +54,7 @@ export class AdaptiveConcurrency {
     return this.#limit;
   }
 
-  /** Changes the upper bound. If the limit was equal to the old bound, it becomes the new bound. */
+  /** Changes the upper bound. If the limit was equal to the old bound, the limit becomes the new bound. */
   setMaximum(maximum: number): void {
     const hadAll = !this.#isFirstLook && this.#limit === this.#maximum;
     this.#maximum = maximum;

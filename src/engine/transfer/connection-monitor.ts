@@ -6,7 +6,10 @@ import { sleep, sleepUntil } from '../../core/wait.ts';
 const CHECK_MS = 5000;
 const SLEPT_MS = 90_000;
 
-/** Bounds of the timeout for a PUT without progress, and the expected duration of a PUT if the rate is unknown, in milliseconds. */
+/**
+ * Bounds of the timeout for a PUT without progress, in milliseconds. `UNKNOWN_RATE_MS` is the expected duration of a PUT if the
+ * rate is unknown.
+ */
 const MIN_STALL_MS = 10_000;
 const MAX_STALL_MS = 120_000;
 const UNKNOWN_RATE_MS = 7500;

@@ -54,7 +54,7 @@ export class Progress {
   readonly #ended = new Map<number, boolean>();
   #storedBytes = 0;
   #skippedBytes = 0;
-  /** Stored bytes that did not have to be sent. The rate ignores them. */
+  /** Number of stored bytes that did not have to be sent. The rate ignores these bytes. */
   #unsentBytes = 0;
   #hashedBytes = 0;
   #shownBytes = 0;
@@ -66,8 +66,8 @@ export class Progress {
   }
 
   /**
-   * Starts a run. Chunks that are recorded as stored count as stored, until `onHashed()` finds a different hash. Returns the size
-   * of these chunks in bytes.
+   * Starts a run. Recorded chunks count as stored, until `onHashed()` finds a different hash. Returns the size of the recorded
+   * chunks in bytes.
    */
   beginRun(chunks: readonly Chunk[]): number {
     this.#stored.clear();
