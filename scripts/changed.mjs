@@ -38,7 +38,6 @@ const TABLE = [
  * journey.
  */
 const NO_IMPORTS = ['test/support/built.ts', 'scripts/changed.mjs'];
-/** Configuration of the runner for all tests in pages. */
 const PAGE_CONFIG = 'web-test-runner.config.mjs';
 
 function git(root, ...args) {
@@ -89,7 +88,7 @@ function loadedBy(root, file) {
   return [...found];
 }
 
-/** Returns, for each project file, the files that load it. */
+/** Returns a map from each project file to the files that load it. */
 function loadersOf(root) {
   const code = filesUnder(root, ['src', 'demo', 'test', 'scripts'], /\.[cm]?[jt]s$/).filter(
     (file) => !file.startsWith('test/bench/') && !/\.d\.[cm]?ts$/.test(file),

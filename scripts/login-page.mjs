@@ -26,5 +26,4 @@ export async function bundle(source) {
   return output[0].code;
 }
 
-/** Bundles the script of the service's own sign-in page. */
 export const buildLoginPage = () => bundle('src/login.ts');

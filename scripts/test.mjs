@@ -130,7 +130,6 @@ async function runChecks() {
   for (const line of found) addError(line);
 }
 
-/** Runs the suites in the queue one after the other. */
 async function runQueue(queue, built) {
   for (let each = queue.shift(); each; each = queue.shift()) {
     if (each.suite.needsBuild) await built;

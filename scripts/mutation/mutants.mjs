@@ -62,7 +62,6 @@ const isNot = (node) => ts.isPrefixUnaryExpression(node) && node.operator === ts
 
 const bare = (node) => (ts.isParenthesizedExpression(node) ? bare(node.expression) : node);
 
-/** Returns the condition of a statement or a ternary. */
 function conditionOf(node) {
   if (ts.isIfStatement(node) || ts.isWhileStatement(node) || ts.isDoStatement(node)) return node.expression;
   if (ts.isForStatement(node) || ts.isConditionalExpression(node)) return node.condition;

@@ -8,7 +8,6 @@ const change = ({ operator, before, after }) =>
 
 const byPlace = (a, b) => a.file.localeCompare(b.file) || a.line - b.line || a.column - b.column;
 
-/** Prints the mutants of one folder and seed. */
 export function printTaken({ folder, seed, taken, equivalents, found }) {
   console.log(
     `\n== ${folder}, seed ${seed}: ${taken.length} of ${found}, ${equivalents.length} equivalents left out`,

@@ -12,7 +12,6 @@ function randomFrom(seed) {
   };
 }
 
-/** Returns a copy of `items`, shuffled with `seed`. */
 export function shuffled(items, seed) {
   const random = randomFrom(seed);
   const result = [...items];

@@ -18,7 +18,7 @@ export interface Bearer {
 const SECONDS_BELOW = 1e11;
 const SHORTEST_BELIEVED_MS = 5_000;
 const LONGEST_LIFETIME_MS = 30 * 24 * 3_600_000;
-/** The latest time that a `Date` can hold. */
+/** Latest time that a `Date` can hold. */
 const LATEST_MS = 8.64e15;
 
 /**
@@ -114,7 +114,7 @@ export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
       const marginMs = Math.min(5_000, lifetimeMs / 20);
       return isAssumed || ageMs() < lifetimeMs - marginMs ? value : undefined;
     },
-    /** True if the token should be renewed now. */
+    /** Returns true if the token should be renewed now. */
     isDue: (): boolean => !!bearer && (isRejected || ageMs() >= bearer.lifetimeMs - ownLeadMs),
     isRejected: () => isRejected,
     lifetimeMs: () => bearer?.lifetimeMs ?? assumedLifetimeMs,
@@ -135,7 +135,7 @@ export function createBrakes(times: AuthTimes) {
   let failures = 0;
 
   return {
-    /** Resets the count of renewals after a successful call. */
+    /** Call this method after a successful call: renewals are counted again from zero. */
     release(): void {
       fruitless = [];
     },

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { AuthState } from '../core/types.ts';
 import type { Bearer } from './bearer.ts';
 
-/** Why a token is needed. */
+/** Reason why a token is needed. */
 export type Reason = 'first' | 'expired' | 'rejected';
 
 export interface Failure {
@@ -24,7 +24,7 @@ export interface Grant {
 
 /** A method for answering a challenge. */
 export interface Method {
-  /** The service's name for the method; sent back unchanged. */
+  /** Name of the method on the service; sent back unchanged. */
   readonly id: string;
   readonly family: 'passkey' | 'push' | 'totp' | 'email' | 'sms' | 'recovery' | 'code';
   /** `label` and `hint` are texts from the service. */
@@ -47,7 +47,7 @@ export interface Hints {
   /** Time when the challenge expires, epoch milliseconds. */
   readonly expiresAtMs?: number;
   readonly pollMs?: number;
-  /** WebAuthn request options as JSON. */
+  /** Options of the WebAuthn request, as JSON. */
   readonly publicKey?: Readonly<Record<string, unknown>>;
 }
 

@@ -54,10 +54,10 @@ export function watchPage(
   addEventListener('pageshow', onShow, { signal });
 }
 
-/** True if the user may have to sign in. */
+/** Returns true if the user may have to sign in. */
 export const isInteractive = ({ auth }: Settings): boolean => auth !== 'none' && auth !== 'token';
 
-/** True if only the page supplies tokens. */
+/** Returns true if only the page supplies tokens. */
 export const isHosted = ({ auth, getToken }: Settings): boolean =>
   auth === 'token' || (auth === 'auto' && getToken !== undefined);
 

@@ -15,10 +15,9 @@ import type { Grant } from './machine-types.ts';
 export interface Transaction {
   readonly state: string;
   readonly verifier: string;
-  /** The S256 code challenge for `verifier`. */
+  /** S256 code challenge for `verifier`. */
   readonly challenge: string;
   readonly url: string;
-  /** Origin of `url`. */
   readonly origin: string;
 }
 

@@ -10,7 +10,7 @@ import { createSharedSession } from './shared-session.ts';
 import type { AuthTimes } from './times.ts';
 
 export interface AuthDeps {
-  /** Calls the service (`createPost` of `service/client.ts`). */
+  /** Function that calls the service (`createPost` of `service/client.ts`). */
   readonly post: Post;
   /** Called synchronously with every change, because listeners must respond to `auth-required` during its dispatch. */
   readonly report: Report;

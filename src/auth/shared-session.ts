@@ -44,7 +44,7 @@ export function createSharedSession(
   /** Unused token from a listener of `auth-required`. */
   let offer: Promise<TokenInput> | undefined;
   let wasPageAsked = false;
-  /** Value of `hasSignedOut` when the token was last kept or forgotten. */
+  /** True if the mark of a sign-out existed when the token was last stored or forgotten. */
   let wasSignedOut = hasSignedOut(settings);
 
   const withToken = createWithToken(settings, {

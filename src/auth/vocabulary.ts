@@ -18,7 +18,7 @@ type Event = Extract<
 export type Reading = { readonly token?: string; readonly code?: string } & Event;
 
 type Fields = Readonly<Record<string, unknown>>;
-/** Meanings of the words in `status` and `error`. */
+/** Meanings of the words in the response fields `status` and `error`. */
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     locked: 'locked',
@@ -35,7 +35,7 @@ const WORDS: ReadonlyMap<string, string> = new Map(
     established: 'established',
   }),
 );
-/** Meanings of the words in `next_step`. */
+/** Meanings of the words in the response field `next_step`. */
 const NEXT_WORDS: ReadonlyMap<string, string> = new Map([
   ...WORDS,
   ['authorize', 'established'],

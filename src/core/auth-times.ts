@@ -14,9 +14,7 @@ export const AUTH_TIMES = {
   redirectMs: 30_000,
   /** Lifetime of an authorization request that redirect mode has stored. */
   transactionMs: 600_000,
-  /** Timeout of a request. */
   requestMs: 30_000,
-  /** Timeout of a challenge. */
   challengeMs: 300_000,
   pollMs: 4_000,
   lockMs: 15_000,
@@ -24,7 +22,7 @@ export const AUTH_TIMES = {
   lastCallsMs: 5_000,
   /** Lifetime of a token without a credible expiry. */
   assumedLifetimeMs: 300_000,
-  /** A token is renewed at most this long before its expiry. */
+  /** Longest time between the renewal of a token and the token's expiry. */
   leadMs: 60_000,
   /** Shortest time between two renewals. */
   brakeMs: 30_000,

@@ -144,7 +144,7 @@ const setting = <Input, Value, const Name extends string = never>(
 
 /** All settings. A path is below `baseUrl`, or an absolute URL. If a path is `undefined`, the call is not made. */
 const SETTINGS = {
-  /** Absolute URL without a trailing slash; may have a path prefix. */
+  /** URL of the service: absolute, without a trailing slash. May have a path prefix. */
   baseUrl: setting('sign-in', readBaseUrl),
   parentId: setting('upload', text('')),
   auth: setting('sign-in', oneOf<AuthMode>('auto', 'token', 'popup', 'redirect', 'local', 'none')),
@@ -170,7 +170,7 @@ const SETTINGS = {
   chunkSize: setting('upload', bytes('auto'), 'chunkSizeBytes'),
   concurrency: setting('upload', count(64, 'auto')),
   batchSize: setting('upload', count(10_000, 64)),
-  /** Limit for all uploads together, bytes per second. */
+  /** Limit for all uploads together, in bytes per second. */
   throttle: setting('upload', bytes(Number.POSITIVE_INFINITY), 'throttleBytesPerSecond'),
   hash: setting('service', oneOf<HashAlgorithm>('sha-256', 'blake3')),
   manual: setting('upload', unparsed<boolean>(false)),

@@ -24,10 +24,10 @@ export type PauseReason =
   | 'other-tab'
   | 'needs-file';
 
-/** True if chunks are being hashed, sent or committed. */
+/** Returns true if chunks are being hashed, sent or committed. */
 export const isActive = (phase: Phase): boolean =>
   phase === 'hashing' || phase === 'uploading' || phase === 'committing';
 
-/** True if only a command of the user changes the phase. */
+/** Returns true if the phase changes only by a command of the user. */
 export const isSettled = (phase: Phase): boolean =>
   phase === 'done' || phase === 'failed' || phase === 'canceled';

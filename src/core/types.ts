@@ -25,7 +25,7 @@ export type Metadata = Readonly<Record<string, unknown>>;
 
 /** The file for which a session is opened; the parameter of `profile.sessionFields`. */
 export interface SessionFile {
-  /** The file's own name. */
+  /** Name of the file on the user's device. */
   readonly name: string;
   readonly relativePath: string;
   readonly sizeBytes: number;
@@ -47,7 +47,7 @@ export interface Chunk {
   readonly sizeBytes: number;
   /** Hash and receipt that an earlier run saved. Used only if the bytes still have this hash. */
   readonly recorded?: { readonly hash: string; readonly receipt: string };
-  /** Hash of the bytes, lower-case hex. */
+  /** Hash of the bytes, in lower-case hex. */
   readonly hash?: string;
   /** The bytes that were hashed, if the memory budget of the page allows. */
   readonly body?: Blob;
@@ -102,7 +102,7 @@ export interface Session {
 export interface CommitAnswer {
   /** Hashes that the service does not have (409); empty if the commit succeeded. */
   readonly missing: readonly string[];
-  /** The JSON of the response, on success. */
+  /** JSON of the response, if the commit succeeded. */
   readonly body?: unknown;
   /** Present if the service has accepted the commit and completes the file later (202). */
   readonly pending?: { readonly retryAfterMs?: number | undefined };
@@ -181,13 +181,13 @@ export interface UploadRecord {
   readonly firstSliceHash: string;
   readonly chunkSizeBytes: number;
   readonly hashAlgorithm: HashAlgorithm;
-  /** Absent if the file was saved before the session was opened. */
+  /** Session on the service; absent if the file was saved before the session was opened. */
   readonly session?: Session | undefined;
   /** Time when the record was created, epoch milliseconds. */
   readonly createdAtMs: number;
   readonly handle?: FileSystemFileHandle;
   readonly metadata?: Metadata | undefined;
-  /** The file itself, if `keep-files` saves it. */
+  /** Content of the file, if `keep-files` saves it. */
   readonly file?: File | undefined;
   /**
    * Time when the service accepted the commit (202), epoch milliseconds. All chunks are then stored, so the file is no longer
@@ -213,21 +213,21 @@ export interface AddedFile {
   readonly sizeBytes: number;
   /** Media type from the browser, often empty. */
   readonly type: string;
-  /** Id of the folder on the service. */
+  /** Id of the destination folder. */
   readonly parentId: string;
 }
 
 export interface ProgressNumbers {
   readonly hashedBytes: number;
-  /** Stored bytes and bytes in flight; never decreases. */
+  /** Sum of stored bytes and bytes in flight. Never decreases. */
   readonly sentBytes: number;
-  /** Bytes of chunks that are stored on the service. */
+  /** Number of bytes of stored chunks. */
   readonly storedBytes: number;
-  /** Stored bytes that did not have to be sent. */
+  /** Number of stored bytes that did not have to be sent. */
   readonly skippedBytes: number;
-  /** Smoothed rate; absent until measured. */
+  /** Smoothed rate; absent until the rate is measured. */
   readonly bytesPerSecond?: number;
-  /** Time left in milliseconds; absent until there is a rate. */
+  /** Time left in milliseconds; absent until the rate is measured. */
   readonly remainingMs?: number;
 }
 
@@ -289,7 +289,7 @@ export interface Totals {
   readonly fileCount: number;
   readonly doneCount: number;
   readonly failedCount: number;
-  /** Files that are not done, failed or canceled. */
+  /** Number of files that are not done, failed or canceled. */
   readonly openCount: number;
   readonly sizeBytes: number;
   readonly sentBytes: number;

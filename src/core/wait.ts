@@ -106,7 +106,7 @@ export function backoffMs(attempt: number, policy: RetryPolicy, random: () => nu
   return Math.round(random() * Math.min(policy.capMs, policy.baseMs * 2 ** (attempt - 1)));
 }
 
-/** Delays all requests to one host while its `Retry-After` lasts. */
+/** Delays all requests to one host until the delay of its `Retry-After` is over. */
 export class HostBackoff {
   /** Time from which requests may be sent, by `performance.now()`, which does not depend on the system clock. */
   #opensAtMs = 0;

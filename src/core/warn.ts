@@ -2,11 +2,11 @@
 
 import type { Warn } from './config.ts';
 
-/** Writes a warning, with the errors that caused it. */
+/** Writes a warning and the errors that caused it to the console. */
 export const warnOnConsole = (message: string, ...thrown: unknown[]): void =>
   console.warn(`secure-uploader: ${message}`, ...thrown);
 
-/** Returns a function that writes each message only once. */
+/** Returns a function that passes each message to `warn` only once. */
 export function warnOnce(warn: Warn = warnOnConsole): Warn {
   const warned = new Set<string>();
   return (message) => {
@@ -16,5 +16,5 @@ export function warnOnce(warn: Warn = warnOnConsole): Warn {
   };
 }
 
-/** Writes each message only once on this page. */
+/** Writes each message to the console only once on this page. */
 export const warnOnceHere: Warn = warnOnce();

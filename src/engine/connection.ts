@@ -23,7 +23,6 @@ export interface ServiceClient {
 
 /** Timeouts in milliseconds, which tests shorten. */
 export interface Times {
-  /** Timeout of a call to the service. */
   readonly callTimeoutMs?: number;
   /** Timeout of a PUT without progress. */
   readonly stallMs?: number;
@@ -103,7 +102,7 @@ export interface Connection {
 
 /** The services of one engine, by their settings. `closeUnused()` closes services that are no longer needed. */
 export class Connections {
-  /** The connection of the current settings. */
+  /** Connection with the current settings. */
   current: Connection;
   readonly #connect: (settings: Settings) => ServiceClient;
   readonly #onAuth: (service: Service) => void;

@@ -153,7 +153,7 @@ export class Intake {
     return new ResumeState(settings.noResume ? undefined : store, this.#resumeStates, context.tabLocks);
   }
 
-  /** True if an upload in the list uses the record with this key. */
+  /** Returns true if an upload in the list uses the record with this key. */
   hasResumeState(key: string): boolean {
     return this.#resumeStates.has(key);
   }

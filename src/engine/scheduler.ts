@@ -19,7 +19,7 @@ const IDLE_MS = 500;
 export class Scheduler {
   readonly #slots: UploadSlots;
   readonly #report: (change: Change) => void;
-  /** All uploads, in the order of the list. */
+  /** All uploads in list order. */
   readonly #uploads = new Map<FileId, Upload>();
   readonly #queue = new Queue();
   readonly #running = new Set<Upload>();
@@ -99,7 +99,7 @@ export class Scheduler {
     this.#pumpSoon();
   }
 
-  /** Starts no upload until `restore()`. */
+  /** Prevents starts of uploads until `restore()` is called. */
   suspend(): void {
     this.#isSuspended = true;
     clearTimeout(this.#idleTimer);

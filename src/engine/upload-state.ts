@@ -140,11 +140,11 @@ export type StateName =
 export const stateNameOf = (state: UploadState): StateName =>
   state.phase !== 'paused' ? state.phase : 'blockers' in state ? 'blocked' : state.reason;
 
-/** True if the upload has a run, even if the run is paused. */
+/** Returns true if the upload has a run, even if the run is paused. */
 export const isRunning = (state: UploadState): state is Running | Blocked =>
   state.phase === 'paused' ? 'blockers' in state : RUN_PHASES.has(state.phase);
 
-/** True if the upload has ended, or is being canceled. */
+/** Returns true if the upload has ended, or is being canceled. */
 export const isOver = ({ phase }: UploadState): boolean =>
   phase === 'done' || phase === 'failed' || phase === 'canceled' || phase === 'canceling';
 

@@ -66,7 +66,7 @@ export class Upload {
   readonly parentId: string;
   /** The file; `undefined` if the upload comes from an earlier visit, or if the file became unreadable. */
   picked: PickedFile | undefined;
-  /** The file that became unreadable. */
+  /** File that became unreadable. */
   lost: PickedFile | undefined;
   connection: Connection;
   readonly resumeState: ResumeState;
@@ -76,7 +76,6 @@ export class Upload {
   session: Session | undefined;
   /** Reason why the progress cannot be saved, or why the upload needs its file. */
   warning: ErrorCode | undefined;
-  /** Number of chunks that still have to be sent. */
   unsentCount: number;
   readonly #context: UploadContext;
   readonly #machine: Machine<UploadModel, UploadCommand, UploadOutcome, UploadEffect>;
@@ -267,7 +266,7 @@ export class Upload {
 
   /**
    * Repeats a commit that the service accepted in an earlier run. Resolves with `undefined` if there is no such commit, or if the
-   * service has lost the session or chunks.
+   * record, the session or chunks are lost.
    */
   async #confirm(
     signal: AbortSignal,

@@ -18,7 +18,7 @@ export interface HashRequest {
 
 export type HashAnswer = Hashed & { readonly id: number };
 
-/** The first message from a worker. */
+/** First message from a worker. */
 export type Ready = 'ready';
 
 export interface HashPoolOptions {

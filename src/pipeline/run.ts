@@ -9,7 +9,7 @@ import { plan } from './plan.ts';
 import { type PresignParts, presign } from './presign.ts';
 import { type UploadParts, upload } from './upload.ts';
 
-/** The parameters of all stages. */
+/** Parameters of all stages. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
   'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'

@@ -235,7 +235,6 @@ export function readRetryAfterMs(
   return Number.isFinite(waitMs) ? Math.min(Math.max(waitMs, 0), longestMs) : undefined;
 }
 
-/** Converts an HTTP date to epoch milliseconds. */
 export function readDateMs(date: string | null): number | undefined {
   const ms = date === null ? Number.NaN : Date.parse(date);
   return Number.isNaN(ms) ? undefined : ms;

@@ -5,7 +5,7 @@ import { createStore, promisifyRequest, type UseStore } from 'idb-keyval';
 import { UploaderError } from '../core/errors.ts';
 import { sleep } from '../core/wait.ts';
 
-/** All functions reject only with `store-full` or `store-unavailable`. */
+/** A database with one object store. All functions reject only with `store-full` or `store-unavailable`. */
 export interface Database {
   /** Calls `ask` in a read-only transaction. */
   read<T>(ask: (store: IDBObjectStore) => Promise<T>): Promise<T>;

@@ -16,7 +16,6 @@ export interface AnnouncerHost {
   readonly snapshot: Snapshot;
   readonly texts: Messages;
   readonly format: Format;
-  /** Renders changed announcements. */
   requestUpdate(): void;
 }
 

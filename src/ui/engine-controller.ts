@@ -36,7 +36,6 @@ const EMPTY: Snapshot = Object.freeze<Snapshot>({
 
 /** Owns the engine of one element. Passes each change to `watchers`, then dispatches the change as an event. */
 export class EngineController implements ReactiveController {
-  /** True while the settings are invalid. */
   isMisconfigured = false;
   readonly #host: EngineHost;
   readonly #watchers: readonly { onChange(change: Change): void }[];
@@ -62,12 +61,12 @@ export class EngineController implements ReactiveController {
     return this.#uploader?.snapshot ?? EMPTY;
   }
 
-  /** The parsed settings; `undefined` while there is no engine. */
+  /** Parsed settings; `undefined` while there is no engine. */
   get settings(): Settings | undefined {
     return this.#uploader?.settings;
   }
 
-  /** The limits for files. Available even while there is no engine. */
+  /** Limits for files. Available even while there is no engine. */
   get fileRules(): FileRules {
     return this.settings ?? readFileRules(readSettings(this.#host));
   }

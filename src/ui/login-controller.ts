@@ -45,7 +45,7 @@ export class LoginController implements ReactiveController {
     return this.#countdown.secondsUntil(this.#host.snapshot.auth.retryAtMs);
   }
 
-  /** Shows the form even if no upload waits for a token. */
+  /** Shows the form, even if no upload waits for a token. */
   ask(): void {
     this.#isAsked = true;
     this.#hasFailed = false;

@@ -2,7 +2,6 @@
 
 import type { PickedFile } from '../core/types.ts';
 
-/** The content of a drop. */
 export interface DropContent {
   readonly files: readonly PickedFile[];
   /** Number of skipped empty folders, which cannot be uploaded. */

@@ -4,7 +4,7 @@ import type { LitElement } from 'lit';
 import type { SettingsInput } from '../core/config.ts';
 import { warnOnceHere } from '../core/warn.ts';
 
-/** The element's properties; `null` after an attribute was removed. */
+/** Properties of the element. A property is `null` after its attribute was removed. */
 export type SettingsHost = {
   readonly [K in keyof SettingsInput]?: SettingsInput[K] | null | undefined;
 };

@@ -10,7 +10,7 @@ import { type Release, type TabLocks, type TabObserver, UploadLock } from './tab
 /** The uploads on this page that use a record, by the key of the record. */
 export type ResumeStates = Map<string, ResumeState>;
 
-/** Callbacks of a run. */
+/** Callbacks of a run for events of its record. */
 export interface RecordHooks {
   /** Called once when the store fails. From then on, nothing is saved. */
   readonly onWarning: (error: UploaderError) => void;
@@ -23,7 +23,7 @@ export interface RecordHooks {
 
 /** Holds the record and the lock of one upload. If the store fails, warns once and keeps the record only in memory. */
 export class ResumeState {
-  /** True if the content of the file is saved, or will be. */
+  /** True if the content of the file is saved or will be saved. */
   keepsFile = false;
   /** Name on the service, if it differs from the name of the file. A session that was opened with another name is not resumed. */
   newName: string | undefined;
@@ -118,7 +118,7 @@ export class ResumeState {
     if (this.#key !== undefined) this.#stopObserving = this.#tabLocks.observe(this.#key, observer);
   }
 
-  /** Returns the record access of one run. */
+  /** Returns functions that give one run access to the record. */
   recordKeeper(signal: AbortSignal, hooks: RecordHooks): RecordKeeper {
     this.#onWarning = hooks.onWarning;
     return {
