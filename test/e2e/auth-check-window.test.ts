@@ -93,7 +93,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const page = await openWaiting(world, `idp-id="corp" ${times({ closedPollMs: 20, closedGraceMs: 50 })}`);
     const window = await openWindow(page);
     await panel(page, 'popup-lost').waitFor();
-    await signInButton(page).getByText('Try again').waitFor();
+    await signInButton(page).getByText('Open again').waitFor();
     await page.locator('[data-action="cancel-sign-in"]').waitFor();
     assert.equal(window.isClosed(), false, 'it reads as closed, and is open');
     world.service.clock.shift(240_000);

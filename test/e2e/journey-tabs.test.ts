@@ -77,7 +77,7 @@ test('an unfinished upload is in the list again, asks for its file, rejects anot
   writeFileSync(wrong, 'another one');
   // Makes the widget use a file input, because a test cannot control the file picker of `showOpenFilePicker`.
   await page.evaluate(() => Reflect.deleteProperty(globalThis, 'showOpenFilePicker'));
-  const choose = page.getByRole('button', { name: /choose the file again/i });
+  const choose = page.getByRole('button', { name: /^choose file:/i });
   let [chooser] = await Promise.all([page.waitForEvent('filechooser'), choose.click()]);
   await chooser.setFiles(wrong);
   const [rejected] = await until(page, 'file-rejected');
@@ -135,7 +135,7 @@ test('a file whose handle was saved resumes after a restart with one click, with
   page.on('filechooser', () => {
     chooserCount += 1;
   });
-  await page.getByRole('button', { name: /choose the file again/i }).click();
+  await page.getByRole('button', { name: /^choose file:/i }).click();
   const [completed] = await until(page, 'upload-completed');
   assert.equal(chooserCount, 0);
   assert.ok(completed?.detail.skippedBytes >= 3 * MIB, 'it resumed where it was');
