@@ -56,7 +56,7 @@ export function readBearer(
   const seconds =
     typeof expiresIn === 'number' || typeof expiresIn === 'string' ? Number(expiresIn) : Number.NaN;
   const expiresInMs = at !== undefined ? at - Date.now() : seconds * 1000;
-  // If a new token seems to have expired, the device's clock is wrong.
+  // A new token that seems to have expired shows that the device's clock is wrong.
   const isAssumed = !(
     Number.isFinite(expiresInMs) && expiresInMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs)
   );

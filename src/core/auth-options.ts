@@ -53,7 +53,7 @@ export interface AuthOptions {
   readonly adapter?: AuthAdapter;
   /** Fields that the form shows instead of the password. */
   readonly credentialFields?: readonly CredentialField[];
-  /** The `credentials` option of each request (cookies). Defaults to `include`, but `same-origin` for `token`. */
+  /** Option `credentials` (cookies) of each request. Defaults to `same-origin` for `token`, and to `include` for the others. */
   readonly credentials?: Readonly<
     Partial<Record<'token' | 'login' | 'challenge' | 'logout', RequestCredentials>>
   >;

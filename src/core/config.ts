@@ -31,7 +31,7 @@ export interface Profile {
   hashEncoding?: 'hex' | 'base64' | 'base64url';
   /** Returns headers for the PUT, in addition to the headers of the entry (U7). */
   putHeaders?: (hash: string, entry: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
-  /** Meanings of statuses of the PUT that differ from the default (U7a). `stored`: the bytes are stored. */
+  /** Special meanings of HTTP statuses of the PUT (U7a). `stored`: the bytes are stored. */
   putStatuses?: Readonly<Record<number, 'stored' | 'retry' | 'slow-down' | 'refused'>>;
   /** Returns the lifetime of an upload URL in seconds; `undefined` if the lifetime is unknown (U8). */
   urlLifetime?: (url: string, entry: Readonly<Record<string, unknown>>) => number | undefined;
@@ -46,7 +46,7 @@ export interface Profile {
   commitPending?: (answer: { status: number; body: unknown }) => boolean;
   /** Adds `sizes` (bytes, in the order of `hashes`) to the presign request (U19). */
   sendSizes?: boolean;
-  /** Meanings of statuses of the upload operations that differ from the default (U12). */
+  /** Special meanings of HTTP statuses of the upload operations (U12). */
   statuses?: Readonly<
     Record<number, 'retry' | 'slow-down' | 'token' | 'forbidden' | 'gone' | 'refused' | 'too-large'>
   >;

@@ -96,5 +96,5 @@ export class SignOut {
   }
 }
 
-/** Deletes the saved uploads of this origin. For a page whose settings are too incomplete to create an engine. */
+/** Deletes the saved uploads of this origin. Used if the settings are too incomplete to create an engine. */
 export const deleteUploads = (): Promise<void> => createUploadStore().clear();

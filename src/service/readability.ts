@@ -23,7 +23,7 @@ interface Evidence {
 /** One PUT. */
 export interface Attempt {
   onReadable(): void;
-  /** Returns the error for a PUT without a readable response, after which `sentBytes` had been sent. */
+  /** Returns the error for a PUT without a readable response. `sentBytes` is the number of bytes that were sent. */
   explain(sentBytes: number, signal: AbortSignal): Promise<UploaderError>;
 }
 
