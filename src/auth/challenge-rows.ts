@@ -1,5 +1,5 @@
-// Rows of the sign-in table for the form: sending credentials and answering a challenge. The rows contain no user input and no
-// challenge token.
+// Transitions of the sign-in state machine (`machine.ts`) for the form: sending credentials and answering a challenge. The
+// transitions contain no user input and no challenge token.
 
 import type { AuthState } from '../core/types.ts';
 import { cool, enter, fail, failure, failWith, inert, silentOr, takeCode } from './machine.ts';

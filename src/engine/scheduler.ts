@@ -35,8 +35,8 @@ export class Scheduler {
   #addingCount = 0;
   #isPumping = false;
   /**
-   * Events since the last `uploads-finished`. `none`: no upload ran. `ran`: an upload ran. `ended`: an upload ended after an upload
-   * ran. Only in the state `ended`, `uploads-finished` can be reported.
+   * What has happened since the last `uploads-finished`. `none`: no upload has started. `ran`: an upload has started. `ended`:
+   * after that, an upload has ended, or stopped because it needs its file; only then can `uploads-finished` be reported.
    */
   #news: 'none' | 'ran' | 'ended' = 'none';
   #idleTimer: ReturnType<typeof setTimeout> | undefined;

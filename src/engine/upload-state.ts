@@ -103,8 +103,8 @@ export type UploadEffect = Readonly<
   /** Works like `release`, and also stops using the record. */
   | { type: 'leave' }
   /**
-   * Saves if the user has paused the upload. Needed only with a saved file, because an upload with a saved file resumes after a
-   * reload.
+   * Stores in the record whether the user has paused the upload. Does nothing without a saved file. Otherwise, an upload with a
+   * saved file would resume automatically after a reload.
    */
   | { type: 'note-paused'; isPaused: boolean }
   | { type: 'rename'; name: string }

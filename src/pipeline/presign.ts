@@ -23,7 +23,9 @@ export interface PresignParts {
   readonly batch: { limit: number; max: number; ticketLifeMs?: number };
 }
 
-/** Rate above which reading a chunk twice costs more than another call. */
+/**
+ * Above this rate, a batch is limited to `eagerBytes`: one more presign request then costs less than reading chunks a second time.
+ */
 const FAST_LINE_BYTES_PER_SECOND = 32e6;
 /** Assumed lifetime of tickets without an expiry. */
 const TICKET_LIFE_MS = 300_000;

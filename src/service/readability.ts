@@ -14,8 +14,8 @@ interface Evidence {
   /** Size of the largest PUT with a readable response. */
   readableBytes: number;
   /**
-   * Number of larger PUTs in succession without a readable response, although the server could be reached. Parallel PUTs count
-   * once, because one outage ends all of them.
+   * Number of consecutive PUTs above `readableBytes` whose response was unreadable, although the server could be reached. Parallel
+   * PUTs count once, because the same cause can end all of them.
    */
   rounds: number;
 }

@@ -1,5 +1,5 @@
-// Saves stored chunks in an append-only log, and the bytes of saved files. Each chunk is one small entry, so saving a chunk always
-// takes the same time.
+// Saves index, hash and receipt of each stored chunk in an append-only log. With `keep-files`, also saves the content of small
+// files. Each write adds small entries and leaves earlier entries unchanged, so saving does not get slower as an upload grows.
 
 import { promisifyRequest } from 'idb-keyval';
 import type { UploadRecord } from '../core/types.ts';

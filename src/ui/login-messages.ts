@@ -1,4 +1,4 @@
-// English texts of the sign-in form. A page can override each text in its property `messages`.
+// English texts of the sign-in form. A page can override each text through the element's property `messages`.
 
 import { ENGLISH, type Messages } from './messages.ts';
 
@@ -34,7 +34,7 @@ const OWN = {
   startOver: 'Start over',
   inWindow: 'Open sign-in window',
   otherJar: "Your browser doesn't support signing in here. Use the sign-in window instead.",
-  framed: "For your security, you can't sign in on an embedded page. Use the sign-in window instead.",
+  framed: "For your security, you can't sign in on an embedded page. Open the page in its own tab.",
   shownElsewhere: 'Use the sign-in form already shown on this page.',
   done: "You're signed in.",
 };

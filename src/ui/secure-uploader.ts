@@ -180,7 +180,7 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'login-path' }) loginPath?: string | undefined;
   /** Path of the challenge request, with `auth="local"`. */
   @property({ attribute: 'challenge-path' }) challengePath?: string | undefined;
-  /** Path of the logout request. Without a path, the service's own session stays. */
+  /** Path of the logout request. Without a path, signing out does not end the user's session on the service. */
   @property({ attribute: 'logout-path' }) logoutPath?: string | undefined;
   /** Path of the request that opens an upload session. */
   @property({ attribute: 'session-path' }) sessionPath?: string | undefined;

@@ -189,7 +189,7 @@ inWorlds({ sites: ['same-site'], only: 'chromium' }, () => {
       'This account is locked. Try again later, or contact support.',
       'Sign in to upload',
       'The server is busy. Try again in a moment.',
-      "You can't verify your identity on this page. Use the sign-in window instead.",
+      "This form doesn't support your verification method. Try another way to sign in.",
     ]);
   });
 

@@ -125,7 +125,7 @@ test('a folder without write permission is reported for each file, and nothing w
   assert.deepEqual(new Set(failed.map(({ detail }) => detail.code)), new Set(['forbidden']));
   await page
     .locator('secure-uploader')
-    .getByText(/don't have permission to upload to this folder/i)
+    .getByText(/don't have permission to upload here/i)
     .first()
     .waitFor();
   const asked = world.service.log.filter((entry) => entry.operation === 'session' && entry.method === 'POST');

@@ -54,7 +54,7 @@ export function servicePlugin() {
       const key = referrer.searchParams.get('wtr-session-id') ?? 'unnamed';
       if (!services.has(key)) services.set(key, open([context.origin]));
       const [oldest] = services.keys();
-      // The requesting page does not use the closed service, so errors are ignored.
+      // Closes the oldest service if there are too many. No running page uses it, so errors are ignored.
       if (services.size > keptServices) forget(oldest)?.catch(() => undefined);
       const { baseUrl, storageUrl, seed } = (await services.get(key)).service;
       return { body: JSON.stringify({ baseUrl, storageUrl, seed }), type: 'json' };

@@ -47,7 +47,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in prompt label=Sign in to upload',
       'title Sign in to upload',
-      "sign-in-text You'll leave this page to sign in. When you return, choose again any files that weren't fully uploaded.",
+      "sign-in-text You'll leave this page to sign in. When you return, you may need to choose unfinished files again.",
       'button sign-in-button Sign in',
     ],
   ],
@@ -96,7 +96,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in popup label=Continue in the sign-in window',
       'title Continue in the sign-in window',
-      'sign-in-text Your upload resumes after you sign in.',
+      'sign-in-text Finish signing in there, then return to this page.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],
@@ -106,7 +106,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in popup label=Continue in the sign-in window',
       'title Continue in the sign-in window',
-      'error Your upload resumes after you sign in.',
+      'error Finish signing in there, then return to this page.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],
@@ -182,7 +182,7 @@ export const SIGN_IN: Cases<Shown> = {
     [
       'sign-in popup label=Continue in the sign-in window',
       'title Continue in the sign-in window',
-      'sign-in-text Your upload resumes after you sign in.',
+      'sign-in-text Finish signing in there, then return to this page.',
       'button cancel-sign-in-button Cancel',
       'button sign-in-button Open again',
     ],

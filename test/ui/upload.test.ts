@@ -138,7 +138,7 @@ describe('uploading with the element', () => {
     expect((await failed).detail).to.include({ code: 'forbidden', status: 403 });
     const row = await shown(() => element.renderRoot.querySelector('.row.failed'));
     expect(row.textContent).to.contain(
-      "You don't have permission to upload to this folder. Ask its owner for access.",
+      "You don't have permission to upload here. Contact the site owner for access.",
     );
     await shown(() =>
       one(element, '[role=alert][aria-live]').textContent?.includes("You don't have permission to upload"),

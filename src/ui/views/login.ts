@@ -79,7 +79,10 @@ export function loginStep(view: LoginView): TemplateResult {
   }
 }
 
-/** The frame of each step: a focusable heading, the error, the content and buttons for other ways. */
+/**
+ * The frame of each step: a focusable heading, the error, the content, and buttons for the sign-in window, another method and the
+ * start.
+ */
 const panel = (view: LoginView, title: string, content?: TemplateResult): TemplateResult =>
   html`<section aria-labelledby="${view.id}-title">
     <h2 id="${view.id}-title" tabindex="-1">${title}</h2>

@@ -1,5 +1,5 @@
 // The protocol of <secure-uploader>: session, presign, PUT, commit. Bytes are dropped; hashes and lengths are kept. Refuses a
-// commit with missing chunks. If a profile sets `twice`, returns no URLs for stored chunks.
+// commit with missing chunks. With `remember`, returns only a receipt, without a URL, for a chunk that is stored.
 import { randomUUID } from 'node:crypto';
 
 /**
