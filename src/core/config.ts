@@ -19,6 +19,8 @@ export interface Profile {
   sessionHeader?: (answer: { body: Readonly<Record<string, unknown>>; header: string | null }) => string;
   /** Returns the chunk size that the service chose, in bytes; `undefined` to use the setting `chunkSize` (U6a). */
   chunkSize?: (answer: { body: Readonly<Record<string, unknown>> }) => number | undefined;
+  /** Smallest chunk size, in bytes, to try after the storage rejected a chunk as too large (413). Defaults to 1 MiB (U6b). */
+  minChunkSize?: number;
   /** Returns additional fields for the request that opens a session. Fields of the interface cannot be replaced (U21). */
   sessionFields?: (file: SessionFile) => Readonly<Record<string, unknown>>;
   /** Returns the key of a hash in `chunks` of the presign response (U2). */

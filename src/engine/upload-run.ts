@@ -20,6 +20,7 @@ import type { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadOutcome } from './upload-state.ts';
 
 const COMMIT_DEADLINE_MS = 3_600_000;
+const MIN_CHUNK_BYTES = 2 ** 20;
 
 /** Everything that the runs of all uploads share. */
 export interface RunContext {
@@ -164,6 +165,11 @@ export function createRunParts(
     chosenChunkSize:
       settings.profile.chunkSize &&
       ((chunkSizeBytes) => chunkSizeFor(picked.file.size, chunkSizeBytes, context.warn)),
+    minChunkBytes: Math.max(1, settings.profile.minChunkSize || MIN_CHUNK_BYTES),
+    onSmallerChunks: (beforeBytes, chunkSizeBytes) =>
+      context.warn(
+        `The storage rejects chunks of ${beforeBytes} bytes (413). Set chunk-size to ${chunkSizeBytes}, or raise its limit.`,
+      ),
     fileName: () =>
       settings.profile.fileName === 'path'
         ? pathUnder(upload.name, upload.ownName, relativePath)

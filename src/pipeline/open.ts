@@ -58,8 +58,9 @@ export interface Opened {
   /**
    * Opens a new session after the old session was lost. Resolves when the chunk size is known. The old record stays until the new
    * session is open, so that a retry can resume if opening fails.
+   * `smallerBytes` limits the chunk size from now on, and is saved, so that a later visit does not try larger chunks.
    */
-  reopen(): Promise<void>;
+  reopen(smallerBytes?: number): Promise<void>;
   save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
   /** Saves that the service has accepted the commit (202). Creates a record if the upload does not have one. */
   accept(session: Session, chunks: readonly StoredChunk[], atMs: number): void;
@@ -72,7 +73,8 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   const { chosenChunkSize } = parts;
   const isWorthSaving =
     parts.hasRecord || chosenChunkSize !== undefined || file.file.size > parts.chunkSizeBytes;
-  const keeper = isWorthSaving ? parts.store : undefined;
+  let keeper = isWorthSaving ? parts.store : undefined;
+  let largestBytes = Number.POSITIVE_INFINITY;
   let identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
   let accepted: Promise<void> = Promise.resolve();
@@ -95,7 +97,10 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
       (session) => {
         const { chunkSizeBytes } = session;
         if (chosenChunkSize)
-          opened.chunkSizeBytes = chunkSizeBytes ? chosenChunkSize(chunkSizeBytes) : parts.chunkSizeBytes;
+          opened.chunkSizeBytes = Math.min(
+            largestBytes,
+            chunkSizeBytes ? chosenChunkSize(chunkSizeBytes) : parts.chunkSizeBytes,
+          );
         if (identity) void keeper?.save(recordFor(session, identity));
       },
       () => undefined,
@@ -107,8 +112,14 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     stored: (known && record?.stored) ?? new Map(),
     isResumed: known !== undefined,
     session: known ? Promise.resolve(known) : openSession(),
-    async reopen() {
+    async reopen(smallerBytes) {
       opened.isResumed = false;
+      if (smallerBytes !== undefined) {
+        largestBytes = smallerBytes;
+        opened.chunkSizeBytes = smallerBytes;
+        keeper = parts.store;
+        if (keeper) await takeRecord();
+      }
       opened.stored = new Map();
       opened.session = openSession();
       opened.session.then(parts.onSession, () => undefined);
@@ -133,21 +144,25 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     return recordOf({ ...file, metadata }, { ...parts, ...opened }, found, session);
   }
 
+  /** Identifies the file, for an upload that had no record. */
+  async function takeRecord(): Promise<NonNullable<typeof identity>> {
+    if (identity) return identity;
+    const found = await parts.identify();
+    // `find` also takes the lock.
+    await parts.store?.find(found.key);
+    identity = found;
+    return found;
+  }
+
   async function saveAccepted(
     session: Session,
     chunks: readonly StoredChunk[],
     acceptedAtMs: number,
   ): Promise<void> {
-    if (!identity) {
-      const found = await parts.identify();
-      // `find` also takes the lock.
-      await parts.store?.find(found.key);
-      identity = found;
-    }
-    const saved = recordFor(session, identity);
+    const saved = recordFor(session, await takeRecord());
     const stored = new Map(chunks.map(({ index, hash, receipt }) => [index, { hash, receipt }]));
     await parts.store?.save({ ...saved, stored, acceptedAtMs });
-    if (!keeper) await parts.store?.saveChunks(identity.key, chunks);
+    if (!keeper) await parts.store?.saveChunks(saved.key, chunks);
   }
 }
 

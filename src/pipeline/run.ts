@@ -5,9 +5,9 @@ import type { Chunk, HashedChunk, Session, StoredChunk, Ticket } from '../core/t
 import { type CommitParts, commit } from './commit.ts';
 import { type HashParts, hash, readAgain } from './hash.ts';
 import { type Opened, type OpenFile, type OpenParts, open } from './open.ts';
-import { plan } from './plan.ts';
+import { MAX_CHUNKS, plan } from './plan.ts';
 import { type PresignParts, presign } from './presign.ts';
-import { type UploadParts, upload } from './upload.ts';
+import { ChunkTooLarge, type UploadParts, upload } from './upload.ts';
 
 /** Parameters of all stages. */
 export type RunParts = Omit<
@@ -17,6 +17,8 @@ export type RunParts = Omit<
   /** Called with all chunks before the first chunk is hashed. Chunks that an earlier run stored are `recorded`. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
   readonly onStored: (chunk: StoredChunk) => void;
+  /** Called when the file is divided into smaller chunks, because the storage rejects larger ones (413). */
+  readonly onSmallerChunks: (beforeBytes: number, chunkSizeBytes: number) => void;
   /** True if the browser refuses to send a file that has changed since it was picked. */
   readonly isWatched: boolean;
   /** Called when every chunk is stored, before the commit. */
@@ -52,22 +54,32 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   }
 }
 
-/** Uploads the chunks. If the service has lost the session, uploads the chunks a second time in a new session. */
+/**
+ * Uploads the chunks. If the service has lost the session, uploads the chunks a second time in a new session. If a chunk is too
+ * large for the storage, halves the chunk size; smaller chunks have other hashes, so they need a new session, too.
+ */
 async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
   let chunks = planned;
-  for (let isSecondSession = false; ; isSecondSession = true) {
+  let isSecondSession = false;
+  for (;;) {
     const known = [...chunks];
     const stop = new AbortController();
     const signal = AbortSignal.any([parts.signal, stop.signal]);
     try {
       return await sendAll(chunks, known, opened, { ...parts, signal, giveUp: () => stop.abort() });
     } catch (error) {
-      if (!(error instanceof SessionLost)) throw error;
-      if (isSecondSession) throw error.cause;
-      // In a new session, only the hashes remain valid.
-      chunks = known.map(withoutTicket);
       const { chunkSizeBytes } = opened;
-      await opened.reopen();
+      if (error instanceof ChunkTooLarge) {
+        const smallerBytes = Math.max(parts.minChunkBytes, Math.ceil(chunkSizeBytes / 2));
+        if (smallerBytes >= chunkSizeBytes || parts.file.size > smallerBytes * MAX_CHUNKS) throw error.cause;
+        parts.onSmallerChunks(chunkSizeBytes, smallerBytes);
+        await opened.reopen(smallerBytes);
+      } else if (error instanceof SessionLost && !isSecondSession) {
+        isSecondSession = true;
+        // In a new session, only the hashes remain valid.
+        chunks = known.map(withoutTicket);
+        await opened.reopen();
+      } else throw error instanceof SessionLost ? error.cause : error;
       if (opened.chunkSizeBytes !== chunkSizeBytes) {
         chunks = plan(parts.file.size, opened.chunkSizeBytes);
         parts.onOpened(chunks);

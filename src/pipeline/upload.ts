@@ -79,6 +79,8 @@ export interface UploadParts {
     sizeBytes: number,
     signal: AbortSignal,
   ) => Promise<(unsentBytes: number) => void>;
+  /** A chunk of more bytes is not sent again after a 413: the file needs smaller chunks. */
+  readonly minChunkBytes: number;
   /** Ends all stages of the run. Called when a chunk cannot be stored. */
   readonly giveUp: () => void;
   /** Called with the number of bytes of the chunk that were handed to the network so far; 0 after a failed PUT. */
@@ -89,6 +91,15 @@ export interface UploadParts {
   /** Called before a wait with the time of the next attempt (epoch ms), and after the wait with `undefined`. */
   readonly onWait: (atMs: number | undefined, error: UploaderError | undefined) => void;
   readonly onOffline: (isOffline: boolean) => void;
+}
+
+/** Thrown when the storage rejects a chunk as too large (413) and smaller chunks are allowed. `cause` is the error of the PUT. */
+export class ChunkTooLarge extends Error {
+  override readonly cause: unknown;
+  constructor(cause: unknown) {
+    super('The chunk is too large for the storage');
+    this.cause = cause;
+  }
 }
 
 /** No further chunk of a file starts while this many wait to retry, since the storage may be down. */
@@ -263,7 +274,11 @@ async function send(
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof UploaderError && error.code === 'upload-stalled') stallCount += 1;
+        if (error instanceof UploaderError) {
+          if (error.code === 'upload-stalled') stallCount += 1;
+          const isTooLarge = error.code === 'upload-refused' && error.status === 413;
+          if (isTooLarge && chunk.sizeBytes > parts.minChunkBytes) throw new ChunkTooLarge(error);
+        }
         onSent(chunk, 0);
         giveBack(unsentBytes);
         unsentBytes = 0;

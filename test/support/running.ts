@@ -40,6 +40,8 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     stallMs: () => 30_000,
     waitForBandwidth: async () => () => undefined,
     onMultiplexed: () => undefined,
+    minChunkBytes: 2 ** 20,
+    onSmallerChunks: (before, after) => reported.push(`chunks of ${after} after ${before}`),
     hashAlgorithm: 'sha-256',
     isWatched: true,
     width: 2,

@@ -54,6 +54,7 @@ export async function setUpSending(
     stallMs: () => 30_000,
     waitForBandwidth: async () => () => undefined,
     onMultiplexed: () => undefined,
+    minChunkBytes: 2 ** 20,
     onSent: ({ index }, sentBytes) => reported.push(`sent ${sentBytes} of ${index}`),
     onPut: ({ index }) => reported.push(`put ${index}`),
     onWait: (atMs) => reported.push(atMs === undefined ? 'again' : 'wait'),

@@ -1,0 +1,90 @@
+// A storage that rejects large chunks (413), against the reference service.
+
+import { expect } from '@open-wc/testing';
+import type { SettingsInput } from '../../src/core/config.ts';
+import type { UploadStore } from '../../src/store/uploads.ts';
+import { addFault, logOf } from '../service/reference.ts';
+import { freshFile, sha256 } from '../support/bytes.ts';
+import { until, untilAsync } from '../support/collect.ts';
+import { captureWarnings } from '../support/console.ts';
+import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
+
+afterEach(closeConnectedEngines);
+
+const MIB = 2 ** 20;
+
+/** Every PUT of the slice of this many bytes at the start of the file gets a 413. */
+const rejectFirst = async (file: File, sizeBytes: number): Promise<unknown> =>
+  addFault({
+    operation: 'put',
+    status: 413,
+    match: { hash: await sha256(file.slice(0, sizeBytes)) },
+    times: -1,
+  });
+
+const connect = (settings: SettingsInput = {}, store: UploadStore = newStore()) =>
+  connectEngine({ chunkSize: '4MiB', ...settings }, { store });
+
+const sizesOf = async (fileName: string): Promise<(number | undefined)[]> =>
+  (await logOf({ fileName }))
+    .filter(({ operation }) => operation === 'put')
+    .map(({ sizeBytes }) => sizeBytes);
+
+describe('a chunk that the storage rejects as too large', () => {
+  for (const sizeBytes of [4 * MIB, 6 * MIB])
+    it(`is sent once, and then in halves (${sizeBytes / MIB} MiB)`, async () => {
+      const file = freshFile(sizeBytes);
+      await rejectFirst(file, 4 * MIB);
+      await captureWarnings(async (warnings) => {
+        const uploader = await connect();
+        await uploader.addFiles([file]);
+        await until(() => uploader.snapshot.files[0]?.phase === 'done');
+        expect(warnings).to.have.length(1);
+        expect(warnings[0])
+          .to.include('chunk-size')
+          .and.include(`${2 * MIB}`);
+      });
+      const sizes = await sizesOf(file.name);
+      expect(sizes.filter((size) => size === 4 * MIB)).to.have.length(1);
+      expect(sizes.filter((size) => size === 2 * MIB).length).to.be.at.least(sizeBytes / (2 * MIB));
+    });
+
+  it('fails the file below `profile.minChunkSize`', async () => {
+    const file = freshFile(4 * MIB);
+    await rejectFirst(file, 4 * MIB);
+    await rejectFirst(file, 3 * MIB);
+    const uploader = await connect({ profile: { minChunkSize: 3 * MIB } });
+    const codes: string[] = [];
+    uploader.on('upload-failed', ({ code, status }) => codes.push(`${code} ${status}`));
+    await captureWarnings(async () => {
+      await uploader.addFiles([file]);
+      await until(() => codes.length === 1);
+    });
+    expect(codes).to.deep.equal(['upload-refused 413']);
+  });
+
+  it('is not sent again after a reload', async () => {
+    const file = freshFile(4 * MIB);
+    await rejectFirst(file, 4 * MIB);
+    await addFault({
+      operation: 'put',
+      stall: true,
+      times: 1,
+      match: { hash: await sha256(file.slice(2 * MIB)) },
+    });
+    const store = newStore();
+    await captureWarnings(async () => {
+      const before = await connect({}, store);
+      await before.addFiles([file]);
+      await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+      // The stall applies to a single PUT. It must not apply to a PUT of the second engine.
+      await untilAsync(async () => (await sizesOf(file.name)).length === 3);
+      await before.close();
+      const uploader = await connect({}, store);
+      await until(() => uploader.snapshot.files[0]?.pauseReason === 'needs-file');
+      await uploader.addFiles([file]);
+      await until(() => uploader.snapshot.files[0]?.phase === 'done');
+    });
+    expect((await sizesOf(file.name)).filter((size) => size === 4 * MIB)).to.have.length(1);
+  });
+});
