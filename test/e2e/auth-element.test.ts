@@ -43,7 +43,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     });
     assert.deepEqual(counts, [0]);
     await addFile(page);
-    await page.getByText('Sign-in opens on another page.').waitFor();
+    await page.getByText("You'll leave this page to sign in.").waitFor();
     assert.equal(page.url(), address);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await fillIn(page, world);

@@ -63,7 +63,7 @@ test('small files resume automatically on the next visit, and one that was pause
 
   const next = await world.open('keep-files');
   await until(next, 'upload-completed', 2);
-  await next.getByText('Paused').waitFor();
+  await next.getByRole('list').getByText('Paused').waitFor();
   const paused = (await filesOf(next)).filter(({ phase }) => phase === 'paused');
   assert.deepEqual(
     paused.map(({ name, pauseReason }) => [name, pauseReason]),

@@ -103,7 +103,8 @@ describe('a storage without CORS', () => {
 
 describe('a proxy that rejects large chunks without CORS', () => {
   it('is reported with both sizes after a smaller chunk was stored', async () => {
-    const [small, large] = [freshFile(1000), freshFile(2 ** 21)];
+    // A body of this size is sent at once. With a larger body, the connection may end in the middle, as in an outage.
+    const [small, large] = [freshFile(1000), freshFile(65_536)];
     await addFault({
       operation: 'put',
       status: 413,
@@ -111,14 +112,14 @@ describe('a proxy that rejects large chunks without CORS', () => {
       match: { fileName: large.name },
       ...FOR_EVER,
     });
-    const engine = await createEngine({ chunkSize: '4MiB' });
+    const engine = await createEngine();
     await engine.uploader.addFiles([small]);
     await until(() => engine.phase(small.name) === 'done');
     const warnings = await failAlone(large, engine);
     expect(engine.failures).to.deep.equal(UNREADABLE);
     expect(await putCount(large.name)).to.equal(3);
     expect(warnings).to.have.length(1);
-    expect(warnings[0]).to.include('2097152 bytes').and.include('readable: 1000)').and.include('chunk-size');
+    expect(warnings[0]).to.include('65536 bytes').and.include('readable: 1000)').and.include('chunk-size');
   });
 });
 
