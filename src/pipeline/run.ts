@@ -70,9 +70,11 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
     } catch (error) {
       const { chunkSizeBytes } = opened;
       if (error instanceof ChunkTooLarge) {
-        const smallerBytes = Math.max(parts.minChunkBytes, Math.ceil(chunkSizeBytes / 2));
-        if (smallerBytes >= chunkSizeBytes || parts.file.size > smallerBytes * MAX_CHUNKS) throw error.cause;
-        parts.onSmallerChunks(chunkSizeBytes, smallerBytes);
+        // The only chunk of a small file is smaller than the chunk size.
+        const largestBytes = Math.min(chunkSizeBytes, parts.file.size);
+        const smallerBytes = Math.max(parts.minChunkBytes, Math.ceil(largestBytes / 2));
+        if (smallerBytes >= largestBytes || parts.file.size > smallerBytes * MAX_CHUNKS) throw error.cause;
+        parts.onSmallerChunks(largestBytes, smallerBytes);
         await opened.reopen(smallerBytes);
       } else if (error instanceof SessionLost && !isSecondSession) {
         isSecondSession = true;

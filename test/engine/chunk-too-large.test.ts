@@ -49,6 +49,17 @@ describe('a chunk that the storage rejects as too large', () => {
       expect(sizes.filter((size) => size === 2 * MIB).length).to.be.at.least(sizeBytes / (2 * MIB));
     });
 
+  it('is sent once if it is the whole file and smaller than half of `chunk-size`', async () => {
+    const file = freshFile(1.5 * MIB);
+    await rejectFirst(file, 1.5 * MIB);
+    const uploader = await connect();
+    await captureWarnings(async () => {
+      await uploader.addFiles([file]);
+      await until(() => uploader.snapshot.files[0]?.phase === 'done');
+    });
+    expect((await sizesOf(file.name)).filter((size) => size === 1.5 * MIB)).to.have.length(1);
+  });
+
   it('fails the file below `profile.minChunkSize`', async () => {
     const file = freshFile(4 * MIB);
     await rejectFirst(file, 4 * MIB);
