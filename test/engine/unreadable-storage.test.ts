@@ -101,20 +101,21 @@ describe('a storage without CORS', () => {
   });
 });
 
+/** Uploads `stored` with a new engine. All PUTs of `rejected` will get the status, without CORS headers. */
+async function storeFirst(stored: File, rejected: File, status: number) {
+  const match = { fileName: rejected.name };
+  await addFault({ operation: 'put', status, withoutCors: true, match, ...FOR_EVER });
+  const engine = await createEngine();
+  await engine.uploader.addFiles([stored]);
+  await until(() => engine.phase(stored.name) === 'done');
+  return engine;
+}
+
 describe('a proxy that rejects large chunks without CORS', () => {
   it('is reported with both sizes after a smaller chunk was stored', async () => {
     // A body of this size is sent at once. With a larger body, the connection may end in the middle, as in an outage.
     const [small, large] = [freshFile(1000), freshFile(65_536)];
-    await addFault({
-      operation: 'put',
-      status: 413,
-      withoutCors: true,
-      match: { fileName: large.name },
-      ...FOR_EVER,
-    });
-    const engine = await createEngine();
-    await engine.uploader.addFiles([small]);
-    await until(() => engine.phase(small.name) === 'done');
+    const engine = await storeFirst(small, large, 413);
     const warnings = await failAlone(large, engine);
     expect(engine.failures).to.deep.equal(UNREADABLE);
     expect(await putCount(large.name)).to.equal(3);
@@ -137,16 +138,7 @@ describe('an outage of the storage', () => {
 
   it('after a chunk of that size was stored is a network error after all attempts', async () => {
     const [first, second] = [freshFile(1000), freshFile(1000)];
-    await addFault({
-      operation: 'put',
-      status: 502,
-      withoutCors: true,
-      match: { fileName: second.name },
-      ...FOR_EVER,
-    });
-    const engine = await createEngine();
-    await engine.uploader.addFiles([first]);
-    await until(() => engine.phase(first.name) === 'done');
+    const engine = await storeFirst(first, second, 502);
     expect(await failAlone(second, engine)).to.deep.equal([]);
     expect(engine.failures).to.deep.equal([{ code: 'network', retryable: true }]);
     expect(await putCount(second.name)).to.equal(5);
