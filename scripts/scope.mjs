@@ -51,6 +51,7 @@ export const LEFT_TO_CI = [
       'file-changes',
       'journey-bad-day',
       'journey-many-files',
+      'journey-outage',
       'journey-tabs',
       'journey-touch',
       'transfer-memory',

@@ -99,7 +99,7 @@ export type ProgressDetail = {
   readonly phase: Phase;
   readonly sizeBytes: number;
 } & ProgressNumbers & {
-    /** Time of the next attempt, epoch milliseconds. Present while the upload waits for this attempt. */
+    /** Time of the next attempt after a failed request, epoch milliseconds. Present until a request succeeds. */
     readonly retryAt?: number;
     readonly warning?: ErrorCode;
   };

@@ -185,6 +185,13 @@ const SETTINGS = {
     (value: number | string | undefined, warn) => count(3650, 7)(value, warn) * 24 * 3_600_000,
     'keepMs',
   ),
+  /** Time after which a request that keeps failing fails its upload. */
+  retryMinutes: setting(
+    'upload',
+    (value: number | string | undefined, warn) =>
+      count(525_600, Number.POSITIVE_INFINITY)(value, warn) * 60_000,
+    'retryMs',
+  ),
   /** Action if the folder already has a file with the same name. */
   onConflict: setting('upload', oneOf('fail', 'rename')),
   workerUrl: setting('service', text(undefined)),

@@ -7,6 +7,8 @@ interface CodeFacts {
    * would refuse a repeated call. `user`: only the user can retry. `never`: the file or the page has to change first.
    */
   readonly retry: 'automatic' | 'put-only' | 'user' | 'never';
+  /** If true, the server can't be reached, is busy or has an error (5xx): the engine retries without a limit of attempts. */
+  readonly isOutage?: true;
   /** If true, the error reduces the number of upload slots. */
   readonly isCongestion?: true;
   /** If true, an upload session is lost when one of its calls fails with this error. */
@@ -24,19 +26,19 @@ const CODES = {
   'file-changed': { retry: 'user' },
   'wrong-file': { retry: 'never' },
   'hash-failed': { retry: 'user' },
-  offline: { retry: 'automatic' },
-  network: { retry: 'automatic' },
-  timeout: { retry: 'automatic' },
-  'rate-limited': { retry: 'automatic', isCongestion: true },
+  offline: { retry: 'automatic', isOutage: true },
+  network: { retry: 'automatic', isOutage: true },
+  timeout: { retry: 'automatic', isOutage: true },
+  'rate-limited': { retry: 'automatic', isOutage: true, isCongestion: true },
   forbidden: { retry: 'user' },
   'name-taken': { retry: 'user' },
   'session-expired': { retry: 'user', endsSession: true },
-  'service-failed': { retry: 'automatic' },
+  'service-failed': { retry: 'automatic', isOutage: true },
   'bad-response': { retry: 'automatic' },
   'ticket-expired': { retry: 'automatic' },
   'upload-refused': { retry: 'put-only' },
   'storage-unreadable': { retry: 'user' },
-  'upload-stalled': { retry: 'automatic', isCongestion: true },
+  'upload-stalled': { retry: 'automatic', isOutage: true, isCongestion: true },
   'hash-mismatch': { retry: 'automatic' },
   'store-full': { retry: 'user' },
   'store-unavailable': { retry: 'user' },

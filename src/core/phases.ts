@@ -1,7 +1,7 @@
 // The public phases of an upload. `engine/upload-machine.ts` has the states behind them.
 
 /**
- * Phase of an upload. `hashing` lasts until the first PUT. An upload that waits for a retry has the phase `uploading`, and
+ * Phase of an upload. `hashing` lasts until the first PUT. An upload that waits for a retry keeps its phase, and has
  * `retryAt`.
  */
 export type Phase =

@@ -242,7 +242,10 @@ export type FileFacts = AddedFile &
 export type FilePhase =
   | {
       readonly phase: 'queued' | 'hashing' | 'uploading' | 'committing';
-      /** Time of the next attempt, epoch milliseconds. Present while the upload waits for this attempt. */
+      /**
+       * Time of the next attempt after a failed request, epoch milliseconds. Present until a request succeeds, so in the past
+       * while the attempt runs.
+       */
       readonly retryAt?: number;
       readonly pauseReason?: undefined;
       readonly error?: undefined;

@@ -1,6 +1,4 @@
-// Waiting: timers, yielding to the page, retries, and `Retry-After`.
-
-import { isRetryable, UploaderError } from './errors.ts';
+// Waiting: timers, and yielding to the page.
 
 /** Longest delay of a timer. Browsers run a timer with a longer delay immediately. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -92,40 +90,6 @@ export async function online(signal: AbortSignal): Promise<void> {
   await abortable(isBack, signal).finally(() => stop.abort());
 }
 
-/** Number of attempts for one request, and the delays between the attempts in milliseconds. */
-export interface RetryPolicy {
-  readonly attempts: number;
-  readonly baseMs: number;
-  readonly capMs: number;
-}
-
-export const RETRY_POLICY: RetryPolicy = { attempts: 8, baseMs: 500, capMs: 30_000 };
-
-/** Returns a random delay before the next attempt, in milliseconds (exponential backoff with full jitter). */
-export function backoffMs(attempt: number, policy: RetryPolicy, random: () => number = Math.random): number {
-  return Math.round(random() * Math.min(policy.capMs, policy.baseMs * 2 ** (attempt - 1)));
-}
-
-/** Delays all requests to one host until the delay of its `Retry-After` is over. */
-export class HostBackoff {
-  /** Time from which requests may be sent, by `performance.now()`, which does not depend on the system clock. */
-  #opensAtMs = 0;
-
-  backOff(ms: number): void {
-    this.#opensAtMs = Math.max(this.#opensAtMs, performance.now() + ms);
-  }
-
-  /** Milliseconds until requests may be sent; 0 if requests may be sent now. */
-  get remainingMs(): number {
-    return Math.max(0, this.#opensAtMs - performance.now());
-  }
-
-  async waitUntilOver(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    while (this.remainingMs > 0) await sleep(this.remainingMs, signal);
-  }
-}
-
 /**
  * Returns a function that maps a URL to one object for each origin. `create` creates the object on the first call for an origin.
  */
@@ -137,71 +101,4 @@ export function perOrigin<T>(create: () => T): (url: string) => T {
     objects.set(origin, found);
     return found;
   };
-}
-
-/** Returns a function that maps a URL to the backoff of its origin. */
-export const createHostBackoffs = (): ((url: string) => HostBackoff) => perOrigin(() => new HostBackoff());
-
-export interface RetryHooks {
-  readonly policy: RetryPolicy;
-  readonly backoff: HostBackoff;
-  readonly signal: AbortSignal;
-  /** Called before each wait. Returns a signal that aborts when the network changes; the wait then ends early. */
-  readonly connectionChange?: () => AbortSignal;
-  /** Called before each wait with the time of the next attempt, epoch milliseconds, and after the wait with `undefined`. */
-  readonly onWait?: (atMs: number | undefined, error: UploaderError | undefined) => void;
-  /**
-   * Called with true if the browser is offline, and with false when the browser is online again. This wait does not count as an
-   * attempt.
-   */
-  readonly onOffline?: (isOffline: boolean) => void;
-  /** Returns true for errors to retry. Defaults to `isRetryable`. */
-  readonly isWorthRetrying?: (error: UploaderError) => boolean;
-}
-
-/**
- * Counts the attempts of one request, and waits between them. `again(error)` resolves when the next attempt may start, or rejects
- * with `error` if there is no further attempt.
- */
-export class Retries {
-  readonly #hooks: RetryHooks;
-  #attempt = 0;
-
-  constructor(hooks: RetryHooks) {
-    this.#hooks = hooks;
-  }
-
-  async again(error: unknown): Promise<void> {
-    const { policy, backoff, signal, connectionChange, onWait, onOffline } = this.#hooks;
-    const { isWorthRetrying = isRetryable } = this.#hooks;
-    signal.throwIfAborted();
-    if (!(error instanceof UploaderError) || !isWorthRetrying(error)) throw error;
-    if (globalThis.navigator?.onLine === false) {
-      onOffline?.(true);
-      await online(signal);
-      onOffline?.(false);
-      return;
-    }
-    this.#attempt += 1;
-    if (this.#attempt >= policy.attempts) throw error;
-    if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
-    const waitMs = backoffMs(this.#attempt, policy);
-    onWait?.(Date.now() + Math.max(waitMs, backoff.remainingMs), error);
-    await sleepUntil(waitMs, signal, connectionChange?.());
-    await backoff.waitUntilOver(signal);
-    onWait?.(undefined, undefined);
-  }
-}
-
-/** Calls `fn` until a call succeeds. Rejects with the error of `fn` after the last attempt, or if the error must not be retried. */
-export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Promise<T> {
-  const retries = new Retries(hooks);
-  for (;;) {
-    await hooks.backoff.waitUntilOver(hooks.signal);
-    try {
-      return await fn();
-    } catch (error) {
-      await retries.again(error);
-    }
-  }
 }

@@ -170,14 +170,23 @@ const running: Cells<Running> = {
   'put-started': (model) => reach(model, 'uploading'),
   'commit-started': (model) => reach(model, 'committing'),
   'commit-accepted': (model) => reach(model, 'accepted'),
-  'retry-scheduled': (model, { atMs }) => {
-    const { phase } = model.state;
-    const report = { type: 'report-progress', phase: publicPhase(model.state) } as const;
-    return to(model, { phase, ...(atMs !== undefined && { retryAtMs: atMs }) }, report);
+  'retry-scheduled': (model, { atMs, nowMs }) => {
+    const { phase, retryAtMs = 0 } = model.state;
+    // Several requests may wait: the next attempt counts.
+    return retryAtMs > nowMs && retryAtMs <= atMs
+      ? inert(model)
+      : showRetry(model, { phase, retryAtMs: atMs });
+  },
+  'retry-ended': (model) => {
+    const { phase, retryAtMs } = model.state;
+    return retryAtMs === undefined ? inert(model) : showRetry(model, { phase });
   },
   offline: (model) => block(model, 'network', 'offline'),
   'sign-in': (model, { reason }) => block(model, 'signIn', reason),
 };
+
+const showRetry = (model: UploadModel, state: Running): Move =>
+  to(model, state, { type: 'report-progress', phase: publicPhase(state) });
 
 function reach(
   model: UploadModel & { readonly state: Running },

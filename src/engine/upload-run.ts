@@ -4,8 +4,8 @@ import type { Change } from '../core/changes.ts';
 import { canRetry, codeFacts, type ErrorCode, isCallRetryable, toUploaderError } from '../core/errors.ts';
 import { pathUnder, renaming } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
+import { type HostBackoff, type RetryPolicy, retrying } from '../core/retries.ts';
 import type { ErrorSnapshot, FileId, PickedFile, Session } from '../core/types.ts';
-import { type HostBackoff, RETRY_POLICY, type RetryPolicy, retrying } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
@@ -53,6 +53,8 @@ export interface RunTarget {
   readonly progress: Progress;
   readonly isRunning: boolean;
   readonly phase: Phase;
+  /** Time of the next attempt, epoch milliseconds; `undefined` if no request waits to retry. */
+  readonly retryAtMs: number | undefined;
   session: Session | undefined;
   warning: ErrorCode | undefined;
   unsentCount: number;
@@ -105,10 +107,11 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
 /** Creates the parameters that do not need the file. These parameters are enough to repeat a commit. */
 export function createConfirmParts(upload: RunTarget, context: RunContext, signal: AbortSignal, send: Send) {
   const { service, settings } = upload.connection;
-  const { backoffOf, monitor, policy = RETRY_POLICY, commitDeadlineMs = COMMIT_DEADLINE_MS } = context;
+  const { backoffOf, monitor, commitDeadlineMs = COMMIT_DEADLINE_MS } = context;
+  const policy = { maxMs: settings.retryMs, ...context.policy };
   const rename = (name: string): void => upload.rename(name);
   const connectionChange = (): AbortSignal => monitor().change;
-  const reports = reportsOf(upload, context, signal, send);
+  const { onRetry, onRecovered, ...reports } = reportsOf(upload, context, signal, send);
   const { calls } = service.client;
   return {
     ...reports,
@@ -135,7 +138,8 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
         signal: callSignal,
         connectionChange,
         onOffline: reports.onOffline,
-        onWait: (atMs) => send({ type: 'retry-scheduled', atMs }),
+        onWait: onRetry,
+        onRecovered,
         isWorthRetrying: isCallRetryable,
       }),
   } satisfies Partial<RunParts>;
@@ -199,7 +203,13 @@ export function reportsOf(
   const startedMs = new Map<number, number>();
   /** Indexes of chunks that are recorded as stored. These chunks do not count as unsent. */
   let recorded: ReadonlySet<number> = new Set();
+  const onRetry = (atMs: number): void => send({ type: 'retry-scheduled', atMs, nowMs: Date.now() });
+  const onRecovered = (): void => {
+    if (upload.retryAtMs !== undefined) send({ type: 'retry-ended' });
+  };
   return {
+    onRetry,
+    onRecovered,
     onOpened: (chunks) => {
       if (signal.aborted) return;
       const resumedBytes = progress.beginRun(chunks);
@@ -227,6 +237,7 @@ export function reportsOf(
     onSent: (chunk, sentBytes) => {
       if (signal.aborted) return;
       const movedBytes = progress.onSent(chunk, sentBytes);
+      if (movedBytes > 0) onRecovered();
       slots.onBytesSent(movedBytes);
       onBytesSent(movedBytes);
       throttle.reportSoon(upload);
@@ -235,6 +246,7 @@ export function reportsOf(
       if (signal.aborted) return;
       const { hash, index, receipt, sizeBytes, skipped = false } = chunk;
       progress.onStored(chunk);
+      onRecovered();
       if (!recorded.has(index)) upload.unsentCount -= 1;
       slots.onChunkStored(performance.now() - (startedMs.get(index) ?? Number.NEGATIVE_INFINITY));
       startedMs.delete(index);
@@ -247,10 +259,10 @@ export function reportsOf(
     onAccepted: () => send({ type: 'commit-accepted' }),
     onOffline: (isOffline) => send({ type: isOffline ? 'offline' : 'online' }),
     onWait: (atMs, error) => {
-      if (error && codeFacts(error.code).isCongestion) slots.slowDown();
-      send({ type: 'retry-scheduled', atMs });
+      if (codeFacts(error.code).isCongestion) slots.slowDown();
+      onRetry(atMs);
     },
-  } satisfies Partial<RunParts>;
+  } satisfies Partial<RunParts> & { onRetry: unknown; onRecovered: unknown };
 }
 
 /**

@@ -21,6 +21,7 @@ export type Blockers = Readonly<Partial<Record<'tab' | 'network' | 'signIn', Wai
 export type UploadState =
   /** A `held` upload waits for `start()`. A `queued` upload waits for a free slot. */
   | { readonly phase: 'held' | 'queued' }
+  /** `retryAtMs`: time of the next attempt of a request that failed, until a request succeeds. Epoch milliseconds. */
   | { readonly phase: RunPhase; readonly retryAtMs?: number | undefined }
   /** The run still exists and waits for its blockers. */
   | {
@@ -63,7 +64,9 @@ export type UploadOutcome = Readonly<
       signIn: WaitReason | undefined;
     }
   | { type: 'put-started' | 'commit-started' | 'commit-accepted' | 'forgotten' }
-  | { type: 'retry-scheduled'; atMs: number | undefined }
+  | { type: 'retry-scheduled'; atMs: number; nowMs: number }
+  /** A request succeeded, or its bytes are being sent. */
+  | { type: 'retry-ended' }
   | { type: 'offline' | 'online' | 'lock-taken' | 'lock-acquired' }
   | { type: 'succeeded'; result: RunResult }
   | { type: 'run-failed'; error: ErrorSnapshot }

@@ -134,6 +134,11 @@ export class Upload {
     return isRunning(this.state);
   }
 
+  get retryAtMs(): number | undefined {
+    const { state } = this;
+    return 'retryAtMs' in state ? state.retryAtMs : undefined;
+  }
+
   get needsFile(): boolean {
     const { state } = this;
     return state.phase === 'paused' && state.reason === 'needs-file';
@@ -174,11 +179,10 @@ export class Upload {
   }
 
   reportProgress(phase: Phase = this.phase): void {
-    const { sizeBytes, state, warning } = this;
+    const { sizeBytes, retryAtMs: retryAt, warning } = this;
     const numbers = this.progress.numbers();
     const { key } = this.resumeState;
     if (key !== undefined && this.isRunning) this.#context.tabLocks.announceProgress(key, numbers);
-    const retryAt = 'retryAtMs' in state ? state.retryAtMs : undefined;
     this.#report('upload-progress', {
       phase,
       sizeBytes,

@@ -5,8 +5,8 @@ import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.t
 import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';
 import { UploaderError } from '../core/errors.ts';
+import { createHostBackoffs, type RetryPolicy } from '../core/retries.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
-import { createHostBackoffs, type RetryPolicy } from '../core/wait.ts';
 import { warnOnce } from '../core/warn.ts';
 import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { Commands } from './commands.ts';
@@ -27,7 +27,7 @@ import type { UploadContext } from './upload.ts';
 export interface UploaderOptions {
   /** Timeouts, in milliseconds. */
   readonly times?: Times;
-  /** Number of attempts and delays for calls and PUTs. Defaults to 8 attempts, at most 30 s apart. */
+  /** Delays and limits of retries. Each field has its own default. */
   readonly policy?: RetryPolicy;
   /** Time in which the service has to complete a commit that it has accepted (202), in milliseconds. Defaults to one hour. */
   readonly commitDeadlineMs?: number;

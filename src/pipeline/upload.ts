@@ -1,9 +1,10 @@
 // The stage that sends chunks to their upload URLs, one per slot, and retries failed PUTs with new tickets.
 
 import { UploaderError } from '../core/errors.ts';
+import { type HostBackoff, Retries, type RetryPolicy } from '../core/retries.ts';
 import { Bell, mapUnordered } from '../core/streams.ts';
 import type { HashSlice, Put, StoredChunk, Ticket, TicketedChunk } from '../core/types.ts';
-import { abortable, type HostBackoff, Retries, type RetryPolicy } from '../core/wait.ts';
+import { abortable } from '../core/wait.ts';
 import { type ByteBudget, readBody } from './hash.ts';
 import { isStale } from './presign.ts';
 
@@ -88,8 +89,8 @@ export interface UploadParts {
   readonly onPut: (chunk: TicketedChunk) => void;
   /** Called after a PUT over HTTP/2 or later, where PUTs share one connection. */
   readonly onMultiplexed: () => void;
-  /** Called before a wait with the time of the next attempt (epoch ms), and after the wait with `undefined`. */
-  readonly onWait: (atMs: number | undefined, error: UploaderError | undefined) => void;
+  /** Called before a wait, with the time of the next attempt (epoch ms). */
+  readonly onWait: (atMs: number, error: UploaderError) => void;
   readonly onOffline: (isOffline: boolean) => void;
 }
 
@@ -271,6 +272,7 @@ async function send(
           onMultiplexed,
         });
         unsentBytes = 0;
+        retries.succeed();
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         signal.throwIfAborted();

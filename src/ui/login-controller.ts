@@ -4,7 +4,6 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { Settings } from '../core/config.ts';
 import type { Snapshot } from '../core/types.ts';
-import { Countdown } from './countdown.ts';
 import type { LoginMessages } from './login-messages.ts';
 import type { SecureUploaderLogin } from './secure-uploader-login.ts';
 import type { Idp } from './views/login.ts';
@@ -23,7 +22,6 @@ export class LoginController implements ReactiveController {
   /** True while the form replaces the sign-in panel. */
   isShown = false;
   readonly #host: LoginHost;
-  readonly #countdown: Countdown;
   readonly #settings: () => Settings | undefined;
   #form: SecureUploaderLogin | undefined;
   #isAsked = false;
@@ -34,15 +32,7 @@ export class LoginController implements ReactiveController {
   constructor(host: LoginHost, settings: () => Settings | undefined) {
     this.#host = host;
     this.#settings = settings;
-    this.#countdown = new Countdown(host);
     host.addController(this);
-  }
-
-  /**
-   * Seconds until sign-in retries automatically; 0 without a backoff. Starts a countdown, so read this property while rendering.
-   */
-  get pauseInS(): number {
-    return this.#countdown.secondsUntil(this.#host.snapshot.auth.retryAtMs);
   }
 
   /** Shows the form, even if no upload waits for a token. */

@@ -32,6 +32,7 @@ export interface InterfaceMessages {
   readonly phases: Readonly<Record<Phase, string>>;
   readonly pauseReasons: Readonly<Record<PauseReason, string>>;
   readonly retrying: string;
+  readonly retryingIn: (duration: string) => string;
   readonly pause: string;
   readonly resume: string;
   readonly chooseAgain: string;
@@ -175,6 +176,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
     'needs-file': 'Choose the file again to continue',
   },
   retrying: 'Retrying…',
+  retryingIn: (duration) => `Retrying in ${duration}`,
   pause: 'Pause',
   resume: 'Resume',
   chooseAgain: 'Choose file',

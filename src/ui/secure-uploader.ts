@@ -9,6 +9,7 @@ import type { AuthMode, FileId, HashAlgorithm, PickedFile, Snapshot } from '../c
 import type { AuthOptions, UploaderOptions } from '../engine/uploader.ts';
 import { Announcer } from './announcer.ts';
 import { createCommands } from './commands.ts';
+import { Countdown } from './countdown.ts';
 import { DropController } from './drop-controller.ts';
 import { EngineController } from './engine-controller.ts';
 import type { SecureUploaderEventMap } from './event-map.ts';
@@ -158,6 +159,11 @@ export class SecureUploader extends LitElement {
   /** Days after which the saved progress of an unfinished upload is deleted. */
   @property({ attribute: 'keep-days' }) keepDays?: number | string | undefined;
   /**
+   * Minutes after which a request that keeps failing fails its upload. By default, uploads wait without a limit while the server
+   * can't be reached.
+   */
+  @property({ attribute: 'retry-minutes' }) retryMinutes?: number | string | undefined;
+  /**
    * Behavior if the folder already has a file with the same name. `fail` fails the upload and offers another name, such as `report
    * (2).pdf`. `rename` uses the other name automatically.
    */
@@ -210,6 +216,7 @@ export class SecureUploader extends LitElement {
   readonly #engine = new EngineController(this, [this.#tokens, this.#announcer, this.#drop]);
   readonly #login = new LoginController(this, () => this.#engine.settings);
   readonly #commands = createCommands(this, this.#engine);
+  readonly #countdown = new Countdown(this);
   readonly #rows = new WindowController(this);
   readonly #internals = this.attachInternals();
 
@@ -378,7 +385,7 @@ export class SecureUploader extends LitElement {
       snapshot,
       isMisconfigured,
       hasLogin: this.#login.isShown,
-      signInPauseInS: this.#login.pauseInS,
+      secondsUntil: (atMs) => this.#countdown.secondsUntil(atMs),
       messages: this.texts,
       format: this.format,
       rules: { ...this.#engine.fileRules, directory: this.directory, disabled: this.disabled },

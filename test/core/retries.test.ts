@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { backoffMs, HostBackoff, online, RETRY_POLICY, retrying } from '../../src/core/wait.ts';
+import { backoffMs, HostBackoff, retrying } from '../../src/core/retries.ts';
+import { online } from '../../src/core/wait.ts';
 import { stopClock } from '../support/clock.ts';
 import { rejection, settled } from '../support/collect.ts';
 import { listenersOf } from '../support/listeners.ts';
@@ -18,11 +19,12 @@ function setOnline(isOnline: boolean): void {
 }
 
 describe('the delay between attempts', () => {
-  it('is random from zero to half a second, doubled with each attempt, thirty seconds at most', () => {
-    const most = [1, 2, 3, 4, 5, 6, 7].map((attempt) => backoffMs(attempt, RETRY_POLICY, () => 1));
-    expect(most).to.deep.equal([500, 1000, 2000, 4000, 8000, 16_000, 30_000]);
-    expect(backoffMs(5, RETRY_POLICY, () => 0)).to.equal(0);
-    expect(RETRY_POLICY.attempts).to.equal(8);
+  it('is random from half a second to one second, doubled with each attempt, thirty seconds at most', () => {
+    const most = [1, 2, 3, 4, 5, 6, 7].map((attempt) => backoffMs(attempt, {}, () => 1));
+    expect(most).to.deep.equal([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]);
+    expect([1, 5, 60].map((attempt) => backoffMs(attempt, {}, () => 0))).to.deep.equal([500, 500, 500]);
+    expect(backoffMs(5, { baseMs: 100 }, () => 0.5)).to.equal(1650);
+    expect(backoffMs(1, { baseMs: 0, capMs: 0 }, () => 1)).to.equal(0);
   });
 });
 
@@ -97,8 +99,8 @@ describe('retrying', () => {
     }
   });
 
-  it('reports when the next attempt starts, and that it has started', async () => {
-    const reported: (number | undefined)[] = [];
+  it('reports when each further attempt starts, and once that the call has succeeded', async () => {
+    const reported: (number | string)[] = [];
     let calls = 0;
     const before = Date.now();
     await retrying(
@@ -106,27 +108,42 @@ describe('retrying', () => {
         calls += 1;
         if (calls < 3) throw network();
       },
-      { policy, backoff: new HostBackoff(), signal: forever, onWait: (atMs) => reported.push(atMs) },
+      {
+        policy,
+        backoff: new HostBackoff(),
+        signal: forever,
+        onWait: (atMs) => reported.push(atMs),
+        onRecovered: () => reported.push('recovered'),
+      },
     );
-    expect(reported.map((atMs) => atMs !== undefined)).to.deep.equal([true, false, true, false]);
+    expect(reported.map((entry) => typeof entry)).to.deep.equal(['number', 'number', 'string']);
     expect(reported[0]).to.be.at.least(before);
+    const onRecovered = (): void => void reported.push('again');
+    await retrying(async () => 1, { policy, backoff: new HostBackoff(), signal: forever, onRecovered });
+    expect(reported).to.not.include('again');
   });
 
   it('obeys Retry-After, for itself and for all calls with the same backoff', async () => {
-    const backoff = new HostBackoff();
-    let calls = 0;
-    const before = Date.now();
-    const call = async (): Promise<void> => {
-      calls += 1;
-      if (calls === 1) throw new UploaderError('rate-limited', 'slow down', { retryAfterMs: 60 });
-    };
-    const first = retrying(call, { policy, backoff, signal: forever });
-    await settled();
-    expect(backoff.remainingMs).to.be.within(1, 60);
-    await retrying(async () => undefined, { policy, backoff, signal: forever });
-    expect(Date.now() - before).to.be.at.least(59);
-    await first;
-    expect(calls).to.equal(2);
+    const clock = stopClock();
+    try {
+      const backoff = new HostBackoff();
+      let calls = 0;
+      const call = async (): Promise<void> => {
+        calls += 1;
+        if (calls === 1) throw new UploaderError('rate-limited', 'slow down', { retryAfterMs: 60 });
+      };
+      const first = retrying(call, { policy, backoff, signal: forever });
+      await settled();
+      expect(backoff.remainingMs).to.equal(60);
+      const second = retrying(call, { policy, backoff, signal: forever });
+      await clock.pass(59);
+      expect(calls).to.equal(1);
+      await clock.pass(1);
+      await Promise.all([first, second]);
+      expect(calls).to.equal(3);
+    } finally {
+      clock.restore();
+    }
   });
 
   it('reports the time of its next attempt: after its own delay, or the Retry-After of the service, whichever is later', async () => {
@@ -135,8 +152,8 @@ describe('retrying', () => {
     Math.random = () => 1;
     try {
       const startMs = Date.now();
-      const reported: (number | undefined)[] = [];
-      const codes: (string | undefined)[] = [];
+      const reported: number[] = [];
+      const codes: string[] = [];
       const errors = [
         network(),
         new UploaderError('rate-limited', '', { retryAfterMs: 50 }),
@@ -149,28 +166,27 @@ describe('retrying', () => {
           return 'there';
         },
         {
-          policy: { attempts: 4, baseMs: 10, capMs: 100 },
+          policy: { attempts: 4, baseMs: 5, capMs: 100 },
           backoff: new HostBackoff(),
           signal: forever,
           onWait: (atMs, error) => {
-            reported.push(atMs === undefined ? undefined : atMs - startMs);
-            codes.push(error?.code);
+            reported.push(atMs - startMs);
+            codes.push(error.code);
           },
         },
       );
       await settled();
       expect(reported).to.deep.equal([10]);
       await clock.pass(10);
-      expect(reported).to.deep.equal([10, undefined, 60]);
+      expect(reported).to.deep.equal([10, 60]);
       // The backoff of the call has passed. The `Retry-After` of 50 ms from the service has not.
       await clock.pass(20);
-      expect(reported).to.deep.equal([10, undefined, 60]);
+      expect(reported).to.deep.equal([10, 60]);
       await clock.pass(30);
-      expect(reported).to.deep.equal([10, undefined, 60, undefined, 100]);
+      expect(reported).to.deep.equal([10, 60, 100]);
       await clock.pass(40);
       expect(await going).to.equal('there');
-      expect(reported.at(-1)).to.equal(undefined);
-      expect(codes.join()).to.equal('network,,rate-limited,,rate-limited,');
+      expect(codes.join()).to.equal('network,rate-limited,rate-limited');
     } finally {
       Math.random = random;
       clock.restore();

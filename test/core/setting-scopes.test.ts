@@ -41,6 +41,7 @@ const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, Settings
   noResume: ['upload', true],
   keepFiles: ['upload', true],
   keepDays: ['upload', 2, 'keepMs'],
+  retryMinutes: ['upload', 2, 'retryMs'],
   onConflict: ['upload', 'rename'],
   workerUrl: ['service', '/worker.js'],
   sessionPath: ['service', '/a'],

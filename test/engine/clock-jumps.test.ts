@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { createBrakes, createKeeper } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import { HostBackoff } from '../../src/core/wait.ts';
+import { HostBackoff } from '../../src/core/retries.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { Progress } from '../../src/engine/transfer/progress.ts';
 import { isStale } from '../../src/pipeline/presign.ts';

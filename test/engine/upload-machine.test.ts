@@ -68,6 +68,21 @@ describe('the upload table', () => {
     expect(shown(wait(online, { type: 'sign-in', reason: undefined }).state)).to.equal('uploading');
   });
 
+  it('shows the next attempt of all waiting requests until a request succeeds', () => {
+    const shownAtMs = (...events: UploadEvent[]): unknown => {
+      const { state } = events.reduce((before, event) => reduce(before, event).model, at('uploading'));
+      return 'retryAtMs' in state ? state.retryAtMs : undefined;
+    };
+    const wait = (atMs: number, nowMs: number) =>
+      ({ type: 'retry-scheduled', generation, atMs, nowMs }) as const;
+    expect(shownAtMs(wait(50, 10), wait(30, 11))).to.equal(30);
+    expect(shownAtMs(wait(30, 10), wait(50, 29))).to.equal(30);
+    expect(shownAtMs(wait(30, 10), wait(50, 30))).to.equal(50);
+    expect(shownAtMs(wait(30, 10), wait(50, 20), EVENTS['retry-ended'])).to.equal(undefined);
+    const sending = reduce(at('uploading'), EVENTS['retry-ended']).model;
+    expect(reduce(sending, EVENTS['retry-ended'])).to.deep.equal({ model: sending, effects: [] });
+  });
+
   it('applies commands given during a cancellation to the next run', () => {
     const { model } = reduce(reduce(at('canceling'), EVENTS.retry).model, EVENTS.pause);
     expect(shown(model.state)).to.equal('canceling>user');

@@ -1,8 +1,8 @@
 // Everything that one run of a file needs: a scripted service, a store in memory, slots, and a log of reports.
 
 import { isCallRetryable } from '../../src/core/errors.ts';
+import { createHostBackoffs, HostBackoff, retrying } from '../../src/core/retries.ts';
 import type { UploadRecord } from '../../src/core/types.ts';
-import { createHostBackoffs, HostBackoff, retrying } from '../../src/core/wait.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { OpenFile } from '../../src/pipeline/open.ts';
 import { type RunParts, type RunResult, run } from '../../src/pipeline/run.ts';

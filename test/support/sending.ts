@@ -1,8 +1,8 @@
 // Everything that the upload stage needs: a scripted service, two slots and a memory budget that a test can inspect.
 
 import { UploaderError } from '../../src/core/errors.ts';
+import { createHostBackoffs } from '../../src/core/retries.ts';
 import type { TicketedChunk } from '../../src/core/types.ts';
-import { createHostBackoffs } from '../../src/core/wait.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { UploadParts } from '../../src/pipeline/upload.ts';
 import { InFlightChunks } from '../../src/pipeline/upload.ts';
@@ -57,7 +57,7 @@ export async function setUpSending(
     minChunkBytes: 2 ** 20,
     onSent: ({ index }, sentBytes) => reported.push(`sent ${sentBytes} of ${index}`),
     onPut: ({ index }) => reported.push(`put ${index}`),
-    onWait: (atMs) => reported.push(atMs === undefined ? 'again' : 'wait'),
+    onWait: () => reported.push('wait'),
     onOffline: () => undefined,
     ...given,
   };

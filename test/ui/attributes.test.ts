@@ -43,6 +43,7 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
   'no-resume': ['', ({ noResume }) => noResume, true],
   'keep-files': ['', ({ keepFiles }) => keepFiles, true],
   'keep-days': ['2', ({ keepMs }) => keepMs, 2 * DAY_MS],
+  'retry-minutes': ['2', ({ retryMs }) => retryMs, 120_000],
   'on-conflict': ['rename', ({ onConflict }) => onConflict, 'rename'],
   'worker-url': ['/worker.js', ({ workerUrl }) => workerUrl, '/worker.js'],
   'session-path': ['/a', ({ sessionPath }) => sessionPath, '/a'],

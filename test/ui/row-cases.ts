@@ -102,6 +102,15 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       actions: [PAUSE, CANCEL],
     },
   ],
+  'is retried later': [
+    pdf('uploading', 0.5, { ...speeds, retryAt: 25_000 }),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Retrying in 25 sec · 1 MB of 2 MB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
   'is finished': [
     pdf('committing', 1, speeds),
     {

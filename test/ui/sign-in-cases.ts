@@ -156,7 +156,7 @@ export const SIGN_IN: Cases<Shown> = {
     ],
   ],
   'cooling for a while': [
-    auth({ state: 'cooling', ...error('rate-limited') }, { signInPauseInS: 30 }),
+    auth({ state: 'cooling', ...error('rate-limited') }, { secondsUntil: () => 30 }),
     [
       'sign-in cooling label=Waiting to sign you in',
       'title Waiting to sign you in',

@@ -26,7 +26,7 @@ const GLYPHS: Partial<Record<Phase, TemplateResult>> = { done: doneIcon, failed:
 export function fileRow(
   file: FileSnapshot,
   position: number,
-  { messages, format, snapshot }: WidgetState,
+  { messages, format, secondsUntil, snapshot }: WidgetState,
   commands: Commands,
 ): TemplateResult {
   const name = shownName(file.name);
@@ -62,7 +62,7 @@ export function fileRow(
             })
           : nothing
       }
-      <p class="status" part="file-status">${statusOf(file, path, messages, format)}</p>
+      <p class="status" part="file-status">${statusOf(file, path, messages, format, secondsUntil(file.retryAt))}</p>
       ${problem === undefined ? nothing : html`<p class="problem ${file.error ? 'error' : 'warning'}" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
       ${
         file.error?.code === 'name-taken'
@@ -84,11 +84,20 @@ export function fileRow(
 }
 
 /** The line below the name: the phase, then size, speed and time left. */
-function statusOf(file: FileSnapshot, path: string, messages: Messages, format: Format): TemplateResult {
+function statusOf(
+  file: FileSnapshot,
+  path: string,
+  messages: Messages,
+  format: Format,
+  retryInS: number,
+): TemplateResult {
   const { phase } = file;
+  const wait = format.duration(retryInS * 1000);
   const word =
     file.retryAt !== undefined
-      ? messages.retrying
+      ? wait === undefined
+        ? messages.retrying
+        : messages.retryingIn(wait)
       : phase === 'paused'
         ? messages.pauseReasons[file.pauseReason ?? 'user']
         : messages.phases[phase];

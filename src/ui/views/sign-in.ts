@@ -78,7 +78,7 @@ const canContinueHere = ({ snapshot: { auth, files } }: WidgetState): boolean =>
   auth.error?.code === 'popup-blocked' &&
   files.every(({ phase }) => phase === 'done' || phase === 'canceled');
 
-function wordsOf({ snapshot: { auth }, messages, signInPauseInS }: WidgetState): {
+function wordsOf({ snapshot: { auth }, messages, secondsUntil }: WidgetState): {
   readonly title: string;
   readonly text: string;
 } {
@@ -88,7 +88,8 @@ function wordsOf({ snapshot: { auth }, messages, signInPauseInS }: WidgetState):
     case 'popup-lost':
       return { title: messages.popupLostTitle, text: messages.popupLostText };
     case 'cooling': {
-      const left = signInPauseInS > 0 ? `${signInPauseInS} s` : undefined;
+      const pauseInS = secondsUntil(auth.retryAtMs);
+      const left = pauseInS > 0 ? `${pauseInS} s` : undefined;
       const text = auth.error?.code === 'offline' ? messages.offline : messages.coolingText(left);
       return { title: messages.coolingTitle, text };
     }

@@ -14,8 +14,8 @@ export interface WidgetState {
   readonly intake: Intake;
   /** True if the sign-in form replaces the sign-in panel. */
   readonly hasLogin: boolean;
-  /** Seconds until sign-in retries automatically; 0 without a backoff. */
-  readonly signInPauseInS: number;
+  /** Returns the seconds until `atMs` (epoch milliseconds), or 0, and schedules the next rendering. */
+  readonly secondsUntil: (atMs: number | undefined) => number;
   /** True if the settings are invalid. */
   readonly isMisconfigured: boolean;
   /** Texts of the live regions. */

@@ -1,0 +1,203 @@
+// Retries: when a failed request is repeated, and when it fails for good. `Retry-After` delays all requests to an origin.
+
+import { codeFacts, isRetryable, UploaderError } from './errors.ts';
+import { online, perOrigin, sleep, sleepUntil } from './wait.ts';
+import { warnOnceHere } from './warn.ts';
+
+/** When a failed request is repeated, and when it fails for good. Times in milliseconds. */
+export interface RetryPolicy {
+  /**
+   * Maximum number of attempts for a request. By default, 8 if the server refuses the request or the response is invalid, and
+   * unlimited if the server can't be reached, is busy or has an error (5xx).
+   */
+  readonly attempts?: number;
+  /** Shortest delay. Defaults to 500. */
+  readonly baseMs?: number;
+  /** Longest delay. Defaults to 30,000. */
+  readonly capMs?: number;
+  /** Time that a request may keep failing while other requests to the same origin succeed. Defaults to five minutes. */
+  readonly limitMs?: number;
+  /** Time that a request may keep failing in any case. Defaults to the setting `retry-minutes`, which is unlimited by default. */
+  readonly maxMs?: number;
+}
+
+export const RETRY_POLICY = { baseMs: 500, capMs: 30_000, limitMs: 300_000 } satisfies RetryPolicy;
+
+/** Default of `attempts` for errors that are not an outage. */
+const ATTEMPTS = 8;
+/** The console names the failing origin after this number of attempts. */
+const WARN_AFTER = 8;
+/** Longest time between two failures that counts. A longer time means that the device slept. */
+const LONGEST_GAP_MS = 120_000;
+/** Time without a success after which an origin counts as down. */
+const DOWN_AFTER_MS = 5000;
+
+/** Returns a random delay before the next attempt, in milliseconds: exponential backoff with jitter, from `baseMs` to `capMs`. */
+export function backoffMs(
+  attempt: number,
+  { baseMs = RETRY_POLICY.baseMs, capMs = RETRY_POLICY.capMs }: RetryPolicy,
+  random: () => number = Math.random,
+): number {
+  const longestMs = Math.min(capMs, baseMs * 2 ** attempt);
+  return Math.round(baseMs + random() * Math.max(0, longestMs - baseMs));
+}
+
+/** What all requests to one origin share: the delay of `Retry-After`, and the time of the last success, by `performance.now()`. */
+export class HostBackoff {
+  /** Time from which requests may be sent. */
+  #opensAtMs = 0;
+  #succeededAtMs = Number.NEGATIVE_INFINITY;
+  /** Time of the first failure since the last success. */
+  #failingSinceMs: number | undefined;
+  #recovery = new AbortController();
+
+  backOff(ms: number): void {
+    this.#opensAtMs = Math.max(this.#opensAtMs, performance.now() + ms);
+  }
+
+  /** Milliseconds until requests may be sent; 0 if requests may be sent now. */
+  get remainingMs(): number {
+    return Math.max(0, this.#opensAtMs - performance.now());
+  }
+
+  async waitUntilOver(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    while (this.remainingMs > 0) await sleep(this.remainingMs, signal);
+  }
+
+  /** Signal that aborts when the first request succeeds after an outage. */
+  get recovery(): AbortSignal {
+    return this.#recovery.signal;
+  }
+
+  hasSucceededSince(ms: number): boolean {
+    return this.#succeededAtMs >= ms;
+  }
+
+  onFailure(): void {
+    this.#failingSinceMs ??= performance.now();
+  }
+
+  onSuccess(): void {
+    this.#succeededAtMs = performance.now();
+    const isDown = this.#succeededAtMs - (this.#failingSinceMs ?? this.#succeededAtMs) >= DOWN_AFTER_MS;
+    this.#failingSinceMs = undefined;
+    if (!isDown) return;
+    const before = this.#recovery;
+    this.#recovery = new AbortController();
+    before.abort();
+  }
+}
+
+/** Returns a function that maps a URL to the backoff of its origin. */
+export const createHostBackoffs = (): ((url: string) => HostBackoff) => perOrigin(() => new HostBackoff());
+
+export interface RetryHooks {
+  readonly policy: RetryPolicy;
+  readonly backoff: HostBackoff;
+  readonly signal: AbortSignal;
+  /** Called before each wait. Returns a signal that aborts when the network changes; the wait then ends early. */
+  readonly connectionChange?: () => AbortSignal;
+  /** Called before each wait with the time of the next attempt, epoch milliseconds. */
+  readonly onWait?: (atMs: number, error: UploaderError) => void;
+  /** Called when the request has succeeded after a wait. */
+  readonly onRecovered?: () => void;
+  /**
+   * Called with true if the browser is offline, and with false when the browser is online again. This wait does not count as an
+   * attempt.
+   */
+  readonly onOffline?: (isOffline: boolean) => void;
+  /** Returns true for errors to retry. Defaults to `isRetryable`. */
+  readonly isWorthRetrying?: (error: UploaderError) => boolean;
+}
+
+/**
+ * Counts the attempts of one request, and waits between them. `again(error)` resolves when the next attempt may start, or rejects
+ * with `error` if there is no further attempt.
+ */
+export class Retries {
+  readonly #hooks: RetryHooks;
+  #attempt = 0;
+  #failedAtMs: number | undefined;
+  /** Time that the request kept failing while other requests to the origin succeeded (`#aloneMs`), and in total. */
+  #aloneMs = 0;
+  #totalMs = 0;
+
+  constructor(hooks: RetryHooks) {
+    this.#hooks = hooks;
+  }
+
+  async again(error: unknown): Promise<void> {
+    const { policy, signal, connectionChange, onWait, onOffline } = this.#hooks;
+    const { isWorthRetrying = isRetryable } = this.#hooks;
+    // Read once, because the backoff of an upload changes with the origin of its URL.
+    const { backoff } = this.#hooks;
+    signal.throwIfAborted();
+    if (!(error instanceof UploaderError) || !isWorthRetrying(error)) throw error;
+    if (globalThis.navigator?.onLine === false) {
+      this.#failedAtMs = undefined;
+      onOffline?.(true);
+      await online(signal);
+      onOffline?.(false);
+      return;
+    }
+    this.#attempt += 1;
+    this.#count(backoff);
+    if (this.#isOver(error)) throw error;
+    if (codeFacts(error.code).isOutage) {
+      backoff.onFailure();
+      if (this.#attempt === WARN_AFTER)
+        warnOnceHere(
+          `Requests keep failing (${error.code}: ${error.message}). Uploads retry until the server responds, or for retry-minutes.`,
+        );
+    }
+    if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
+    const waitMs = backoffMs(this.#attempt, policy);
+    onWait?.(Date.now() + Math.max(waitMs, backoff.remainingMs), error);
+    const change = connectionChange?.();
+    const isOver = change ? AbortSignal.any([change, backoff.recovery]) : backoff.recovery;
+    await sleepUntil(waitMs, signal, isOver);
+    await backoff.waitUntilOver(signal);
+  }
+
+  /** Call this method when the request has succeeded. */
+  succeed(): void {
+    const { backoff, onRecovered } = this.#hooks;
+    backoff.onSuccess();
+    if (this.#attempt > 0) onRecovered?.();
+  }
+
+  /** Adds the time since the last failure. */
+  #count(backoff: HostBackoff): void {
+    const nowMs = performance.now();
+    const sinceMs = this.#failedAtMs ?? nowMs;
+    const passedMs = Math.min(nowMs - sinceMs, LONGEST_GAP_MS);
+    this.#failedAtMs = nowMs;
+    this.#totalMs += passedMs;
+    if (backoff.hasSucceededSince(sinceMs)) this.#aloneMs += passedMs;
+  }
+
+  #isOver({ code }: UploaderError): boolean {
+    const {
+      attempts = codeFacts(code).isOutage ? Number.POSITIVE_INFINITY : ATTEMPTS,
+      limitMs = RETRY_POLICY.limitMs,
+      maxMs = Number.POSITIVE_INFINITY,
+    } = this.#hooks.policy;
+    return this.#attempt >= attempts || this.#aloneMs >= limitMs || this.#totalMs >= maxMs;
+  }
+}
+
+/** Calls `fn` until a call succeeds. Rejects with the error of `fn` after the last attempt, or if the error must not be retried. */
+export async function retrying<T>(fn: () => Promise<T>, hooks: RetryHooks): Promise<T> {
+  const retries = new Retries(hooks);
+  for (;;) {
+    await hooks.backoff.waitUntilOver(hooks.signal);
+    try {
+      const result = await fn();
+      retries.succeed();
+      return result;
+    } catch (error) {
+      await retries.again(error);
+    }
+  }
+}

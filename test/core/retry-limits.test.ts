@@ -1,0 +1,150 @@
+// How long a failed request is repeated: outages, errors of one request, and the limits of a page.
+
+import { expect } from '@open-wc/testing';
+import { type ErrorCode, UploaderError } from '../../src/core/errors.ts';
+import { HostBackoff, type RetryHooks, retrying } from '../../src/core/retries.ts';
+import { stopClock } from '../support/clock.ts';
+import { settled } from '../support/collect.ts';
+
+const forever = new AbortController().signal;
+
+describe('how long a request is retried', () => {
+  const { warn } = console;
+  let clock: ReturnType<typeof stopClock>;
+  let warnings: string[];
+  beforeEach(() => {
+    clock = stopClock();
+    warnings = [];
+    console.warn = (line: string) => warnings.push(line);
+  });
+  afterEach(() => {
+    clock.restore();
+    console.warn = warn;
+  });
+
+  /** A request that fails with `error` until `error` is `undefined`. */
+  function start(code: ErrorCode | undefined, hooks: Partial<RetryHooks> = {}, message = 'test') {
+    const request = {
+      code,
+      calls: 0,
+      outcome: undefined as string | undefined,
+      backoff: hooks.backoff ?? new HostBackoff(),
+    };
+    retrying(
+      async () => {
+        request.calls += 1;
+        if (request.code) throw new UploaderError(request.code, message);
+      },
+      { policy: {}, signal: forever, ...hooks, backoff: request.backoff },
+    ).then(
+      () => {
+        request.outcome = 'succeeded';
+      },
+      (error: UploaderError) => {
+        request.outcome = error.code;
+      },
+    );
+    return request;
+  }
+  const pass = async (minutes: number, eachStep: () => void = () => undefined): Promise<void> => {
+    for (let step = 0; step < minutes * 2; step += 1) {
+      eachStep();
+      await clock.pass(30_000);
+    }
+  };
+
+  for (const code of ['network', 'timeout', 'service-failed', 'rate-limited', 'upload-stalled'] as const)
+    it(`an outage (${code}) has no limit, and the upload continues when it ends`, async () => {
+      const request = start(code);
+      await pass(600);
+      expect(request.outcome).to.equal(undefined);
+      expect(request.calls).to.be.within(1200, 1400);
+      request.code = undefined;
+      await pass(0.5);
+      expect(request.outcome).to.equal('succeeded');
+    });
+
+  for (const code of ['bad-response', 'hash-mismatch', 'ticket-expired'] as const)
+    it(`a response that is no outage (${code}) ends it after eight attempts`, async () => {
+      const request = start(code);
+      await pass(10);
+      expect([request.outcome, request.calls]).to.deep.equal([code, 8]);
+    });
+
+  it('five minutes, if other requests to the origin succeed meanwhile', async () => {
+    const request = start('network');
+    const succeed = (): void => request.backoff.onSuccess();
+    await pass(4.5, succeed);
+    expect(request.outcome).to.equal(undefined);
+    await pass(1, succeed);
+    expect(request.outcome).to.equal('network');
+  });
+
+  it('the time of an outage does not count, even if other requests succeed first after it', async () => {
+    const request = start('network');
+    await pass(60);
+    request.backoff.onSuccess();
+    await pass(4);
+    expect(request.outcome).to.equal(undefined);
+    await pass(4, () => request.backoff.onSuccess());
+    expect(request.outcome).to.equal(undefined);
+    await pass(1, () => request.backoff.onSuccess());
+    expect(request.outcome).to.equal('network');
+  });
+
+  it('time during which the device slept does not count', async () => {
+    const request = start('network', { policy: { maxMs: 300_000 } });
+    await settled();
+    request.backoff.onSuccess();
+    await clock.pass(8 * 3_600_000);
+    expect(request.outcome).to.equal(undefined);
+  });
+
+  it('a limit applies to every error', async () => {
+    const request = start('network', { policy: { maxMs: 120_000 } });
+    await pass(1.5);
+    expect(request.outcome).to.equal(undefined);
+    await pass(1);
+    expect(request.outcome).to.equal('network');
+  });
+
+  it('the first success after an outage ends the delays of the others', async () => {
+    const backoff = new HostBackoff();
+    const requests = [start('network', { backoff }), start('network', { backoff })];
+    await pass(5);
+    for (const request of requests) request.code = undefined;
+    const calls = requests.map((request) => request.calls);
+    backoff.onSuccess();
+    await settled();
+    expect(requests.map((request) => request.outcome)).to.deep.equal(['succeeded', 'succeeded']);
+    expect(requests.map((request) => request.calls)).to.deep.equal(calls.map((count) => count + 1));
+  });
+
+  it('a success after less than five seconds of failures ends no delay', async () => {
+    const backoff = new HostBackoff();
+    const request = start('network', { backoff, policy: { baseMs: 10_000 } });
+    await settled();
+    await clock.pass(4999);
+    backoff.onSuccess();
+    await settled();
+    expect(request.calls).to.equal(1);
+    backoff.onFailure();
+    await clock.pass(4000);
+    backoff.onFailure();
+    await clock.pass(1000);
+    expect(request.calls).to.equal(1);
+    backoff.onSuccess();
+    await settled();
+    expect(request.calls).to.equal(2);
+  });
+
+  it('the console names an error once, after eight attempts', async () => {
+    for (const message of ['first', 'first', 'second']) {
+      start('timeout', {}, message);
+      await pass(30);
+    }
+    const own = warnings.filter((line) => /first|second/.test(line));
+    expect(own).to.have.length(2);
+    expect(own[0]).to.match(/keep failing \(timeout: first\).*retry-minutes/);
+  });
+});
