@@ -5,6 +5,7 @@ export type * from './core/changes.ts';
 export type { GetToken, Profile, Settings, SettingsInput } from './core/config.ts';
 export { ERROR_CODES, type ErrorCode, UploaderError } from './core/errors.ts';
 export type { PauseReason, Phase } from './core/phases.ts';
+export type { RetryPolicy } from './core/retries.ts';
 export type * from './core/types.ts';
 export { Uploader, type UploaderOptions, type UploaderOptions as EngineOptions } from './engine/uploader.ts';
 export type {

@@ -15,7 +15,10 @@ export interface RetryPolicy {
   readonly baseMs?: number;
   /** Longest delay. Defaults to 30,000. */
   readonly capMs?: number;
-  /** Time that a request may keep failing while other requests to the same origin succeed. Defaults to five minutes. */
+  /**
+   * Time that a request may keep failing while other requests to the same origin succeed, and at least 8 attempts. Defaults to five
+   * minutes.
+   */
   readonly limitMs?: number;
   /** Time that a request may keep failing in any case. Defaults to the setting `retry-minutes`, which is unlimited by default. */
   readonly maxMs?: number;
@@ -23,9 +26,9 @@ export interface RetryPolicy {
 
 export const RETRY_POLICY = { baseMs: 500, capMs: 30_000, limitMs: 300_000 } satisfies RetryPolicy;
 
-/** Default of `attempts` for errors that are not an outage. */
+/** Default of `attempts` for errors that are not an outage, and smallest number of attempts before `limitMs` applies. */
 const ATTEMPTS = 8;
-/** The console names the failing origin after this number of attempts. */
+/** The console names the error after this number of attempts. */
 const WARN_AFTER = 8;
 /** Longest time between two failures that counts. A longer time means that the device slept. */
 const LONGEST_GAP_MS = 120_000;
@@ -148,7 +151,7 @@ export class Retries {
       backoff.onFailure();
       if (this.#attempt === WARN_AFTER)
         warnOnceHere(
-          `Requests keep failing (${error.code}: ${error.message}). Uploads retry until the server responds, or for retry-minutes.`,
+          `Requests keep failing (${error.status ?? error.code}). Uploads retry until the server is back, or for retry-minutes.`,
         );
     }
     if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
@@ -183,7 +186,8 @@ export class Retries {
       limitMs = RETRY_POLICY.limitMs,
       maxMs = Number.POSITIVE_INFINITY,
     } = this.#hooks.policy;
-    return this.#attempt >= attempts || this.#aloneMs >= limitMs || this.#totalMs >= maxMs;
+    const isAlone = this.#aloneMs >= limitMs && this.#attempt >= ATTEMPTS;
+    return this.#attempt >= attempts || isAlone || this.#totalMs >= maxMs;
   }
 }
 

@@ -427,4 +427,5 @@ export {
 } from '../core/config.ts';
 export { ERROR_CODES, type ErrorCode, UploaderError } from '../core/errors.ts';
 export type { PauseReason, Phase } from '../core/phases.ts';
+export type { RetryPolicy } from '../core/retries.ts';
 export type * from '../core/types.ts';

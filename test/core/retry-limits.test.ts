@@ -23,7 +23,7 @@ describe('how long a request is retried', () => {
   });
 
   /** A request that fails with `error` until `error` is `undefined`. */
-  function start(code: ErrorCode | undefined, hooks: Partial<RetryHooks> = {}, message = 'test') {
+  function start(code: ErrorCode | undefined, hooks: Partial<RetryHooks> = {}, status?: number) {
     const request = {
       code,
       calls: 0,
@@ -33,7 +33,7 @@ describe('how long a request is retried', () => {
     retrying(
       async () => {
         request.calls += 1;
-        if (request.code) throw new UploaderError(request.code, message);
+        if (request.code) throw new UploaderError(request.code, 'test', status ? { status } : {});
       },
       { policy: {}, signal: forever, ...hooks, backoff: request.backoff },
     ).then(
@@ -78,6 +78,17 @@ describe('how long a request is retried', () => {
     expect(request.outcome).to.equal(undefined);
     await pass(1, succeed);
     expect(request.outcome).to.equal('network');
+  });
+
+  it('at least eight attempts, if each attempt takes minutes', async () => {
+    const request = start('upload-stalled', { policy: { baseMs: 120_000, capMs: 120_000 } });
+    await settled();
+    for (let attempt = 2; attempt <= 8; attempt += 1) {
+      expect(request.outcome).to.equal(undefined);
+      request.backoff.onSuccess();
+      await clock.pass(120_000);
+    }
+    expect([request.outcome, request.calls]).to.deep.equal(['upload-stalled', 8]);
   });
 
   it('the time of an outage does not count, even if other requests succeed first after it', async () => {
@@ -139,12 +150,12 @@ describe('how long a request is retried', () => {
   });
 
   it('the console names an error once, after eight attempts', async () => {
-    for (const message of ['first', 'first', 'second']) {
-      start('timeout', {}, message);
+    for (const status of [598, 598, 599]) {
+      start('service-failed', {}, status);
       await pass(30);
     }
-    const own = warnings.filter((line) => /first|second/.test(line));
+    const own = warnings.filter((line) => /\(59[89]\)/.test(line));
     expect(own).to.have.length(2);
-    expect(own[0]).to.match(/keep failing \(timeout: first\).*retry-minutes/);
+    expect(own[0]).to.match(/keep failing \(598\).*retry-minutes/);
   });
 });
