@@ -54,6 +54,10 @@ export interface InterfaceMessages {
   readonly left: (duration: string) => string;
   readonly soon: string;
   readonly doneOf: (done: number, count: number) => string;
+  readonly ready: (count: number) => string;
+  readonly uploadingOf: (position: number, count: number) => string;
+  readonly allUploaded: (count: number) => string;
+  readonly failed: (count: number) => string;
   readonly rejected: (count: number) => string;
   readonly limit: (limit: string) => string;
   readonly more: (count: number) => string;
@@ -198,6 +202,10 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   left: (duration) => `${duration} left`,
   soon: 'a few seconds left',
   doneOf: (done, count) => `${done.toLocaleString('en')} of ${files(count)} done`,
+  ready: (count) => `${files(count)} ready to upload`,
+  uploadingOf: (position, count) => `Uploading ${position.toLocaleString('en')} of ${files(count)}`,
+  allUploaded: (count) => (count === 1 ? '1 file uploaded' : `All ${files(count)} uploaded`),
+  failed: (count) => `${files(count)} failed`,
   rejected: (count) => `${files(count)} ${count === 1 ? "wasn't" : "weren't"} added`,
   limit: (limit) => `Allowed: ${limit}.`,
   more: (count) => `and ${count} more`,

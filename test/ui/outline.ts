@@ -36,7 +36,7 @@ const SAID = [
 ] as const;
 
 /** Selector of the elements that have a line. */
-const SHOWN = '[part], .title, .hint, .sums, [part~=login] .text';
+const SHOWN = '[part], .title, .hint, [part~=login] .text';
 
 function outlineOfOne(element: Element): string {
   const said = SAID.filter((name) => element.hasAttribute(name)).map(

@@ -57,7 +57,7 @@ describe('every state of the widget', () => {
     expect(row?.querySelector('.status')?.textContent).to.equal(
       'Uploading478 MB of 1.8 GB8.2 MB/s25 sec left',
     );
-    expect(one(element, '.sums').textContent).to.contain('1 of 5 files done');
+    expect(one(element, '.headline').textContent).to.equal('Uploading 2 of 5 files');
   });
 
   it('has a progress bar with name and value for each running file', async () => {

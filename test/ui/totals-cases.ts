@@ -10,7 +10,8 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('queued'), pdf('queued')] },
     [
       'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
-      'status 0 of 2 files done · 0 kB of 4 MB',
+      'headline Waiting',
+      'totals-status 0 of 2 files done · 0 kB of 4 MB',
       'button pause-all-button Pause all',
       'button cancel-all-button Cancel all',
     ],
@@ -19,7 +20,8 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('queued'), pdf('queued')], isManual: true },
     [
       'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
-      'status 0 of 2 files done · 0 kB of 4 MB',
+      'headline 2 files ready to upload',
+      'totals-status 0 kB of 4 MB',
       'button start-button Upload 2 files',
       'button cancel-all-button Cancel all',
     ],
@@ -28,7 +30,8 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('uploading', 0.5, speeds), pdf('hashing')] },
     [
       'progress total-progress label=Progress of all files valuenow=25 valuetext=25% sent 25% stored 20%',
-      'status 0 of 2 files done · 1 MB of 4 MB · 8.2 MB/s · 3 min left',
+      'headline Uploading 1 of 2 files',
+      'totals-status 1 MB of 4 MB · 8.2 MB/s · 3 min left',
       'button pause-all-button Pause all',
       'button cancel-all-button Cancel all',
     ],
@@ -37,7 +40,8 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('uploading', 0.5), pdf('uploading', 0.5)] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
-      'status 0 of 2 files done · 2 MB of 4 MB',
+      'headline Uploading 1 of 2 files',
+      'totals-status 2 MB of 4 MB',
       'button pause-all-button Pause all',
       'button cancel-all-button Cancel all',
     ],
@@ -46,7 +50,8 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [paused('user'), paused('user')] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
-      'status Paused · 0 of 2 files done · 2 MB of 4 MB',
+      'headline Paused',
+      'totals-status 0 of 2 files done · 2 MB of 4 MB',
       'button resume-all-button Resume all',
       'button cancel-all-button Cancel all',
     ],
@@ -55,27 +60,36 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [paused('signed-out'), paused('signed-out')] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
-      'status Paused · 0 of 2 files done · 2 MB of 4 MB',
+      'headline Paused',
+      'totals-status 0 of 2 files done · 2 MB of 4 MB',
       'button cancel-all-button Cancel all',
     ],
   ],
   'one failed, one is done': [
     { files: [failed('network'), pdf('done')] },
     [
-      'status 1 of 2 files done · 4 MB',
+      'totals-icon <alert>',
+      'headline 1 file failed',
+      'totals-status 1 of 2 files done · 4 MB',
       'button retry-failed-button Retry failed files',
       'button clear-button Clear finished',
     ],
   ],
   'two are done': [
     { files: [pdf('done'), pdf('done')] },
-    ['status 2 of 2 files done · 4 MB', 'button clear-button Clear finished'],
+    [
+      'totals-icon <done>',
+      'headline All 2 files uploaded',
+      'totals-status 4 MB',
+      'button clear-button Clear finished',
+    ],
   ],
   'one is canceled, one is empty': [
     { files: [pdf('canceled'), file('b', 'queued', 0)] },
     [
       'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
-      'status 0 of 2 files done · 0 kB of 2 MB',
+      'headline Waiting',
+      'totals-status 0 of 2 files done · 0 kB of 2 MB',
       'button pause-all-button Pause all',
       'button cancel-all-button Cancel all',
       'button clear-button Clear finished',
@@ -85,10 +99,26 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('canceled'), file('b', 'queued', 0)], isManual: true },
     [
       'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
-      'status 0 of 2 files done · 0 kB of 2 MB',
+      'headline 1 file ready to upload',
+      'totals-status 0 kB of 2 MB',
       'button start-button Upload 1 file',
       'button cancel-all-button Cancel all',
       'button clear-button Clear finished',
+    ],
+  ],
+  'one is done, one is canceled': [
+    { files: [pdf('done'), pdf('canceled')] },
+    ['headline 1 of 2 files done', 'totals-status 4 MB', 'button clear-button Clear finished'],
+  ],
+  'one failed, one is sent': [
+    { files: [failed('network'), pdf('uploading', 0.5, speeds)] },
+    [
+      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'headline Uploading 2 of 2 files',
+      'totals-status 1 file failed · 2 MB of 4 MB · 8.2 MB/s · 3 min left',
+      'button pause-all-button Pause all',
+      'button retry-failed-button Retry failed files',
+      'button cancel-all-button Cancel all',
     ],
   ],
 };

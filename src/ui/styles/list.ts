@@ -128,6 +128,18 @@ export const list = css`
     flex: 1 1 16em;
   }
 
+  .headline {
+    font-weight: 600;
+  }
+
+  .totals.done .headline {
+    color: var(--_success);
+  }
+
+  .totals.failed .headline {
+    color: var(--_danger);
+  }
+
   .bulk {
     gap: 0;
     font-size: 0.95em;
@@ -179,7 +191,7 @@ export const list = css`
       display: none;
     }
 
-    .bulk > .plain:first-child {
+    .bulk:has(> .plain:first-child) {
       margin-inline-start: -0.65em;
     }
   }

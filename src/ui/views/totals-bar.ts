@@ -1,27 +1,51 @@
-// The footer: the totals, and buttons that apply to all files.
+// The footer: a headline, the totals, and buttons that apply to all files.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import { isActive } from '../../core/phases.ts';
+import type { Totals } from '../../core/types.ts';
 import { facts, leftOf } from './file-row.ts';
+import { alertIcon, doneIcon } from './icons.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
+
+/** State of the whole list. `waiting`: nothing runs, but something will. `ended`: no file failed, and some were canceled. */
+type ListState = 'ready' | 'waiting' | 'uploading' | 'paused' | 'failed' | 'done' | 'ended';
 
 /** The footer, or nothing if a single row shows the same. */
 export function totalsBar(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
   const { messages, format, snapshot, rules } = state;
   const { files, totals } = snapshot;
-  const queued = files.filter((file) => file.phase === 'queued').length;
+  const { doneCount, failedCount, fileCount, openCount } = totals;
+  const queuedCount = files.filter((file) => file.phase === 'queued').length;
   const isRunning = files.some((file) => isActive(file.phase));
-  const mustStart = rules.manual && queued > 0 && !isRunning;
+  const mustStart = rules.manual && queuedCount > 0 && !isRunning;
   if (files.length < 2 && !mustStart) return nothing;
-  const canPause = !mustStart && (isRunning || queued > 0);
+  const canPause = !mustStart && (isRunning || queuedCount > 0);
   const canResume = files.some((file) => file.phase === 'paused' && file.pauseReason === 'user');
-  const isPaused = !isRunning && queued === 0 && totals.openCount > 0;
-  const isFinished = totals.openCount === 0;
+  const isFinished = openCount === 0;
+  const list = mustStart
+    ? 'ready'
+    : isRunning
+      ? 'uploading'
+      : queuedCount > 0
+        ? 'waiting'
+        : restingState(totals);
+  const headlines: Readonly<Record<ListState, string>> = {
+    ready: messages.ready(queuedCount),
+    waiting: messages.phases.queued,
+    // The files that have ended, and the one that is being uploaded.
+    uploading: messages.uploadingOf(fileCount - openCount + 1, fileCount),
+    paused: messages.phases.paused,
+    failed: messages.failed(failedCount),
+    done: messages.allUploaded(fileCount),
+    ended: messages.doneOf(doneCount, fileCount),
+  };
+  const icon = list === 'done' ? doneIcon : list === 'failed' ? alertIcon : undefined;
   const sent = shareOf(totals.sentBytes, totals.sizeBytes, isFinished);
+  const hasCounts = list === 'waiting' || list === 'paused' || list === 'failed';
   const sums = facts(
-    { text: isPaused && messages.phases.paused },
-    { text: messages.doneOf(totals.doneCount, totals.fileCount) },
+    { text: hasCounts && messages.doneOf(doneCount, fileCount) },
+    { text: !isFinished && failedCount > 0 && messages.failed(failedCount) },
     {
       text: isFinished
         ? format.size(totals.sizeBytes)
@@ -32,7 +56,7 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
   );
   const button = (action: string, label: string, run: () => void, kind = 'plain'): TemplateResult =>
     html`<button type="button" class=${kind} part="button ${action}-button" data-action=${action} @click=${run}>${label}</button>`;
-  return html`<div class="totals ${isPaused ? 'paused' : ''}" part="totals">
+  return html`<div class="totals ${list}" part="totals ${list}">
     ${
       isFinished
         ? nothing
@@ -44,14 +68,25 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
             part: 'progress total-progress',
           })
     }
-    <p class="status sums">${sums}</p>
+    ${icon ? html`<span class="badge" part="totals-icon">${icon}</span>` : nothing}
+    <div class="sums">
+      <p class="headline" part="headline">${headlines[list]}</p>
+      <p class="status" part="totals-status">${sums}</p>
+    </div>
     <div class="bulk">
-      ${mustStart ? button('start', messages.start(queued), () => commands.start(), 'primary') : nothing}
+      ${mustStart ? button('start', messages.start(queuedCount), () => commands.start(), 'primary') : nothing}
       ${canPause ? button('pause-all', messages.pauseAll, () => commands.pause()) : nothing}
-      ${canResume ? button('resume-all', messages.resumeAll, () => commands.resume()) : nothing}
-      ${totals.failedCount > 0 ? button('retry-failed', messages.retryFailed, () => commands.retry()) : nothing}
-      ${totals.openCount > 0 ? button('cancel-all', messages.cancelAll, () => commands.cancel()) : nothing}
-      ${totals.openCount + totals.failedCount < totals.fileCount ? button('clear', messages.clear, () => commands.clear()) : nothing}
+      ${canResume ? button('resume-all', messages.resumeAll, () => commands.resume(), list === 'paused' ? 'primary' : 'plain') : nothing}
+      ${failedCount > 0 ? button('retry-failed', messages.retryFailed, () => commands.retry(), isFinished ? 'primary' : 'plain') : nothing}
+      ${openCount > 0 ? button('cancel-all', messages.cancelAll, () => commands.cancel()) : nothing}
+      ${openCount + failedCount < fileCount ? button('clear', messages.clear, () => commands.clear()) : nothing}
     </div>
   </div>`;
+}
+
+/** The state of a list in which nothing runs or waits for its turn. */
+function restingState({ doneCount, failedCount, fileCount, openCount }: Totals): ListState {
+  if (openCount > 0) return 'paused';
+  if (failedCount > 0) return 'failed';
+  return doneCount === fileCount ? 'done' : 'ended';
 }
