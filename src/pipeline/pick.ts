@@ -40,7 +40,7 @@ export function matchesAccept(
     .map((rule) => rule.trim().toLowerCase())
     .filter(Boolean);
   const name = file.name.toLowerCase();
-  const type = file.type.toLowerCase().split(';', 1)[0] ?? '';
+  const type = file.type.toLowerCase().split(';')[0] ?? '';
   return (
     rules.length === 0 ||
     rules.some((rule) => {

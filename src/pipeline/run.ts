@@ -72,8 +72,9 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
       if (error instanceof ChunkTooLarge) {
         // The only chunk of a small file is smaller than the chunk size.
         const largestBytes = Math.min(chunkSizeBytes, parts.file.size);
+        // Smaller than `largestBytes`, because the rejected chunk has more than `minChunkBytes`.
         const smallerBytes = Math.max(parts.minChunkBytes, Math.ceil(largestBytes / 2));
-        if (smallerBytes >= largestBytes || parts.file.size > smallerBytes * MAX_CHUNKS) throw error.cause;
+        if (parts.file.size > smallerBytes * MAX_CHUNKS) throw error.cause;
         parts.onSmallerChunks(largestBytes, smallerBytes);
         await opened.reopen(smallerBytes);
       } else if (error instanceof SessionLost && !isSecondSession) {

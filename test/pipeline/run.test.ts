@@ -257,6 +257,33 @@ describe('a session that is lost', () => {
   });
 });
 
+describe('a storage that rejects the chunks as too large (413)', () => {
+  const tooLarge = new UploaderError('upload-refused', 'too large', { status: 413 });
+
+  it('gets chunks of half the size, if these are at most ten thousand', async () => {
+    const { controller, service, start, reported } = setUpRun(fileOf(44, 10_000), {
+      chunkSizeBytes: 2,
+      minChunkBytes: 1,
+    });
+    service.answerAll('open', 'presign');
+    const running = rejection(start());
+    (await service.nextRequest('put')).refuse(tooLarge);
+    await until(() => reported.includes('opened 10000'));
+    expect(reported).to.include('chunks of 1 after 2');
+    controller.abort('enough');
+    expect(await running).to.equal('enough');
+  });
+
+  it('gets no more chunks otherwise, and the file fails with the error of the storage', async () => {
+    const { service, start } = setUpRun(fileOf(45, 10_001), { chunkSizeBytes: 2, minChunkBytes: 1 });
+    service.answerAll('open', 'presign');
+    const running = rejection(start());
+    (await service.nextRequest('put')).refuse(tooLarge);
+    expect(await running).to.equal(tooLarge);
+    expect(service.count('open')).to.equal(1);
+  });
+});
+
 describe('a commit that finds chunks missing', () => {
   it('sends those again, and no others, and repeats the commit', async () => {
     const file = fileOf(50, 4500);

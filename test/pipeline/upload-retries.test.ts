@@ -5,6 +5,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import { HostBackoff } from '../../src/core/retries.ts';
 import type { Put, TicketedChunk } from '../../src/core/types.ts';
 import { type UploadParts, upload } from '../../src/pipeline/upload.ts';
+import { stopClock } from '../support/clock.ts';
 import { collect, rejection, settled, streamOf, until } from '../support/collect.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
 import { networkError, setUpSending } from '../support/sending.ts';
@@ -145,6 +146,23 @@ describe('a PUT that fails', () => {
     expect(await sending).to.have.length(3);
     expect(begunMs).to.have.length(4);
     for (const ms of begunMs.slice(2)) expect(ms).to.be.at.least(opensAtMs - 1);
+  });
+
+  it('is not repeated before the last millisecond of the Retry-After has passed', async () => {
+    const clock = stopClock();
+    try {
+      const backoff = new HostBackoff();
+      const { parts, service, ticketed } = await setUpSending([1], { backoffOf: () => backoff });
+      backoff.backOff(1);
+      const sending = collect(upload(streamOf(await ticketed()), parts));
+      await until(() => clock.timerCount > 0);
+      expect(service.puts).to.deep.equal([]);
+      await clock.pass(1);
+      (await service.nextRequest('put')).answer();
+      expect(await sending).to.have.length(1);
+    } finally {
+      clock.restore();
+    }
   });
 
   it('does not block chunks for another storage, or their slots, during the Retry-After of one', async () => {

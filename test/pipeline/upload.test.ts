@@ -182,6 +182,20 @@ describe('a chunk that another file is sending', () => {
     expect(other.pagePool.freeBytes).to.equal(1e6);
   });
 
+  it('is sent with its ticket if the other file has failed to send it', async () => {
+    const service = new ScriptedService();
+    const inFlight = new InFlightChunks();
+    const one = await setUpSending([7], { service, inFlight });
+    const other = await setUpSending([7], { service, inFlight });
+    const early = await other.ticketed();
+    const first = rejection(collect(upload(streamOf(await one.ticketed()), one.parts)));
+    (await service.nextRequest('put')).refuse(new UploaderError('forbidden', 'no'));
+    await first;
+    service.answerAll();
+    await collect(upload(streamOf(early), other.parts));
+    expect(other.renewed).to.deep.equal([]);
+  });
+
   it('is sent when the other file stops', async () => {
     const service = new ScriptedService();
     const inFlight = new InFlightChunks();
