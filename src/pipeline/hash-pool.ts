@@ -201,7 +201,6 @@ export class HashPool {
           event.preventDefault();
           this.#onError(member);
         };
-        worker.onmessageerror = () => this.#onError(member);
         this.#members.add(member);
       })
       .catch(() => {

@@ -102,6 +102,32 @@ describe('a pool', () => {
     expect(workers).to.equal(1);
   });
 
+  it('starts a worker if all others are busy, and none while one is idle', async () => {
+    await watched(silenceMs, async (counts) => {
+      const pool = poolOf(
+        `onmessage = ({ data }) => {
+          if (data.slice.size > 1) postMessage({ id: data.id, hash: 'hash' });
+        };
+        postMessage('ready');`,
+        { size: 4 },
+      );
+      await hashOf(pool.hashSlice, fewBytes);
+      await hashOf(pool.hashSlice, fewBytes);
+      expect(counts.workers).to.equal(1);
+      rejection(hashOf(pool.hashSlice, ascii('x'))).catch(() => undefined);
+      await hashOf(pool.hashSlice, fewBytes);
+      expect(counts.workers).to.equal(2);
+    });
+  });
+
+  it('gives a slice to three workers, and fails it when all three died', async () => {
+    const { workers } = await watched(silenceMs, async () => {
+      const pool = poolOf(`onmessage = () => { throw new Error('the worker died'); }; postMessage('ready');`);
+      expect(await rejection(hashOf(pool.hashSlice, fewBytes))).to.include({ code: 'hash-failed' });
+    });
+    expect(workers).to.equal(3);
+  });
+
   it('sets one timer for its end each time it becomes idle, and none while it works', async () => {
     const idleMs = silenceMs;
     let pool = createPool();
