@@ -198,7 +198,8 @@ export function createUploadStore({
     },
 
     async prune(maxAgeMs, isInUse = () => false) {
-      await deleteOldFiles().catch(() => undefined);
+      // Not awaited, because a page with an earlier version blocks the deletion while it is open.
+      deleteOldFiles().catch(() => undefined);
       // Chunk ids are listed before records, so that chunks of records that are saved in the meantime are not deleted.
       const ids = await chunkLog.listIds();
       const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));

@@ -178,6 +178,18 @@ describe('a missing database', () => {
     expect([...((await store.find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
   });
 
+  it('does not fail for a caller that has saved the record again, if another page removes it later', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 1));
+    await rawDatabase(`${name}-uploads`).remove();
+    await store.save(record);
+    await createUploadStore({ name }).remove(record.key);
+    expect(await store.find(record.key)).to.equal(undefined);
+    await store.saveChunks(record.key, statesOf(1, 2));
+    expect(await store.find(record.key)).to.equal(undefined);
+  });
+
   it('does not fail for a caller that has removed the record since, or deleted everything', async () => {
     for (const forget of [() => store.remove('key'), () => store.clear()]) {
       await store.save(recordOf());

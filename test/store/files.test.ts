@@ -2,6 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { untilAsync } from '../support/collect.ts';
 import { rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
@@ -122,23 +123,33 @@ describe('a record with its file', () => {
 });
 
 describe('files that an earlier version saved in a separate database', () => {
+  const openOld = (): Promise<IDBDatabase> =>
+    new Promise((resolve, reject) => {
+      const request = indexedDB.open(`${name}-files`);
+      request.onupgradeneeded = () => request.result.createObjectStore('entries');
+      request.onerror = reject;
+      request.onsuccess = () => resolve(request.result);
+    });
+
   for (const [what, act] of [
     ['old uploads are removed', () => store.prune(1e9)],
     ['everything is deleted', () => store.clear()],
   ] as const) {
     it(`are deleted when ${what}`, async () => {
-      await new Promise<void>((resolve, reject) => {
-        const request = indexedDB.open(`${name}-files`);
-        request.onupgradeneeded = () => request.result.createObjectStore('entries');
-        request.onerror = reject;
-        request.onsuccess = () => {
-          request.result.close();
-          resolve();
-        };
-      });
+      (await openOld()).close();
       expect(await databases()).to.include(`${name}-files`);
       await act();
-      expect(await databases()).not.to.include(`${name}-files`);
+      await untilAsync(async () => !(await databases()).includes(`${name}-files`));
     });
   }
+
+  it('do not keep old uploads from being removed while a page of that version is open', async () => {
+    const old = await openOld();
+    await store.save(saved('one', undefined, { session, createdAtMs: 1 }));
+    await store.prune(1000);
+    expect(await store.list()).to.deep.equal([]);
+    expect(await databases()).to.include(`${name}-files`);
+    old.close();
+    await untilAsync(async () => !(await databases()).includes(`${name}-files`));
+  });
 });

@@ -130,6 +130,12 @@ describe('a change of which a part fails', () => {
     expect(failed).to.include({ code: 'store-unavailable' });
   });
 
+  it('rejects if the bytes of the file are not saved', async () => {
+    const file = new File(['a'], record.name);
+    const failed = await failing('put', 'chunks', () => rejection(store.save({ ...record, file })));
+    expect(failed).to.include({ code: 'store-unavailable' });
+  });
+
   it('rejects if a damaged record stays', async () => {
     await store.save(record);
     await rawDatabase(`${name}-uploads`).put(key, 'damaged');
@@ -193,6 +199,18 @@ describe('the date of an upload', () => {
     await createUploadStore({ name }).saveChunks(key, statesOf(0, 1));
     expect(await usedAtMs()).to.be.a('number');
   });
+
+  for (const [what, forget] of [
+    ['removed', () => store.remove(key)],
+    ['deleted with all others', () => store.clear()],
+  ] as const)
+    it(`is renewed immediately if another page saved the upload after it was ${what}`, async () => {
+      await store.save(record);
+      await forget();
+      await createUploadStore({ name }).save(record);
+      await store.saveChunks(key, statesOf(0, 1));
+      expect(await usedAtMs()).to.be.a('number');
+    });
 
   it('that cannot be renewed fails for the caller that saves chunks', async () => {
     await store.save(record);
