@@ -97,7 +97,7 @@ const types = {
 };
 
 export default {
-  globs: ['src/*.ts', 'src/ui/secure-uploader*.ts'],
+  globs: ['src/*.ts', '!src/react.ts', 'src/ui/secure-uploader*.ts'],
   outdir: '.',
   litelement: true,
   plugins: [types],

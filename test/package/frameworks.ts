@@ -1,7 +1,8 @@
-// The types of the elements' tags in JSX and in templates of Vue and Svelte. Imported by loaded.test.ts.
+// The types of the elements' tags in JSX and in templates of Vue and Svelte, and the component for React on a server. Imported by
+// loaded.test.ts.
 
 import assert from 'node:assert/strict';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -58,6 +59,50 @@ export const wrong = [
 ];
 `;
 
+const COMPONENT = `import { SecureUploader, type SecureUploaderElement, type SecureUploaderProps } from 'secure-uploader/react';
+import { createRef } from 'react';
+import type { SecureUploader as Element, UploaderProps } from 'secure-uploader';
+
+const ref = createRef<SecureUploaderElement>();
+export const element: Element | null = ref.current;
+export const props: SecureUploaderProps = {} satisfies UploaderProps;
+export const right = (
+  <SecureUploader
+    key="1" ref={ref} className="wide" id="files" style={{ color: 'red' }} aria-label="Files" data-test="files"
+    baseUrl="https://files.example" auth="popup" maxFiles={3} multiple onConflict="rename" accept={undefined}
+    getToken={(reason, signal) => (signal.aborted ? '' : \`token-\${reason satisfies 'first' | 'expired' | 'rejected'}\`)}
+    onClick={(event) => event.currentTarget.pause()}
+    onFileAdd={(event) => event.preventDefault()}
+    onUploadCompleted={({ detail }) => console.log(detail.sentBytes.toFixed(), detail.chunks[0]?.receipt)}
+  ><p slot="hint">Up to 5 MB</p></SecureUploader>
+);
+export const wrong = [
+  // @ts-expect-error There is no such way to sign in.
+  <SecureUploader key="1" auth="window" />,
+  // @ts-expect-error The name of a property is in camel case.
+  <SecureUploader key="2" baseURL="https://files.example" />,
+  // @ts-expect-error The token is write-only.
+  <SecureUploader key="3" token="secret" />,
+  // @ts-expect-error There is no such event.
+  <SecureUploader key="4" onUploadComplete={() => undefined} />,
+  // @ts-expect-error The detail has no such field.
+  <SecureUploader key="5" onUploadCompleted={({ detail }) => console.log(detail.receipts)} />,
+  // @ts-expect-error A method is not set.
+  <SecureUploader key="6" addFiles={() => undefined} />,
+];
+`;
+
+const ON_SERVER = `import { createElement } from 'react';
+import { renderToString } from 'react-dom/server.edge';
+
+const before = Object.getOwnPropertyNames(globalThis);
+const { SecureUploader } = await import('secure-uploader/react');
+const props = { id: 'files', baseUrl: 'https://files.example', multiple: true, getToken: () => '', onUploadCompleted: () => undefined };
+const html = renderToString(createElement(SecureUploader, props, createElement('p', { slot: 'hint' }, 'Up to 5 MB')));
+const added = Object.getOwnPropertyNames(globalThis).filter((name) => !before.includes(name));
+console.log(JSON.stringify({ html, added }));
+`;
+
 const IN_VUE = `import 'secure-uploader/vue';
 import type { GlobalComponents } from 'vue';
 
@@ -93,7 +138,7 @@ export const typo: Tag = { 'base-ur': 'https://files.example' };
 export const complete: Tag = { 'onupload-complete': () => undefined };
 `;
 
-describe('The types for frameworks', () => {
+describe('The entries for frameworks', () => {
   let app: PackedApp;
   before(async () => {
     app = await sharedApp();
@@ -112,10 +157,11 @@ describe('The types for frameworks', () => {
     await stub('vue', 'index.d.ts', VUE);
     await stub('svelte', 'elements.d.ts', SVELTE);
     await mkdir(join(modules, '@types'));
-    await symlink(join(root, 'node_modules/@types/react'), join(modules, '@types/react'));
+    for (const name of ['@types/react', 'react', 'react-dom', 'scheduler'])
+      await symlink(join(root, 'node_modules', name), join(modules, name));
   });
 
-  test('know every attribute and event of the elements, and no others, in JSX and in templates of Vue and Svelte', async () => {
+  test('have types with every attribute and event of the elements, and no others, in JSX and in templates of Vue and Svelte', async () => {
     const declarations = await declarationsOf(app);
     const namesOf = (tag: string): string => {
       const element = declarations.find(({ tagName }) => tagName === tag);
@@ -131,6 +177,7 @@ describe('The types for frameworks', () => {
       'frameworks',
       {
         'jsx.tsx': JSX,
+        'component.tsx': COMPONENT,
         'vue.ts': IN_VUE,
         'svelte.ts': IN_SVELTE,
         'names.ts': `import type { LoginTag, UploaderTag } from 'secure-uploader';
@@ -144,5 +191,20 @@ none<[Difference<keyof LoginTag, 'authOptions' | 'idps' | 'messages' | ${namesOf
       },
       ['node'],
     );
+  });
+
+  test('let the component for React render on any server: only the tag, without browser globals', async () => {
+    await app.write('server.js', ON_SERVER);
+    const expected = '<secure-uploader id="files"><p slot="hint">Up to 5 MB</p></secure-uploader>';
+    // Bundlers for edge runtimes select the modules for browsers.
+    for (const conditions of ['node', 'browser']) {
+      const printed = JSON.parse(await app.node(`--conditions=${conditions}`, 'server.js'));
+      assert.deepEqual(printed, { html: expected, added: [] }, conditions);
+    }
+  });
+
+  test('mark the component as client code, for servers that render React components', async () => {
+    const code = await readFile(join(app.packageFolder, 'dist/react.js'), 'utf8');
+    assert.match(code, /^'use client';\n/);
   });
 });

@@ -71,6 +71,17 @@ function examplesIn(file: string, language: string): Sample[] {
       code: language !== 'ts' || /^import /m.test(code) ? code : `${EXAMPLE_CONTEXT}${code}`,
     }));
 }
+/** The names that the sample for Angular uses. Angular is not installed. */
+const ANGULAR = `declare module '@angular/core' {
+  export const CUSTOM_ELEMENTS_SCHEMA: { readonly name: string };
+  export const Component: (options: object) => ClassDecorator;
+  export const Directive: (options: object) => ClassDecorator;
+  export const ElementRef: new (...args: never[]) => { readonly nativeElement: unknown };
+  export const effect: (run: () => void) => void;
+  export const inject: (token: typeof ElementRef) => InstanceType<typeof ElementRef>;
+  export const input: { required<T>(): () => T };
+}
+`;
 const PUBLIC = [
   'src/engine/uploader.ts',
   'src/define.ts',
@@ -126,10 +137,11 @@ describe('The documentation', () => {
         `block-${index + 1}-${sample.file.replace(/\W/g, '-')}.${inJsx.includes(sample) ? 'tsx' : 'ts'}`,
     );
     await Promise.all(found.map(({ code }, index) => writeFile(join(folder, files[index] ?? ''), code)));
+    await writeFile(join(folder, 'angular.d.ts'), ANGULAR);
     const config = {
       extends: '../../../tsconfig.json',
       compilerOptions: { types: [], jsx: 'react-jsx' },
-      files,
+      files: [...files, 'angular.d.ts'],
     };
     await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
     const { output } = run('node_modules/typescript/bin/tsc', '--project', folder, '--pretty', 'false');
