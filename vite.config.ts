@@ -74,18 +74,19 @@ const noWasmInPage: Plugin = {
   load: (id) => (id.endsWith('/src/pipeline/wasm-hashes.ts') ? refusal : undefined),
 };
 
-/** Removes the indentation of templates and styles, and comments in styles. Minifiers do not change template literals. */
+/** Removes the indentation of templates, and spaces and comments in styles. Minifiers do not change template literals. */
 const smallTemplates: Plugin = {
   name: 'small-templates',
   enforce: 'pre',
   transform(code, id) {
     if (!/\/src\/ui\/(views|styles)\//.test(id)) return undefined;
     const lines = code.replace(/\n +/g, '\n');
-    const isStyle = id.includes('/styles/');
-    return {
-      code: isStyle ? lines.replace(/\/\*.*?\*\//gs, '').replace(/([;{}])\n+/g, '$1') : lines,
-      map: null,
-    };
+    if (!id.includes('/styles/')) return { code: lines, map: null };
+    const style = lines
+      .replace(/\/\*.*?\*\//gs, '')
+      .replace(/([;{}])\n+/g, '$1')
+      .replace(/([:,>])\s+| +(?=[{>])|;(?=\})|\b0(?=\.\d)/g, '$1');
+    return { code: style, map: null };
   },
 };
 
