@@ -1,5 +1,5 @@
 // `vite` serves the demo pages from the sources. `vite build`, which scripts/build.mjs calls, builds dist/cdn for pages without a
-// bundler: one file that defines the element, and its worker. tsc builds the rest of the package.
+// bundler: one file that defines the element, and its workers. tsc builds the rest of the package.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -49,12 +49,12 @@ const fromPackage = (source: string, map: string): string =>
 const integrityLength = 'sha384-'.length + 64;
 const integrityMark = '#'.repeat(integrityLength); // as long as its replacement, so that the source map stays correct
 
-/** Replaces `__WORKER_INTEGRITY__` in the bundle with the integrity hash of the worker. */
+/** Replaces `__WORKER_INTEGRITY__` in the bundle with the integrity hash of the worker that it may fetch. */
 const workerIntegrity: Plugin = {
   name: 'worker-integrity',
   enforce: 'post',
   generateBundle(_options, bundle) {
-    const worker = bundle['hash.worker.js'];
+    const worker = bundle['hash-wasm.worker.js'];
     if (!worker) return;
     const text = worker.type === 'asset' ? worker.source : worker.code;
     const integrity = `sha384-${createHash('sha384').update(text).digest('base64')}`;
@@ -64,14 +64,14 @@ const workerIntegrity: Plugin = {
   },
 };
 
-const refusal = `const refuse = () => Promise.reject(new DOMException('Without its worker the one file has sha-256 only', 'NotSupportedError'));
-export { refuse as blake3, refuse as sha256 };`;
-
 /** Keeps hash-wasm (14 kB) out of the page's file: if no worker can run, the page hashes with `crypto.subtle` only. */
 const noWasmInPage: Plugin = {
   name: 'no-wasm-in-page',
   enforce: 'pre',
-  load: (id) => (id.endsWith('/src/pipeline/wasm-hashes.ts') ? refusal : undefined),
+  transform(code, id) {
+    if (!id.endsWith('/src/pipeline/hash-pool.ts')) return undefined;
+    return { code: code.replace("() => import('./wasm-hashes.ts')", ''), map: null };
+  },
 };
 
 /** Removes the indentation of templates, and spaces and comments in styles. Minifiers do not change template literals. */
@@ -96,11 +96,14 @@ const nothingLate: Plugin = {
   transform(code, id) {
     if (!id.startsWith(path('src'))) return undefined;
     const imports: string[] = [];
-    const here = code.replace(/\bimport\((["'].+?["'])\)/g, (_late, source) => {
-      const name = `__late${imports.length}`;
-      imports.push(`import * as ${name} from ${source};`);
-      return `Promise.resolve(${name})`;
-    });
+    const here = code.replace(
+      /\(await import\((["'].+?["'])\)\)|\bimport\((["'].+?["'])\)/g,
+      (_late, awaited, source) => {
+        const name = `__late${imports.length}`;
+        imports.push(`import * as ${name} from ${awaited ?? source};`);
+        return awaited ? name : `Promise.resolve(${name})`;
+      },
+    );
     // Imports go at the end, so that line numbers stay the same.
     return imports.length > 0 ? { code: [here, ...imports].join('\n'), map: null } : undefined;
   },

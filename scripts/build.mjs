@@ -1,4 +1,4 @@
-// `npm run build`: builds the modules with types (tsc), dist/cdn (Vite: one file and its worker), the callback page,
+// `npm run build`: builds the modules with types (tsc), dist/cdn (Vite: one file and its workers), the callback page,
 // custom-elements.json and the data for editors.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -40,11 +40,17 @@ const bundle = (options = {}) =>
   });
 
 /**
- * Copies the worker of dist/cdn to the modules. This worker has no imports, and many bundlers copy a worker without its imports.
+ * Copies the workers of dist/cdn to the modules, and the text of the default worker to `worker-source.js`. These workers have no
+ * imports, and many bundlers copy a worker without its imports.
  */
-function copyWorker() {
-  for (const name of ['hash.worker.js', 'hash.worker.js.map'])
-    cpSync(join(dist, 'cdn', name), join(dist, 'pipeline', name));
+function copyWorkers() {
+  for (const worker of ['hash.worker.js', 'hash-wasm.worker.js'])
+    for (const name of [worker, `${worker}.map`])
+      cpSync(join(dist, 'cdn', name), join(dist, 'pipeline', name));
+  const text = readFileSync(join(dist, 'cdn/hash.worker.js'), 'utf8').replace(/\n\/\/# source.*\s*$/, '');
+  const source = join(dist, 'pipeline/worker-source.js');
+  writeFileSync(source, `export const workerSource = ${JSON.stringify(text)};\n`);
+  rmSync(`${source}.map`);
 }
 
 /**
@@ -81,7 +87,7 @@ function printSizes() {
 
 compile();
 await bundle();
-copyWorker();
+copyWorkers();
 await callbackPage();
 manifest();
 printSizes();

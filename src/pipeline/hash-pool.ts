@@ -5,8 +5,8 @@ import { UploaderError } from '../core/errors.ts';
 import type { HashAlgorithm, HashSlice } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
-import { type Hashed, hashSlice } from './digest.ts';
-import { startWorker } from './start-worker.ts';
+import { createHashSlice, type Hashed } from './digest.ts';
+import { workerStarter } from './start-worker.ts';
 
 /** A message to a worker. The reply has the same `id`. */
 export interface HashRequest {
@@ -39,6 +39,13 @@ export interface HashPoolOptions {
   readonly readAgainMs?: number;
 }
 
+/** Hashes on the page. The one-file build has no `wasm-hashes.ts` here (`vite.config.ts`). */
+const hashSlice = createHashSlice(() => import('./wasm-hashes.ts'));
+
+/** True if `crypto.subtle` can hash. Otherwise, a worker needs hash-wasm. */
+const isPlatformHash = (algorithm: HashAlgorithm): boolean =>
+  algorithm === 'sha-256' && Boolean(globalThis.crypto?.subtle);
+
 interface Task {
   readonly request: HashRequest;
   readonly signal: AbortSignal;
@@ -67,9 +74,10 @@ export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurren
   Math.min(4, Math.max(2, cores - 2));
 
 export class HashPool {
-  readonly #options: Required<Omit<HashPoolOptions, 'workerUrl'>> & {
+  readonly #options: Required<Omit<HashPoolOptions, 'workerUrl' | 'startMs'>> & {
     readonly workerUrl: string | undefined;
   };
+  readonly #startWorker: ReturnType<typeof workerStarter>;
   readonly #queue: Task[] = [];
   readonly #members = new Set<Member>();
   #starting = 0;
@@ -90,7 +98,8 @@ export class HashPool {
     idleMs = 30_000,
     readAgainMs = 500,
   }: HashPoolOptions) {
-    this.#options = { algorithm, workerUrl, size, startMs, silenceMs, idleMs, readAgainMs };
+    this.#options = { algorithm, workerUrl, size, silenceMs, idleMs, readAgainMs };
+    this.#startWorker = workerStarter(workerUrl, !isPlatformHash(algorithm), startMs);
   }
 
   get size(): number {
@@ -98,7 +107,7 @@ export class HashPool {
   }
 
   /**
-   * Hashes a slice in a worker. Rejects with `file-unreadable`, `hash-failed`, `bad-config` (the hash needs a worker), or the
+   * Hashes a slice in a worker. Rejects with `file-unreadable`, `hash-failed`, `bad-config` (the hash needs another worker), or the
    * signal's reason.
    */
   readonly hashSlice: HashSlice = (slice, options) =>
@@ -127,8 +136,7 @@ export class HashPool {
 
   readonly #hashSoon: HashSlice = (slice, { keepBytes, signal }) => {
     const { algorithm } = this.#options;
-    if (algorithm !== 'sha-256' || !globalThis.crypto?.subtle)
-      return this.#hashQueued(slice, { keepBytes, signal });
+    if (!isPlatformHash(algorithm)) return this.#hashQueued(slice, { keepBytes, signal });
     if (this.#members.size + this.#starting === 0 && this.#mayStart) this.#start();
     const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
       const request = { id: this.#nextId++, slice, algorithm, keepBytes };
@@ -191,7 +199,7 @@ export class HashPool {
   #start(): void {
     this.#starting += 1;
     const { signal } = this.#closing;
-    startWorker(this.#options.workerUrl, this.#options.startMs, signal)
+    this.#startWorker(signal)
       .then((worker) => {
         const member: Member = { worker, task: undefined, timer: undefined };
         this.#failedStarts = 0;
@@ -216,10 +224,10 @@ export class HashPool {
   }
 
   #warn(): void {
-    const { workerUrl } = this.#options;
+    const { workerUrl, algorithm } = this.#options;
     warnOnceHere(
       `The hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start. Chunks are hashed on the page's main thread, which is slower. ` +
-        'Copy secure-uploader/hash.worker.js to your site and set worker-url to its URL.',
+        `Copy secure-uploader/hash${isPlatformHash(algorithm) ? '' : '-wasm'}.worker.js to your site and set worker-url to its URL.`,
     );
   }
 
@@ -311,7 +319,7 @@ function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: Hashed): void {
     return;
   }
   const { name, message, isRead } = answer.error;
-  // `NotSupportedError`: without a worker, this build cannot use the hash algorithm, so a retry cannot help.
+  // `NotSupportedError`: the worker, or the page of the one-file build, lacks hash-wasm, so a retry cannot help.
   const code = isRead ? 'file-unreadable' : name === 'NotSupportedError' ? 'bad-config' : 'hash-failed';
   task.reject(new UploaderError(code, `${name}: ${message}`));
 }

@@ -1,13 +1,6 @@
-// The hash worker. Replies to each `HashRequest` with a `HashAnswer`.
+// The default hash worker: SHA-256 with `crypto.subtle`.
 
-import { hashSlice } from './digest.ts';
-import type { HashAnswer, HashRequest, Ready } from './hash-pool.ts';
+import { answerRequests } from './answer-requests.ts';
+import { createHashSlice } from './digest.ts';
 
-const scope = globalThis as unknown as {
-  onmessage: ((event: MessageEvent<HashRequest>) => void) | null;
-  postMessage: (message: HashAnswer | Ready) => void;
-};
-scope.onmessage = ({ data }) => {
-  void hashSlice(data).then((found) => scope.postMessage({ id: data.id, ...found }));
-};
-scope.postMessage('ready');
+answerRequests(createHashSlice());

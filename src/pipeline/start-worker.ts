@@ -2,10 +2,10 @@
 
 import { UploaderError } from '../core/errors.ts';
 
-/** Integrity hash of the worker. Defined only in the CDN build (`vite.config.ts`). */
+/** Integrity hash of `hash-wasm.worker.js`. Defined only in the CDN build (`vite.config.ts`). */
 declare const __WORKER_INTEGRITY__: string | undefined;
 
-/** Returns the URL of the bundled worker without starting a worker. Replaces `Worker` in an expression that bundlers recognize. */
+/** Has the URL of a bundled worker, and starts none. Replaces `Worker` in expressions that bundlers recognize. */
 class WorkerAddress {
   readonly url: string;
   constructor(url: URL, _options: WorkerOptions) {
@@ -13,8 +13,11 @@ class WorkerAddress {
   }
 }
 
-const ownAddress = (Worker: typeof WorkerAddress): string =>
-  new Worker(new URL('./hash.worker.js', import.meta.url), { type: 'module' }).url;
+const ownAddress = (needsWasm: boolean, Worker = WorkerAddress): string =>
+  (needsWasm
+    ? new Worker(new URL('./hash-wasm.worker.js', import.meta.url), { type: 'module' })
+    : new Worker(new URL('./hash.worker.js', import.meta.url), { type: 'module' })
+  ).url;
 
 interface TrustedTypes {
   createPolicy(
@@ -35,40 +38,61 @@ function trusted(url: string): string {
 }
 
 /**
- * Resolves with a worker that is ready. The URL is `workerUrl`, which must have the page's origin, or by default `ownUrl`. If
- * `ownUrl` has another origin, the worker is fetched and started from a Blob. Rejects with `hash-failed` if the worker cannot start
- * or is not ready within `startMs`. Also rejects if `signal` aborts.
+ * Returns a function that starts a worker, and resolves when it is ready. It rejects with `hash-failed` if no worker can start
+ * within `startMs`, and also if its signal aborts.
+ *
+ * The worker is the file at `workerUrl`, which must have the page's origin. By default, it is a file of the package:
+ * - `hash.worker.js`. If this file has another origin or can't start, a worker is started from a Blob with the same code, and the
+ *   file is not requested again.
+ * - `hash-wasm.worker.js`, if `needsWasm` is true. If this file has another origin, it is fetched and started from a Blob.
  */
-export async function startWorker(
+export function workerStarter(
   workerUrl: string | undefined,
+  needsWasm: boolean,
   startMs: number,
-  signal: AbortSignal,
-  ownUrl: string = ownAddress(WorkerAddress),
-): Promise<Worker> {
-  // Some bundlers create a URL that is relative to the page's origin.
-  const address =
-    workerUrl === undefined ? new URL(ownUrl, location.href).href : new URL(workerUrl, document.baseURI).href;
-  const isOwn = new URL(address).origin === location.origin;
-  if (isOwn) return ready(address, startMs, signal);
-  // Browsers block workers from other origins, but not from `data:` URLs. A Content Security Policy may allow `data:` URLs by
-  // mistake.
-  if (workerUrl !== undefined)
+  ownUrl: (needsWasm: boolean) => string = ownAddress,
+): (signal: AbortSignal) => Promise<Worker> {
+  let isFileUnusable = false;
+
+  async function startFile(signal: AbortSignal): Promise<Worker> {
+    // Some bundlers create a URL that is relative to the page's origin.
+    const { href, origin } =
+      workerUrl === undefined
+        ? new URL(ownUrl(needsWasm), location.href)
+        : new URL(workerUrl, document.baseURI);
+    if (origin === location.origin) return ready(href, startMs, signal);
+    // A `worker-url` of another origin is never fetched. Browsers block workers from other origins, but not from `data:` URLs,
+    // which a Content Security Policy may allow by mistake.
+    if (workerUrl === undefined && needsWasm) {
+      const answer = await fetch(href, {
+        credentials: 'omit',
+        referrerPolicy: 'no-referrer',
+        integrity: typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(startMs)]),
+      });
+      if (answer.ok) return startText(await answer.text(), signal);
+    }
     throw new UploaderError('hash-failed', "worker-url must have the page's origin");
-  const integrity = typeof __WORKER_INTEGRITY__ === 'string' ? __WORKER_INTEGRITY__ : '';
-  const answer = await fetch(address, {
-    credentials: 'omit',
-    referrerPolicy: 'no-referrer',
-    integrity,
-    signal: AbortSignal.any([signal, AbortSignal.timeout(startMs)]),
-  });
-  if (!answer.ok)
-    throw new UploaderError('hash-failed', `The request for the hash worker returned ${answer.status}`);
-  const blobUrl = URL.createObjectURL(new Blob([await answer.text()], { type: 'text/javascript' }));
-  try {
-    return await ready(blobUrl, startMs, signal);
-  } finally {
-    URL.revokeObjectURL(blobUrl);
   }
+
+  async function startText(text: string, signal: AbortSignal): Promise<Worker> {
+    const blobUrl = URL.createObjectURL(new Blob([text], { type: 'text/javascript' }));
+    try {
+      return await ready(blobUrl, startMs, signal);
+    } finally {
+      URL.revokeObjectURL(blobUrl);
+    }
+  }
+
+  return async (signal) => {
+    try {
+      if (!isFileUnusable) return await startFile(signal);
+    } catch (error) {
+      if (needsWasm || workerUrl !== undefined || signal.aborted) throw error;
+    }
+    isFileUnusable = true;
+    return startText((await import('./worker-source.ts')).workerSource, signal);
+  };
 }
 
 /** Resolves when the worker has sent its first message. A blocked worker throws, fires an empty `error` event, or sends nothing. */

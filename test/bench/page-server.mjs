@@ -64,6 +64,7 @@ async function bundleWidget() {
   const entryPoints = {
     'widget/define': define,
     'widget/hash.worker': join(root, 'src/pipeline/hash.worker.ts'),
+    'widget/hash-wasm.worker': join(root, 'src/pipeline/hash-wasm.worker.ts'),
   };
   const result = await build({
     ...common,

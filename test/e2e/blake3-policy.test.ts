@@ -21,7 +21,7 @@ after(() => world.close());
 
 /** Opens a page that hashes with BLAKE3, and adds a file. The file of the worker is served with `workerPolicy`. */
 async function pickUnder(workerPolicy: string | undefined): Promise<Page> {
-  world.pages.setPolicy('/hash.worker.js', workerPolicy);
+  world.pages.setPolicy('/hash-wasm.worker.js', workerPolicy);
   const page = await world.openWithToken('hash="blake3"');
   await pick(page, join(world.folder, 'abc.txt'));
   return page;

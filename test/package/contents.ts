@@ -50,13 +50,15 @@ describe('The package', () => {
     assert.deepEqual(missing, []);
   });
 
-  test('has the callback page, the worker and the one-file bundle', () => {
+  test('has the callback page, the workers and the one-file bundle', () => {
     const promised = [
       'dist/secure-uploader-callback.html',
       'dist/secure-uploader-callback.js',
       'dist/pipeline/hash.worker.js',
+      'dist/pipeline/hash-wasm.worker.js',
       'dist/cdn/secure-uploader.min.js',
       'dist/cdn/hash.worker.js',
+      'dist/cdn/hash-wasm.worker.js',
       'dist/cdn/secure-uploader-callback.html',
       'dist/cdn/secure-uploader-callback.js',
       'LICENSE',
@@ -67,10 +69,21 @@ describe('The package', () => {
     );
   });
 
-  test('has a worker of one file: many bundlers copy a worker without its imports', async () => {
+  test('has workers of one file each: many bundlers copy a worker without its imports', async () => {
+    for (const name of ['hash.worker.js', 'hash-wasm.worker.js']) {
+      const worker = await text(`dist/pipeline/${name}`);
+      assert.doesNotMatch(worker, /\bimport\b\s*[("'`{*]|\bfrom\s*["'`]/);
+      assert.equal(worker, await text(`dist/cdn/${name}`));
+    }
+  });
+
+  test('has a small default worker without hash-wasm, and the same code as text', async () => {
     const worker = await text('dist/pipeline/hash.worker.js');
-    assert.doesNotMatch(worker, /\bimport\b\s*[("'{*]|\bfrom\s*["']/);
-    assert.equal(worker, await text('dist/cdn/hash.worker.js'));
+    assert.ok(Buffer.byteLength(worker) <= 3000, `${Buffer.byteLength(worker)} bytes`);
+    assert.doesNotMatch(worker, /WebAssembly/);
+    assert.match(await text('dist/pipeline/hash-wasm.worker.js'), /WebAssembly/);
+    const { workerSource } = await import(join(app.packageFolder, 'dist/pipeline/worker-source.js'));
+    assert.equal(`${workerSource}\n//# sourceMappingURL=hash.worker.js.map`, worker.trim());
   });
 
   test('contains only the build, the sources and the documentation', () => {

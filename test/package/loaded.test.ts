@@ -7,7 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { build as bundle } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright';
+import { rolldown } from 'rolldown';
 import { build } from 'vite';
 import { type Service, startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
@@ -81,8 +83,14 @@ function upload(
   );
 }
 
-// Test vector for SHA-256, published in FIPS 180-2.
-const vector = { text: 'abc', hash: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad' };
+// Test vectors: SHA-256 as published in FIPS 180-2, and BLAKE3.
+const vector = {
+  text: 'abc',
+  hash: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+  blake3: '6437b3ac38465133ffb63b75273a8db548c558465d79db03fd359c6cd5bd9d85',
+};
+
+const options = { appOrigins: [], test: true, fsync: false };
 
 after(async () => (await sharedApp()).remove());
 
@@ -95,7 +103,7 @@ describe('The package in a page', () => {
   before(async () => {
     app = await sharedApp();
     dataDir = await mkdtemp(join(tmpdir(), 'secure-uploader-loaded-'));
-    service = await startService({ dataDir, appOrigins: [], test: true, fsync: false });
+    service = await startService({ ...options, dataDir });
     settings = { baseUrl: service.baseUrl, token: (await service.createToken('alice')).token };
     browser = await chromium.launch({ executablePath: findChromium() ?? '', args: chromiumArgs });
   });
@@ -130,7 +138,7 @@ describe('The package in a page', () => {
     return { cdn, ...(await open(`${site.origin}/index.html`)) };
   }
 
-  test('uploads if one file of another origin was loaded, and hashes in the worker beside that file', async (t) => {
+  test('uploads with one file of another origin, which contains the code of its worker', async (t) => {
     const { cdn, page, errors } = await openFromCdn(t);
     const [worker, ended] = await Promise.all([
       page.waitForEvent('worker'),
@@ -138,29 +146,104 @@ describe('The package in a page', () => {
     ]);
     assert.deepEqual(ended, { type: 'upload-completed', reported: vector.hash });
     assert.match(worker.url(), /^blob:/);
-    assert.deepEqual(cdn.asked.toSorted(), ['/hash.worker.js', '/secure-uploader.min.js']);
+    assert.equal(await worker.evaluate(() => typeof postMessage), 'function');
+    assert.deepEqual(cdn.asked, ['/secure-uploader.min.js']);
+    assert.deepEqual(errors, []);
+  });
+
+  test('fetches the worker for BLAKE3 from beside that file', async (t) => {
+    const { cdn, page, errors } = await openFromCdn(t);
+    const other = join(dataDir, 'blake3');
+    const { baseUrl, createToken, allowOrigin, close } = await startService({
+      ...options,
+      dataDir: other,
+      hash: 'blake3',
+    });
+    t.after(close);
+    allowOrigin(new URL(page.url()).origin);
+    const { token } = await createToken('alice');
+    const ended = await upload(page, vector.text, { baseUrl, token }, 'blake3');
+    assert.deepEqual(ended, { type: 'upload-completed', reported: vector.blake3 });
+    assert.deepEqual(cdn.asked, ['/secure-uploader.min.js', '/hash-wasm.worker.js']);
     assert.deepEqual(errors, []);
   });
 
   test('does not run another worker than the one it was built with', async (t) => {
     const folder = join(app.packageFolder, 'dist/cdn');
-    const spoiled = `${await readFile(join(folder, 'hash.worker.js'), 'utf8')}\nglobalThis.isSpoiled = true;`;
-    const { page } = await openFromCdn(t, { '/hash.worker.js': spoiled });
-    const ended = await upload(page, vector.text, settings);
-    assert.deepEqual(ended, { type: 'upload-completed', reported: vector.hash });
-    assert.equal(page.workers().length, 0);
+    const file = 'hash-wasm.worker.js';
+    const spoiled = `${await readFile(join(folder, file), 'utf8')}\nglobalThis.isSpoiled = true;`;
+    const { page } = await openFromCdn(t, { [`/${file}`]: spoiled });
     // The bundle cannot compute this hash without a worker. The upload fails with `bad-config`, once and without retries.
     const refused = await upload(page, vector.text, settings, 'blake3');
     assert.deepEqual(refused, { type: 'upload-failed', reported: 'bad-config' });
+    assert.equal(page.workers().length, 0);
+    const ended = await upload(page, vector.text, settings);
+    assert.deepEqual(ended, { type: 'upload-completed', reported: vector.hash });
   });
 
-  test('continues without a worker whose file never loads', async (t) => {
-    const { page } = await openFromCdn(t);
-    await page.route('**/hash.worker.js', () => undefined);
-    // Uploads two chunks, because the first chunk never waits for a worker.
+  const bundlers: readonly (readonly [string, (input: string, file: string) => Promise<unknown>])[] = [
+    ['esbuild', (input, outfile) => bundle({ entryPoints: [input], outfile, bundle: true, format: 'esm' })],
+    [
+      'esbuild without modules, for old browsers',
+      (input, outfile) =>
+        bundle({
+          entryPoints: [input],
+          outfile,
+          bundle: true,
+          target: 'es2017',
+          keepNames: true,
+          minify: true,
+        }),
+    ],
+    [
+      'Rolldown',
+      async (input, file) =>
+        (await rolldown({ input })).write({ file, format: 'es', minify: true, codeSplitting: false }),
+    ],
+  ];
+
+  /** Opens a page with the script that a bundler made. */
+  async function openBundled(t: TestContext, bundler: (typeof bundlers)[number][1], workerSrc: string) {
+    await app.write('main.js', "import 'secure-uploader/define';");
+    await bundler(join(app.folder, 'main.js'), join(app.folder, 'out/main.js'));
+    const policy = `script-src 'self'; worker-src ${workerSrc}; require-trusted-types-for 'script'; trusted-types secure-uploader lit-html`;
+    const site = await serve(join(app.folder, 'out'), {
+      '/index.html': `<!doctype html><meta http-equiv="Content-Security-Policy" content="${policy}">
+        <title>A page</title><body><script type="module" src="/main.js"></script>`,
+    });
+    t.after(site.stop);
+    const opened = await open(`${site.origin}/index.html`);
+    const warnings: string[] = [];
+    opened.page.on('console', (message) => {
+      if (message.text().startsWith('secure-uploader:')) warnings.push(message.text());
+    });
+    return { site, warnings, ...opened };
+  }
+
+  for (const [name, bundler] of bundlers)
+    test(`hashes in a worker without a setting in an app of ${name}, which copies no file`, async (t) => {
+      const { site, page, errors, warnings } = await openBundled(t, bundler, "'self' blob:");
+      const started: string[] = [];
+      page.on('worker', (worker) => started.push(worker.url()));
+      const ended = await upload(page, 'a'.repeat(12 * 2 ** 20), settings);
+      assert.equal(ended.type, 'upload-completed');
+      assert.ok(
+        started.some((url) => url.startsWith('blob:')),
+        started.join(),
+      );
+      assert.ok(site.asked.filter((path) => path.includes('worker')).length <= 2, site.asked.join());
+      assert.deepEqual([errors, warnings], [[], []]);
+    });
+
+  test('hashes on the page, with one warning, if the policy of that page does not allow the worker', async (t) => {
+    const [, bundler] = bundlers[0] ?? assert.fail();
+    const { page, errors, warnings } = await openBundled(t, bundler, "'self'");
     const ended = await upload(page, 'a'.repeat(12 * 2 ** 20), settings);
     assert.equal(ended.type, 'upload-completed');
+    assert.equal(warnings.length, 1, warnings.join());
+    assert.match(warnings[0] ?? '', /secure-uploader\/hash\.worker\.js .*worker-url/);
     assert.equal(page.workers().length, 0);
+    assert.deepEqual(errors, []);
   });
 
   test('works in an app that Vite built from the package, worker included', async (t) => {
@@ -193,7 +276,10 @@ await import('secure-uploader/define');`,
       upload(page, vector.text, settings),
     ]);
     assert.deepEqual(ended, { type: 'upload-completed', reported: vector.hash });
+    // Vite writes small assets into the script as `data:` URLs, which policies block.
     assert.match(worker.url(), /\/assets\/hash\.worker-[^/]+\.js$/);
+    const isWorkerSource = (path: string): boolean => /worker-source|wasm/.test(path);
+    assert.deepEqual(site.asked.filter(isWorkerSource), [], 'a page with the file loaded its text too');
     assert.deepEqual(errors, []);
     const isLogin = (path: string): boolean => path.includes('secure-uploader-login');
     assert.deepEqual(site.asked.filter(isLogin), [], 'a page that gives tokens loaded the sign-in form');

@@ -1,10 +1,11 @@
 // Reading and hashing one slice, also if the browser offers no hash functions or the slice cannot be read.
 
 import { expect } from '@open-wc/testing';
-import { hashSlice } from '../../src/pipeline/digest.ts';
+import { createHashSlice } from '../../src/pipeline/digest.ts';
 import { bytesOf, sha256 } from '../support/bytes.ts';
 
 const request = { algorithm: 'sha-256', keepBytes: false } as const;
+const hashSlice = createHashSlice(() => import('../../src/pipeline/wasm-hashes.ts'));
 
 describe('a slice', () => {
   it('is hashed correctly whatever was hashed before in the same memory', async () => {
@@ -31,6 +32,13 @@ describe('a slice', () => {
     } finally {
       Reflect.deleteProperty(crypto, 'subtle');
     }
+  });
+
+  it('is not hashed, and the error names the file to use, if neither the platform nor hash-wasm can', async () => {
+    const found = await createHashSlice()({ ...request, algorithm: 'blake3', slice: new Blob(['abc']) });
+    const { error } = found as { error: { name: string; message: string } };
+    expect(error).to.include({ name: 'NotSupportedError', isRead: false });
+    expect(error.message).to.contain('blake3').and.to.contain('secure-uploader/hash-wasm.worker.js');
   });
 
   it('that cannot be hashed is distinguished from one that cannot be read', async () => {

@@ -1,6 +1,7 @@
 // Workers and timers that a pool of hash workers starts and ends.
 
 import { expect } from '@open-wc/testing';
+import type { UploaderError } from '../../src/core/errors.ts';
 import { sha256 } from '../support/bytes.ts';
 import { rejection, settled, until } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
@@ -54,6 +55,9 @@ async function watched(ms: number, work: (counts: Counts) => Promise<unknown>): 
 }
 
 describe('a pool', () => {
+  const silenceMs = 543_210;
+  const fewBytes = ascii('abc');
+
   it('warns once on the console if no worker can start, and says what to set', async () => {
     await captureWarnings(async (warned) => {
       for (const text of ['abc', 'def'])
@@ -63,8 +67,88 @@ describe('a pool', () => {
     });
   });
 
-  const silenceMs = 543_210;
-  const fewBytes = ascii('abc');
+  /**
+   * Calls `work` on a page without the worker's file. `started` lists the workers that start; `onFileError` is called when the
+   * pool knows that the file is missing.
+   */
+  async function withoutFile(
+    work: (started: readonly string[]) => Promise<void>,
+    onFileError: () => void = () => undefined,
+  ): Promise<void> {
+    const { Worker } = globalThis;
+    const started: string[] = [];
+    globalThis.Worker = class extends Worker {
+      constructor(url: string | URL, options?: WorkerOptions) {
+        const { pathname, protocol } = new URL(url);
+        started.push(protocol === 'blob:' ? protocol : pathname);
+        super(protocol === 'blob:' ? url : '/not-copied.js', options);
+        if (protocol !== 'blob:') queueMicrotask(() => this.addEventListener('error', onFileError));
+      }
+    };
+    try {
+      await work(started);
+    } finally {
+      globalThis.Worker = Worker;
+    }
+  }
+
+  it('hashes in a worker of a Blob if the file of the package is missing, and requests the file once', () =>
+    withoutFile((started) =>
+      captureWarnings(async (warned) => {
+        const pool = createPool();
+        Object.defineProperty(crypto.subtle, 'digest', {
+          configurable: true,
+          value: () => Promise.reject(new Error('The page must not hash')),
+        });
+        try {
+          for (let count = 0; count < 2; count += 1) {
+            expect(await hashOf(pool.hashSlice, fewBytes)).to.equal(
+              'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+            );
+            pool.close();
+          }
+        } finally {
+          Reflect.deleteProperty(crypto.subtle, 'digest');
+        }
+        expect(warned).to.deep.equal([]);
+        expect(started).to.deep.equal(['/src/pipeline/hash.worker.js', 'blob:', 'blob:']);
+      }),
+    ));
+
+  it('that is closed while it changes to the Blob starts no worker, and starts one for the next slice', async () => {
+    const pool = createPool();
+    let isClosed = false;
+    const close = (): void => {
+      isClosed = true;
+      pool.close();
+    };
+    await withoutFile(async (started) => {
+      await hashOf(pool.hashSmall, fewBytes);
+      await until(() => isClosed);
+      expect(await hashOf(pool.hashSlice, fewBytes)).to.equal(await sha256(fewBytes));
+      expect(started).to.deep.equal(['/src/pipeline/hash.worker.js', 'blob:']);
+    }, close);
+  });
+
+  it('refuses BLAKE3 with bad-config and the name of the right file if the page set the file without hash-wasm', async () => {
+    const pool = createPool({ algorithm: 'blake3', workerUrl: '/src/pipeline/hash.worker.js' });
+    const error = await rejection<UploaderError>(hashOf(pool.hashSlice, ascii('abc')));
+    expect(error).to.include({ code: 'bad-config' });
+    expect(error.message).to.contain('secure-uploader/hash-wasm.worker.js').and.to.contain('worker-url');
+  });
+
+  it('names the file with hash-wasm in its warning if the hash needs it', async () => {
+    await captureWarnings(async (warned) => {
+      await hashOf(
+        createPool({ algorithm: 'blake3', workerUrl: '/not-copied-either.js' }).hashSlice,
+        ascii('abc'),
+      );
+      expect(warned).to.have.length(1);
+      expect(warned[0])
+        .to.contain('/not-copied-either.js')
+        .and.to.contain('secure-uploader/hash-wasm.worker.js');
+    });
+  });
 
   for (const [where, options] of [
     ['in a worker', {}],

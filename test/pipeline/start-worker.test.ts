@@ -2,14 +2,18 @@
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
-import { startWorker } from '../../src/pipeline/start-worker.ts';
+import { workerStarter } from '../../src/pipeline/start-worker.ts';
 import { findReference } from '../service/reference.ts';
+import { sha256 } from '../support/bytes.ts';
 import { rejection } from '../support/collect.ts';
 import { listenersOf } from '../support/listeners.ts';
 import { forever } from './pools.ts';
 
 const READY = 'postMessage("ready")';
 const LONG_MS = 600_000;
+
+const startWorker = (url: string | undefined, startMs: number, signal: AbortSignal): Promise<Worker> =>
+  workerStarter(url, false, startMs)(signal);
 
 /** Calls `work` with a URL of this page's origin that serves `script`. */
 async function withScript(script: string, work: (url: string) => Promise<void>): Promise<void> {
@@ -100,8 +104,159 @@ describe('a hash worker', () => {
     });
   });
 
+  it('contains hash-wasm only if the platform cannot hash', async () => {
+    for (const [needsWasm, file] of [
+      [false, 'hash.worker.js'],
+      [true, 'hash-wasm.worker.js'],
+    ] as const) {
+      const requested = await requestedBy(async () => {
+        (await workerStarter(undefined, needsWasm, LONG_MS)(forever)).terminate();
+      });
+      expect(requested).to.deep.equal([`worker ${location.origin}/src/pipeline/${file}`]);
+    }
+  });
+
+  describe('whose file is missing', () => {
+    const missing = '/src/pipeline/missing.worker.js';
+    const file = `worker ${location.origin}${missing}`;
+    const isBlob = (requested: string | undefined): boolean => /^worker blob:/.test(requested ?? '');
+
+    it('runs from a Blob with the same code, and its file is not requested again', async () => {
+      const start = workerStarter(undefined, false, LONG_MS, () => missing);
+      const requested = await requestedBy(async () => {
+        for (let count = 0; count < 2; count += 1) {
+          const worker = await start(forever);
+          const answer = new Promise((resolve) => {
+            worker.onmessage = ({ data }) => resolve(data);
+          });
+          worker.postMessage({ id: 7, slice: new Blob(['abc']), algorithm: 'sha-256', keepBytes: false });
+          expect(await answer).to.deep.equal({ id: 7, hash: await sha256(new Blob(['abc'])) });
+          worker.terminate();
+        }
+      });
+      expect(requested.map((one) => (isBlob(one) ? 'worker blob:' : one))).to.deep.equal([
+        file,
+        'worker blob:',
+        'worker blob:',
+      ]);
+    });
+
+    it('also runs from a Blob if it is another kind of file, or if the bundler leaves it no valid URL', async () => {
+      for (const ownUrl of ['/test-config.json', 'http://[']) {
+        const requested = await requestedBy(async () => {
+          (await workerStarter(undefined, false, LONG_MS, () => ownUrl)(forever)).terminate();
+        });
+        expect(isBlob(requested.at(-1)), ownUrl).to.equal(true);
+      }
+    });
+
+    it('also runs from a Blob if it is not ready in time', async () => {
+      const { setTimeout } = globalThis;
+      let timerCount = 0;
+      globalThis.setTimeout = ((run: () => void, ms?: number) => {
+        timerCount += ms === LONG_MS ? 1 : 0;
+        return setTimeout(run, timerCount === 1 && ms === LONG_MS ? 0 : ms);
+      }) as typeof globalThis.setTimeout;
+      try {
+        await withScript('', async (silent) =>
+          (await workerStarter(undefined, false, LONG_MS, () => silent)(forever)).terminate(),
+        );
+      } finally {
+        globalThis.setTimeout = setTimeout;
+      }
+      expect(timerCount).to.equal(2);
+    });
+
+    it('keeps no Blob URL and no listener, whether the Blob starts or not', async () => {
+      const { createObjectURL, revokeObjectURL } = URL;
+      const urls = new Set<string>();
+      let isGood = true;
+      URL.createObjectURL = (object) => {
+        const url = createObjectURL(isGood ? object : new Blob(['throw 1'], { type: 'text/javascript' }));
+        urls.add(url);
+        return url;
+      };
+      URL.revokeObjectURL = (url) => {
+        urls.delete(url);
+        revokeObjectURL(url);
+      };
+      const { signal, count } = listenersOf(new AbortController().signal);
+      try {
+        const start = workerStarter(undefined, false, LONG_MS, () => missing);
+        (await start(signal)).terminate();
+        expect(urls.size).to.equal(0);
+        isGood = false;
+        expect(await rejection(start(signal))).to.include({ code: 'hash-failed' });
+        expect(urls.size).to.equal(0);
+      } finally {
+        Object.assign(URL, { createObjectURL, revokeObjectURL });
+      }
+      expect(count()).to.equal(0);
+    });
+
+    it('is not started from a Blob after an abort, nor are later starts affected', async () => {
+      const controller = new AbortController();
+      const start = workerStarter(undefined, false, LONG_MS, () => missing);
+      const requested = await requestedBy(async () => {
+        const starting = rejection<UploaderError>(start(controller.signal));
+        controller.abort();
+        expect(await starting).to.include({ code: 'hash-failed' });
+      });
+      expect(requested).to.deep.equal([file]);
+      const again = await requestedBy(async () => (await start(forever)).terminate());
+      expect(again[0]).to.equal(file);
+    });
+
+    it('is ended if the abort happens while the worker of the Blob starts', async () => {
+      const controller = new AbortController();
+      const { Worker } = globalThis;
+      const ended: string[] = [];
+      globalThis.Worker = class extends Worker {
+        readonly #url: string;
+        constructor(url: string | URL, options?: WorkerOptions) {
+          super(url, options);
+          this.#url = String(url);
+          if (isBlob(`worker ${url}`)) queueMicrotask(() => controller.abort());
+        }
+        override terminate(): void {
+          ended.push(this.#url);
+          super.terminate();
+        }
+      };
+      try {
+        const start = workerStarter(undefined, false, LONG_MS, () => missing);
+        expect(await rejection(start(controller.signal))).to.include({ code: 'hash-failed' });
+      } finally {
+        globalThis.Worker = Worker;
+      }
+      expect(ended.map((url) => url.replace(/^blob:.*/, 'blob:'))).to.deep.equal([
+        location.origin + missing,
+        'blob:',
+      ]);
+    });
+
+    it('is not replaced if the page sets a file, or if hash-wasm is needed', async () => {
+      for (const [url, needsWasm] of [
+        [missing, false],
+        [undefined, true],
+      ] as const) {
+        const start = workerStarter(url, needsWasm, LONG_MS, () => missing);
+        const requested = await requestedBy(() => rejection(start(forever)));
+        expect(requested).to.deep.equal([file]);
+      }
+    });
+  });
+
   describe("the package's worker on another origin, as on a CDN", () => {
-    const ownUrl = 'https://cdn.example/hash.worker.js';
+    const ownUrl = 'https://cdn.example/hash-wasm.worker.js';
+
+    it('runs from a Blob with the same code, and nothing is fetched', async () => {
+      const requested = await requestedBy(async () => {
+        (await workerStarter(undefined, false, LONG_MS, () => ownUrl)(forever)).terminate();
+      });
+      expect(requested).to.have.length(1);
+      expect(requested[0]).to.match(/^worker blob:/);
+    });
 
     async function startedFrom(answer: Response): Promise<{ worker: Promise<Worker>; asked: unknown[] }> {
       const { fetch } = globalThis;
@@ -111,13 +266,13 @@ describe('a hash worker', () => {
         asked.push(input, rest);
         return answer;
       };
-      const worker = startWorker(undefined, LONG_MS, forever, ownUrl);
+      const worker = workerStarter(undefined, true, LONG_MS, () => ownUrl)(forever);
       await worker.catch(() => undefined);
       globalThis.fetch = fetch;
       return { worker, asked };
     }
 
-    it('runs from its text, which is fetched without cookies or a referrer', async () => {
+    it('runs from its text, which is fetched without cookies or a referrer, if hash-wasm is needed', async () => {
       const { worker, asked } = await startedFrom(new Response(READY));
       (await worker).terminate();
       expect(asked).to.deep.equal([
