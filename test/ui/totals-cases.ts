@@ -121,4 +121,30 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
       'button cancel-all-button Cancel all',
     ],
   ],
+  'all files wait to retry': [
+    {
+      files: [
+        pdf('uploading', 0.5, { ...speeds, retryAt: 25_000 }),
+        pdf('uploading', 0.5, { retryAt: 12_000 }),
+        pdf('queued'),
+      ],
+    },
+    [
+      'progress total-progress label=Progress of all files valuenow=33 valuetext=33% sent 33.3% stored 26.7%',
+      'headline Retrying in 15 sec',
+      'totals-status 0 of 3 files done · 2 MB of 6 MB',
+      'button pause-all-button Pause all',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'one file waits to retry': [
+    { files: [pdf('uploading', 0.5, { retryAt: 25_000 }), pdf('uploading', 0.5, speeds)] },
+    [
+      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'headline Uploading 1 of 2 files',
+      'totals-status 2 MB of 4 MB · 8.2 MB/s · 3 min left',
+      'button pause-all-button Pause all',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
 };

@@ -92,12 +92,9 @@ function statusOf(
   retryInS: number,
 ): TemplateResult {
   const { phase } = file;
-  const wait = format.duration(retryInS * 1000);
   const word =
     file.retryAt !== undefined
-      ? wait === undefined
-        ? messages.retrying
-        : messages.retryingIn(wait)
+      ? retryText(retryInS, messages, format)
       : phase === 'paused'
         ? messages.pauseReasons[file.pauseReason ?? 'user']
         : messages.phases[phase];
@@ -121,6 +118,12 @@ export const facts = (
   ...all: readonly { readonly text: string | false; readonly class?: string }[]
 ): TemplateResult =>
   html`<span class="facts">${all.map((fact) => (fact.text ? html`<span class=${fact.class ?? nothing}><bdi>${fact.text}</bdi></span>` : nothing))}</span>`;
+
+/** When the next attempt starts, as text. */
+export function retryText(seconds: number, messages: Messages, format: Format): string {
+  const wait = format.duration(seconds * 1000);
+  return wait === undefined ? messages.retrying : messages.retryingIn(wait);
+}
 
 /** The remaining time as text. */
 export function leftOf(remainingMs: number, messages: Messages, format: Format): string {

@@ -3,21 +3,26 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { isActive } from '../../core/phases.ts';
 import type { Totals } from '../../core/types.ts';
-import { facts, leftOf } from './file-row.ts';
+import { facts, leftOf, retryText } from './file-row.ts';
 import { alertIcon, doneIcon } from './icons.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** State of the whole list. `waiting`: nothing runs, but something will. `ended`: no file failed, and some were canceled. */
-type ListState = 'ready' | 'waiting' | 'uploading' | 'paused' | 'failed' | 'done' | 'ended';
+/**
+ * State of the whole list. `waiting`: nothing runs, but something will. `retrying`: all running files wait to retry. `ended`: no file
+ * failed, and some were canceled.
+ */
+type ListState = 'ready' | 'waiting' | 'uploading' | 'retrying' | 'paused' | 'failed' | 'done' | 'ended';
 
 /** The footer, or nothing if a single row shows the same. */
 export function totalsBar(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
-  const { messages, format, snapshot, rules } = state;
+  const { messages, format, secondsUntil, snapshot, rules } = state;
   const { files, totals } = snapshot;
   const { doneCount, failedCount, fileCount, openCount } = totals;
   const queuedCount = files.filter((file) => file.phase === 'queued').length;
-  const isRunning = files.some((file) => isActive(file.phase));
+  const running = files.filter((file) => isActive(file.phase));
+  const isRunning = running.length > 0;
+  const isSending = running.some((file) => file.retryAt === undefined);
   const mustStart = rules.manual && queuedCount > 0 && !isRunning;
   if (files.length < 2 && !mustStart) return nothing;
   const canPause = !mustStart && (isRunning || queuedCount > 0);
@@ -25,16 +30,17 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
   const isFinished = openCount === 0;
   const list = mustStart
     ? 'ready'
-    : isRunning
+    : isSending
       ? 'uploading'
-      : queuedCount > 0
-        ? 'waiting'
-        : restingState(totals);
+      : isRunning
+        ? 'retrying'
+        : restingState(totals, queuedCount);
   const headlines: Readonly<Record<ListState, string>> = {
     ready: messages.ready(queuedCount),
     waiting: messages.phases.queued,
     // The files that have ended, and the one that is being uploaded.
     uploading: messages.uploadingOf(fileCount - openCount + 1, fileCount),
+    retrying: retryText(Math.min(...running.map(({ retryAt }) => secondsUntil(retryAt))), messages, format),
     paused: messages.phases.paused,
     failed: messages.failed(failedCount),
     done: messages.allUploaded(fileCount),
@@ -42,7 +48,7 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
   };
   const icon = list === 'done' ? doneIcon : list === 'failed' ? alertIcon : undefined;
   const sent = shareOf(totals.sentBytes, totals.sizeBytes, isFinished);
-  const hasCounts = list === 'waiting' || list === 'paused' || list === 'failed';
+  const hasCounts = !isSending && list !== 'ready' && list !== 'done' && list !== 'ended';
   const sums = facts(
     { text: hasCounts && messages.doneOf(doneCount, fileCount) },
     { text: !isFinished && failedCount > 0 && messages.failed(failedCount) },
@@ -51,8 +57,8 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
         ? format.size(totals.sizeBytes)
         : messages.sizeOf(format.size(totals.sentBytes), format.size(totals.sizeBytes)),
     },
-    { text: isRunning && totals.bytesPerSecond !== undefined && format.speed(totals.bytesPerSecond) },
-    { text: isRunning && totals.remainingMs !== undefined && leftOf(totals.remainingMs, messages, format) },
+    { text: isSending && totals.bytesPerSecond !== undefined && format.speed(totals.bytesPerSecond) },
+    { text: isSending && totals.remainingMs !== undefined && leftOf(totals.remainingMs, messages, format) },
   );
   const button = (action: string, label: string, run: () => void, kind = 'plain'): TemplateResult =>
     html`<button type="button" class=${kind} part="button ${action}-button" data-action=${action} @click=${run}>${label}</button>`;
@@ -84,8 +90,10 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
   </div>`;
 }
 
-/** The state of a list in which nothing runs or waits for its turn. */
-function restingState({ doneCount, failedCount, fileCount, openCount }: Totals): ListState {
+/** The state of a list in which nothing runs. */
+function restingState(totals: Totals, queuedCount: number): ListState {
+  const { doneCount, failedCount, fileCount, openCount } = totals;
+  if (queuedCount > 0) return 'waiting';
   if (openCount > 0) return 'paused';
   if (failedCount > 0) return 'failed';
   return doneCount === fileCount ? 'done' : 'ended';
