@@ -90,14 +90,13 @@ export async function exchange(
 ): Promise<Answer> {
   signal.throwIfAborted();
   const stop = new AbortController();
-  const onAbort = (): void => stop.abort(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
+  const answered = new AbortController();
+  signal.addEventListener('abort', () => stop.abort(signal.reason), { signal: answered.signal });
   let isLate = false;
   const onLate = (): void => {
     isLate = true;
     stop.abort();
   };
-  const answered = new AbortController();
   const text = body === undefined ? '' : JSON.stringify(body);
   sleep(timeoutMs + text.length / SLOWEST_BODY, answered.signal).then(onLate, () => undefined);
   connectionChange?.addEventListener('abort', () => stop.abort(), { signal: answered.signal });
@@ -127,7 +126,6 @@ export async function exchange(
     throw networkError(error);
   } finally {
     answered.abort();
-    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -58,13 +58,11 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       const settle = (error?: unknown): void => {
         if (settled.signal.aborted) return;
         settled.abort();
-        signal.removeEventListener('abort', onAbort);
         if (error === undefined) resolve();
         else reject(error);
         xhr.abort();
       };
-      const onAbort = (): void => settle(signal.reason);
-      signal.addEventListener('abort', onAbort);
+      signal.addEventListener('abort', () => settle(signal.reason), { signal: settled.signal });
 
       xhr.upload.onprogress = ({ loaded }) => {
         hasSign(stallMs);

@@ -138,7 +138,7 @@ export function lifetimeUntil(value: unknown, nowMs: number): number | undefined
   if (typeof value === 'number') return positive((value < 1e11 ? value * 1000 : value) - nowMs);
   if (typeof value !== 'string') return undefined;
   const hasZone = /(?:z|[+-]\d\d:?\d\d)$/i.test(value);
-  return positive(Date.parse(hasZone || !value.includes('T') ? value : `${value}Z`) - nowMs);
+  return positive(Date.parse(hasZone ? value : `${value}Z`) - nowMs);
 }
 
 const positive = (ms: number): number | undefined => (Number.isFinite(ms) && ms > 0 ? ms : undefined);

@@ -102,6 +102,21 @@ describe('an upload', () => {
     expect(error).to.include({ code: 'session-expired', status: 410 });
   });
 
+  it('is canceled if its session is gone, and not if the service refuses', async () => {
+    const calls = await callsOf();
+    const cancel = async (status: number): Promise<void> => {
+      const fileName = uniqueName();
+      const session = await open(calls, fileName);
+      await addFault({ operation: 'cancel', match: { fileName }, status });
+      return calls.cancel?.(session, forever);
+    };
+    await cancel(404);
+    await cancel(410);
+    const error = await rejection(cancel(403));
+    expect(error).to.include({ code: 'forbidden', status: 403 });
+    expect(error.message).to.include('cancel');
+  });
+
   it('is not done because a proxy responded to its commit with an HTML page', async () => {
     const calls = await callsOf();
     const fileName = uniqueName();
@@ -119,6 +134,27 @@ describe('an upload', () => {
   it('is neither committed nor canceled if the page sets no path for it', async () => {
     const calls = await callsOf('alice', { commitPath: '', cancelPath: '' });
     expect(calls).to.have.all.keys('openSession', 'presign');
+  });
+});
+
+describe('the response with the URLs of chunks', () => {
+  it('is read up to 1 MiB, and 16 KiB for each chunk', async () => {
+    const calls = createCalls(await referenceSettings(), withToken('token'));
+    const chunk = await randomChunk();
+    const session = { sessionId: 's', header: 'h' };
+    const { fetch } = globalThis;
+    try {
+      for (const [sizeBytes, message] of [
+        [2 ** 20 + 16_384, 'no chunks'],
+        [2 ** 20 + 16_385, 'larger than'],
+      ] as const) {
+        globalThis.fetch = async () => new Response('x'.repeat(sizeBytes));
+        const error = await rejection(calls.presign(session, [chunk], forever));
+        expect(error.message).to.include(message);
+      }
+    } finally {
+      globalThis.fetch = fetch;
+    }
   });
 });
 

@@ -7,6 +7,7 @@ import type { TicketUpload } from '../../src/core/types.ts';
 import { createPut } from '../../src/service/put.ts';
 import { stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
+import { listenersOf } from '../support/listeners.ts';
 import { forever } from './reference.ts';
 
 const url = 'https://storage.test/object?signature=1';
@@ -357,11 +358,15 @@ describe('a request to the storage', () => {
   it('leaves no timer and no listener', async () => {
     const clock = stopClock();
     try {
-      const { xhr } = start();
+      const { signal, count } = listenersOf(new AbortController().signal);
+      const sent = createPut({ baseUrl: 'https://api.test' })(uploadOf(), new Blob(['1']), { signal });
+      expect([clock.timerCount, count()]).to.deep.equal([1, 1]);
+      const xhr = requests.at(-1) as XMLHttpRequest;
       answer(xhr, 200, {});
       xhr.dispatchEvent(new ProgressEvent('load'));
+      await sent;
       await settled();
-      expect(clock.timerCount).to.equal(0);
+      expect([clock.timerCount, count()]).to.deep.equal([0, 0]);
     } finally {
       clock.restore();
     }

@@ -56,6 +56,19 @@ describe('a PUT without a readable response', () => {
     expect(await codesOf(begin, [0, 0, 0], 1001)).to.deep.equal(['network', 'network', 'storage-unreadable']);
   });
 
+  it('counts from one again after the server could not be reached', async () => {
+    const begin = await setUp();
+    await codesOf(begin, [0, 0]);
+    const { fetch } = globalThis;
+    globalThis.fetch = () => Promise.reject(new TypeError('no line'));
+    try {
+      expect(await codesOf(begin, [0])).to.deep.equal(['network']);
+    } finally {
+      globalThis.fetch = fetch;
+    }
+    expect(await codesOf(begin, [0, 0, 0])).to.deep.equal(['network', 'network', 'storage-unreadable']);
+  });
+
   it('says nothing about the server if it was aborted', async () => {
     const begin = await setUp();
     await codesOf(begin, [0, 0]);

@@ -65,5 +65,12 @@ describe('the life of an upload URL', () => {
   it('is set by the profile', () => {
     expect(lifeOf({ expires_at: soon }, { profile: { urlLifetime: () => 60 } })).to.equal(60);
     expect(lifeOf({ expires_at: soon }, { profile: { urlLifetime: () => undefined } })).to.equal(undefined);
+    const urlLifetime = (): never => {
+      throw new Error('of the page');
+    };
+    expect(() => lifeOf({}, { profile: { urlLifetime } }))
+      .to.throw()
+      .with.property('message')
+      .that.includes('urlLifetime');
   });
 });

@@ -106,6 +106,15 @@ describe('the session of a response', () => {
 });
 
 describe('a profile of the page', () => {
+  it('that returns no chunk size is named in the error', () => {
+    for (const bytes of [0, -1, 1.5, Number.NaN]) {
+      const profile = full({ chunkSize: () => bytes });
+      const error = caught(() => readSession(answerOf({ body: { session_id: 's' } }), profile));
+      expect(error, `${bytes}`).to.include({ code: 'bad-response' });
+      expect(error.message).to.include('profile.chunkSize');
+    }
+  });
+
   it('that throws is an error of the page, with the name of the function', () => {
     const cause = new Error('of the page');
     const error = caught(() =>
