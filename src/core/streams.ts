@@ -64,8 +64,6 @@ export async function* withLulls<T>(
   try {
     for (;;) {
       const next = iterator.next();
-      // Prevents an unhandled rejection while the consumer handles `undefined`. `await next` throws the error afterwards.
-      next.catch(() => undefined);
       const isThere = await Promise.race([next.then(() => true), nextTask().then(() => false)]);
       if (!isThere) yield undefined;
       const { done, value } = await next;
@@ -91,14 +89,12 @@ export async function* readAhead<T>(
   const filled = new Bell();
   const emptied = new Bell();
   let isEnded = false;
-  let isClosed = false;
   let failure: { readonly error: unknown } | undefined;
   const iterator = source[Symbol.asyncIterator]();
   const fill = async (): Promise<void> => {
     try {
-      while (!isClosed) {
-        while (items.length >= limit && !isClosed) await emptied.wait();
-        if (isClosed) break;
+      for (;;) {
+        while (items.length >= limit) await emptied.wait();
         const { done, value } = await iterator.next();
         if (done) break;
         items.push(value);
@@ -126,8 +122,7 @@ export async function* readAhead<T>(
       }
     }
   } finally {
-    isClosed = true;
-    emptied.ring();
+    // Ends `fill()`, too: the next item is `done`.
     await iterator.return?.();
   }
 }

@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
-import { nextName } from '../../src/core/names.ts';
+import { nextName, pathUnder } from '../../src/core/names.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { until, untilAsync } from '../support/collect.ts';
@@ -32,6 +32,17 @@ describe('the name after one that exists', () => {
       expect(nextName(name)).to.equal(next);
     });
   }
+});
+
+describe('the path of a renamed file', () => {
+  for (const [path, renamed] of [
+    ['report.pdf', 'summary.pdf'],
+    ['a/b.c/report.pdf', 'a/b.c/summary.pdf'],
+  ] as const)
+    it(`is ${renamed} for ${path}`, () => {
+      expect(pathUnder('summary.pdf', 'report.pdf', path)).to.equal(renamed);
+      expect(pathUnder('report.pdf', 'report.pdf', path)).to.equal(path);
+    });
 });
 
 describe('a name that exists', () => {
