@@ -2,6 +2,7 @@
 // (decision 0014).
 
 import { promisifyRequest } from 'idb-keyval';
+import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { UploadRecord } from '../core/types.ts';
 import { createChunkLog, groupCommit } from './chunk-log.ts';
@@ -112,8 +113,8 @@ export function createUploadStore({
     const before = await load(record.key);
     if (count !== clearCount) return;
     const isSame = before !== undefined && isSameUpload(before, record);
-    const chunksId = isSame ? before.chunksId : createChunksId();
-    const fileId = file && (before?.fileId ?? createChunksId());
+    const chunksId = isSame ? before.chunksId : createId();
+    const fileId = file && (before?.fileId ?? createId());
     await saveRecord(records, { ...record, chunksId, fileId });
     if (count !== clearCount) return;
     chunksIds.set(record.key, chunksId);
@@ -237,9 +238,6 @@ export function createUploadStore({
     },
   };
 }
-
-/** Returns a random id. Does not use `crypto.randomUUID`, which exists only in secure contexts. */
-const createChunksId = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 const isSameUpload = (before: SavedRecord, after: RecordToSave): boolean =>
   before.session?.header === after.session?.header &&
