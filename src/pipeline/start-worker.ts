@@ -91,7 +91,13 @@ export function workerStarter(
       if (needsWasm || workerUrl !== undefined || signal.aborted) throw error;
     }
     isFileUnusable = true;
-    return startText((await import('./worker-source.ts')).workerSource, signal);
+    try {
+      return await startText((await import('./worker-source.ts')).workerSource, signal);
+    } catch (error) {
+      // A policy may block Blob workers, and the file may only have been late.
+      isFileUnusable = signal.aborted;
+      throw error;
+    }
   };
 }
 

@@ -194,6 +194,26 @@ describe('a hash worker', () => {
       expect(count()).to.equal(0);
     });
 
+    it('is requested again if no Blob can start either: the file may only have been late', async () => {
+      const { createObjectURL } = URL;
+      const start = workerStarter(undefined, false, LONG_MS, () => missing);
+      const requested = await requestedBy(async () => {
+        URL.createObjectURL = () => createObjectURL(new Blob(['throw 1'], { type: 'text/javascript' }));
+        try {
+          await rejection(start(forever));
+        } finally {
+          URL.createObjectURL = createObjectURL;
+        }
+        (await start(forever)).terminate();
+      });
+      expect(requested.map((one) => (isBlob(one) ? 'worker blob:' : one))).to.deep.equal([
+        file,
+        'worker blob:',
+        file,
+        'worker blob:',
+      ]);
+    });
+
     it('is not started from a Blob after an abort, nor are later starts affected', async () => {
       const controller = new AbortController();
       const start = workerStarter(undefined, false, LONG_MS, () => missing);

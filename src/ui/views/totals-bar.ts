@@ -9,8 +9,8 @@ import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
 /**
- * State of the whole list. `waiting`: nothing runs, but something will. `retrying`: all running files wait to retry. `ended`: no file
- * failed, and some were canceled.
+ * State of the whole list. `waiting`: nothing runs, but something will. `retrying`: all running files wait to retry. `ended`: no
+ * file failed, and some were canceled.
  */
 type ListState = 'ready' | 'waiting' | 'uploading' | 'retrying' | 'paused' | 'failed' | 'done' | 'ended';
 
