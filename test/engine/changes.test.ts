@@ -119,6 +119,28 @@ describe('the changes of one file', () => {
     ]);
   });
 
+  it('include the time of the next attempt from the first failure until a request succeeds or sends bytes', async () => {
+    const engine = new TestEngine({}, { policy: { attempts: 3, baseMs: 0, capMs: 0 } });
+    const network = (): UploaderError => new UploaderError('network', 'no line');
+    const retryAt = (): number | undefined => engine.row('a.bin')?.retryAt;
+    await engine.uploader.addFiles([fileOf(8, 10, 'a.bin')]);
+    (await engine.service.nextRequest('open')).refuse(network());
+    const open = await engine.service.nextRequest('open');
+    expect(retryAt()).to.be.within(Date.now() - 60_000, Date.now());
+    open.answer();
+    const presign = await engine.service.nextRequest('presign');
+    expect(retryAt()).to.equal(undefined);
+    presign.answer();
+    (await engine.service.nextRequest('put')).refuse(network());
+    (await engine.service.nextRequest('presign')).answer();
+    const put = await engine.service.nextRequest('put');
+    expect(retryAt()).to.be.within(Date.now() - 60_000, Date.now());
+    put.tell(4);
+    expect(retryAt()).to.equal(undefined);
+    const reported = engine.details('upload-progress').map(({ retryAt }) => retryAt !== undefined);
+    expect(reported.filter((isWaiting) => isWaiting)).to.have.length(2);
+  });
+
   it('that waits for a retry include the time of the retry', async () => {
     const engine = new TestEngine({}, { policy: { attempts: 3, baseMs: 1e9, capMs: 1e9 } });
     await engine.uploader.addFiles([fileOf(7, 10, 'a.bin')]);
