@@ -40,7 +40,8 @@ export class Scheduler {
    */
   #news: 'none' | 'ran' | 'ended' = 'none';
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
-  #idleCount = 0;
+  /** True if one more upload may start because the slots are idle. */
+  #mayTakeIdleSlot = false;
 
   constructor(slots: UploadSlots, report: (change: Change) => void) {
     this.#slots = slots;
@@ -189,8 +190,8 @@ export class Scheduler {
   }
 
   #takesIdleSlot(limit: number): boolean {
-    if (this.#idleCount === 0 || this.#running.size >= limit) return false;
-    this.#idleCount -= 1;
+    if (!this.#mayTakeIdleSlot || this.#running.size >= limit) return false;
+    this.#mayTakeIdleSlot = false;
     return true;
   }
 
@@ -200,7 +201,7 @@ export class Scheduler {
     this.#idleTimer = setTimeout(() => {
       this.#idleTimer = undefined;
       const isIdle = this.#slots.hasIdleSlot && this.#slots.grantedCount === grantedCount;
-      this.#idleCount = isIdle && [...this.#running].some(isReading) ? 1 : 0;
+      this.#mayTakeIdleSlot = isIdle && [...this.#running].some(isReading);
       this.#pump();
     }, IDLE_MS);
   }

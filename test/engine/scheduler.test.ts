@@ -1,10 +1,12 @@
 // Which uploads run if files are slow to read or prioritized, and the transfer rate, which excludes the time without uploads.
 
 import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf } from '../support/bytes.ts';
-import { skipTime } from '../support/clock.ts';
+import { skipTime, stopClock } from '../support/clock.ts';
 import { settled, until } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
+import type { Request } from '../support/scripted-service.ts';
 
 afterEach(closeEngines);
 
@@ -29,6 +31,53 @@ describe('a large file whose bytes do not arrive', () => {
     await engine.uploader.addFiles([unreadable(40_000, 'slow.bin'), ...small]);
     await engine.waitForChange('upload-completed', small.length);
     expect(engine.phase('slow.bin')).not.to.equal('done');
+  });
+
+  it('lets one more file start after each half second of idle slots', async () => {
+    const clock = stopClock();
+    try {
+      const { service, uploader } = new TestEngine({ concurrency: 1 });
+      const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
+      const added = uploader.addFiles([unreadable(40_000, 'slow.bin'), ...small]);
+      const settle = async (): Promise<void> => {
+        for (let round = 0; round < 20; round += 1) await settled();
+      };
+      await Promise.all([added, settle()]);
+      for (const [ms, expected] of [
+        [499, 0],
+        [1, 1],
+        [499, 1],
+        [1, 2],
+        // With one slot, three uploads run at most.
+        [500, 2],
+      ] as const) {
+        await clock.pass(ms);
+        await settle();
+        expect(service.count('open')).to.equal(expected);
+      }
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
+describe('a file that is retried', () => {
+  it('starts before the files behind it in the list', async () => {
+    const { service, uploader } = new TestEngine({ concurrency: 1 });
+    service.answerAll('presign', 'put', 'commit');
+    await uploader.addFiles(['a', 'b', 'c', 'd'].map((name, seed) => fileOf(seed, 4500, name)));
+    const opened: string[] = [];
+    const next = async (): Promise<Request<'open'>> => {
+      const request = await service.nextRequest('open');
+      opened.push(request.fileName);
+      return request;
+    };
+    (await next()).refuse(new UploaderError('forbidden', 'no'));
+    const second = await next();
+    await uploader.retry(uploader.snapshot.files[0]?.id);
+    second.answer();
+    await next();
+    expect(opened).to.deep.equal(['a', 'b', 'a']);
   });
 });
 
