@@ -74,6 +74,15 @@ describe('a chunk that the storage rejects as too large', () => {
     expect(codes).to.deep.equal(['upload-refused 413']);
   });
 
+  it('fails the file if the chunk has 1 MiB', async () => {
+    const file = freshFile(2 * MIB);
+    await rejectFirst(file, MIB);
+    const uploader = await connect({ chunkSize: '1MiB' });
+    await uploader.addFiles([file]);
+    await until(() => ['failed', 'done'].includes(uploader.snapshot.files[0]?.phase ?? ''));
+    expect(uploader.snapshot.files[0]?.error).to.include({ code: 'upload-refused', status: 413 });
+  });
+
   it('is not sent again after a reload', async () => {
     const file = freshFile(4 * MIB);
     await rejectFirst(file, 4 * MIB);

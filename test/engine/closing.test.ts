@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until, untilAsync } from '../support/collect.ts';
-import { closeEngines, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
+import { closeEngines, createUnfinished, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
 
@@ -100,6 +100,25 @@ it('close() directly before another uploader adds the same file never reports th
     expect(engine.details('upload-paused')).to.deep.equal([]);
   }
 });
+
+for (const [what, end] of ends.slice(0, 2)) {
+  it(`${what} while the saved uploads are read adds none of them to the list`, async () => {
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
+    const [asked, mayList] = [deferred(), deferred()];
+    const list: typeof store.list = async () => {
+      asked.resolve();
+      await mayList.promise;
+      return store.list();
+    };
+    const engine = new TestEngine({}, { store: { ...store, list } });
+    await asked.promise;
+    await end(engine);
+    mayList.resolve();
+    await store.list();
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.phases()).to.deep.equal([]);
+  });
+}
 
 it('close() stops the timer that checks for idle slots', async () => {
   const { setTimeout, clearTimeout } = globalThis;

@@ -101,6 +101,22 @@ describe('an upload of an earlier visit', () => {
     expect(engine.uploader.snapshot.files[0]?.phase).to.equal('paused');
   });
 
+  it('is not listed beside its file if the page added the file before the saved uploads were read', async () => {
+    const saved = await createUnfinished(file);
+    await createUnfinished(fileOf(2, 2500, 'b.bin'), {}, saved);
+    const mayList = deferred();
+    const list: typeof saved.list = async () => {
+      await mayList.promise;
+      return saved.list();
+    };
+    const engine = new TestEngine({ manual: true }, { store: { ...saved, list } });
+    await engine.uploader.addFiles([file]);
+    mayList.resolve();
+    await until(() => engine.row('b.bin')?.pauseReason === 'needs-file');
+    await settled();
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['a.bin', 'b.bin']);
+  });
+
   it('accepts its file once: the same file again is another upload, and files that the user paused meanwhile stay paused', async () => {
     const { engine } = await nextVisit();
     const waiting = engine.id('a.bin');
