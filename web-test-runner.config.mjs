@@ -16,6 +16,12 @@ const root = fileURLToPath(new URL('.', import.meta.url));
 // These bounds end what hangs; no machine is so busy that it needs them.
 const startMs = 180_000;
 
+/** Lets a page load for as long as its tests may take to start. By default, loading fails after 30 s. */
+function withStartTimeout(page) {
+  page.setDefaultNavigationTimeout(startMs);
+  return page;
+}
+
 const launchers = {
   // A profile of its own for each page: test files that run side by side must not share IndexedDB, locks or channels.
   chromium: () =>
@@ -23,7 +29,8 @@ const launchers = {
       chromeLauncher({
         concurrency: 2,
         launchOptions: { executablePath: findChromium(), args: [...puppeteerArgs], timeout: startMs },
-        createPage: async ({ browser }) => (await browser.createBrowserContext()).newPage(),
+        createPage: async ({ browser }) =>
+          withStartTimeout(await (await browser.createBrowserContext()).newPage()),
       }),
       { name: 'Chromium' },
     ),
@@ -34,7 +41,7 @@ const launchers = {
         concurrency: 1,
         launchOptions: { browser: 'firefox', executablePath: findFirefox(), timeout: startMs },
         createPage: async ({ browser }) => {
-          const page = await browser.newPage();
+          const page = withStartTimeout(await browser.newPage());
           await page.bringToFront();
           return page;
         },

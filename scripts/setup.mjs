@@ -2,13 +2,14 @@
 // WebKit. npm runs this script before `start` and `test`, so it may import only modules that need no installation.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isSet, provideChromium, provideEngines } from './browser.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const stampFile = join(root, 'node_modules/.setup-stamp');
+const packages = join(root, 'node_modules');
+const stampFile = join(packages, '.setup-stamp');
 const has = (name) => process.argv.includes(name);
 
 function fail(sentence) {
@@ -23,6 +24,8 @@ function checkNode() {
 }
 
 function installDependencies() {
+  // A symbolic link leads to the packages of another checkout, which npm ci would delete.
+  if (lstatSync(packages, { throwIfNoEntry: false })?.isSymbolicLink()) return;
   const wanted = createHash('sha256')
     .update(readFileSync(join(root, 'package-lock.json')))
     .update(process.version)

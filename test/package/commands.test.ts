@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -239,5 +239,23 @@ describe('Set-up', () => {
       CI: '',
     });
     assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });
+  });
+
+  test('installs nothing into the packages of another checkout', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'secure-uploader-set-up-'));
+    try {
+      const [checkout, packages] = [join(folder, 'checkout'), join(folder, 'packages')];
+      await cp(join(root, 'scripts'), join(checkout, 'scripts'), { recursive: true });
+      await cp(join(root, 'package-lock.json'), join(checkout, 'package-lock.json'));
+      await mkdir(join(packages, 'lit'), { recursive: true });
+      await symlink(packages, join(checkout, 'node_modules'));
+      const { status, stdout, stderr } = await node([join(checkout, 'scripts/setup.mjs')], {
+        SKIP_INSTALL: '',
+      });
+      assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });
+      assert.deepEqual(await readdir(packages), ['lit']);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 });
