@@ -48,6 +48,21 @@ describe('a file that cannot be read any more', () => {
     expect(engine.service.count('open')).to.equal(2);
   });
 
+  it('keeps its metadata when it is given to its row, unless it comes with new metadata', async () => {
+    for (const metadata of [undefined, { tag: 'new' }]) {
+      const engine = new TestEngine({ workerUrl: '/no-such-worker.js' });
+      const away = onDrive(fileOf(1, 25_000, 'away.bin'), { isAway: true });
+      await engine.uploader.addFiles([{ file: away, relativePath: 'away.bin', metadata: { tag: 'old' } }]);
+      await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
+      const file = fileOf(1, 25_000, 'away.bin');
+      const picked = { file, relativePath: 'away.bin', ...(metadata && { metadata }) };
+      await engine.uploader.provide(engine.id('away.bin'), picked);
+      const opened = await engine.service.nextRequest('open');
+      expect(opened.file?.metadata).to.deep.equal(metadata ?? { tag: 'old' });
+      await engine.uploader.close();
+    }
+  });
+
   it('resumes when it is given to its row, and another file is rejected there', async () => {
     const engine = await lost();
     const id = engine.id('away.bin');

@@ -6,7 +6,7 @@ import type { Calls, CommitAnswer, Put, Session, Ticket, TicketUpload } from '..
 import { sha256 } from './bytes.ts';
 
 interface Asked {
-  open: { readonly parentId: string; readonly fileName: string; readonly fileSize: number };
+  open: Parameters<Calls['openSession']>[0];
   presign: { readonly session: Session; readonly hashes: readonly string[] };
   put: {
     readonly upload: TicketUpload;
