@@ -1,5 +1,6 @@
 // Exceptions in effects, steps and listeners of the sign-in state machine.
 import { expect } from '@open-wc/testing';
+import type { LoginForm } from '../../src/auth/form.ts';
 import { createModel, reduce } from '../../src/auth/machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent } from '../../src/auth/machine-types.ts';
 import { Machine, type MachineHooks } from '../../src/core/machine.ts';
@@ -76,6 +77,29 @@ describe('an exception', () => {
       globalThis.reportError = reportError;
     }
   });
+});
+
+it('a form that throws in every step is reported, and sign-in ends with an error', () => {
+  const { reportError } = globalThis;
+  const reported: unknown[] = [];
+  globalThis.reportError = (error) => reported.push(error);
+  try {
+    const { session } = open({ auth: 'local' });
+    let isBroken = true;
+    const onEnter = (): void => {
+      if (isBroken) throw new Error('defect of the form');
+    };
+    session.form(() => ({ rows: {}, run: () => undefined, onEnter }) as unknown as LoginForm);
+    session.signIn();
+    isBroken = false;
+    expect([session.snapshot.state, session.snapshot.error?.code]).to.deep.equal([
+      'prompt',
+      'authorize-failed',
+    ]);
+    expect(reported.map(String)).to.deep.equal(Array(2).fill('Error: defect of the form'));
+  } finally {
+    globalThis.reportError = reportError;
+  }
 });
 
 describe('a token with an expiry outside the range of dates', () => {

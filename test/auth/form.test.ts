@@ -104,6 +104,24 @@ describe('a form within an uploader', () => {
     );
   });
 
+  it('sends the challenge of an authorization request beside the credentials only with `loginSendsChallenge`', async () => {
+    for (const [input, extra] of [
+      [local, ['code_challenge', 'code_challenge_method']],
+      [{}, []],
+    ] as const) {
+      const opened = openForm([{ status: 401, body: { error: 'denied' } }], input);
+      opened.session.signIn();
+      opened.form.logIn({ email: 'tom@example.com', password: 'p' });
+      await until(opened, 'prompt');
+      const { code_challenge, code_challenge_method, ...own } = opened.sent[0]?.body ?? {};
+      expect(own).to.deep.equal({ idp_id: 'local', email: 'tom@example.com', password: 'p' });
+      expect(Object.keys(opened.sent[0]?.body ?? {}).slice(3)).to.deep.equal(extra);
+      if (extra.length === 0) continue;
+      expect(code_challenge).to.match(/^[\w-]{43}$/);
+      expect(code_challenge_method).to.equal('S256');
+    }
+  });
+
   it('sends the newest challenge token in every request of a challenge, and exactly the documented fields', async () => {
     const script = [
       challenged('one'),

@@ -3,7 +3,8 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { sleep } from '../../src/core/wait.ts';
-import { skipTime } from '../support/clock.ts';
+import { skipTime, stopClock } from '../support/clock.ts';
+import { settled } from '../support/collect.ts';
 import { closeAll, forever, namesOf, noPost, open, refused } from './open-session.ts';
 import { granted, openSilent, until } from './scripted.ts';
 
@@ -164,6 +165,61 @@ describe('a call with a token', () => {
     expect([session.snapshot.state, count]).to.deep.equal(['prompt', 4]);
   });
 
+  it('waits between renewals, with one timer for all calls, and renews nothing once no call waits', async () => {
+    const clock = stopClock();
+    try {
+      let count = 0;
+      const { session } = open({ getToken: () => `token-${++count}` }, { brakeMs: 1000 });
+      const stop = new AbortController();
+      /** Makes a call that refuses the token `unwanted`. */
+      const call = (unwanted?: string): Promise<unknown> =>
+        session.withToken(async (token) => {
+          if (token === unwanted) throw refused();
+          return token;
+        }, stop.signal);
+      expect(await call('token-1')).to.equal('token-2');
+      const first = call('token-2').catch(() => 'aborted');
+      await settled();
+      const { timerCount } = clock;
+      const others = [call(), call()].map((other) => other.catch(() => 'aborted'));
+      await settled();
+      expect([clock.timerCount, count]).to.deep.equal([timerCount, 2]);
+      stop.abort();
+      expect(await Promise.all([first, ...others])).to.deep.equal(['aborted', 'aborted', 'aborted']);
+      await clock.pass(1000);
+      expect(count).to.equal(2);
+      expect(await session.withToken(async (token) => token, forever)).to.equal('token-3');
+    } finally {
+      clock.restore();
+    }
+  });
+
+  it('that needs a stronger sign-in requires the user, and the next sign-in requests what the service demanded', async () => {
+    const input = { clientId: crypto.randomUUID() };
+    const { session } = openSilent([granted()], input, { silentMs: 1e8 });
+    const wwwAuthenticate = 'Bearer error="insufficient_user_authentication", acr_values="two"';
+    const stop = new AbortController();
+    const cause = { wwwAuthenticate };
+    session
+      .withToken(() => {
+        throw new UploaderError('token-rejected', 'refused', { status: 401, cause });
+      }, stop.signal)
+      .catch(() => undefined);
+    await until({ session }, 'prompt');
+    const ownOpen = window.open;
+    try {
+      const went = new Promise<string>((resolve) => {
+        const popup = { closed: false, close: () => undefined, location: { replace: resolve } };
+        window.open = () => popup as unknown as Window;
+      });
+      session.signIn();
+      expect(new URL(await went).searchParams.get('acr_values')).to.equal('two');
+    } finally {
+      window.open = ownOpen;
+      stop.abort();
+    }
+  });
+
   it('keeps its token when the response is 403, and renews nothing', async () => {
     let calls = 0;
     const { session } = open({ getToken: () => `token-${++calls}` });
@@ -248,6 +304,16 @@ describe('a shared session', () => {
     expect(open(input).session.snapshot.state).to.equal('signed-out');
   });
 
+  it('has no token after it has ended', async () => {
+    let calls = 0;
+    const { session } = open({ getToken: () => `token-${++calls}` });
+    await session.withToken(async () => undefined, forever);
+    const ended = new Promise<void>((resolve) => session.subscribe(resolve));
+    session.close();
+    await ended;
+    expect(await session.withToken(async (token) => token, forever)).to.equal('token-2');
+  });
+
   /** Opens a session, changes the user of the page from Alice to Bob, and starts a call that refuses Alice's token. */
   async function changePerson(sameUserField?: string) {
     let person = 'alice';
@@ -273,6 +339,28 @@ describe('a shared session', () => {
     await session.signOut();
     session.allow();
     expect(await session.withToken(async (token) => token, forever)).to.equal('token-of-bob');
+  });
+
+  it('uses a valid token no longer if its renewal returns a token of another user', async () => {
+    let id = 'alice';
+    const getToken = () => ({ token: `token-of-${id}`, id, expires_in: 100 });
+    const { session, next } = open({ getToken });
+    const call = (signal: AbortSignal): Promise<unknown> => session.withToken(async (token) => token, signal);
+    expect(await call(forever)).to.equal('token-of-alice');
+    id = 'bob';
+    const undo = skipTime(85_000);
+    try {
+      const failed = next('auth-failed');
+      expect(await call(forever)).to.equal('token-of-alice');
+      expect((await failed).code).to.equal('access-denied');
+      const stop = new AbortController();
+      const late = call(stop.signal).catch(() => 'aborted');
+      await settled();
+      stop.abort();
+      expect(await late).to.equal('aborted');
+    } finally {
+      undo();
+    }
   });
 
   it('accepts it if the page sets that no field identifies the user of a token', async () => {

@@ -116,6 +116,11 @@ describe('the words of a response', () => {
     expect(login({})).to.equal('step-unsupported');
   });
 
+  it('mean that a code was sent if the response to a start only names the challenge', () => {
+    for (const body of [{ status: 'challenge' }, { next_step: 'challenge' }])
+      expect(meaning(read('start', 200, body)), JSON.stringify(body)).to.equal('started');
+  });
+
   it('report what went wrong, step by step', () => {
     expect(login({ status: 'denied', error: 'invalid_credentials' }, 401)).to.equal('credentials-rejected');
     expect(login({}, 401)).to.equal('credentials-rejected');
