@@ -4,7 +4,7 @@ import { password } from '../auth/people.ts';
 import { freshFile } from '../support/bytes.ts';
 import { settled } from '../support/collect.ts';
 import { asks, CHOOSE, DISABLED, FIELD, type Situation } from './control-table.ts';
-import { type FakeWindow, type Stage, watchBrowser } from './stage.ts';
+import { type FakeWindow, type Stage, settledOn, watchBrowser } from './stage.ts';
 import { createElement, shown } from './support.ts';
 
 const fixtures = new URL('../auth/fixtures/', import.meta.url).href;
@@ -32,7 +32,7 @@ async function setUp(settings: object, windows: readonly FakeWindow[]): Promise<
 
 /** Resolves when sign-in is in `state`. */
 async function signInReaches({ element }: Stage, state: string): Promise<void> {
-  while (element.snapshot.auth.state !== state) await settled();
+  while (element.snapshot.auth.state !== state) await settledOn(element);
 }
 
 /** Returns a function that adds a file and waits until sign-in is in `state`. */

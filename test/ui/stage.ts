@@ -111,9 +111,15 @@ export function stateOf({ element, asked }: Stage): string[] {
   ];
 }
 
+/** Resolves like `settled`. Rejects after the test has ended, so that a test that timed out does not disturb the next ones. */
+export async function settledOn(element: Element): Promise<void> {
+  if (!element.isConnected) throw new Error('The test has ended');
+  await settled();
+}
+
 /** Waits until the engine's state is `state`, then renders the element. If the state is never reached, the test times out. */
 export async function reaches(stage: Stage, state: readonly string[]): Promise<void> {
-  while (stateOf(stage).join() !== state.join()) await settled();
+  while (stateOf(stage).join() !== state.join()) await settledOn(stage.element);
   stage.element.requestUpdate();
   await stage.element.updateComplete;
 }
@@ -123,6 +129,6 @@ export async function fileReaches({ element }: Stage, name: string, phase: strin
   for (;;) {
     const file = element.snapshot.files.findLast((each) => each.name === name);
     if (file?.phase === phase) return file.id;
-    await settled();
+    await settledOn(element);
   }
 }
