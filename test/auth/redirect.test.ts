@@ -3,7 +3,7 @@ import { expect } from '@open-wc/testing';
 import { isAnswer } from '../../src/auth/pkce.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, type Opened, open } from './open-session.ts';
-import { follow, granted, until } from './scripted.ts';
+import { fixtures, follow, granted, until } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -100,5 +100,34 @@ describe('a response', () => {
     ];
     for (const params of [...others, undefined, 7, `code=${'c'.repeat(8192)}&state=s`])
       expect(isAnswer(params, 's'), String(params).slice(0, 40)).to.equal(false);
+  });
+});
+
+describe('a page that signs in by leaving', () => {
+  it('goes to the sign-in page, and stores what its next load needs', async () => {
+    const clientId = crypto.randomUUID();
+    const channel = new BroadcastChannel('authorize-fixture');
+    const asked = new Promise<Record<string, string>>((resolve) => {
+      channel.onmessage = ({ data }) => data.client_id === clientId && resolve(data);
+    });
+    const input = {
+      baseUrl: 'https://service.example',
+      auth: 'redirect',
+      clientId,
+      authorizePath: `${fixtures}authorize.html`,
+      authOptions: { params: { answer: 'silence' } },
+    };
+    const frame = document.createElement('iframe');
+    frame.src = `${fixtures}redirecting.html?settings=${encodeURIComponent(JSON.stringify(input))}`;
+    const address = frame.src;
+    document.body.append(frame);
+    const { response_type, code_challenge_method, state } = await asked;
+    expect([response_type, code_challenge_method]).to.deep.equal(['code', 'S256']);
+    const key = `secure-uploader:redirect:${state}`;
+    const storage = frame.contentWindow?.sessionStorage;
+    expect(JSON.parse(storage?.getItem(key) ?? '{}').returnTo).to.equal(address);
+    storage?.removeItem(key);
+    channel.close();
+    frame.remove();
   });
 });
