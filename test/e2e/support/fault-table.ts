@@ -87,11 +87,11 @@ const rowsOf = (text: string): string[][] =>
 
 /** Returns all cells of the table. Throws if the table has an unknown column or outcome. */
 export function readFaultTable(): Cell[] {
-  const rows = rowsOf(readFileSync(new URL('../../../docs/faults.md', import.meta.url), 'utf8'));
-  const at = rows.findIndex(([first]) => first === 'Fault');
-  const [, ...columns] = rows[at] ?? [];
+  const text = readFileSync(new URL('../../../docs/faults.md', import.meta.url), 'utf8');
+  const [table = ''] = text.slice(text.indexOf('| Fault |')).split('\n\n');
+  const [[, ...columns] = [], , ...rows] = rowsOf(table);
   if (columns.join() !== Object.keys(OPERATIONS).join()) throw new Error(`unknown columns: ${columns}`);
-  return rows.slice(at + 2).flatMap(([fault = '', ...cells]) =>
+  return rows.flatMap(([fault = '', ...cells]) =>
     cells.flatMap((cell, position) => {
       if (cell === '—') return [];
       const [once = '', forEver] = cell.split(' / ');
