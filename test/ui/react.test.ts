@@ -53,6 +53,8 @@ afterEach(() => {
   flushSync(() => root?.unmount());
   root = undefined;
   document.body.replaceChildren();
+  // After a sign-out, no later test with the same service in this profile would sign in silently.
+  localStorage.clear();
 });
 
 describe('the component for React', () => {
