@@ -122,6 +122,12 @@ const count = <const Default>(max: number, fallback: Default) => {
   return number(parse, `is not a whole number from 1 to ${max}`, fallback);
 };
 
+/** Converts the result of `read` from a unit of `unitMs` milliseconds to milliseconds. */
+const inMs =
+  <Input>(read: Read<Input, number>, unitMs: number): Read<Input, number> =>
+  (value, warn) =>
+    read(value, warn) * unitMs;
+
 const acceptList: Read<string, string> = (value = '', warn) => {
   const misfit = value.split(',').find((entry) => !/^\s*(\.|\*?\s*$)|\//.test(entry));
   if (misfit)
@@ -180,18 +186,9 @@ const SETTINGS = {
   /** Saves small files until they are uploaded. After a reload, these files resume without being picked again. */
   keepFiles: setting('upload', unparsed<boolean>(false)),
   /** Number of days without a newly stored chunk after which a saved upload expires. */
-  keepDays: setting(
-    'upload',
-    (value: number | string | undefined, warn) => count(3650, 7)(value, warn) * 24 * 3_600_000,
-    'keepMs',
-  ),
+  keepDays: setting('upload', inMs(count(3650, 7), 24 * 3_600_000), 'keepMs'),
   /** Time after which a request that keeps failing fails its upload. */
-  retryMinutes: setting(
-    'upload',
-    (value: number | string | undefined, warn) =>
-      count(525_600, Number.POSITIVE_INFINITY)(value, warn) * 60_000,
-    'retryMs',
-  ),
+  retryMinutes: setting('upload', inMs(count(525_600, Number.POSITIVE_INFINITY), 60_000), 'retryMs'),
   /** Action if the folder already has a file with the same name. */
   onConflict: setting('upload', oneOf('fail', 'rename')),
   workerUrl: setting('service', text(undefined)),

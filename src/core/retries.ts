@@ -24,7 +24,7 @@ export interface RetryPolicy {
   readonly maxMs?: number;
 }
 
-export const RETRY_POLICY = { baseMs: 500, capMs: 30_000, limitMs: 300_000 } satisfies RetryPolicy;
+const RETRY_POLICY = { baseMs: 500, capMs: 30_000, limitMs: 300_000 } satisfies RetryPolicy;
 
 /** Default of `attempts` for errors that are not an outage, and smallest number of attempts before `limitMs` applies. */
 const ATTEMPTS = 8;
@@ -131,10 +131,9 @@ export class Retries {
   }
 
   async again(error: unknown): Promise<void> {
-    const { policy, signal, connectionChange, onWait, onOffline } = this.#hooks;
+    // `backoff` is read once, because the backoff of an upload changes with the origin of its URL.
+    const { policy, backoff, signal, connectionChange, onWait, onOffline } = this.#hooks;
     const { isWorthRetrying = isRetryable } = this.#hooks;
-    // Read once, because the backoff of an upload changes with the origin of its URL.
-    const { backoff } = this.#hooks;
     signal.throwIfAborted();
     if (!(error instanceof UploaderError) || !isWorthRetrying(error)) throw error;
     if (globalThis.navigator?.onLine === false) {

@@ -122,7 +122,7 @@ export async function* readAhead<T>(
       }
     }
   } finally {
-    // Ends `fill()`, too: the next item is `done`.
+    // Also ends `fill()`, whose next item is `done`. If `fill()` waits for room, it never continues.
     await iterator.return?.();
   }
 }

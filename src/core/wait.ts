@@ -26,12 +26,7 @@ export function sleep(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Like `sleep`, but resolves early when `over` aborts. */
-export async function sleepUntil(
-  ms: number,
-  signal: AbortSignal,
-  over: AbortSignal | undefined,
-): Promise<void> {
-  if (!over) return sleep(ms, signal);
+export async function sleepUntil(ms: number, signal: AbortSignal, over: AbortSignal): Promise<void> {
   await sleep(ms, AbortSignal.any([signal, over])).catch(() => signal.throwIfAborted());
 }
 

@@ -42,8 +42,8 @@ function trusted(url: string): string {
  * within `startMs`, and also if its signal aborts.
  *
  * The worker is the file at `workerUrl`, which must have the page's origin. By default, it is a file of the package:
- * - `hash.worker.js`. If this file has another origin or can't start, a worker is started from a Blob with the same code, and the
- *   file is not requested again.
+ * - `hash.worker.js`. If this file has another origin or can't start, a worker is started from a Blob with the same code. After
+ *   that, the file is not requested again.
  * - `hash-wasm.worker.js`, if `needsWasm` is true. If this file has another origin, it is fetched and started from a Blob.
  */
 export function workerStarter(
@@ -72,7 +72,10 @@ export function workerStarter(
       });
       if (answer.ok) return startText(await answer.text(), signal);
     }
-    throw new UploaderError('hash-failed', "worker-url must have the page's origin");
+    throw new UploaderError(
+      'hash-failed',
+      workerUrl === undefined ? `No hash worker from ${origin}` : "worker-url must have the page's origin",
+    );
   }
 
   async function startText(text: string, signal: AbortSignal): Promise<Worker> {

@@ -35,16 +35,17 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
       : isRunning
         ? 'retrying'
         : restingState(totals, queuedCount);
-  const headlines: Readonly<Record<ListState, string>> = {
-    ready: messages.ready(queuedCount),
-    waiting: messages.phases.queued,
+  const headlines: Readonly<Record<ListState, () => string>> = {
+    ready: () => messages.ready(queuedCount),
+    waiting: () => messages.phases.queued,
     // The files that have ended, and the one that is being uploaded.
-    uploading: messages.uploadingOf(fileCount - openCount + 1, fileCount),
-    retrying: retryText(Math.min(...running.map(({ retryAt }) => secondsUntil(retryAt))), messages, format),
-    paused: messages.phases.paused,
-    failed: messages.failed(failedCount),
-    done: messages.allUploaded(fileCount),
-    ended: messages.doneOf(doneCount, fileCount),
+    uploading: () => messages.uploadingOf(fileCount - openCount + 1, fileCount),
+    retrying: () =>
+      retryText(Math.min(...running.map(({ retryAt }) => secondsUntil(retryAt))), messages, format),
+    paused: () => messages.phases.paused,
+    failed: () => messages.failed(failedCount),
+    done: () => messages.allUploaded(fileCount),
+    ended: () => messages.doneOf(doneCount, fileCount),
   };
   const icon = list === 'done' ? doneIcon : list === 'failed' ? alertIcon : undefined;
   const sent = shareOf(totals.sentBytes, totals.sizeBytes, isFinished);
@@ -76,7 +77,7 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
     }
     ${icon ? html`<span class="badge" part="totals-icon">${icon}</span>` : nothing}
     <div class="sums">
-      <p class="headline" part="headline">${headlines[list]}</p>
+      <p class="headline" part="headline">${headlines[list]()}</p>
       <p class="status" part="totals-status">${sums}</p>
     </div>
     <div class="bulk">
