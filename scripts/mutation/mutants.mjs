@@ -221,7 +221,9 @@ export function findMutants(file, text) {
   return found;
 }
 
-/** Returns the source with all mutants built in. A mutant runs only if `__isMutant(id)` returns true. */
+/**
+ * Returns the source with all mutants built in. A mutant runs only if `__isMutant(id)` returns true; never in a worker without it.
+ */
 export function instrument(text, mutants) {
   const sorted = [...mutants].sort((a, b) => a.start - b.start || b.end - a.end);
   let next = 0;
@@ -235,9 +237,9 @@ export function instrument(text, mutants) {
       out += text.slice(at, first.start);
       const own = write(first.start, first.end);
       at = first.end;
-      if (first.replacement === '') out += `{ if (!__isMutant(${first.id})) ${own} }`;
+      if (first.replacement === '') out += `{ if (!globalThis.__isMutant?.(${first.id})) ${own} }`;
       else
-        out += `(${same.map(({ id, replacement }) => `__isMutant(${id}) ? (${replacement}) : `).join('')}(${own}))`;
+        out += `(${same.map(({ id, replacement }) => `globalThis.__isMutant?.(${id}) ? (${replacement}) : `).join('')}(${own}))`;
     }
     return out + text.slice(at, end);
   };

@@ -99,7 +99,12 @@ const testFiles = filesUnder(
 if (!testFiles.length) fail('no tests in pages were found.');
 // Scripts that a page loads in addition to its tests.
 const loaded = filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/);
-const { scripts, inputs } = await bundle(root, [...testFiles, ...loaded], instrumented);
+/** Modules that the HTML pages of tests import. The tests of such a page import the same sources. */
+const imported = filesUnder(root, ['test'], /\.html$/).flatMap((page) =>
+  [...readFileSync(join(root, page), 'utf8').matchAll(/from '\/(src\/[^']+)'/g)].map(([, path]) => path),
+);
+const entries = new Set([...testFiles, ...loaded, ...imported]);
+const { scripts, inputs } = await bundle(root, [...entries], instrumented);
 const isChanged = (entry) => all.some(({ file }) => inputs.get(entry)?.has(file));
 const reaching = loaded.some(isChanged) ? testFiles : testFiles.filter(isChanged);
 console.log(`${all.length} mutants, ${reaching.length} files of tests that import them`);

@@ -23,7 +23,7 @@ async function bundleAll(root) {
   const tests = PAGE_TESTS.map((name) => `test/${name}`);
   const entries = [
     ...filesUnder(root, tests, /\.test\.ts$/),
-    ...filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/),
+    ...filesUnder(root, ['src'], /^(callback|file-keeper|.*\.worker)\.ts$/),
   ];
   const options = { splitting: true, sourcemap: 'linked', outdir: root, chunkNames: 'chunks/[hash]' };
   const { outputFiles } = await bundle(root, entries, undefined, options);
