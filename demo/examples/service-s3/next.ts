@@ -1,0 +1,37 @@
+// The service as a route handler of Next: `app/files/[...path]/route.ts` in your app, with uploads.ts and store.ts beside it.
+import { handleUpload } from './uploads.ts';
+
+const { PAGE_ORIGIN = '' } = process.env;
+const MAX_BYTES = 4 * 2 ** 20;
+
+// Needed only if the page has another origin than the Next app.
+const corsOf = (request: Request): [string, string][] => [
+  ['Vary', 'Origin'],
+  ...(request.headers.get('origin') === PAGE_ORIGIN
+    ? ([
+        ['Access-Control-Allow-Origin', PAGE_ORIGIN],
+        ['Access-Control-Expose-Headers', 'Retry-After, Date, WWW-Authenticate'],
+      ] as [string, string][])
+    : []),
+];
+
+async function handle(request: Request): Promise<Response> {
+  // Set a limit in front of Next too: a request without this header can have any size.
+  const isLarge = Number(request.headers.get('content-length') ?? 0) > MAX_BYTES;
+  const response = isLarge
+    ? Response.json({ debuginfo: 'the body is too large' }, { status: 413 })
+    : await handleUpload(request);
+  for (const [name, value] of corsOf(request)) response.headers.set(name, value);
+  return response;
+}
+
+export const POST = handle;
+export const DELETE = handle;
+
+export function OPTIONS(request: Request): Response {
+  const headers = new Headers(corsOf(request));
+  headers.set('Access-Control-Allow-Methods', 'POST, DELETE');
+  headers.set('Access-Control-Allow-Headers', 'authorization, content-type, x-service-uploadsession');
+  headers.set('Access-Control-Max-Age', '7200');
+  return new Response(null, { status: 204, headers });
+}

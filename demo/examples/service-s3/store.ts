@@ -1,0 +1,64 @@
+// Calls to an S3-compatible store: presigned PUTs for browsers, and requests of the service itself.
+import { AwsClient, AwsV4Signer } from 'aws4fetch';
+
+const base64 = (hash: string) => Buffer.from(hash, 'hex').toString('base64');
+/** Headers that a URL signs, so that the store refuses other bytes. docs/s3.md lists what each store enforces. */
+const SIGNED = {
+  'content-sha256': (hash: string) => ({ 'x-amz-content-sha256': hash, 'x-amz-acl': 'private' }),
+  'checksum-sha256': (hash: string) => ({ 'x-amz-checksum-sha256': base64(hash) }),
+};
+const { S3_BUCKET: bucket = '', S3_REGION: region = 'us-east-1', ...env } = process.env;
+const headersOf = SIGNED[env.S3_ENFORCES as keyof typeof SIGNED];
+const keys = { accessKeyId: env.S3_ACCESS_KEY_ID ?? '', secretAccessKey: env.S3_SECRET_ACCESS_KEY ?? '' };
+if (!env.S3_ENDPOINT || !bucket || !headersOf || !keys.secretAccessKey) throw new Error('Fill in .env');
+const settings = { ...keys, region, service: 's3' };
+const aws = new AwsClient({ ...settings, retries: 2 });
+const urlOf = (key: string) => `${env.S3_ENDPOINT}/${bucket}/${key}`;
+/** Resolves with the response body. Rejects with the status as the cause. */
+export async function call(method: string, key: string, init: RequestInit = {}): Promise<string> {
+  const response = await aws.fetch(urlOf(key), { method, ...init });
+  const text = await response.text();
+  // A copy that fails late has the status 200 and an error in the body.
+  if (response.ok && !text.includes('<Error>')) return text;
+  throw new Error(`${method} ${key}: ${response.status} ${text}`, { cause: response.status });
+}
+
+/** Resolves with the size of an object in bytes; with `undefined` if it doesn't exist. */
+export async function sizeOf(key: string): Promise<number | undefined> {
+  const { ok, status, headers } = await aws.fetch(urlOf(key), { method: 'HEAD' });
+  if (!ok && status !== 404) throw new Error(`HEAD ${key}: ${status}`);
+  return ok ? Number(headers.get('content-length')) : undefined;
+}
+
+/** Signs the length too: without it, Ceph RGW accepts an empty PUT that copies another object (`x-amz-copy-source`). */
+export async function presignPut(key: string, hash: string, sizeBytes: number) {
+  const headers = headersOf(hash);
+  const how = { method: 'PUT', url: `${urlOf(key)}?X-Amz-Expires=300`, signQuery: true, allHeaders: true };
+  const signed = { ...headers, 'content-length': `${sizeBytes}` };
+  const { url } = await new AwsV4Signer({ ...settings, ...how, headers: signed }).sign();
+  return { upload_url: url.href, headers };
+}
+
+/** Joins objects to a new one. All but the last need 5 MiB. */
+export async function assemble(target: string, sources: string[]): Promise<void> {
+  const copy = (key = '') => ({ headers: { 'x-amz-copy-source': `/${bucket}/${key}` } });
+  if (sources.length < 2) return void (await call('PUT', target, sources.length ? copy(sources[0]) : {}));
+  const id = /<UploadId>(.+)<\/UploadId>/.exec(await call('POST', `${target}?uploads`))?.[1] ?? '';
+  const upload = `uploadId=${encodeURIComponent(id)}`;
+  const parts: string[] = [];
+  const queue = sources.entries();
+  const copyAll = async () => {
+    for (const [at, key] of queue) {
+      const answer = await call('PUT', `${target}?partNumber=${at + 1}&${upload}`, copy(key));
+      parts[at] = `<Part><PartNumber>${at + 1}</PartNumber>${/<ETag>.+<\/ETag>/.exec(answer)?.[0]}</Part>`;
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: 6 }, copyAll));
+    const body = `<CompleteMultipartUpload>${parts.join('')}</CompleteMultipartUpload>`;
+    await call('POST', `${target}?${upload}`, { body });
+  } catch (error) {
+    await call('DELETE', `${target}?${upload}`).catch(() => undefined);
+    throw error;
+  }
+}

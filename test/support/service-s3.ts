@@ -1,0 +1,70 @@
+// Runs demo/examples/service-s3 on a free port, as its own process.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { installedExample } from './built.ts';
+
+/** Origin of the page that the example allows. */
+export const PAGE = 'http://localhost:5173';
+export const RECEIPT_KEY = '0123456789abcdef0123456789abcdef';
+export const TOKEN = 'demo-token';
+
+/** Settings of the example, with a store that can't be reached. */
+export const SETTINGS = {
+  S3_ENDPOINT: 'http://127.0.0.1:1',
+  S3_REGION: 'us-east-1',
+  S3_BUCKET: 'uploads',
+  S3_ACCESS_KEY_ID: 'access-key',
+  S3_SECRET_ACCESS_KEY: 'secret-key',
+  S3_ENFORCES: 'content-sha256',
+  PAGE_ORIGIN: PAGE,
+  RECEIPT_KEY,
+  DEMO_TOKEN: TOKEN,
+  PORT: '0',
+};
+
+/** Starts the route handlers of Next without Next. */
+const NEXT = `import { serve } from '@hono/node-server';
+import * as methods from './next.ts';
+serve({ fetch: (request) => methods[request.method](request), port: 0, hostname: '127.0.0.1' },
+  ({ port }) => console.log('http://127.0.0.1:' + port));`;
+
+/** Arguments for Node that start each variant. */
+export const VARIANTS = {
+  hono: ['hono.ts'],
+  express: ['express.ts'],
+  next: ['--input-type=module', '--eval', NEXT],
+} as const;
+
+export interface RunningExample {
+  readonly baseUrl: string;
+  stop(): Promise<void>;
+}
+
+/** Runs Node in the folder of the example. */
+export function runInExample(args: readonly string[], env: object = SETTINGS): ChildProcess {
+  const options = { cwd: installedExample(), env: { PATH: process.env.PATH, ...env } };
+  return spawn(process.execPath, ['--import', 'tsx', ...args], options);
+}
+
+/** Starts a variant. Rejects with its output if it ends instead. */
+export async function startExample(
+  variant: keyof typeof VARIANTS,
+  settings: object = {},
+): Promise<RunningExample> {
+  const child = runInExample(VARIANTS[variant], { ...SETTINGS, ...settings });
+  const ended = once(child, 'exit');
+  let said = '';
+  child.stderr?.on('data', (text) => (said += text));
+  const baseUrl = await new Promise<string>((resolve, reject) => {
+    child.stdout?.on('data', (text) => {
+      const [url] = /http:\S+/.exec(String(text)) ?? [];
+      if (url) resolve(url);
+    });
+    void ended.then(() => reject(new Error(`the example ended: ${said}`)));
+  });
+  const stop = async (): Promise<void> => {
+    child.kill();
+    await ended;
+  };
+  return { baseUrl, stop };
+}
