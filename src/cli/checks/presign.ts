@@ -1,0 +1,362 @@
+// Presigning chunks, and the upload URLs.
+
+import { isSafeUrl } from '../../service/http.ts';
+import { checkHeaders, checkMethod, lifetimeOf, lifetimeUntil } from '../../service/ticket-checks.ts';
+import { type Check, row, table } from '../check.ts';
+import type { Context, Entry } from '../context.ts';
+import { isFields } from '../exchange.ts';
+import {
+  accepted,
+  describe,
+  type Finding,
+  fail,
+  isOk,
+  isRefused,
+  judge,
+  pass,
+  refused,
+  Skip,
+} from '../finding.ts';
+
+const SECTION = 'presign-chunks';
+const CHECKED = 'what-the-uploader-checks';
+const DIFFERS = 'your-service-differs-set-this';
+const MAX_TEXT = 16_384;
+const BATCH = 64;
+
+async function entries(c: Context): Promise<Entry[]> {
+  const found = (await c.once('two chunks', () => c.upload(500, 400))).entries;
+  return found.map((entry) => {
+    if (!entry) throw new Skip('a chunk has no entry');
+    return entry;
+  });
+}
+
+/** Resolves with the URLs of the first chunks. */
+async function urls(c: Context): Promise<string[]> {
+  return (await entries(c)).map(({ url }) => {
+    if (url === undefined) throw new Skip('a chunk has no upload_url');
+    return url;
+  });
+}
+
+const parse = (url: string): URL => {
+  if (!URL.canParse(url)) throw new Skip('an upload_url is not absolute');
+  return new URL(url);
+};
+
+/** Runs a check of the uploader, which throws if it is not passed. */
+function attempt(run: () => unknown): Finding {
+  try {
+    return pass(String(run() ?? 'valid'));
+  } catch (error) {
+    return fail((error as Error).message);
+  }
+}
+
+const nowOf = (date: string | undefined): number => Date.parse(date ?? '') || Date.now();
+
+async function lifetimes(c: Context): Promise<(number | undefined)[]> {
+  const { headers } = (await c.once('two chunks', () => c.upload(500, 400))).presigned;
+  const nowMs = nowOf(headers.date);
+  const list = await entries(c);
+  const seconds = list.map(({ fields }) => fields.expires_in);
+  if (seconds.every((value) => typeof value === 'number') && list.every(({ fields }) => !fields.expires_at)) {
+    c.settings.setProfile('urlLifetime', '(url, entry) => entry.expires_in');
+    return (seconds as number[]).map((value) => value * 1000);
+  }
+  return list.map(
+    ({ url = '', fields }) => lifetimeUntil(fields.expires_at, nowMs) ?? lifetimeOf(parse(url).href, nowMs),
+  );
+}
+
+export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
+  row(
+    'status',
+    'presigns chunks',
+    SECTION,
+    'a 2xx with chunks, for hashes in hex, base64 or base64url',
+    async (c) => {
+      const dialect = await c.dialect().catch(() => undefined);
+      if (!c.firstPresign) throw new Skip('there is no session');
+      if (!dialect) return fail(describe(c.firstPresign));
+      const { presigned } = await c.once('two chunks', () => c.upload(500, 400));
+      return accepted(presigned);
+    },
+  ),
+  row('chunks', 'responds with the object chunks', SECTION, 'JSON with the object chunks', async (c) => {
+    const { presigned } = await c.once('two chunks', () => c.upload(500, 400));
+    return judge(isFields(presigned.json) && isFields(presigned.json.chunks), describe(presigned));
+  }),
+  row(
+    'encoding',
+    'takes hashes in lower-case hex',
+    DIFFERS,
+    'hashes in hex, or in base64 with profile.hashEncoding',
+    async (c) => {
+      await c.dialect();
+      const line = c.settings.lineOf('hashEncoding');
+      return pass(line ? 'another encoding' : 'hex', line);
+    },
+  ),
+  row('sizes', 'needs no sizes', DIFFERS, 'only hashes, or sizes with profile.sendSizes', async (c) => {
+    await c.dialect();
+    const line = c.settings.lineOf('sendSizes');
+    return pass(line ? 'needs sizes' : 'needs no sizes', line);
+  }),
+  row('keys', 'names each entry after its hash or position', DIFFERS, 'an entry for each hash', async (c) => {
+    const { presigned } = await c.once('two chunks', () => c.upload(500, 400));
+    const { hasEntries } = await c.dialect();
+    const keys = isFields(presigned.json) && isFields(presigned.json.chunks) ? presigned.json.chunks : {};
+    const shown = Object.keys(keys).join(' ').slice(0, 160) || 'no entries';
+    return hasEntries ? pass(shown, c.settings.lineOf('chunkKey')) : fail(shown, 'profile.chunkKey');
+  }),
+  row('every-entry', 'has an entry for each of 64 hashes', SECTION, '64 entries', async (c) => {
+    const upload = await c.once('batch', () => c.upload(...Array.from({ length: BATCH }, () => 10)));
+    const count = upload.entries.filter(Boolean).length;
+    return judge(count === BATCH, `${count} entries`);
+  }),
+  row(
+    'batch',
+    'accepts batches of 64 hashes',
+    DIFFERS,
+    'a 2xx, or 413, 400 or 422, after which the batch is halved',
+    async (c) => {
+      const pieces = Array.from({ length: BATCH }, () => c.piece(10));
+      const session = await c.session(BATCH * 10);
+      const whole = await c.presign(session, pieces);
+      if (isOk(whole)) return pass(`${BATCH} hashes`);
+      if (![400, 413, 422].includes(whole.status)) return fail(describe(whole));
+      for (let count = BATCH / 2; count >= 1; count /= 2) {
+        if (!isOk(await c.presign(session, pieces.slice(0, count)))) continue;
+        return pass(`${count} hashes`, c.settings.setAttribute('batch-size', String(count)));
+      }
+      return fail(describe(whole));
+    },
+  ),
+  row(
+    'receipt',
+    'returns a receipt for each chunk',
+    SECTION,
+    `a text of 1 to ${MAX_TEXT} characters`,
+    async (c) => {
+      const list = (await entries(c)).map(({ receipt }) => receipt);
+      const isRight = list.every((receipt) => receipt !== '' && receipt.length <= MAX_TEXT);
+      return judge(isRight, list.map((receipt) => receipt.slice(0, 20) || 'none').join(', '));
+    },
+  ),
+  row(
+    'receipts-differ',
+    'returns another receipt for another chunk',
+    DIFFERS,
+    'two receipts, because one for all chunks proves nothing',
+    async (c) => {
+      const [one, other] = await entries(c);
+      return judge(one?.receipt !== other?.receipt, one?.receipt.slice(0, 40) ?? '');
+    },
+  ),
+  row(
+    'url',
+    'returns an upload_url for each chunk',
+    SECTION,
+    'an upload_url for a chunk that was never sent',
+    async (c) => {
+      const list = await entries(c);
+      const isRight = list.every(({ url }) => url !== undefined);
+      return judge(isRight, isRight ? 'two URLs' : 'a chunk that was never sent counts as stored');
+    },
+  ),
+  row(
+    'url-absolute',
+    'returns absolute URLs',
+    CHECKED,
+    'an absolute URL of at most 16,384 characters',
+    async (c) => {
+      const list = await urls(c);
+      const isRight = list.every((url) => URL.canParse(url) && url.length <= MAX_TEXT);
+      return judge(isRight, list[0]?.slice(0, 100) ?? '');
+    },
+  ),
+  row(
+    'url-secure',
+    'returns https URLs',
+    CHECKED,
+    'https, or http if both servers are on this machine',
+    async (c) => {
+      const list = (await urls(c)).map(parse);
+      return judge(
+        list.every((url) => isSafeUrl(c.options.baseUrl, url)),
+        list[0]?.origin ?? '',
+      );
+    },
+  ),
+  row(
+    'url-user',
+    'returns URLs without user name and password',
+    CHECKED,
+    'no user name in the URL',
+    async (c) => {
+      const list = (await urls(c)).map(parse);
+      return judge(
+        list.every(({ username, password }) => !username && !password),
+        list[0]?.host ?? '',
+      );
+    },
+  ),
+  row(
+    'url-origin',
+    'returns URLs of the expected storage',
+    CHECKED,
+    'the origins in upload-origins',
+    async (c) => {
+      const origins = [...new Set((await urls(c)).map((url) => parse(url).origin))];
+      const { uploadOrigins } = c.options;
+      const isRight = uploadOrigins.length === 0 || origins.every((origin) => uploadOrigins.includes(origin));
+      return isRight
+        ? pass(origins.join(' '), c.settings.setAttribute('upload-origins', origins.join(' ')))
+        : fail(origins.join(' '));
+    },
+  ),
+  row('urls-differ', 'returns another URL for another chunk', SECTION, 'two URLs', async (c) => {
+    const [one, other] = await urls(c);
+    return judge(one !== other, one?.slice(0, 100) ?? '');
+  }),
+  row(
+    'url-secrets',
+    'keeps token and session out of URLs',
+    CHECKED,
+    'neither the token nor the session in the URL',
+    async (c) => {
+      const { session } = await c.once('two chunks', () => c.upload(500, 400));
+      const all = (await urls(c)).map((url) => decodeURIComponent(url)).join(' ');
+      const { token } = c.options;
+      const found = [token !== undefined && all.includes(token) && 'the token'];
+      found.push(session.length > 60 && all.includes(session) && 'the value of the session header');
+      const list = found.filter(Boolean).join(', ');
+      return judge(list === '', list || 'neither');
+    },
+  ),
+  row('method', 'asks for PUT or POST', CHECKED, 'PUT, POST or no method', async (c) => {
+    const [first] = await entries(c);
+    return attempt(() => checkMethod(first?.fields.method));
+  }),
+  row(
+    'headers',
+    'asks for headers that a page may send',
+    CHECKED,
+    'an object without reserved headers',
+    async (c) => {
+      const [first] = await entries(c);
+      return attempt(() =>
+        Object.keys(
+          checkHeaders(first?.fields.headers, { ...c.options, authHeader: c.options.authHeader }),
+        ).join(' '),
+      );
+    },
+  ),
+  row(
+    'lifetime',
+    'tells how long a URL lives',
+    DIFFERS,
+    'expires_at, expires_in, X-Amz-Expires or Expires, at least 30 s and at most 7 days',
+    async (c) => {
+      const [lifetimeMs] = await lifetimes(c);
+      const line = c.settings.lineOf('urlLifetime');
+      if (lifetimeMs === undefined)
+        return pass('unknown; the uploader then requests few URLs at a time, see profile.urlLifetime');
+      const seconds = Math.round(lifetimeMs / 1000);
+      const isRight = seconds >= 30 && seconds <= 7 * 86_400 + 60;
+      return isRight ? pass(`${seconds} s`, line) : fail(`${seconds} s`);
+    },
+  ),
+  row(
+    'expires-at',
+    'has a valid expires_at',
+    DIFFERS,
+    'no expires_at, or a time in the future',
+    async (c) => {
+      const { presigned } = await c.once('two chunks', () => c.upload(500, 400));
+      const [first] = await entries(c);
+      const value = first?.fields.expires_at;
+      if (value === undefined || value === null) return pass('no expires_at');
+      const lifetimeMs = lifetimeUntil(value, nowOf(presigned.headers.date));
+      return judge(lifetimeMs !== undefined, String(value), 'profile.urlLifetime');
+    },
+  ),
+  row(
+    'again',
+    'presigns a chunk again',
+    SECTION,
+    'a 2xx with a URL, because each retry uses a new URL',
+    async (c) => {
+      const { session, pieces } = await c.once('two chunks', () => c.upload(500, 400));
+      const response = await c.presign(session, pieces);
+      const [entry] = isOk(response) ? await c.entriesOf(response, pieces) : [];
+      return judge(entry?.url !== undefined, describe(response));
+    },
+  ),
+  row(
+    'stored',
+    'presigns a chunk that is stored',
+    DIFFERS,
+    'an entry with a receipt and no upload_url, or with a URL to send it again',
+    async (c) => {
+      const { again, upload } = await c.round();
+      if (!isOk(again)) return fail(describe(again));
+      const found = await c.entriesOf(again, upload.pieces);
+      if (found.every((entry) => entry === undefined))
+        return pass('no entry', c.settings.setProfile('missingChunk', "'stored'"));
+      if (found.some((entry) => entry === undefined))
+        return fail('an entry is missing', 'profile.missingChunk');
+      const hasReceipts = found.every((entry) => entry?.receipt);
+      return judge(hasReceipts, found[0]?.url === undefined ? 'reported as stored' : 'a URL again');
+    },
+  ),
+  row(
+    'size',
+    'sends a short response',
+    CHECKED,
+    `at most 1 MiB and 16 KiB for each of ${BATCH} hashes`,
+    async (c) => {
+      const { presigned } = await c.once('batch', () => c.upload(...Array.from({ length: BATCH }, () => 10)));
+      return judge(presigned.text.length <= 2 ** 20 + BATCH * 16_384, `${presigned.text.length} characters`);
+    },
+  ),
+  row('time', 'responds quickly', CHECKED, 'at most 10 s for 64 hashes', async (c) => {
+    const { presigned } = await c.once('batch', () => c.upload(...Array.from({ length: BATCH }, () => 10)));
+    return judge(presigned.durationMs <= 10_000, `${Math.round(presigned.durationMs)} ms`);
+  }),
+  row('many', 'does not fail for 1,000 hashes', 'errors', 'a 2xx, or 413, 400 or 422', async (c) => {
+    const pieces = Array.from({ length: 1000 }, () => c.piece(1));
+    const response = await c.presign(await c.session(1000), pieces);
+    return judge(isOk(response) || [400, 413, 422].includes(response.status), describe(response));
+  }),
+  row('wrong-hash', 'refuses what is not a hash', 'errors', 'a 4xx, because a 5xx is retried', async (c) =>
+    refused(
+      await c.call('presign', { session: await c.session(100), body: { hashes: ['../x'], sizes: [1] } }),
+    ),
+  ),
+  row('no-hashes', 'refuses a body without hashes', 'errors', 'a 4xx, because a 5xx is retried', async (c) =>
+    refused(await c.call('presign', { session: await c.session(100), body: {} })),
+  ),
+  row('bad-json', 'refuses a body that is not JSON', 'errors', 'a 4xx, because a 5xx is retried', async (c) =>
+    refused(await c.call('presign', { session: await c.session(100), body: '{"hashes":' })),
+  ),
+  row('no-session', 'refuses a request without a session', 'errors', 'a 4xx', async (c) =>
+    refused(await c.presign('', [c.piece(100)], { session: undefined })),
+  ),
+  row(
+    'unknown-session',
+    'says that a session is unknown',
+    DIFFERS,
+    '404 or 410, after which the uploader opens a new session',
+    async (c) => {
+      const response = await c.presign('conform-unknown-session', [c.piece(100)]);
+      const { status } = response;
+      if (status === 404 || status === 410) return pass(describe(response));
+      if (!isRefused(response)) return fail(describe(response));
+      const line = `profile.statuses: { ${status}: 'gone' } if an expired session has this status`;
+      return pass(describe(response), status === 401 ? undefined : line);
+    },
+  ),
+]);

@@ -1,0 +1,249 @@
+// Sending chunks to the storage, and what the storage must refuse.
+
+import { randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { lifetimeOf, lifetimeUntil } from '../../service/ticket-checks.ts';
+import { type Check, row, table } from '../check.ts';
+import type { Context, Entry, Piece } from '../context.ts';
+import { allowsMethod, deniedHeaders, type Exchange, isReadable } from '../exchange.ts';
+import { accepted, describe, type Finding, fail, isOk, judge, pass, refused, Skip } from '../finding.ts';
+
+const SECTION = 'upload-a-chunk';
+const CORS = 'what-the-service-must-do-for-a-page';
+
+interface Chunk {
+  readonly entry: Entry;
+  readonly url: string;
+  readonly piece: Piece;
+  readonly session: string;
+}
+
+/** Presigns a new chunk. */
+async function chunk(c: Context, sizeBytes = 500): Promise<Chunk> {
+  const { entries, pieces, session } = await c.upload(sizeBytes);
+  const [entry] = entries;
+  const [piece] = pieces;
+  if (entry?.url === undefined || !piece) throw new Skip('there is no upload_url');
+  return { entry, url: entry.url, piece, session };
+}
+
+const first = (c: Context): Promise<Chunk> => c.once('chunk', () => chunk(c));
+
+async function preflight(c: Context): Promise<{ response: Exchange; names: string[]; method: string }> {
+  const { entry, url } = await first(c);
+  const names = Object.keys(entry.headers).map((name) => name.toLowerCase());
+  const sent = names.filter((name) => name !== 'host' && name !== 'content-length');
+  return { response: await c.preflight(url, entry.method, sent), names: sent, method: entry.method };
+}
+
+/** Resolves with the response to the PUT of a correct chunk. */
+async function sent(c: Context): Promise<Exchange> {
+  const [put] = (await c.round()).puts;
+  if (!put) throw new Skip('no chunk was sent');
+  return put;
+}
+
+/** Expects that the storage refuses, or that the refusal does not matter because nothing was stored. */
+async function refusedOrNotStored(
+  c: Context,
+  { piece, session }: Chunk,
+  response: Exchange,
+): Promise<Finding> {
+  if (!isOk(response)) return judge(response.status > 0, describe(response));
+  const again = await c.presign(session, [piece]);
+  const [entry] = await c.entriesOf(again, [piece]);
+  if (entry === undefined || entry.url === undefined)
+    return fail(`${response.status}, and the chunk counts as stored`);
+  const upload = { session, pieces: [piece], entries: [entry], presigned: again };
+  if (c.options.commitPath === undefined) throw new Skip('the storage accepts it, and there is no commit');
+  const commit = await c.commit(upload);
+  return isOk(commit) && commit.status !== 202
+    ? fail(`${response.status}, and the commit too: ${describe(commit)}`)
+    : pass(`the storage accepts it (${response.status}), the commit refuses it: ${describe(commit)}`);
+}
+
+const isS3 = (url: string): boolean => new URL(url).searchParams.has('X-Amz-Signature');
+
+export const PUT_CHECKS: readonly Check[] = table('put', [
+  row(
+    'preflight',
+    'responds to the preflight',
+    CORS,
+    'a 2xx that allows the origin of the page',
+    async (c) => {
+      const { response } = await preflight(c);
+      const value = response.headers['access-control-allow-origin'] ?? 'missing';
+      const isRight = isOk(response) && isReadable(response, c.options.origin ?? '');
+      return judge(isRight, `${response.error || response.status}, Access-Control-Allow-Origin: ${value}`);
+    },
+  ),
+  row(
+    'preflight-method',
+    'allows the method',
+    CORS,
+    'the method in Access-Control-Allow-Methods',
+    async (c) => {
+      const { response, method } = await preflight(c);
+      return judge(allowsMethod(response, method), String(response.headers['access-control-allow-methods']));
+    },
+  ),
+  row(
+    'preflight-headers',
+    'allows the headers of the URL',
+    CORS,
+    'each header that the entry lists under headers',
+    async (c) => {
+      const { response, names } = await preflight(c);
+      const denied = deniedHeaders(response, names);
+      return judge(
+        denied.length === 0,
+        denied.length ? `does not allow ${denied.join(', ')}` : 'all allowed',
+      );
+    },
+  ),
+  row('status', 'stores a chunk', SECTION, 'a 2xx, without token and cookies', async (c) => {
+    const response = await sent(c);
+    const [entry] = (await c.round()).upload.entries;
+    const signed =
+      new URL(entry?.url ?? 'https://none').searchParams.get('X-Amz-SignedHeaders')?.split(';') ?? [];
+    const own = Object.keys(entry?.headers ?? {}).map((name) => name.toLowerCase());
+    const absent = signed.filter((name) => !['host', 'content-length', ...own].includes(name));
+    const hint = absent.length ? `profile.putHeaders, for ${absent.join(', ')}` : undefined;
+    return isOk(response) ? accepted(response) : fail(describe(response), hint);
+  }),
+  row('redirect', 'stores a chunk without a redirect', CORS, 'no 3xx', async (c) => {
+    const { location } = await sent(c);
+    return judge(location === '', location || 'no redirect');
+  }),
+  row(
+    'readable',
+    'lets the page read the response',
+    CORS,
+    'Access-Control-Allow-Origin with the origin of the page, or *',
+    async (c) => {
+      if (c.options.origin === undefined) throw new Skip('pass --origin to check CORS');
+      const response = await sent(c);
+      const value = response.headers['access-control-allow-origin'] ?? 'missing';
+      return judge(isReadable(response, c.options.origin), `Access-Control-Allow-Origin: ${value}`);
+    },
+  ),
+  row('last', 'stores the last chunk, which is smaller', SECTION, 'a 2xx', async (c) => {
+    const last = (await c.round()).puts.at(-1);
+    return last ? accepted(last) : fail('no response');
+  }),
+  row(
+    'other-bytes',
+    'refuses bytes with another hash',
+    SECTION,
+    'a 4xx, or a refusal by the commit',
+    async (c) => {
+      const one = await chunk(c);
+      return refusedOrNotStored(c, one, await c.put(one.entry, randomBytes(500)));
+    },
+  ),
+  row(
+    'fewer-bytes',
+    'refuses a part of the chunk',
+    SECTION,
+    'a 4xx, or a refusal by the commit',
+    async (c) => {
+      const one = await chunk(c);
+      return refusedOrNotStored(c, one, await c.put(one.entry, one.piece.bytes.subarray(0, 100)));
+    },
+  ),
+  row(
+    'more-bytes',
+    'refuses more bytes than the chunk has',
+    SECTION,
+    'a 4xx, or a refusal by the commit',
+    async (c) => {
+      const one = await chunk(c);
+      return refusedOrNotStored(
+        c,
+        one,
+        await c.put(one.entry, Buffer.concat([one.piece.bytes, randomBytes(10)])),
+      );
+    },
+  ),
+  row('no-bytes', 'refuses an empty body', SECTION, 'a 4xx, or a refusal by the commit', async (c) => {
+    const one = await chunk(c);
+    return refusedOrNotStored(c, one, await c.put(one.entry, new Uint8Array()));
+  }),
+  row('signature', 'refuses an altered signature', SECTION, 'a 4xx', async (c) => {
+    const { entry, url, piece } = await chunk(c);
+    const altered = new URL(url);
+    const found = [...altered.searchParams].find(([name]) => /sig|token|hmac|mac$/i.test(name));
+    if (!found) throw new Skip('the URL has no parameter that looks like a signature');
+    const [name, value] = found;
+    altered.searchParams.set(
+      name,
+      value.replace(/^./, (letter) => (letter === 'a' ? 'b' : 'a')),
+    );
+    return refused(await c.put(entry, piece.bytes, { url: altered.href }));
+  }),
+  row('no-signature', 'refuses a URL without its signature', SECTION, 'a 4xx', async (c) => {
+    const { entry, url, piece } = await chunk(c);
+    const { origin, pathname, search } = new URL(url);
+    if (search === '') throw new Skip('the URL has no parameters');
+    return refused(await c.put(entry, piece.bytes, { url: origin + pathname }));
+  }),
+  row('other-path', 'refuses the signature for the path of another chunk', SECTION, 'a 4xx', async (c) => {
+    const [one, other] = [await chunk(c), await chunk(c)];
+    const url = new URL(other.url);
+    if (url.search === '') throw new Skip('the URL has no parameters');
+    if (url.pathname === new URL(one.url).pathname) throw new Skip('both chunks have the same path');
+    url.search = new URL(one.url).search;
+    return refused(await c.put(other.entry, other.piece.bytes, { url: url.href }));
+  }),
+  row('read', 'does not return the bytes for the URL of an upload', SECTION, 'no 2xx for GET', async (c) => {
+    const { url } = (await c.round()).upload.entries[0] ?? {};
+    if (url === undefined) throw new Skip('there is no upload_url');
+    const entry = { url, method: 'GET', headers: {}, receipt: '', fields: {} };
+    const response = await c.put(entry, new Uint8Array());
+    return judge(!isOk(response), describe(response));
+  }),
+  row(
+    'again',
+    'takes a chunk a second time',
+    'your-service-differs-set-this',
+    'a 2xx, or a 4xx, after which a new URL is requested',
+    async (c) => {
+      const { entry, piece } = await chunk(c);
+      const once = await c.put(entry, piece.bytes);
+      if (!isOk(once)) throw new Skip('the chunk was not stored');
+      const response = await c.put(entry, piece.bytes);
+      if (response.status === 412)
+        return pass(describe(response), c.settings.setStatus('putStatuses', 412, 'stored'));
+      return isOk(response) ? pass(describe(response)) : refused(response);
+    },
+  ),
+  row(
+    'copy',
+    'refuses x-amz-copy-source (S3)',
+    SECTION,
+    'no 2xx for an empty body with that header',
+    async (c) => {
+      const { entry, url } = await chunk(c);
+      if (!isS3(url)) throw new Skip('the URL is not signed for S3');
+      const [stored] = (await c.round()).upload.entries;
+      const headers = { 'x-amz-copy-source': new URL(stored?.url ?? url).pathname };
+      const response = await c.put(entry, new Uint8Array(), { headers });
+      return judge(!isOk(response), describe(response), 'sign content-length, see docs/s3.md');
+    },
+  ),
+  row('public', 'refuses x-amz-acl: public-read (S3)', SECTION, 'no 2xx with that header', async (c) => {
+    const { entry, url, piece } = await chunk(c);
+    if (!isS3(url)) throw new Skip('the URL is not signed for S3');
+    const response = await c.put(entry, piece.bytes, { headers: { 'x-amz-acl': 'public-read' } });
+    return judge(!isOk(response), describe(response), 'sign x-amz-acl: private, see docs/s3.md');
+  }),
+  row('expired', 'refuses an expired URL', SECTION, 'a 4xx', async (c) => {
+    const { entry, url, piece } = await chunk(c);
+    const lifetimeMs = lifetimeUntil(entry.fields.expires_at, Date.now()) ?? lifetimeOf(url, Date.now());
+    if (lifetimeMs === undefined) throw new Skip('the lifetime is unknown');
+    if (lifetimeMs > c.options.waitMs)
+      throw new Skip(`expires in ${Math.round(lifetimeMs / 1000)} s; pass --wait`);
+    await wait(lifetimeMs + 1000);
+    return refused(await c.put(entry, piece.bytes));
+  }),
+]);

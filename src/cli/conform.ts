@@ -1,0 +1,66 @@
+// Runs all checks, one after the other.
+
+import type { Check } from './check.ts';
+import { AUTH_CHECKS } from './checks/auth.ts';
+import { CANCEL_CHECKS, COMMIT_CHECKS } from './checks/commit.ts';
+import { CORS_CHECKS } from './checks/cors.ts';
+import { PRESIGN_CHECKS } from './checks/presign.ts';
+import { PUT_CHECKS } from './checks/put.ts';
+import { SESSION_CHECKS } from './checks/session.ts';
+import { Context } from './context.ts';
+import { type Finding, fail, Skip, skip } from './finding.ts';
+import type { Options } from './options.ts';
+
+/** All checks. CORS comes last, because it reads the responses of the others, and so does `cors-slow-down`. */
+export const CHECKS: readonly Check[] = [
+  ...SESSION_CHECKS,
+  ...PRESIGN_CHECKS,
+  ...PUT_CHECKS,
+  ...COMMIT_CHECKS,
+  ...CANCEL_CHECKS,
+  ...AUTH_CHECKS,
+  ...CORS_CHECKS,
+];
+
+export interface Result extends Finding {
+  readonly id: string;
+  readonly title: string;
+  readonly expected: string;
+  /** Path of the section in the documentation, relative to the package. */
+  readonly docs: string;
+}
+
+export interface Report {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly results: readonly Result[];
+  /** The element with the attributes that work with the service. */
+  readonly html: string;
+  /** Source of the object for `profile`. */
+  readonly profile: string;
+}
+
+export async function conform(options: Options): Promise<Report> {
+  const context = new Context(options);
+  const results: Result[] = [];
+  for (const check of CHECKS.filter(({ id }) => id.includes(options.only))) {
+    const { id, title, expected, section } = check;
+    const finding = await run(check, context);
+    results.push({ id, title, expected, docs: `docs/service.md#${section}`, ...finding });
+  }
+  await context.cleanUp();
+  const countOf = (outcome: Finding['outcome']): number =>
+    results.filter((result) => result.outcome === outcome).length;
+  const { html, profile } = context.settings;
+  const counts = { passed: countOf('pass'), failed: countOf('fail'), skipped: countOf('skip') };
+  return { ...counts, results, html, profile };
+}
+
+async function run({ run }: Check, context: Context): Promise<Finding> {
+  try {
+    return await run(context);
+  } catch (error) {
+    return error instanceof Skip ? skip(error.message) : fail((error as Error).message);
+  }
+}

@@ -1,0 +1,350 @@
+// The requests that the checks share. Each step runs once, when the first check needs it.
+
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
+import { SESSION_HEADER } from '../service/wire.ts';
+import { type Dialect, negotiate } from './dialect.ts';
+import { type Exchange, exchange, isFields } from './exchange.ts';
+import { describe, isOk, Skip } from './finding.ts';
+import type { Options } from './options.ts';
+import { FoundSettings } from './settings.ts';
+
+export type Operation = 'open' | 'presign' | 'commit' | 'cancel';
+export const OPERATIONS: readonly Operation[] = ['open', 'presign', 'commit', 'cancel'];
+
+/** A chunk that the checks create. */
+export interface Piece {
+  readonly bytes: Uint8Array;
+  /** Lower-case hex. */
+  readonly hash: string;
+}
+
+/** What the service returned for a chunk. */
+export interface Entry {
+  readonly url: string | undefined;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly receipt: string;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** A session whose chunks are presigned. */
+export interface Upload {
+  readonly session: string;
+  readonly pieces: readonly Piece[];
+  readonly entries: readonly (Entry | undefined)[];
+  readonly presigned: Exchange;
+}
+
+/** The upload of a file of two chunks, as far as it went. */
+export interface Round {
+  readonly upload: Upload;
+  readonly puts: readonly Exchange[];
+  /** The presign request for the same chunks after their upload. */
+  readonly again: Exchange;
+  /** The responses to the commit: 202 and the like first. Empty if there is no commit. */
+  readonly commits: readonly Exchange[];
+}
+
+interface CallOptions {
+  readonly session?: string | undefined;
+  /** JSON, or a text that is sent as it is. */
+  readonly body?: unknown;
+  readonly token?: string | undefined;
+  readonly origin?: string | undefined;
+}
+
+const SMALL_PART = 1000;
+/** S3 requires this size of all parts but the last. */
+const S3_PART = 5 * 2 ** 20;
+const LAST_PART = 500;
+const LONGEST_PAUSE_MS = 10_000;
+const ABSENT: readonly number[] = [404, 405, 501];
+
+export class Context {
+  readonly options: Options;
+  readonly settings: FoundSettings;
+  /** All 429 and 503 of the service. */
+  readonly slowDowns: Exchange[] = [];
+  /** The response to the first presign request, sent as the uploader does by default. */
+  firstPresign: Exchange | undefined;
+  partBytes = SMALL_PART;
+  readonly #once = new Map<string, Promise<unknown>>();
+  readonly #sessions: string[] = [];
+
+  constructor(options: Options) {
+    this.options = options;
+    this.settings = new FoundSettings(options);
+  }
+
+  /** Runs a step at its first call, and returns its result at each call. */
+  once<T>(key: string, step: () => Promise<T>): Promise<T> {
+    const known = this.#once.get(key) as Promise<T> | undefined;
+    const result = known ?? step();
+    this.#once.set(key, result);
+    return result;
+  }
+
+  /** Throws `Skip` if the service does not have the operation. */
+  urlOf(operation: Operation): string {
+    const { baseUrl, sessionPath, chunksPath, commitPath, cancelPath } = this.options;
+    const path = { open: sessionPath, presign: chunksPath, commit: commitPath, cancel: cancelPath }[
+      operation
+    ];
+    if (path === undefined) throw new Skip(`there is no ${operation} operation`);
+    return /^https?:/.test(path) ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`;
+  }
+
+  methodOf = (operation: Operation): string => (operation === 'cancel' ? 'DELETE' : 'POST');
+
+  /** Names of the request headers that need a preflight. */
+  headerNames(operation: Operation): string[] {
+    const names = operation === 'cancel' ? [] : ['content-type'];
+    if (this.options.token !== undefined) names.push(this.options.authHeader.toLowerCase());
+    return operation === 'open' ? names : [...names, SESSION_HEADER];
+  }
+
+  async call(operation: Operation, given: CallOptions = {}): Promise<Exchange> {
+    const { session, body, token, origin } = { ...this.options, ...given };
+    const { authHeader, authScheme } = this.options;
+    const credentials = authScheme ? `${authScheme} ${token}` : String(token);
+    const headers = {
+      accept: 'application/json',
+      ...(origin && { origin }),
+      ...(token !== undefined && { [authHeader.toLowerCase()]: credentials }),
+      ...(session !== undefined && { [SESSION_HEADER]: session }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    };
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const request = { method: this.methodOf(operation), url: this.urlOf(operation), headers, body: text };
+    for (let attempt = 0; ; attempt += 1) {
+      const response = await exchange(request);
+      const isSlow = response.status === 429 || response.status === 503;
+      if (!isSlow) return response;
+      this.slowDowns.push(response);
+      if (attempt === 3) return response;
+      await wait(Math.min(Number(response.headers['retry-after'] ?? 1) * 1000 || 1000, LONGEST_PAUSE_MS));
+    }
+  }
+
+  preflight(
+    url: string,
+    method: string,
+    names: readonly string[],
+    origin = this.options.origin,
+  ): Promise<Exchange> {
+    if (origin === undefined) throw new Skip('pass --origin to check CORS');
+    const asked = [...names].sort().join(',');
+    const headers = {
+      origin,
+      'access-control-request-method': method,
+      ...(asked && { 'access-control-request-headers': asked }),
+    };
+    return this.once(`preflight ${method} ${url} ${origin}`, () =>
+      exchange({ method: 'OPTIONS', url, headers }),
+    );
+  }
+
+  /**
+   * Throws `Skip` if the service does not have the operation: if its path was not given, and it responds with 404, 405 or 501 to a
+   * correct request.
+   */
+  async require(operation: Operation): Promise<void> {
+    this.urlOf(operation);
+    if (this.options.given.includes(operation)) return;
+    const response = operation === 'commit' ? (await this.round()).commits[0] : await this.canceled();
+    if (!response || ABSENT.includes(response.status))
+      throw new Skip(`there is no ${operation} operation; set --${operation}-path if there is one`);
+  }
+
+  /** The response to the first cancellation. */
+  canceled = (): Promise<Exchange> =>
+    this.once('canceled', async () => {
+      const dialect = await this.dialect();
+      return this.call('cancel', { session: dialect.sessionOf(await this.open()) });
+    });
+
+  sessionBody(change: Readonly<Record<string, unknown>> = {}): object {
+    const { parentId, fields } = this.options;
+    const name = `conform-${randomBytes(6).toString('hex')}.bin`;
+    return { ...fields, parent_id: parentId, file_name: name, file_size: SMALL_PART, ...change };
+  }
+
+  /** The first session. */
+  opened = (): Promise<Exchange> => this.once('opened', () => this.open());
+
+  async open(change: Readonly<Record<string, unknown>> = {}): Promise<Exchange> {
+    return this.call('open', { body: this.sessionBody(change) });
+  }
+
+  /** How the service wants to be spoken to. Throws `Skip` if no way of presigning works. */
+  dialect = (): Promise<Dialect> =>
+    this.once('dialect', async () => {
+      const dialect = await negotiate(this);
+      if (!dialect) throw new Skip('no presign request succeeded');
+      return dialect;
+    });
+
+  piece(sizeBytes: number): Piece {
+    const bytes = randomBytes(sizeBytes);
+    // For BLAKE3, which Node does not have, the hash is random, and the bytes are not sent.
+    const { hash } = this.options;
+    const digest = hash === 'blake3' ? randomBytes(32) : createHash('sha256').update(bytes).digest();
+    return { bytes, hash: digest.toString('hex') };
+  }
+
+  /** Opens a session for a file of these sizes, and resolves with the value of its header. */
+  async session(fileBytes: number): Promise<string> {
+    const dialect = await this.dialect();
+    const opened = await this.open({ file_size: fileBytes });
+    const session = isOk(opened) ? dialect.sessionOf(opened) : undefined;
+    if (session === undefined) throw new Skip(`no session: ${describe(opened)}`);
+    this.#sessions.push(session);
+    return session;
+  }
+
+  async presign(session: string, pieces: readonly Piece[], given: CallOptions = {}): Promise<Exchange> {
+    const dialect = await this.dialect();
+    return this.call('presign', { session, body: dialect.bodyOf(pieces), ...given });
+  }
+
+  /** Opens a session and presigns new chunks of these sizes. */
+  async upload(...sizes: number[]): Promise<Upload> {
+    return this.uploadOf(sizes.map((size) => this.piece(size)));
+  }
+
+  async uploadOf(pieces: readonly Piece[]): Promise<Upload> {
+    const session = await this.session(pieces.reduce((sum, { bytes }) => sum + bytes.length, 0));
+    const presigned = await this.presign(session, pieces);
+    if (!isOk(presigned)) throw new Skip(`presigning failed: ${describe(presigned)}`);
+    const entries = await this.entriesOf(presigned, pieces);
+    return { session, pieces, entries, presigned };
+  }
+
+  async entriesOf({ json }: Exchange, pieces: readonly Piece[]): Promise<(Entry | undefined)[]> {
+    const dialect = await this.dialect();
+    const chunks = isFields(json) && isFields(json.chunks) ? json.chunks : {};
+    return pieces.map((piece, position) => {
+      const fields = dialect.entryOf(chunks, pieces.length, piece, position);
+      if (!isFields(fields)) return undefined;
+      const { upload_url: url, receipt, method, headers } = fields;
+      return {
+        url: typeof url === 'string' && url !== '' ? url : undefined,
+        method: typeof method === 'string' ? method.toUpperCase() : 'PUT',
+        headers: isFields(headers) ? (headers as Record<string, string>) : {},
+        receipt: typeof receipt === 'string' ? receipt : '',
+        fields,
+      };
+    });
+  }
+
+  /** Sends a chunk as a page does. `change` replaces parts of the request. */
+  async put(
+    entry: Entry | undefined,
+    bytes: Uint8Array,
+    change: { url?: string; method?: string; headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<Exchange> {
+    if (this.options.hash === 'blake3') throw new Skip('bytes are not sent for BLAKE3');
+    if (entry?.url === undefined) throw new Skip('there is no upload_url');
+    const { origin } = this.options;
+    const own = Object.entries(entry.headers).filter(([name]) => !/^(host|content-length)$/i.test(name));
+    const headers = { ...Object.fromEntries(own), ...(origin && { origin }), ...change.headers };
+    return exchange({
+      method: change.method ?? entry.method,
+      url: change.url ?? entry.url,
+      headers,
+      body: bytes,
+    });
+  }
+
+  async commit(
+    upload: Upload,
+    change: Readonly<Record<string, unknown>> = {},
+    given: CallOptions = {},
+  ): Promise<Exchange> {
+    const { encode } = await this.dialect();
+    const hashes = upload.pieces.map(({ hash }) => encode(hash));
+    const receipts = upload.entries.map((entry) => entry?.receipt ?? '');
+    return this.call('commit', { session: upload.session, body: { hashes, receipts, ...change }, ...given });
+  }
+
+  /** Commits until the service has completed the file. Resolves with all responses. */
+  async commitFully(upload: Upload): Promise<Exchange[]> {
+    const endMs = performance.now() + this.options.waitMs;
+    const responses = [await this.commit(upload)];
+    for (
+      let last = responses[0];
+      last && isPending(last) && performance.now() < endMs;
+      last = responses.at(-1)
+    ) {
+      await wait(Math.min(Number(last.headers['retry-after'] ?? 1) * 1000 || 1000, LONGEST_PAUSE_MS));
+      responses.push(await this.commit(upload));
+    }
+    return responses;
+  }
+
+  /** Uploads a file of two chunks. If the commit refuses small chunks, the first chunk gets 5 MiB. */
+  round = (): Promise<Round> =>
+    this.once('round', async () => {
+      const small = await this.#roundOf(SMALL_PART);
+      const [commit] = small.commits;
+      if (!commit || isOk(commit) || ![400, 413, 422].includes(commit.status)) return small;
+      const large = await this.#roundOf(S3_PART);
+      const last = large.commits.at(-1);
+      if (!last || !isOk(last)) return small;
+      this.partBytes = S3_PART;
+      this.settings.setProfile('minChunkSize', String(S3_PART));
+      return large;
+    });
+
+  async #roundOf(partBytes: number): Promise<Round> {
+    const upload = await this.upload(partBytes, LAST_PART);
+    const puts: Exchange[] = [];
+    for (const [index, piece] of upload.pieces.entries())
+      puts.push(await this.put(upload.entries[index], piece.bytes));
+    const again = await this.presign(upload.session, upload.pieces);
+    if (this.options.commitPath === undefined) return { upload, puts, again, commits: [] };
+    return { upload, puts, again, commits: await this.commitFully(upload) };
+  }
+
+  /** The committed round. Throws `Skip` if the commit failed or does not exist. */
+  async committed(): Promise<Round & { readonly commit: Exchange }> {
+    await this.require('commit');
+    const round = await this.round();
+    const commit = round.commits.at(-1);
+    if (!commit) throw new Skip('there is no commit operation');
+    if (!isOk(commit)) throw new Skip('the commit of a correct upload failed');
+    return { ...round, commit };
+  }
+
+  /** A session with one chunk that is stored and not committed. Each call creates a new one. */
+  async storedUpload(sizeBytes = LAST_PART): Promise<Upload> {
+    await this.committed();
+    const upload = await this.upload(sizeBytes);
+    const sent = await this.put(upload.entries[0], upload.pieces[0]?.bytes ?? new Uint8Array());
+    if (!isOk(sent)) throw new Skip(`the chunk was not stored: ${describe(sent)}`);
+    return upload;
+  }
+
+  /** Cancels the sessions of the checks. */
+  async cleanUp(): Promise<void> {
+    const hasCancel = await this.require('cancel').then(
+      () => true,
+      () => false,
+    );
+    if (hasCancel) for (const session of this.#sessions) await this.call('cancel', { session });
+  }
+}
+
+/** True if the service is still completing the file. */
+export const isPending = ({ status, json }: Exchange): boolean =>
+  status === 202 || stateOf(json) !== undefined;
+
+/** Returns the field and the word that say that the file is not complete yet (U10a). */
+export function stateOf(json: unknown): readonly [string, string] | undefined {
+  if (!isFields(json)) return undefined;
+  const found = ['state', 'status'].find((name) =>
+    /^(processing|pending|queued|scanning|running)$/i.test(String(json[name])),
+  );
+  return found === undefined ? undefined : [found, String(json[found])];
+}

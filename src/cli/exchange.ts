@@ -1,0 +1,103 @@
+// Sends single requests as a page would. Uses node:http, because `fetch` follows redirects, and doesn't send preflights or a wrong
+// length.
+
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
+export interface Exchange {
+  /** 0 without a response. */
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** Parsed JSON; `undefined` if the body is not JSON. */
+  readonly json: unknown;
+  /** Why there is no response. */
+  readonly error: string;
+  /** Target of a redirect. */
+  readonly location: string;
+  readonly durationMs: number;
+}
+
+export interface Outgoing {
+  readonly method: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array | string | undefined;
+}
+
+const TIMEOUT_MS = 30_000;
+const MAX_BYTES = 32 * 2 ** 20;
+
+export function exchange({ method, url, headers = {}, body }: Outgoing): Promise<Exchange> {
+  const startedMs = performance.now();
+  const end = (part: Partial<Exchange>): Exchange => ({
+    ...{ status: 0, headers: {}, text: '', json: undefined, error: '', location: '' },
+    ...part,
+    durationMs: performance.now() - startedMs,
+  });
+  return new Promise((resolve) => {
+    const send = url.startsWith('https:') ? httpsRequest : httpRequest;
+    const length = { 'content-length': String(body === undefined ? 0 : Buffer.byteLength(body)) };
+    const hasBody = method === 'PUT' || method === 'POST';
+    const outgoing = send(url, { method, headers: { ...(hasBody && length), ...headers } }, (response) => {
+      const parts: Buffer[] = [];
+      let sizeBytes = 0;
+      response.on('data', (part: Buffer) => {
+        sizeBytes += part.length;
+        if (sizeBytes > MAX_BYTES) outgoing.destroy(new Error('the response is too large'));
+        parts.push(part);
+      });
+      response.on('error', ({ message }) => resolve(end({ error: message })));
+      response.on('end', () => {
+        const text = Buffer.concat(parts).toString('utf8');
+        const { statusCode: status = 0, headers } = response;
+        const location = status >= 300 && status < 400 ? (headers.location ?? 'nowhere') : '';
+        resolve(end({ status, headers, text, json: parse(text), location }));
+      });
+    });
+    outgoing.setTimeout(TIMEOUT_MS, () => outgoing.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)));
+    outgoing.on('error', ({ message }) => resolve(end({ error: `no response: ${message}` })));
+    outgoing.end(body);
+  });
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+const listOf = (value: string | string[] | undefined): string[] =>
+  String(value ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter(Boolean);
+
+/** Returns true if a page of this origin may read the response. */
+export const isReadable = ({ headers }: Exchange, origin: string): boolean =>
+  ['*', origin].includes(String(headers['access-control-allow-origin'] ?? ''));
+
+/** Returns true if a page may read this response header. */
+export function isExposed({ headers }: Exchange, name: string): boolean {
+  const exposed = listOf(headers['access-control-expose-headers']);
+  return exposed.includes('*') || exposed.includes(name.toLowerCase());
+}
+
+/** Returns true if the response to a preflight allows the method. */
+export function allowsMethod({ headers }: Exchange, method: string): boolean {
+  const methods = listOf(headers['access-control-allow-methods']);
+  return method === 'POST' || methods.includes('*') || methods.includes(method.toLowerCase());
+}
+
+/** Returns the request headers that the response to a preflight doesn't allow. `*` doesn't include `authorization`. */
+export function deniedHeaders({ headers }: Exchange, names: readonly string[]): string[] {
+  const allowed = listOf(headers['access-control-allow-headers']);
+  return names.filter(
+    (name) => !allowed.includes(name) && (name === 'authorization' || !allowed.includes('*')),
+  );
+}

@@ -1,0 +1,35 @@
+// The results of checks, and functions that create them.
+
+import type { Exchange } from './exchange.ts';
+
+/** `setting` is the attribute or profile field that adapts the uploader to what was received. */
+export interface Finding {
+  readonly outcome: 'pass' | 'fail' | 'skip';
+  readonly received: string;
+  readonly setting?: string | undefined;
+}
+
+/** Thrown by a step that a check needs and that can't be done. */
+export class Skip extends Error {}
+
+export const pass = (received: string, setting?: string): Finding => ({ outcome: 'pass', received, setting });
+export const fail = (received: string, setting?: string): Finding => ({ outcome: 'fail', received, setting });
+export const skip = (reason: string): Finding => ({ outcome: 'skip', received: reason });
+export const judge = (isRight: boolean, received: string, setting?: string): Finding =>
+  isRight ? pass(received) : fail(received, setting);
+
+export const isOk = ({ status }: Exchange): boolean => status >= 200 && status < 300;
+
+/** A status that the uploader doesn't retry: a wrong request would otherwise be repeated as long as an outage lasts. */
+export const isRefused = ({ status }: Exchange): boolean =>
+  status >= 400 && status < 500 && status !== 408 && status !== 429;
+
+/** Describes a response in one line. */
+export function describe({ status, text, error, location }: Exchange): string {
+  if (status === 0) return error;
+  const said = text.replace(/\s+/g, ' ').slice(0, 120);
+  return [String(status), location && `to ${location}`, said].filter(Boolean).join(' ');
+}
+
+export const refused = (exchange: Exchange): Finding => judge(isRefused(exchange), describe(exchange));
+export const accepted = (exchange: Exchange): Finding => judge(isOk(exchange), describe(exchange));

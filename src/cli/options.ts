@@ -1,0 +1,104 @@
+// The options of `secure-uploader conform`.
+
+import { parseArgs } from 'node:util';
+
+export const HELP = `Checks a running service against what <secure-uploader> needs, and prints the settings that make it work.
+
+  secure-uploader conform --base-url URL --parent-id ID [--token TOKEN] [options]
+
+  --base-url URL        the service, as in the attribute base-url
+  --parent-id ID        a folder to which the user may upload. The checks create small files in it
+  --token TOKEN         the user's token; without it, the service must need none
+  --origin ORIGIN       origin of the page, such as https://www.example.com; without it, CORS is not checked
+  --second-token TOKEN  token of another user, for checks that users are separated
+  --session-path, --chunks-path, --commit-path, --cancel-path PATH    as the attributes; "none" if there is no such operation
+  --auth-header NAME, --auth-scheme NAME    as the attributes
+  --field NAME=VALUE    another field of the request that opens a session (profile.sessionFields); may be repeated
+  --upload-origins URL  as the attribute
+  --hash NAME           sha-256 (default) or blake3. For blake3, no bytes are sent
+  --wait SECONDS        longest time to wait for the expiry of an upload URL, or for a commit (default 20)
+  --only TEXT           only checks whose id contains this text
+  --json                the report as JSON
+  --help
+
+Exit status: 0 if all checks passed, with the printed settings; 1 if a check failed; 2 for wrong options.`;
+
+export interface Options {
+  readonly baseUrl: string;
+  readonly parentId: string;
+  readonly token: string | undefined;
+  readonly origin: string | undefined;
+  readonly secondToken: string | undefined;
+  readonly sessionPath: string;
+  readonly chunksPath: string;
+  /** `undefined` if there is no such operation. */
+  readonly commitPath: string | undefined;
+  readonly cancelPath: string | undefined;
+  /** Operations whose path the caller gave, so that they must exist. */
+  readonly given: readonly ('open' | 'presign' | 'commit' | 'cancel')[];
+  readonly authHeader: string;
+  readonly authScheme: string;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly uploadOrigins: readonly string[];
+  readonly hash: 'sha-256' | 'blake3';
+  readonly waitMs: number;
+  readonly only: string;
+  readonly isJson: boolean;
+}
+
+const text = { type: 'string' } as const;
+const OPTIONS = {
+  ...{ 'base-url': text, 'parent-id': text, token: text, origin: text, 'second-token': text },
+  ...{ 'session-path': text, 'chunks-path': text, 'commit-path': text, 'cancel-path': text },
+  ...{ 'auth-header': text, 'auth-scheme': text, 'upload-origins': text, hash: text, wait: text, only: text },
+  field: { type: 'string', multiple: true },
+  json: { type: 'boolean' },
+  help: { type: 'boolean' },
+} as const;
+
+/** Returns the options, or `undefined` if the user asked for help. Throws an error with a message for the user. */
+export function readOptions(args: readonly string[]): Options | undefined {
+  const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+  if (values.help || args.length === 0) return undefined;
+  if (positionals.join() !== 'conform') throw new Error('the only command is "conform"');
+  const { 'base-url': baseUrl = '', 'parent-id': parentId, hash = 'sha-256', wait = '20', origin } = values;
+  if (!/^https?:$/.test(protocolOf(baseUrl))) throw new Error('--base-url must be an absolute URL');
+  if (!parentId) throw new Error('--parent-id is missing');
+  if (origin !== undefined && protocolOf(origin) === '') throw new Error('--origin must be an origin');
+  if (hash !== 'sha-256' && hash !== 'blake3') throw new Error('--hash must be sha-256 or blake3');
+  if (!(Number(wait) >= 0)) throw new Error('--wait must be a number of seconds');
+  const pathOf = (path: string | undefined, usual: string): string | undefined =>
+    path === 'none' ? undefined : (path ?? usual);
+  return {
+    baseUrl: baseUrl.replace(/\/+$/, ''),
+    parentId,
+    token: values.token,
+    origin: origin && new URL(origin).origin,
+    secondToken: values['second-token'],
+    sessionPath: values['session-path'] ?? '/files/uploadsession',
+    chunksPath: values['chunks-path'] ?? '/files/uploadsession/chunks',
+    commitPath: pathOf(values['commit-path'], '/files/uploadsession/commit'),
+    cancelPath: pathOf(values['cancel-path'], '/files/uploadsession'),
+    given: [
+      ...(['open', 'presign'] as const),
+      ...(values['commit-path'] === undefined ? [] : (['commit'] as const)),
+      ...(values['cancel-path'] === undefined ? [] : (['cancel'] as const)),
+    ],
+    authHeader: values['auth-header'] ?? 'Authorization',
+    authScheme: values['auth-scheme'] ?? 'Bearer',
+    fields: Object.fromEntries((values.field ?? []).map((field) => field.split(/=(.*)/s).slice(0, 2))),
+    uploadOrigins: (values['upload-origins'] ?? '').split(/[\s,]+/).filter(Boolean),
+    hash,
+    waitMs: Number(wait) * 1000,
+    only: values.only ?? '',
+    isJson: values.json ?? false,
+  };
+}
+
+function protocolOf(url: string): string {
+  try {
+    return new URL(url).protocol;
+  } catch {
+    return '';
+  }
+}

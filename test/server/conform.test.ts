@@ -1,0 +1,178 @@
+// `secure-uploader conform`: gives no false alarm for correct services, and finds the fault of each mutant.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, test } from 'node:test';
+import type { ServiceOptions } from '../../demo/server/options.ts';
+import { CHECKS, type Report } from '../../src/cli/conform.ts';
+import { failuresOf, runConform } from '../support/conform.ts';
+import { type FaultyServer, startFaultyServer } from '../support/mutant-proxy.ts';
+import { known } from '../support/mutations.ts';
+import { OTHER_TOKEN, type OtherService, startOtherService } from '../support/other-service.ts';
+import { ACCESS_MUTANTS } from './mutants-of-access.ts';
+import { UPLOAD_MUTANTS } from './mutants-of-upload.ts';
+import { page, type Rig, startRig } from './support.ts';
+
+async function optionsFor({ service }: Rig): Promise<Record<string, string>> {
+  const [own, other] = [await service.createToken('alice'), await service.createToken('tom')];
+  return {
+    ...{ 'base-url': service.baseUrl, 'parent-id': 'folder-a', origin: page },
+    ...{ token: own.token, 'second-token': other.token },
+    ...{ 'commit-path': '/files/uploadsession/commit', 'cancel-path': '/files/uploadsession' },
+  };
+}
+
+describe('The checks of conform', () => {
+  test('have different ids, and sections of the documentation', () => {
+    const ids = CHECKS.map(({ id }) => id);
+    assert.equal(new Set(ids).size, ids.length);
+    assert.ok(ids.length > 130, `${ids.length} checks`);
+    const text = readFileSync(new URL('../../docs/service.md', import.meta.url), 'utf8');
+    const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+      title
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .replaceAll(' ', '-'),
+    );
+    assert.deepEqual(
+      CHECKS.filter(({ section }) => !anchors.includes(section)).map(({ id }) => id),
+      [],
+    );
+  });
+});
+
+/** Settings of the reference service. */
+const SETTINGS: Readonly<Record<string, Partial<ServiceOptions>>> = {
+  'its defaults': {},
+  'URLs that do not tell their lifetime': { urlTellsExpiry: false },
+  'small batches': { maxHashesPerBatch: 10 },
+  'small files and chunks': { maxFileBytes: 2 ** 20, maxChunkBytes: 2 ** 16 },
+  'cookies for pages of other sites': { cookie: 'cross-site' },
+  'another host name': { host: 'localhost' },
+  'no test mode': { rateLimit: { requests: 10, windowMs: 60_000 } },
+  BLAKE3: { hash: 'blake3' },
+};
+
+describe('conform gives no false alarm', () => {
+  for (const [name, settings] of Object.entries(SETTINGS)) {
+    test(`for the reference service with ${name}`, async () => {
+      const rig = await startRig(settings);
+      try {
+        const report = await runConform({ ...(await optionsFor(rig)), hash: settings.hash ?? 'sha-256' });
+        assert.deepEqual(failuresOf(report), []);
+        assert.ok(report.passed > (settings.hash ? 70 : 125), `${report.passed} passed`);
+      } finally {
+        await rig.end();
+      }
+    });
+  }
+
+  test('for a page on the origin of the service, which needs no CORS', async () => {
+    const rig = await startRig();
+    try {
+      const options = { ...(await optionsFor(rig)), origin: rig.service.baseUrl, only: 'cors-' };
+      const report = await runConform(options);
+      assert.deepEqual(failuresOf(report), []);
+      assert.ok(report.skipped > 20, `${report.skipped} skipped`);
+    } finally {
+      await rig.end();
+    }
+  });
+
+  test('for URLs that expire while it waits', async () => {
+    const rig = await startRig({ urlLifetimeMs: 1000 });
+    try {
+      const report = await runConform({ ...(await optionsFor(rig)), only: 'put-expired' });
+      assert.deepEqual(
+        [report.passed, report.results[0]?.received],
+        [1, '403 {"debuginfo":"the URL has expired"}'],
+      );
+    } finally {
+      await rig.end();
+    }
+  });
+});
+
+describe('conform finds the fault of a service that', () => {
+  let rig: Rig;
+  let service: FaultyServer;
+  let storage: FaultyServer;
+  let options: Record<string, string>;
+  before(async () => {
+    [service, storage] = [await startFaultyServer(), await startFaultyServer()];
+    rig = await startRig({ publicUrls: { service: service.origin, storage: storage.origin } });
+    service.target = `http://127.0.0.1:${rig.service.servicePort}`;
+    storage.target = `http://127.0.0.1:${rig.service.storagePort}`;
+    options = await optionsFor(rig);
+    known.token = options.token ?? '';
+  });
+  after(async () => {
+    await rig.end();
+    await Promise.all([service.close(), storage.close()]);
+  });
+
+  test('(not one without a fault, behind the same proxies)', async () => {
+    assert.deepEqual(failuresOf(await runConform(options)), []);
+  });
+
+  for (const { fault, check, needsAll, ...mutations } of [...UPLOAD_MUTANTS, ...ACCESS_MUTANTS]) {
+    test(fault, async () => {
+      service.mutation = mutations.service ?? {};
+      storage.mutation = mutations.storage ?? {};
+      const report = await runConform({ ...options, only: needsAll ? '' : check, wait: '1' });
+      const found = report.results.find(({ id }) => id === check);
+      assert.equal(found?.outcome, 'fail', JSON.stringify(found));
+    });
+  }
+});
+
+describe('conform, for a service that differs from the reference service,', () => {
+  let service: OtherService;
+  let report: Report;
+  before(async () => {
+    service = await startOtherService(page);
+    report = await runConform({
+      ...{ 'base-url': service.baseUrl, 'parent-id': 'inbox', origin: page, token: OTHER_TOKEN },
+      ...{ 'session-path': '/uploads', 'chunks-path': '/uploads/chunks', 'commit-path': '/uploads/done' },
+      ...{ 'auth-header': 'x-api-key', 'auth-scheme': '', field: 'category=letter' },
+    });
+  });
+  after(() => service.close());
+
+  test('gives no false alarm', () => {
+    assert.deepEqual(failuresOf(report), []);
+    assert.ok(report.passed > 100, `${report.passed} passed`);
+  });
+
+  test('finds the attributes and the profile', () => {
+    const storage = new URL(service.baseUrl).origin;
+    assert.equal(
+      report.html,
+      `<secure-uploader
+  base-url="${service.baseUrl}"
+  parent-id="inbox"
+  session-path="/uploads"
+  chunks-path="/uploads/chunks"
+  auth-header="x-api-key"
+  auth-scheme=""
+  auth="token"
+  batch-size="16"
+  upload-origins="${storage}"
+  commit-path="/uploads/done"></secure-uploader>`,
+    );
+    assert.equal(
+      report.profile,
+      `{
+  sessionFields: () => ({"category":"letter"}),
+  sessionHeader: ({ body }) => body.data.upload.ticket,
+  hashEncoding: 'base64',
+  sendSizes: true,
+  chunkKey: (hash) => "sha256:" + hash + "",
+  emptyFile: 'refuse',
+  urlLifetime: (url, entry) => entry.expires_in,
+  putStatuses: { 412: 'stored' },
+  commitPending: ({ body }) => body?.state === 'processing',
+  statuses: { 419: 'token' },
+}`,
+    );
+  });
+});
