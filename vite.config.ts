@@ -42,9 +42,9 @@ const demo: UserConfig = {
   server: { host: '127.0.0.1', strictPort: false, fs: { allow: [path('.')] } },
 };
 
-/** Makes source maps in dist/cdn point to the sources in the package. */
+/** Makes source maps in dist/cdn point to the sources in the package. Sources of other packages are not in the package. */
 const fromPackage = (source: string, map: string): string =>
-  `../../${relative(path('.'), resolve(dirname(map), source))}`;
+  `../../${relative(path('.'), resolve(dirname(map), source)).replace(/^.*(?=node_modules\/)/, '')}`;
 
 const integrityLength = 'sha384-'.length + 64;
 const integrityMark = '#'.repeat(integrityLength); // as long as its replacement, so that the source map stays correct
@@ -109,6 +109,10 @@ const nothingLate: Plugin = {
   },
 };
 
+const { name, version } = JSON.parse(readFileSync(path('package.json'), 'utf8')) as Record<string, string>;
+/** First line of the files in dist/cdn that contain other packages. */
+const banner = `/*! ${name} ${version} | MIT | third-party-licenses.txt has the licenses of the packages in this file */`;
+
 const cdn: UserConfig = {
   root: path('.'),
   base: './', // otherwise, the worker would be loaded from the root of the page's origin
@@ -129,6 +133,8 @@ const cdn: UserConfig = {
         entryFileNames: 'secure-uploader.min.js',
         codeSplitting: false,
         sourcemapPathTransform: fromPackage,
+        sourcemapExcludeSources: true,
+        postBanner: banner,
       },
     },
   },
@@ -136,7 +142,13 @@ const cdn: UserConfig = {
   worker: {
     format: 'es',
     rollupOptions: {
-      output: { entryFileNames: '[name].js', codeSplitting: false, sourcemapPathTransform: fromPackage },
+      output: {
+        entryFileNames: '[name].js',
+        codeSplitting: false,
+        sourcemapPathTransform: fromPackage,
+        sourcemapExcludeSources: true,
+        postBanner: (chunk) => (chunk.name.includes('wasm') ? banner : (undefined as never)),
+      },
     },
   },
 };

@@ -1,14 +1,15 @@
 // `npm run build`: builds the modules with types (tsc), dist/cdn (Vite: one file and its workers), the callback page,
-// custom-elements.json and the data for editors.
+// the command, custom-elements.json, the data for editors, licenses, the SBOM, and the folders of the entries.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { customData, webTypes } from './editor-data.mjs';
 import { filesUnder } from './files.mjs';
+import { createNotices, createSbom } from './third-party.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -28,6 +29,11 @@ function compile() {
   // tsc does not copy `.d.ts` files.
   for (const name of filesUnder(join(root, 'src'), ['.'], /\.d\.ts$/))
     cpSync(join(root, 'src', name), join(dist, name));
+  // In a module, `this` is undefined. Rollup warns about it.
+  for (const name of filesUnder(dist, ['.'], /\.js$/)) {
+    const text = readFileSync(join(dist, name), 'utf8');
+    writeFileSync(join(dist, name), text.replace(/\(this && this\.__\w+\) \|\| /g, ''));
+  }
 }
 
 const bundle = (options = {}) =>
@@ -53,30 +59,78 @@ function copyWorkers() {
   rmSync(`${source}.map`);
 }
 
-/**
- * Builds the callback page, to which the sign-in window returns. The page is used without a bundler, so its script is bundled here.
- */
-async function callbackPage() {
-  const name = 'secure-uploader-callback';
-  const output = { format: 'es', entryFileNames: `${name}.js`, codeSplitting: false };
-  const rollupOptions = { input: join(root, 'src/auth/callback.ts'), output };
+/** Builds a script that sites copy. Such a script is used without a bundler, so it is bundled here. */
+async function script(name, source) {
+  const output = { format: 'es', entryFileNames: name, codeSplitting: false };
+  const rollupOptions = { input: join(root, source), output };
   await bundle({ build: { outDir: dist, emptyOutDir: false, sourcemap: false, rollupOptions } });
-  cpSync(join(root, 'src/auth/secure-uploader-callback.html'), join(dist, `${name}.html`));
-  for (const file of [`${name}.js`, `${name}.html`]) cpSync(join(dist, file), join(dist, 'cdn', file));
+  cpSync(join(dist, name), join(dist, 'cdn', name));
+}
+
+/** Builds the callback page, to which the sign-in window returns. */
+async function callbackPage() {
+  const name = 'secure-uploader-callback.html';
+  await script('secure-uploader-callback.js', 'src/auth/callback.ts');
+  for (const folder of [dist, join(dist, 'cdn')]) cpSync(join(root, 'src/auth', name), join(folder, name));
+}
+
+const readJson = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
+
+/**
+ * Writes a folder with a `package.json` for each entry with types, for tools that ignore `exports` by default, such as Parcel 2 and
+ * TypeScript with `node10`.
+ */
+function entryFolders() {
+  for (const [entry, { types, default: main }] of Object.entries(readJson('package.json').exports)) {
+    if (!types || entry === '.') continue;
+    const folder = join(root, entry);
+    mkdirSync(folder, { recursive: true });
+    const text = JSON.stringify({ type: 'module', main: `.${main}`, types: `.${types}` }, null, 2);
+    writeFileSync(join(folder, 'package.json'), `${text}\n`);
+  }
+}
+
+/** Builds the command `secure-uploader` as one file for Node. */
+async function command() {
+  const output = {
+    format: 'es',
+    entryFileNames: 'main.js',
+    banner: '#!/usr/bin/env node',
+    codeSplitting: false,
+  };
+  const rollupOptions = { input: join(root, 'src/cli/main.ts'), output };
+  const options = {
+    ssr: true,
+    outDir: join(dist, 'cli'),
+    target: 'node20',
+    sourcemap: false,
+    minify: true,
+    rollupOptions,
+  };
+  await build({ root, configFile: false, publicDir: false, logLevel: 'warn', build: options });
 }
 
 /** Writes custom-elements.json, and creates the data for editors from this file. */
 function manifest() {
   run('cem', '@custom-elements-manifest/analyzer/cem.js', ['analyze', '--quiet']);
-  const readJson = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
   const elements = readJson('custom-elements.json');
   const write = (name, data) => writeFileSync(join(dist, name), `${JSON.stringify(data, null, 2)}\n`);
   write('vscode.html-custom-data.json', customData(elements));
   write('web-types.json', webTypes(elements, readJson('package.json')));
 }
 
+/** Writes the licenses of the packages that the build uses, and the SBOM. */
+function thirdParty() {
+  const notices = createNotices(root);
+  for (const folder of [dist, join(dist, 'cdn')])
+    writeFileSync(join(folder, 'third-party-licenses.txt'), notices);
+  writeFileSync(join(dist, 'sbom.cdx.json'), `${JSON.stringify(createSbom(root), null, 2)}\n`);
+}
+
 function printSizes() {
-  const names = filesUnder(dist, ['.'], /\.js$/).filter((name) => /-callback\.js$|^cdn\//.test(name));
+  const names = filesUnder(dist, ['.'], /\.js$/).filter((name) =>
+    /(-callback|^file-keeper)\.js$|^cdn\//.test(name),
+  );
   for (const file of names) {
     const bytes = readFileSync(join(dist, file));
     const kib = (size) => `${(size / 1024).toFixed(1)} KiB`;
@@ -87,7 +141,11 @@ function printSizes() {
 
 compile();
 await bundle();
+await command();
 copyWorkers();
 await callbackPage();
+await script('file-keeper.js', 'src/engine/resume/file-keeper.ts');
 manifest();
+entryFolders();
+thirdParty();
 printSizes();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 /**
  * Returns the files below `folders` in `root` whose name matches `pattern`, as sorted paths relative to `root`. Ignores missing
- * folders.
+ * folders and installed packages.
  */
 export function filesUnder(root, folders, pattern) {
   return folders
@@ -13,5 +13,6 @@ export function filesUnder(root, folders, pattern) {
         .filter((entry) => entry.isFile() && pattern.test(entry.name))
         .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(join(root, '/').length)),
     )
+    .filter((path) => !path.includes('node_modules/'))
     .sort();
 }

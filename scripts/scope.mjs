@@ -38,6 +38,7 @@ export const LEFT_TO_CI = [
     ]),
   },
   { suite: 'e2e', what: 'the whole way: a file of 300 MB (60 MB here)' },
+  { suite: 'e2e', what: 'ten links and ten reloads: Firefox, and a file of 256 MB (64 MB here)' },
   { suite: 'e2e', what: 'chaos: 500 faults and a minute (150 faults here)' },
   {
     suite: 'e2e',
@@ -64,8 +65,8 @@ export const LEFT_TO_CI = [
   },
   {
     suite: 'package',
-    what: 'the package: tests of the commands themselves (check, test, test:mutation), what pages download',
-    files: ['changed', 'check', 'commands', 'loaded', 'mutation'].map(
+    what: 'the package: tests of the commands themselves (check, test, test:mutation), what pages download, a second build, the example projects',
+    files: ['changed', 'check', 'commands', 'examples', 'loaded', 'mutation', 'reproducible'].map(
       (name) => `test/package/${name}.test.ts`,
     ),
   },

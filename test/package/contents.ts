@@ -61,6 +61,8 @@ describe('The package', () => {
       'dist/cdn/hash-wasm.worker.js',
       'dist/cdn/secure-uploader-callback.html',
       'dist/cdn/secure-uploader-callback.js',
+      'dist/file-keeper.js',
+      'dist/cdn/file-keeper.js',
       'LICENSE',
     ];
     assert.deepEqual(
@@ -77,6 +79,12 @@ describe('The package', () => {
     }
   });
 
+  test('has a file keeper of one file, which runs as a classic script', async () => {
+    const keeper = await text('dist/file-keeper.js');
+    assert.doesNotMatch(keeper, /\b(import|export)\b/);
+    assert.equal(keeper, await text('dist/cdn/file-keeper.js'));
+  });
+
   test('has a small default worker without hash-wasm, and the same code as text', async () => {
     const worker = await text('dist/pipeline/hash.worker.js');
     assert.ok(Buffer.byteLength(worker) <= 3000, `${Buffer.byteLength(worker)} bytes`);
@@ -87,7 +95,8 @@ describe('The package', () => {
   });
 
   test('contains only the build, the sources and the documentation', () => {
-    const known = /^(dist|src|docs)\/|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
+    const known =
+      /^(dist|src|docs|demo\/examples)\/|^(define|engine|jsx|login|react|svelte|vue)\/package\.json$|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
     assert.deepEqual(
       app.files.filter((file) => !known.test(file)),
       [],
@@ -262,6 +271,15 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
         found.push(`${file}: console.log(`);
     }
     assert.deepEqual(found, []);
+  });
+
+  test('has modules without `this` at the top level, about which Rollup warns', async () => {
+    const modules = app.files.filter((name) => /^dist\/.*\.js$/.test(name));
+    const texts = await Promise.all(modules.map(text));
+    assert.deepEqual(
+      modules.filter((_, index) => texts[index]?.includes('(this && this.')),
+      [],
+    );
   });
 
   test('has source maps that refer to the sources beside them', async () => {

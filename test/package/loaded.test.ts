@@ -2,10 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { build as bundle } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright';
@@ -15,41 +13,10 @@ import { type Service, startService } from '../../demo/server/server.ts';
 import { chromiumArgs, findChromium } from '../../scripts/browser.mjs';
 import { TIMEOUT_MS } from '../e2e/support/browser.ts';
 import { type PackedApp, sharedApp } from './packed.ts';
+import { serve } from './serve.ts';
 import './contents.ts';
 import './frameworks.ts';
 import './sign-in-size.ts';
-
-const types: Record<string, string> = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.json': 'application/json',
-};
-
-/**
- * Serves `folder` on a separate origin, for pages of any origin. `pages` has further files by path; `asked` lists the requested
- * paths.
- */
-async function serve(folder: string, pages: Record<string, string> = {}) {
-  const asked: string[] = [];
-  const server: Server = createServer(async (request, response) => {
-    const path = new URL(request.url ?? '/', 'http://localhost').pathname;
-    asked.push(path);
-    const body = pages[path] ?? (await readFile(join(folder, path)).catch(() => undefined));
-    const type = types[extname(path)] ?? 'application/octet-stream';
-    response.writeHead(body === undefined ? 404 : 200, {
-      'content-type': type,
-      'access-control-allow-origin': '*',
-    });
-    response.end(body);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const stop = (): void => {
-    server.close();
-    server.closeAllConnections();
-  };
-  return { origin, asked, stop };
-}
 
 /**
  * Uploads a file with a new element on `page`. Returns the type of the final event, and the hash or the error code in this event.

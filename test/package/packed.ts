@@ -41,6 +41,8 @@ export interface PackedApp {
   readonly builtIn: string;
   /** Folder of the unpacked package in the app. */
   readonly packageFolder: string;
+  /** Path of the archive that npm packed. */
+  readonly archive: string;
   /** Paths of all packed files, relative to the folder of the package. */
   readonly files: readonly string[];
   readonly manifest: Manifest;
@@ -50,7 +52,8 @@ export interface PackedApp {
   remove(): Promise<void>;
 }
 
-const npm = (...args: string[]): [string, string[]] => {
+/** Returns the command and the arguments that run npm. */
+export const npm = (...args: string[]): [string, string[]] => {
   const script = process.env.npm_execpath;
   return script?.endsWith('js') ? [process.execPath, [script, ...args]] : ['npm', args];
 };
@@ -90,9 +93,8 @@ async function packInto(scratch: string): Promise<PackedApp> {
   await mkdir(stage);
   await mkdir(packageFolder, { recursive: true });
   const built = builtPackage();
-  const made = ['dist', 'custom-elements.json'];
   for (const name of ['package.json', 'README.md', 'LICENSE', ...manifest.files]) {
-    const from = made.includes(name) ? built.folder : root;
+    const from = existsSync(join(built.folder, name)) ? built.folder : root;
     if (existsSync(join(from, name))) await cp(join(from, name), join(stage, name), { recursive: true });
   }
   const { stdout } = await exec(...npm('pack', '--ignore-scripts', '--json', '--pack-destination', scratch), {
@@ -100,7 +102,8 @@ async function packInto(scratch: string): Promise<PackedApp> {
     maxBuffer: 2 ** 24,
   });
   const [packed] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
-  await exec('tar', ['-xzf', join(scratch, packed.filename), '--strip-components=1', '-C', packageFolder]);
+  const archive = join(scratch, packed.filename);
+  await exec('tar', ['-xzf', archive, '--strip-components=1', '-C', packageFolder]);
   for (const name of Object.keys(manifest.dependencies)) {
     await mkdir(join(folder, 'node_modules', name, '..'), { recursive: true });
     await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
@@ -113,6 +116,7 @@ async function packInto(scratch: string): Promise<PackedApp> {
     folder,
     builtIn: built.builtIn,
     packageFolder,
+    archive,
     files: packed.files.map((file) => file.path).sort(),
     manifest,
     node: async (...args) => (await exec(process.execPath, args, { cwd: folder })).stdout,

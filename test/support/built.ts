@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -30,11 +30,13 @@ const BUILD_SOURCES = [
   'scripts/build.mjs',
   'scripts/editor-data.mjs',
   'scripts/files.mjs',
+  'scripts/third-party.mjs',
   'vite.config.ts',
   'tsconfig.json',
   'tsconfig.build.json',
   'custom-elements-manifest.config.mjs',
   'package.json',
+  'package-lock.json',
 ];
 
 /** Bundles that several test files load, with the paths of their sources. */
@@ -50,7 +52,7 @@ function stampOf(names: readonly string[]): string {
     if (statSync(path).isDirectory()) for (const name of readdirSync(path).sort()) add(join(path, name));
     else stamp.update(path).update(readFileSync(path));
   };
-  for (const name of [...names, 'package-lock.json']) add(join(root, name));
+  for (const name of new Set([...names, 'package-lock.json'])) add(join(root, name));
   return stamp.digest('hex').slice(0, 16);
 }
 
@@ -80,33 +82,43 @@ function keep(name: string, folder: string, make: (target: string) => void): str
   return kept;
 }
 
-function run(args: readonly string[], cwd: string): string {
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: 'utf8' });
+function run(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv = {}): string {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd,
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
   if (status !== 0) throw new Error(`the build failed: ${stdout}${stderr}`);
   return stdout;
 }
 
 export interface BuiltPackage {
-  /** Folder with `dist` and `custom-elements.json`. */
+  /** Folder with all outputs: `dist`, `custom-elements.json` and the folders of the entries. */
   readonly folder: string;
   /** Path of the copy of the project that was built. No file of the package may contain this path. */
   readonly builtIn: string;
 }
 
+/** Builds a copy of the project in a new folder. Copies everything that the build creates to `target`. Returns the folder. */
+export function buildTo(target: string, env: NodeJS.ProcessEnv = {}): string {
+  const stage = mkdtempSync(join(tmpdir(), 'secure-uploader-build-'));
+  try {
+    for (const name of BUILD_SOURCES) cpSync(join(root, name), join(stage, name), { recursive: true });
+    symlinkSync(join(root, 'node_modules'), join(stage, 'node_modules'));
+    run(['scripts/build.mjs'], stage, env);
+    const inputs = ['node_modules', ...BUILD_SOURCES.map((name) => name.replace(/\/.*/, ''))];
+    for (const name of readdirSync(stage).filter((each) => !inputs.includes(each)))
+      cpSync(join(stage, name), join(target, name), { recursive: true });
+    return stage;
+  } finally {
+    rmSync(stage, { recursive: true, force: true });
+  }
+}
+
 /** Returns the output of `npm run build` for the current sources. */
 export function builtPackage(): BuiltPackage {
   const folder = keep('package', stampOf(BUILD_SOURCES), (target) => {
-    const stage = mkdtempSync(join(tmpdir(), 'secure-uploader-build-'));
-    try {
-      for (const name of BUILD_SOURCES) cpSync(join(root, name), join(stage, name), { recursive: true });
-      symlinkSync(join(root, 'node_modules'), join(stage, 'node_modules'));
-      run(['scripts/build.mjs'], stage);
-      for (const name of ['dist', 'custom-elements.json'])
-        cpSync(join(stage, name), join(target, name), { recursive: true });
-      writeFileSync(join(target, 'built-in.txt'), stage);
-    } finally {
-      rmSync(stage, { recursive: true, force: true });
-    }
+    writeFileSync(join(target, 'built-in.txt'), buildTo(target));
   });
   return { folder, builtIn: readFileSync(join(folder, 'built-in.txt'), 'utf8') };
 }
@@ -124,6 +136,22 @@ export function builtBundle(source: string): string {
     writeFileSync(join(target, 'bundle.js'), text);
   });
   return readFileSync(join(folder, 'bundle.js'), 'utf8');
+}
+
+const EXAMPLE = 'demo/examples/service-s3';
+
+/** Returns a copy of demo/examples/service-s3 with its packages, which are not packages of the project. */
+export function installedExample(): string {
+  const names = readdirSync(join(root, EXAMPLE)).filter((name) => name !== 'node_modules');
+  const paths = names.map((name) => join(EXAMPLE, name));
+  return keep('service-s3', stampOf(paths), (target) => {
+    for (const path of paths) cpSync(join(root, path), join(target, basename(path)));
+    const npm = process.env.npm_execpath;
+    const [command, args] = npm?.endsWith('js') ? [process.execPath, [npm]] : ['npm', []];
+    const options = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+    const { status, stderr } = spawnSync(command, [...args, ...options], { cwd: target, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`npm ci failed in ${EXAMPLE}: ${stderr}`);
+  });
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
