@@ -4,7 +4,8 @@ import type { Warn } from '../core/config.ts';
 import type { Chunk, UploadRecord } from '../core/types.ts';
 
 const MIB = 2 ** 20;
-const PAGE = 4096;
+/** Chunks of files up to 480 MiB have a multiple of this size, so that a file that grows a little keeps its chunks. */
+const STEP = MIB / 4;
 /** S3 and similar storage allow at most this many parts per object. */
 export const MAX_CHUNKS = 10_000;
 /** Each chunk has to fit into memory. */
@@ -17,8 +18,8 @@ const SMALLEST = 5 * MIB;
 const ROUND = 60 * MIB;
 
 /**
- * Returns the size of all chunks except the last, in bytes. With `auto`, files up to 480 MiB get equal chunks of 5 to 10 MiB, so
- * that no slot is idle at the end, and larger files get chunks of 8 MiB. Doubles any size until there are at most 10,000 chunks,
+ * Returns the size of all chunks except the last, in bytes. With `auto`, files up to 480 MiB get chunks of 5 to 10 MiB that keep
+ * all slots busy until the end, and larger files get chunks of 8 MiB. Doubles any size until there are at most 10,000 chunks,
  * and limits it to 512 MiB.
  */
 export function chunkSizeFor(
@@ -40,7 +41,7 @@ function automatic(sizeBytes: number): number {
   const rounds = Math.ceil(sizeBytes / ROUND);
   if (rounds > 8) return GRID;
   const count = sizeBytes < 30 * MIB ? Math.max(1, Math.floor(sizeBytes / SMALLEST)) : SLOTS * rounds;
-  return Math.max(PAGE, Math.ceil(sizeBytes / count / PAGE) * PAGE);
+  return Math.max(STEP, Math.ceil(sizeBytes / count / STEP) * STEP);
 }
 
 /**
