@@ -19,9 +19,12 @@ const MEANINGS = {
     'the run waits for another tab, the network or sign-in, or several of them; the table shows one that waits for another tab',
   user: 'paused by the user',
   suspended: 'paused because the element was removed from the page',
+  resuming: 'the file of an earlier page is being looked for',
   'needs-file': 'waits until the user provides the file again',
   failed: 'ended by an error',
   canceling: 'canceled; its record is being deleted and its session canceled',
+  withdrawn:
+    'canceled or removed by the user, who can still undo it; the table shows an upload that was running and was canceled',
   canceled: 'canceled by the user',
   done: 'completed',
   removed: 'no longer in the list',
@@ -56,8 +59,8 @@ function page() {
     'dispatch the event of that name, `report-progress` dispatches `upload-progress`, and `report-completed` dispatches',
     '`upload-completed`. `flush-progress` dispatches `upload-progress` if numbers have changed since the last one. `forget` deletes the',
     'record and cancels the session on the service. `release` releases the lock when the run has stopped; `yield` also lets another',
-    'upload of the page use the record, and `leave` stops using it. `note-paused` saves whether the user paused the upload, and',
-    '`drop-file` drops a file that can no longer be read. An event that a table does not list changes nothing in that state. Events',
+    'upload of the page use the record, and `leave` stops using it. `note-paused` saves whether the user paused the upload,',
+    '`note-withdrawn` whether the user withdrew it, and `drop-file` drops a file that can no longer be read. An event that a table does not list changes nothing in that state. Events',
     'of an ended run are ignored.',
     '',
   ];

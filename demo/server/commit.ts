@@ -1,5 +1,6 @@
 // Completes an upload: checks the receipts, that all chunks are stored, and the total size, then creates the file as a list of
 // chunks. A repeated commit with the same chunks gets the same response.
+import { createHash } from 'node:crypto';
 import { findFolder, nameKey } from './folders.ts';
 import type { Parts, StoredFile, UploadSession } from './parts.ts';
 import { Refusal } from './refusal.ts';
@@ -8,20 +9,22 @@ import type { StoredChunk } from './storage.ts';
 const AT_ONCE = 64;
 
 /**
- * Creates the file. `hashes` are in chunk order. Call `checkReceipts` first, and hold the user's shared lock. Throws a 409 refusal
- * with `missing` if chunks are not stored. Throws a 422 refusal if the total size is wrong, if the name is taken, or if the file
- * exists with other chunks or in another order.
+ * Creates the file. `hashes` are in chunk order. `fileHash` is the SHA-256 of the whole file, if the browser sent it. Call
+ * `checkReceipts` first, and hold the user's shared lock. Throws a 409 refusal with `missing` if chunks are not stored. Throws a
+ * 422 refusal if the total size or `fileHash` is wrong, if the name is taken, or if the file exists with other chunks or in another
+ * order.
  */
 export async function commitFile(
   parts: Parts,
   session: UploadSession,
   hashes: string[],
+  fileHash?: string,
 ): Promise<StoredFile> {
   const { tables, clock } = parts;
   const finished = await tables.files.get(session.fileId);
   if (finished) return sameAgain(finished, hashes);
 
-  const chunks = await wholeFile(parts, session, hashes);
+  const chunks = await wholeFile(parts, session, hashes, fileHash);
   await claimName(parts, session);
   const file = await tables.files.update(session.fileId, (row) =>
     row
@@ -42,21 +45,34 @@ export async function commitFile(
   return sameAgain(file, hashes);
 }
 
-/** Checks the stored chunks and the total size, as `commitFile` does, without creating the file. */
+/** Checks the stored chunks, the total size and `fileHash`, as `commitFile` does, without creating the file. */
 export async function checkCommit(
   parts: Parts,
   session: UploadSession,
   hashes: string[],
+  fileHash?: string,
 ): Promise<undefined> {
-  await wholeFile(parts, session, hashes);
+  await wholeFile(parts, session, hashes, fileHash);
 }
 
-async function wholeFile(parts: Parts, session: UploadSession, hashes: string[]): Promise<StoredChunk[]> {
+async function wholeFile(
+  parts: Parts,
+  session: UploadSession,
+  hashes: string[],
+  fileHash: string | undefined,
+): Promise<StoredChunk[]> {
   const chunks = await findChunks(parts, session, hashes);
   const total = chunks.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   if (total !== session.sizeBytes) {
     const said = `the chunks have ${total} bytes, the file was said to have ${session.sizeBytes}`;
     throw new Refusal(422, 'wrong_size', said);
+  }
+  if (fileHash !== undefined) {
+    const sha256 = createHash('sha256');
+    for await (const bytes of parts.storage.read(session.userId, chunks, 0, total)) sha256.update(bytes);
+    if (sha256.digest('hex') !== fileHash) {
+      throw new Refusal(422, 'wrong_file_hash', 'the stored bytes have another hash than file_hash');
+    }
   }
   return chunks;
 }

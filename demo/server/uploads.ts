@@ -71,13 +71,14 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     const body = await readJson(c.req.raw, 16 * KIB * KIB);
     const hashes = readHashes(body, MAX_CHUNKS);
     const receipts = readStrings(body, 'receipts');
+    const fileHash = readFileHash(body);
     await checkReceipts(parts, session, hashes, receipts);
     // With the shared lock, other commits of this user can run at the same time, but `sweepChunks` cannot.
     const file = await parts.locks.shared(user.id, async () => {
       const current = await requireCurrent(parts, session.id);
       if (current.phase === 'canceled') throw new Refusal(410, 'gone', 'the upload was canceled');
-      if (c.get('fault').pending) return checkCommit(parts, current, hashes);
-      return commitFile(parts, current, hashes);
+      if (c.get('fault').pending) return checkCommit(parts, current, hashes, fileHash);
+      return commitFile(parts, current, hashes, fileHash);
     });
     if (!file) return c.json({ state: 'processing' }, 202);
     return c.json({
@@ -199,6 +200,12 @@ function readHashes(body: Record<string, unknown>, limit: number): string[] {
   if (hashes.length > limit) throw new Refusal(413, 'too_many', `more than ${limit} hashes`);
   if (!hashes.every(isHash)) throw new Refusal(400, 'invalid_request', 'a hash is 64 lower-case hex digits');
   return hashes;
+}
+
+function readFileHash({ file_hash: hash }: Record<string, unknown>): string | undefined {
+  if (hash === undefined) return undefined;
+  if (typeof hash === 'string' && isHash(hash)) return hash;
+  throw new Refusal(400, 'invalid_request', 'file_hash is 64 lower-case hex digits');
 }
 
 function readSize(value: unknown, limit: number): number {

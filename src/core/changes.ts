@@ -116,6 +116,8 @@ export interface CompletedDetail {
   readonly durationMs: number;
   /** Absent if the session header is the session id, because the id is then secret. */
   readonly sessionId?: string;
+  /** SHA-256 of the whole file, as hex; present with `profile.sendFileHash`. */
+  readonly fileHash?: string;
   /** The JSON of the response to the commit; present if `commitPath` is set. */
   readonly commit?: unknown;
 }

@@ -46,6 +46,11 @@ export interface Profile {
    * (U10a).
    */
   commitPending?: (answer: { status: number; body: unknown }) => boolean;
+  /**
+   * Adds `file_hash`, the SHA-256 of the whole file, to the commit, and `fileHash` to `upload-completed` (U10b). Reads every byte
+   * of the file twice.
+   */
+  sendFileHash?: boolean;
   /** Adds `sizes` (bytes, in the order of `hashes`) to the presign request (U19). */
   sendSizes?: boolean;
   /** Special meanings of HTTP statuses of the upload operations (U12). */
@@ -192,6 +197,7 @@ const SETTINGS = {
   /** Action if the folder already has a file with the same name. */
   onConflict: setting('upload', oneOf('fail', 'rename')),
   workerUrl: setting('service', text(undefined)),
+  keeperUrl: setting('upload', text(undefined)),
   sessionPath: setting('service', text('/files/uploadsession')),
   chunksPath: setting('service', text('/files/uploadsession/chunks')),
   commitPath: setting('service', text(undefined)),

@@ -14,7 +14,10 @@ export type Phase =
   | 'failed'
   | 'canceled';
 
-/** Reason why an upload is paused. Only the user can end `user` and `needs-file`; the other pauses may end automatically. */
+/**
+ * Reason why an upload is paused. Only the user can end `user` and `needs-file`; the other pauses may end automatically.
+ * `resuming`: the file of an earlier page is being looked for.
+ */
 export type PauseReason =
   | 'user'
   | 'offline'
@@ -22,6 +25,7 @@ export type PauseReason =
   | 'challenge'
   | 'rate-limited'
   | 'other-tab'
+  | 'resuming'
   | 'needs-file';
 
 /** Returns true if chunks are being hashed, sent or committed. */

@@ -98,6 +98,14 @@ export interface Session {
   readonly chunkSizeBytes?: number;
 }
 
+/** What a commit sends. Hashes and receipts are in chunk order. */
+export interface CommitProof {
+  readonly hashes: readonly string[];
+  readonly receipts: readonly string[];
+  /** SHA-256 of the whole file, as hex; present with `profile.sendFileHash`. */
+  readonly fileHash?: string | undefined;
+}
+
 /** The result of a commit. */
 export interface CommitAnswer {
   /** Hashes that the service does not have (409); empty if the commit succeeded. */
@@ -129,12 +137,8 @@ export interface Calls {
     chunks: readonly { readonly hash: string; readonly sizeBytes: number }[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, Ticket>>;
-  /** Completes the upload. Hashes and receipts are in chunk order. This method is present if `commitPath` is set. */
-  commit?(
-    session: Session,
-    proof: { readonly hashes: readonly string[]; readonly receipts: readonly string[] },
-    signal: AbortSignal,
-  ): Promise<CommitAnswer>;
+  /** Completes the upload. This method is present if `commitPath` is set. */
+  commit?(session: Session, proof: CommitProof, signal: AbortSignal): Promise<CommitAnswer>;
   /** Cancels the session. `as` supplies the token instead of the sign-in session. This method is present if `cancelPath` is set. */
   cancel?(session: Session, signal: AbortSignal, as?: WithToken): Promise<void>;
 }
@@ -165,6 +169,16 @@ export type HashSlice = (
   options: { readonly keepBytes: boolean; readonly signal: AbortSignal },
 ) => Promise<{ readonly hash: string; readonly body?: Blob }>;
 
+/**
+ * Continues the SHA-256 of a file with its next slice, off the main thread. `state` is the state after the bytes before; empty at
+ * the start. Resolves with the new state, and with the hash of the file until the end of the slice.
+ */
+export type ContinueHash = (
+  slice: Blob,
+  state: Uint8Array,
+  signal: AbortSignal,
+) => Promise<{ readonly hash: string; readonly state: Uint8Array }>;
+
 /** A saved upload. */
 export interface UploadRecord {
   /** Key composed of service, client, owner, folder, path and the identity of the file. */
@@ -194,8 +208,12 @@ export interface UploadRecord {
    * needed.
    */
   readonly acceptedAtMs?: number | undefined;
+  /** SHA-256 of the whole file, as hex. Saved only with `acceptedAtMs`. */
+  readonly fileHash?: string | undefined;
   /** True if the user paused the upload. Saved only with the file (`keep-files`). */
   readonly isPaused?: true | undefined;
+  /** True if the user canceled or removed the upload, and could still undo it. */
+  readonly isWithdrawn?: true | undefined;
   /** Stored chunks, by index. */
   readonly stored: ReadonlyMap<number, { readonly hash: string; readonly receipt: string }>;
 }

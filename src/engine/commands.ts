@@ -17,6 +17,8 @@ const STOPPING: ReadonlySet<UploadCommand['type']> = new Set<UploadCommand['type
   'abandon',
   'replace',
   'close',
+  'withdraw',
+  'complete',
 ]);
 
 export class Commands {

@@ -52,7 +52,11 @@ export function connect(
     ...(times.auth && { options: times.auth }),
   });
   const options = { timeoutMs: times.callTimeoutMs, connectionChange };
-  const pool = new HashPool({ algorithm: settings.hash, workerUrl: settings.workerUrl });
+  const pool = new HashPool({
+    algorithm: settings.hash,
+    hashesFiles: settings.profile.sendFileHash,
+    workerUrl: settings.workerUrl,
+  });
   return {
     auth,
     pool,

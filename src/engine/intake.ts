@@ -8,7 +8,7 @@ import type { AddedFile, FileId, PickedFile, UploadRecord } from '../core/types.
 import { inSlices } from '../core/wait.ts';
 import { type Refusal, refusal } from '../pipeline/pick.ts';
 import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
-import { identify, isSameFile, recordKey } from '../store/identity.ts';
+import { type FileIdentity, identify, isSameFile, recordKey } from '../store/identity.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
@@ -86,20 +86,11 @@ export class Intake {
   async provide(id: FileId, item: PickedFile | File): Promise<void> {
     const upload = this.#parts.scheduler.get(id);
     if (!upload || upload.picked) return;
-    const { record } = upload.resumeState;
     const picked = readPicked(item);
-    const { signal } = new AbortController();
-    const found = await identify(picked.file, upload.connection.service.client.pool.hashSmall, signal).catch(
-      () => undefined,
-    );
+    const found = await provideSame(upload, picked);
     // In the meantime, another call may have provided the file or canceled the upload.
-    if (!upload.needsFile) return;
-    if (
-      found &&
-      isSameFile({ ...found, name: upload.ownName, sizeBytes: upload.sizeBytes, ...record }, found)
-    )
-      upload.provide(picked);
-    else if (found && upload.lost && found.name === upload.ownName) this.#replace(upload, picked);
+    if (upload.picked || !upload.needsFile) return;
+    if (found && upload.lost && found.name === upload.ownName) this.#replace(upload, picked);
     else this.#refuse(candidateOf(picked), { code: found ? 'wrong-file' : 'file-unreadable' });
   }
 
@@ -110,7 +101,7 @@ export class Intake {
   async ask(id: FileId): Promise<boolean> {
     const upload = this.#parts.scheduler.get(id);
     const handle = upload?.resumeState.record?.handle ?? upload?.lost?.handle;
-    const picked = handle && (await askFor(handle));
+    const picked = handle && (await fileOf(handle, 'requestPermission'));
     if (picked) await this.provide(id, picked);
     return picked !== undefined;
   }
@@ -266,17 +257,44 @@ export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
   type: file.type,
 });
 
-/** A handle in Chromium. After a browser restart, a saved handle needs the user's permission again. */
+/**
+ * Gives an upload its file, if name, size, modification time and first bytes are those of the upload. Returns the identity of the
+ * file; `undefined` if the file cannot be read. With `isPaused`, the upload does not start.
+ */
+export async function provideSame(
+  upload: Upload,
+  picked: PickedFile,
+  isPaused = false,
+): Promise<FileIdentity | undefined> {
+  const { signal } = new AbortController();
+  const { hashSmall } = upload.connection.service.client.pool;
+  const found = await identify(picked.file, hashSmall, signal).catch(() => undefined);
+  const { record } = upload.resumeState;
+  if (!found || !upload.needsFile) return found;
+  const known = { ...found, name: upload.ownName, sizeBytes: upload.sizeBytes, ...record };
+  if (!isSameFile(known, found)) return found;
+  upload.provide(picked);
+  if (isPaused) upload.dispatch({ type: 'pause' });
+  return found;
+}
+
+/** A handle in Chromium. In most pages that load later, a saved handle needs the user's permission again. */
 type Askable = FileSystemFileHandle & {
-  requestPermission?: (wanted: { mode: 'read' }) => Promise<PermissionState>;
+  readonly [K in 'queryPermission' | 'requestPermission']?: (wanted: {
+    mode: 'read';
+  }) => Promise<PermissionState>;
 };
 
 /**
  * Returns the file of a handle. Returns `undefined` if the file was moved or deleted, or if the browser or the user denies access.
+ * With `queryPermission`, the user is not asked.
  */
-async function askFor(handle: Askable): Promise<PickedFile | undefined> {
+export async function fileOf(
+  handle: Askable,
+  ask: 'queryPermission' | 'requestPermission',
+): Promise<PickedFile | undefined> {
   try {
-    const permission = (await handle.requestPermission?.({ mode: 'read' })) ?? 'granted';
+    const permission = (await handle[ask]?.({ mode: 'read' })) ?? 'granted';
     return permission === 'granted'
       ? { file: await handle.getFile(), relativePath: handle.name, handle }
       : undefined;

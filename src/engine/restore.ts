@@ -1,13 +1,18 @@
 // Adds the uploads that an earlier visit saved to the list.
 
-import type { UploadRecord } from '../core/types.ts';
+import type { Warn } from '../core/config.ts';
+import { trusted } from '../core/trusted.ts';
+import type { PickedFile, UploadRecord } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
-import { belongsTo, candidateOf, type Intake, identityOf, placeOf } from './intake.ts';
+import { belongsTo, candidateOf, fileOf, type Intake, identityOf, placeOf, provideSame } from './intake.ts';
+import type { KeeperClient } from './resume/keeper-client.ts';
 import type { TabLocks } from './resume/tab-locks.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { SnapshotStore } from './snapshot-store.ts';
+import type { Upload } from './upload.ts';
 
 /** Longest wait for the lock of a saved upload, in milliseconds. A page that is being closed may hold its locks for a moment. */
 const CLOSING_MS = 5000;
@@ -16,14 +21,17 @@ export interface RestorerParts {
   readonly scheduler: Scheduler;
   readonly commands: Commands;
   readonly intake: Intake;
+  readonly snapshots: SnapshotStore;
   readonly store: UploadStore;
   readonly tabLocks: TabLocks;
+  readonly warn: Warn;
 }
 
 export class Restorer {
   readonly #parts: RestorerParts;
   /** Controller that `stop()` aborts. */
   #restoring = new AbortController();
+  #keeper: Promise<KeeperClient | undefined> | undefined;
 
   constructor(parts: RestorerParts) {
     this.#parts = parts;
@@ -35,6 +43,17 @@ export class Restorer {
     this.#restoring = new AbortController();
   }
 
+  /** Drops the files that are kept for the next page. */
+  async dropKept(): Promise<void> {
+    await (await this.#keeper)?.drop();
+  }
+
+  /** Stops handing over files when the page is left. */
+  close(): void {
+    this.stop();
+    void this.#keeper?.then((keeper) => keeper?.close());
+  }
+
   /** Deletes saved uploads older than `keepMs`, unless a tab is running them. Ignores errors of the store. */
   async prune(keepMs: number): Promise<void> {
     const { store, tabLocks } = this.#parts;
@@ -42,7 +61,10 @@ export class Restorer {
     await store.prune(keepMs, isRunning).catch(() => undefined);
   }
 
-  /** Adds the uploads that were saved with these settings to the list. An upload without a saved file waits in `needs-file`. */
+  /**
+   * Adds the uploads that were saved with these settings to the list. The files of uploads without a saved file are then looked
+   * for.
+   */
   async restore(connection: Connection): Promise<void> {
     const { scheduler, store, tabLocks } = this.#parts;
     const { signal } = this.#restoring;
@@ -52,17 +74,56 @@ export class Restorer {
       if (record && !upload.picked && belongsTo(record, connection)) upload.connection = connection;
     });
     if (connection.settings.noResume) return;
+    const keeper = this.#loadKeeper(connection);
     const records = await store.list().catch(() => []);
     const isLocked = await tabLocks.listLocked();
     let listed = this.#listed();
+    const wanted: Upload[] = [];
     const restore = (record: UploadRecord): void => {
       if (this.#isListed(record, listed) || signal.aborted || !belongsTo(record, connection)) return;
       if (record.file) void this.#restoreFile(record, record.file, connection, signal);
-      else if (!isLocked(record.key)) this.#restoreUpload(record, connection);
+      else if (!isLocked(record.key)) wanted.push(...this.#restoreUpload(record, connection));
     };
     await inSlices(records, restore, () => {
       listed = this.#listed();
     });
+    if (wanted.length > 0) void this.#findFiles(wanted, connection, await keeper);
+  }
+
+  /** Loads the keeper on first use, if `keeper-url` is set. */
+  #loadKeeper({ settings: { keeperUrl } }: Connection): Promise<KeeperClient | undefined> | undefined {
+    const { scheduler, snapshots, warn } = this.#parts;
+    if (keeperUrl)
+      this.#keeper ??= import('./resume/keeper-client.ts').then(
+        ({ KeeperClient }) =>
+          new KeeperClient(keeperUrl, {
+            uploads: () => scheduler.all,
+            onChange: (listener) => snapshots.onChange(listener),
+            warn,
+            trusted,
+          }),
+        () => undefined,
+      );
+    return this.#keeper;
+  }
+
+  /** Gives uploads the files of an earlier page, another tab or a handle that needs no permission. The others need the user. */
+  async #findFiles(
+    uploads: readonly Upload[],
+    { settings: { baseUrl: service, owner } }: Connection,
+    keeper: KeeperClient | undefined,
+  ): Promise<void> {
+    const byKey = new Map(uploads.map((upload) => [upload.resumeState.record?.key ?? '', upload]));
+    await keeper?.ask({ service, owner, keys: [...byKey.keys()] }, async ({ key, file, isPaused }) => {
+      const upload = byKey.get(key);
+      if (upload) await give(upload, file, isPaused);
+    });
+    for (const upload of uploads) {
+      const { handle } = upload.resumeState.record ?? {};
+      const picked = handle && upload.needsFile ? await fileOf(handle, 'queryPermission') : undefined;
+      if (picked) await give(upload, picked.file);
+      upload.dispatch({ type: 'file-missing' });
+    }
   }
 
   /**
@@ -91,7 +152,8 @@ export class Restorer {
     if (isPaused) await commands.apply({ type: 'pause' }, upload.id);
   }
 
-  #restoreUpload(record: UploadRecord, connection: Connection): void {
+  /** Adds an upload without its file. Returns the upload if its file can be looked for. */
+  #restoreUpload(record: UploadRecord, connection: Connection): readonly Upload[] {
     const { intake } = this.#parts;
     const { name, newName, relativePath, sizeBytes, type, parentId } = record;
     const resumeState = intake.createResumeState(connection);
@@ -100,7 +162,10 @@ export class Restorer {
     const upload = intake.append(file, undefined, connection, resumeState);
     if (newName) upload.rename(newName);
     upload.showRecord(record);
-    if (!resumeState.isAccepted) upload.dispatch({ type: 'file-missing' });
+    if (resumeState.isAccepted) return [];
+    const mayBeFound = this.#keeper !== undefined || record.handle !== undefined;
+    upload.dispatch({ type: mayBeFound ? 'file-wanted' : 'file-missing' });
+    return mayBeFound ? [upload] : [];
   }
 
   #isListed(record: UploadRecord, listed = this.#listed()): boolean {
@@ -119,4 +184,11 @@ export class Restorer {
     }
     return listed;
   }
+}
+
+/** Gives an upload a file that was found for it, if it is the same file. */
+async function give(upload: Upload, file: File, isPaused = false): Promise<void> {
+  const { handle } = upload.resumeState.record ?? {};
+  const picked: PickedFile = { file, relativePath: upload.relativePath, ...(handle && { handle }) };
+  await provideSame(upload, picked, isPaused);
 }

@@ -107,9 +107,9 @@ export class Scheduler {
     this.#idleTimer = undefined;
   }
 
+  /** Allows starts again. They happen after the next command, which ends `suspend()` for the uploads. */
   restore(): void {
     this.#isSuspended = false;
-    this.#pumpSoon();
   }
 
   /** Calls `work`. Starts no upload until the promise of `work` settles. */

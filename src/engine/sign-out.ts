@@ -58,8 +58,9 @@ export class SignOut {
    * page never had.
    */
   async leaveOwner(owner: string): Promise<void> {
-    const { commands, scheduler } = this.#parts;
+    const { commands, restorer, scheduler } = this.#parts;
     this.#stopAdding();
+    if (owner !== '') void restorer.dropKept();
     const left = scheduler.all.filter((upload) => owner !== '' || (!upload.picked && !upload.lost));
     await commands.applyTo(left, { type: 'leave' });
   }
@@ -86,11 +87,11 @@ export class SignOut {
   }
 
   async #delete(): Promise<void> {
-    const { commands, scheduler, store } = this.#parts;
+    const { commands, restorer, scheduler, store } = this.#parts;
     this.#stopAdding();
     const stopped = commands.applyTo(scheduler.all, { type: 'abandon' });
     const cleared = store.clear();
-    await Promise.allSettled([stopped, cleared]);
+    await Promise.allSettled([stopped, cleared, restorer.dropKept()]);
     // A run may have saved data while it was being stopped.
     await store.clear();
   }

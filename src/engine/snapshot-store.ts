@@ -169,46 +169,49 @@ export class SnapshotStore {
     this.#snapshot ??= Object.freeze({
       files: Object.freeze([...this.#files.values()]),
       rejections: Object.freeze([...this.#rejections]),
-      totals: Object.freeze(this.totals()),
+      totals: Object.freeze(totalsOf(this.#files.values(), this.#rate.perSecond)),
       auth: this.#auth,
     });
     return this.#snapshot;
   }
+}
 
-  totals(): Totals {
-    let doneCount = 0;
-    let failedCount = 0;
-    let openCount = 0;
-    let sizeBytes = 0;
-    let sentBytes = 0;
-    let storedBytes = 0;
-    let leftBytes = 0;
-    let isMoving = false;
-    for (const file of this.#files.values()) {
-      if (file.phase === 'canceled') continue;
-      sizeBytes += file.sizeBytes;
-      sentBytes += file.sentBytes;
-      storedBytes += file.storedBytes;
-      if (file.phase === 'done') doneCount += 1;
-      if (file.phase === 'failed') failedCount += 1;
-      if (isSettled(file.phase)) continue;
-      openCount += 1;
-      // The remaining time does not include files that wait for the user.
-      const needsUser = file.pauseReason === 'user' || file.pauseReason === 'needs-file';
-      if (!needsUser) leftBytes += file.sizeBytes - file.sentBytes;
-      isMoving ||= file.phase === 'uploading';
-    }
-    const bytesPerSecond = isMoving ? this.#rate.perSecond : undefined;
-    return {
-      fileCount: this.#files.size,
-      doneCount,
-      failedCount,
-      openCount,
-      sizeBytes,
-      sentBytes,
-      storedBytes,
-      ...(bytesPerSecond !== undefined && { bytesPerSecond }),
-      ...(bytesPerSecond && { remainingMs: (leftBytes / bytesPerSecond) * 1000 }),
-    };
+/** Returns the sums over `files`. `rate`: bytes per second of all uploads. */
+export function totalsOf(files: Iterable<FileSnapshot>, rate: number | undefined): Totals {
+  let fileCount = 0;
+  let doneCount = 0;
+  let failedCount = 0;
+  let openCount = 0;
+  let sizeBytes = 0;
+  let sentBytes = 0;
+  let storedBytes = 0;
+  let leftBytes = 0;
+  let isMoving = false;
+  for (const file of files) {
+    fileCount += 1;
+    if (file.phase === 'canceled') continue;
+    sizeBytes += file.sizeBytes;
+    sentBytes += file.sentBytes;
+    storedBytes += file.storedBytes;
+    if (file.phase === 'done') doneCount += 1;
+    if (file.phase === 'failed') failedCount += 1;
+    if (isSettled(file.phase)) continue;
+    openCount += 1;
+    // The remaining time does not include files that wait for the user.
+    const needsUser = file.pauseReason === 'user' || file.pauseReason === 'needs-file';
+    if (!needsUser) leftBytes += file.sizeBytes - file.sentBytes;
+    isMoving ||= file.phase === 'uploading';
   }
+  const bytesPerSecond = isMoving ? rate : undefined;
+  return {
+    fileCount,
+    doneCount,
+    failedCount,
+    openCount,
+    sizeBytes,
+    sentBytes,
+    storedBytes,
+    ...(bytesPerSecond !== undefined && { bytesPerSecond }),
+    ...(bytesPerSecond && { remainingMs: (leftBytes / bytesPerSecond) * 1000 }),
+  };
 }

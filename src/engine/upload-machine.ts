@@ -28,6 +28,7 @@ type Cells<S> = { readonly [T in UploadEventType]?: Cell<T, S> };
 type Running = Extract<UploadState, { readonly phase: RunPhase }>;
 type Blocked = Extract<UploadState, { readonly blockers: Blockers }>;
 type Canceling = Extract<UploadState, { readonly phase: 'canceling' }>;
+type Withdrawn = Extract<UploadState, { readonly phase: 'withdrawn' }>;
 type Failed = Extract<UploadState, { readonly phase: 'failed' }>;
 
 const CANCELED = { phase: 'canceled' } as const;
@@ -35,6 +36,7 @@ const REMOVED = { phase: 'removed' } as const;
 const QUEUED = { phase: 'queued' } as const;
 const PAUSED = { phase: 'paused', reason: 'user', resumesTo: 'queued' } as const;
 const SUSPENDED = { phase: 'paused', reason: 'suspended', resumesTo: 'queued' } as const;
+const RESUMING = { phase: 'paused', reason: 'resuming', resumesTo: 'queued' } as const;
 const NEEDS_FILE = { phase: 'paused', reason: 'needs-file', resumesTo: 'queued' } as const;
 
 /** Changes the state and keeps the generation, so the current run continues. */
@@ -65,6 +67,7 @@ const reportResumed = (phase: Phase): UploadEffect => ({
 });
 const REPORT_CANCELED: UploadEffect = { type: 'report', name: 'upload-canceled', detail: {} };
 const REPORT_REMOVED: UploadEffect = { type: 'report', name: 'file-removed', detail: {} };
+const noteWithdrawn = (isWithdrawn: boolean): UploadEffect => ({ type: 'note-withdrawn', isWithdrawn });
 const notePaused = (isPaused: boolean): UploadEffect => ({ type: 'note-paused', isPaused });
 
 /** Puts the upload back into the queue, or into `needs-file` if the page does not have the file. */
@@ -96,6 +99,20 @@ const retry = (model: UploadModel, { newName }: EventOf<'retry'>): Move => {
   const rename: UploadEffect[] = newName ? [{ type: 'rename', name: newName }] : [];
   return requeue(model, ...rename);
 };
+
+/** Withdraws an upload that has no run and is not queued. */
+const withdraw = (model: UploadModel, { next }: EventOf<'withdraw'>): Move =>
+  enter(model, { phase: 'withdrawn', before: model.state, next }, noteWithdrawn(true));
+const withdrawRun = (model: UploadModel, { next }: EventOf<'withdraw'>): Move =>
+  enter(
+    model,
+    { phase: 'withdrawn', before: QUEUED, next },
+    flush(model),
+    noteWithdrawn(true),
+    reportPaused('user'),
+  );
+const withdrawEnded = (model: UploadModel, event: EventOf<'withdraw'>): Move =>
+  event.next === 'removed' ? withdraw(model, event) : inert(model);
 
 const doneElsewhere = (model: UploadModel, { detail }: EventOf<'done-elsewhere'>): Move =>
   enter(model, { phase: 'done' }, { type: 'release' }, { type: 'report-completed-elsewhere', detail });
@@ -154,12 +171,23 @@ const loseFile = (model: UploadModel, { error }: EventOf<'file-lost'>): Move => 
 
 const ended = { succeeded: succeed, 'run-failed': fail, 'file-lost': loseFile } as const;
 const leaving = { leave: remove, close, 'done-elsewhere': doneElsewhere } as const;
-const unfinished = { ...leaving, abandon, cancel, remove: cancelAndRemove } as const;
+const unfinished = { ...leaving, abandon, cancel, remove: cancelAndRemove, withdraw } as const;
+const over = {
+  leave: remove,
+  abandon: remove,
+  close,
+  remove,
+  clear: remove,
+  withdraw: withdrawEnded,
+} as const;
+
+const needFile = (model: UploadModel): Move => enter(model, NEEDS_FILE, reportPaused('needs-file'));
 
 const idle: Cells<UploadState> = {
   ...unfinished,
   pause,
-  'file-missing': (model) => enter(model, NEEDS_FILE, reportPaused('needs-file')),
+  'file-missing': needFile,
+  'file-wanted': (model) => enter(model, RESUMING, reportPaused('resuming')),
 };
 
 const running: Cells<Running> = {
@@ -167,6 +195,7 @@ const running: Cells<Running> = {
   ...ended,
   pause,
   suspend,
+  withdraw: withdrawRun,
   'put-started': (model) => reach(model, 'uploading'),
   'commit-started': (model) => reach(model, 'committing'),
   'commit-accepted': (model) => reach(model, 'accepted'),
@@ -217,9 +246,37 @@ function open(
 
 type Table = {
   readonly [R in StateName]: Cells<
-    R extends RunPhase ? Running : R extends 'blocked' ? Blocked : R extends 'failed' ? Failed : UploadState
+    R extends RunPhase
+      ? Running
+      : R extends 'blocked'
+        ? Blocked
+        : R extends 'failed'
+          ? Failed
+          : R extends 'withdrawn'
+            ? Withdrawn
+            : UploadState
   >;
 };
+
+type WithdrawnModel = UploadModel & { readonly state: Withdrawn };
+
+/** Returns true if the upload was done or canceled before it was withdrawn, so that there is nothing to cancel. */
+const hasEnded = ({ state: { before } }: WithdrawnModel): boolean =>
+  before.phase === 'done' || before.phase === 'canceled';
+const completeRemoval = (model: WithdrawnModel): Move =>
+  hasEnded(model) ? remove(model) : cancelAndRemove(model);
+const complete = (model: WithdrawnModel): Move =>
+  model.state.next === 'removed' ? completeRemoval(model) : cancel(model);
+
+/** Returns to the state before. Meanwhile, the file of an earlier page may have been found or not. */
+function undo(model: WithdrawnModel): Move {
+  const { before } = model.state;
+  const waited = stateNameOf(before);
+  const release: UploadEffect = { type: waited === 'failed' ? 'yield' : 'release' };
+  if (waited !== 'queued' && waited !== 'resuming' && waited !== 'needs-file')
+    return enter(model, before, noteWithdrawn(false), release);
+  return requeue(model, noteWithdrawn(false), ...(model.hasFile ? [] : [release]));
+}
 
 const TABLE: Table = {
   held: {
@@ -230,6 +287,7 @@ const TABLE: Table = {
   queued: {
     ...idle,
     suspend,
+    withdraw: withdrawRun,
     begin: (model) => enter(model, { phase: 'opening' }, { type: 'run' }),
   },
   opening: {
@@ -246,6 +304,7 @@ const TABLE: Table = {
     ...ended,
     pause,
     suspend,
+    withdraw: withdrawRun,
     opened: open,
     'put-started': (model) => to(model, { ...model.state, resumesTo: 'uploading' }),
     'commit-started': (model) => to(model, { ...model.state, resumesTo: 'committing' }),
@@ -264,6 +323,11 @@ const TABLE: Table = {
     resume: (model) => requeue(model),
     restore: (model) => requeue(model),
   },
+  resuming: {
+    ...unfinished,
+    'file-provided': (model) => requeue(model),
+    'file-missing': needFile,
+  },
   'needs-file': {
     ...unfinished,
     replace: (model) => giveUp(model, REMOVED, REPORT_REMOVED),
@@ -275,14 +339,22 @@ const TABLE: Table = {
   },
   canceling: {},
   canceled: {
-    leave: remove,
-    abandon: remove,
-    close,
-    remove,
-    clear: remove,
+    ...over,
     retry: (model, event) => (event.isNamed ? retry(model, event) : inert(model)),
   },
-  done: { leave: remove, abandon: remove, close, remove, clear: remove },
+  done: over,
+  withdrawn: {
+    undo,
+    complete,
+    cancel: complete,
+    suspend: complete,
+    remove: completeRemoval,
+    clear: completeRemoval,
+    leave: completeRemoval,
+    abandon: (model) => (hasEnded(model) ? remove(model) : abandon(model)),
+    close: (model) => (hasEnded(model) ? close(model) : giveUp(model, REMOVED)),
+    'done-elsewhere': doneElsewhere,
+  },
   removed: {},
 };
 

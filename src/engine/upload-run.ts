@@ -163,6 +163,7 @@ export function createRunParts(
     file: picked.file,
     ...createBodies(pool.hashFirst),
     hashAlgorithm: settings.hash,
+    continueHash: settings.profile.sendFileHash ? pool.continueHash : undefined,
     width: pool.size + 1,
     hasRecord: upload.resumeState.keepsFile || upload.resumeState.record !== undefined,
     chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, context.warn),

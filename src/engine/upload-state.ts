@@ -13,7 +13,7 @@ import type { RunResult } from '../pipeline/run.ts';
 export type RunPhase = 'opening' | 'hashing' | 'uploading' | 'committing' | 'accepted';
 
 /** Reason why a run is paused without a command of the user. The run resumes automatically. */
-export type WaitReason = Exclude<PauseReason, 'user' | 'needs-file'>;
+export type WaitReason = Exclude<PauseReason, 'user' | 'resuming' | 'needs-file'>;
 
 /** Reasons why a run waits. Several reasons can apply at once. */
 export type Blockers = Readonly<Partial<Record<'tab' | 'network' | 'signIn', WaitReason>>>;
@@ -33,12 +33,17 @@ export type UploadState =
   /** There is no run. `suspended` means that `suspend()` was called; pages see the reason `user`. */
   | {
       readonly phase: 'paused';
-      readonly reason: 'user' | 'suspended' | 'needs-file';
+      readonly reason: 'user' | 'suspended' | 'resuming' | 'needs-file';
       readonly resumesTo: 'queued';
     }
   | { readonly phase: 'failed'; readonly error: ErrorSnapshot }
   /** The record is being deleted, and the session is being canceled. An event during this time changes only `next`. */
   | { readonly phase: 'canceling'; readonly next: UploadState }
+  /**
+   * The user canceled or removed the upload, and can still undo the command. There is no run, and nothing is deleted. `before`: the
+   * state after `undo`; `next`: the state after `complete`.
+   */
+  | { readonly phase: 'withdrawn'; readonly before: UploadState; readonly next: 'canceled' | 'removed' }
   | { readonly phase: 'canceled' | 'done' | 'removed' };
 
 export interface UploadModel {
@@ -76,14 +81,21 @@ export type UploadOutcome = Readonly<
 /** Events from the user, the page, the scheduler, sign-in and other tabs. */
 export type UploadCommand = Readonly<
   | { type: 'start' | 'pause' | 'resume' | 'suspend' | 'restore' | 'cancel' | 'remove' | 'clear' }
+  /** `withdraw`: cancel or remove that can be undone. */
+  | { type: 'withdraw'; next: 'canceled' | 'removed' }
+  | { type: 'undo' | 'complete' }
   /** `isNamed`: the caller gave the id of this upload. Without the id, a canceled upload is not retried. */
   | { type: 'retry'; isNamed: boolean; newName?: string | undefined }
   /** `leave`: the owner changed. `abandon`: the user signed out. `replace`: a new upload replaces this one. */
   | { type: 'begin' | 'leave' | 'abandon' | 'replace' | 'close' }
-  | { type: 'file-missing' | 'file-provided' }
+  /** `file-wanted`: looks for the file before the user has to choose it. */
+  | { type: 'file-wanted' | 'file-missing' | 'file-provided' }
   | { type: 'sign-in'; reason: WaitReason | undefined }
   | { type: 'done-elsewhere'; detail: CompletedDetail }
 >;
+
+/** Commands of buttons that can be undone. */
+export type UndoCommand = Extract<UploadCommand, { readonly type: 'withdraw' | 'undo' | 'complete' }>;
 
 export type UploadEvent = UploadCommand | Late<UploadOutcome>;
 export type UploadEventType = UploadEvent['type'];
@@ -110,6 +122,8 @@ export type UploadEffect = Readonly<
    * saved file would resume automatically after a reload.
    */
   | { type: 'note-paused'; isPaused: boolean }
+  /** Stores in the record whether the upload is withdrawn. Such a record is deleted at the next visit. */
+  | { type: 'note-withdrawn'; isWithdrawn: boolean }
   | { type: 'rename'; name: string }
   | { type: 'drop-file'; error: ErrorSnapshot }
   /** Both report `upload-progress`. `flush-progress` does so only if there is unreported progress. */
@@ -138,6 +152,7 @@ export type StateName =
   | 'blocked'
   | 'user'
   | 'suspended'
+  | 'resuming'
   | 'needs-file';
 
 export const stateNameOf = (state: UploadState): StateName =>
@@ -159,6 +174,8 @@ export function publicPhase(state: UploadState): Phase {
       return 'queued';
     case 'canceling':
       return publicPhase(state.next);
+    case 'withdrawn':
+      return state.before.phase === 'queued' ? 'paused' : publicPhase(state.before);
     case 'removed':
       return 'canceled';
     case 'accepted':

@@ -141,7 +141,7 @@ export class Upload {
 
   get needsFile(): boolean {
     const { state } = this;
-    return state.phase === 'paused' && state.reason === 'needs-file';
+    return state.phase === 'paused' && (state.reason === 'needs-file' || state.reason === 'resuming');
   }
 
   dispatch(command: UploadCommand): void {
@@ -215,6 +215,9 @@ export class Upload {
         break;
       case 'note-paused':
         resumeState.notePaused(effect.isPaused);
+        break;
+      case 'note-withdrawn':
+        resumeState.noteWithdrawn(effect.isWithdrawn);
         break;
       case 'rename':
         this.rename(effect.name);
@@ -317,7 +320,7 @@ export class Upload {
     this.#report('upload-completed', detail);
   }
 
-  #completedDetail({ session, chunks, body }: RunResult): CompletedDetail {
+  #completedDetail({ session, chunks, fileHash, body }: RunResult): CompletedDetail {
     const { id, name, relativePath, sizeBytes } = this;
     const { putBytes } = this.progress;
     return {
@@ -332,6 +335,7 @@ export class Upload {
       skippedBytes: Math.max(0, sizeBytes - putBytes),
       durationMs: performance.now() - (this.#startedMs ?? performance.now()),
       ...(session.sessionId !== session.header && { sessionId: session.sessionId }),
+      ...(fileHash !== undefined && { fileHash }),
       ...(body !== undefined && { commit: body }),
     };
   }

@@ -5,6 +5,7 @@ import type { Candidate, Change, ChangeMap, ChangeName } from '../core/changes.t
 import { createSettings, type Settings, type SettingsInput, type Warn } from '../core/config.ts';
 import { contentOf } from '../core/content.ts';
 import { UploaderError } from '../core/errors.ts';
+import { preconnect } from '../core/preconnect.ts';
 import { createHostBackoffs, type RetryPolicy } from '../core/retries.ts';
 import type { FileId, PickedFile, Snapshot } from '../core/types.ts';
 import { warnOnce } from '../core/warn.ts';
@@ -22,6 +23,7 @@ import { ConnectionMonitor } from './transfer/connection-monitor.ts';
 import { ProgressThrottle } from './transfer/progress.ts';
 import { UploadSlots } from './transfer/upload-slots.ts';
 import type { UploadContext } from './upload.ts';
+import type { UndoCommand } from './upload-state.ts';
 
 /** Options of the constructor. Unlike settings, options cannot be changed with `configure()`. */
 export interface UploaderOptions {
@@ -35,7 +37,11 @@ export interface UploaderOptions {
   readonly store?: UploadStore;
   /** Called with a message for each invalid setting. Defaults to `console.warn`. */
   readonly warn?: Warn;
-  /** Function that opens a service client. Tests replace this function. */
+  /**
+   * Function that opens a service client. Tests replace this function.
+   *
+   * @internal
+   */
   readonly connect?: typeof connect;
 }
 
@@ -132,11 +138,14 @@ export class Uploader {
       tabLocks: this.#tabLocks,
       store: this.#store,
       fileCache: new FileCache(this.#store, this.#warn),
+      snapshots: this.#snapshots,
+      warn: this.#warn,
     };
     this.#intake = new Intake(shared);
     this.#restorer = new Restorer({ ...shared, intake: this.#intake });
     this.#signOut = new SignOut({ ...shared, intake: this.#intake, restorer: this.#restorer });
     this.#restored = this.#restore();
+    preconnect([checked.baseUrl]);
   }
 
   /** Frozen state of the list and of sign-in. The same object until something changes. */
@@ -217,7 +226,22 @@ export class Uploader {
   async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
     // Copies the list, because a page that clears its file input also empties the `FileList`.
     const list = Symbol.iterator in files ? [...files] : [files];
+    preconnect(this.settings.uploadOrigins);
     await this.#intake.add(list, this.#connections.current, (file) => this.mayAdd?.(file) ?? true);
+  }
+
+  /**
+   * Opens connections to `baseUrl` and to `uploadOrigins`, so that the next upload starts sooner. Call this method when the user is
+   * about to add files. The constructor connects to `baseUrl`, and `addFiles()` connects to `uploadOrigins`.
+   *
+   * @example
+   * ```ts
+   * input.addEventListener('pointerenter', () => uploader.preconnect());
+   * ```
+   */
+  preconnect(): void {
+    const { baseUrl, uploadOrigins } = this.settings;
+    preconnect([baseUrl, ...uploadOrigins]);
   }
 
   /**
@@ -270,6 +294,13 @@ export class Uploader {
    */
   retry(id?: FileId, name?: string): Promise<void> {
     return this.#commands.apply({ type: 'retry', isNamed: id !== undefined, newName: id && name }, id);
+  }
+
+  /** @internal Applies a command of a button that can be undone. */
+  async apply(command: UndoCommand, ids: readonly FileId[]): Promise<void> {
+    const uploads = ids.map((id) => this.#scheduler.get(id)).filter((upload) => upload !== undefined);
+    await this.#commands.applyTo(uploads, command);
+    this.#closeUnused();
   }
 
   /** Removes an upload from the list. An upload that is not done is canceled first. */
@@ -375,7 +406,7 @@ export class Uploader {
     this.#state = 'closed';
     this.#scheduler.suspend();
     this.#intake.stop();
-    this.#restorer.stop();
+    this.#restorer.close();
     this.#throttle.close();
     await this.#commands.apply({ type: 'close' });
     this.#closeConnections();

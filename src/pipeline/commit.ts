@@ -33,12 +33,16 @@ export async function commit(
   session: Session,
   chunks: readonly StoredChunk[],
   parts: CommitParts,
-  acceptedAtMs?: number,
+  { acceptedAtMs, fileHash }: { acceptedAtMs?: number | undefined; fileHash?: string | undefined } = {},
 ): Promise<CommitAnswer> {
   const { signal } = parts;
   const { commit: call } = parts.calls;
   if (!call) return { missing: [] };
-  const proof = { hashes: chunks.map((chunk) => chunk.hash), receipts: chunks.map((chunk) => chunk.receipt) };
+  const proof = {
+    hashes: chunks.map((chunk) => chunk.hash),
+    receipts: chunks.map((chunk) => chunk.receipt),
+    fileHash,
+  };
   let endsMs: number | undefined;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     const answer = await parts.retrying(() => call(session, proof, signal), signal);

@@ -24,7 +24,7 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
   // `find` also takes the lock.
   const record = await store?.find(key);
   if (!store || !record?.session || record.acceptedAtMs === undefined) return undefined;
-  const { acceptedAtMs, chunkSizeBytes, session, sizeBytes, stored } = record;
+  const { acceptedAtMs, chunkSizeBytes, fileHash, session, sizeBytes, stored } = record;
   const planned = plan(sizeBytes, chunkSizeBytes, stored);
   const chunks = planned.flatMap(({ recorded, ...chunk }) => (recorded ? [{ ...chunk, ...recorded }] : []));
   if (!calls.commit || chunks.length < planned.length) return undefined;
@@ -32,10 +32,11 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
   parts.onSession(session);
   parts.onOpened(planned);
   parts.onAccepted();
-  const answer = await commit(session, chunks, { ...parts, saveAccepted: save }, acceptedAtMs).catch(orGone);
+  const known = { acceptedAtMs, fileHash };
+  const answer = await commit(session, chunks, { ...parts, saveAccepted: save }, known).catch(orGone);
   if (answer?.missing.length === 0) {
     store.remove(key).catch(() => undefined);
-    return { session, chunks, body: answer.body };
+    return { session, chunks, fileHash, body: answer.body };
   }
   await save();
   return undefined;

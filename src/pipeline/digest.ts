@@ -4,16 +4,18 @@ import type { HashAlgorithm } from '../core/types.ts';
 
 /** Result of hashing. `hash` is lowercase hex. `isRead` is true if reading failed, and false if hashing failed. */
 export type Hashed =
-  | { readonly hash: string; readonly body?: Blob }
+  | { readonly hash: string; readonly body?: Blob; readonly state?: Uint8Array }
   | { readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean } };
 
 type HashSliceHere = (request: {
   readonly slice: Blob;
   readonly algorithm: HashAlgorithm;
   readonly keepBytes: boolean;
+  /** Set to continue the SHA-256 of a whole file, from this state. */
+  readonly state?: Uint8Array | undefined;
 }) => Promise<Hashed>;
 
-type WasmHashes = Record<'blake3' | 'sha256', (bytes: Uint8Array) => Promise<string>>;
+type WasmHashes = Pick<typeof import('./wasm-hashes.ts'), 'blake3' | 'sha256' | 'continueSha256'>;
 
 /**
  * Returns a function that hashes a slice, and never rejects. With `keepBytes`, it also returns the bytes as a Blob. It uses
@@ -30,10 +32,14 @@ export function createHashSlice(loadWasm?: () => Promise<WasmHashes>): HashSlice
       const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
       return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
     }
+    return (await wasmFor(algorithm))[algorithm === 'blake3' ? algorithm : 'sha256'](bytes);
+  }
+
+  async function wasmFor(what: string): Promise<WasmHashes> {
     const hashes = await loadWasm?.();
-    if (hashes) return hashes[algorithm === 'blake3' ? algorithm : 'sha256'](bytes);
+    if (hashes) return hashes;
     throw new DOMException(
-      `No ${algorithm} here. Copy secure-uploader/hash-wasm.worker.js to your site and set worker-url to its URL.`,
+      `No ${what} here. Copy secure-uploader/hash-wasm.worker.js to your site and set worker-url to its URL.`,
       'NotSupportedError',
     );
   }
@@ -70,15 +76,17 @@ export function createHashSlice(loadWasm?: () => Promise<WasmHashes>): HashSlice
     }
   }
 
-  return async ({ slice, algorithm, keepBytes }) => {
+  return async ({ slice, algorithm, keepBytes, state }) => {
     let isRead = true;
     try {
       const bytes = await readWhole(slice);
       isRead = false;
-      const hash = await digest(bytes, algorithm);
+      const found = state
+        ? await (await wasmFor('hash of the file')).continueSha256(state, bytes)
+        : { hash: await digest(bytes, algorithm) };
       const body = keepBytes ? { body: new Blob([bytes]) } : {};
       spare = bytes.buffer;
-      return { hash, ...body };
+      return { ...found, ...body };
     } catch (error) {
       const { name = 'Error', message = String(error) } = error as Partial<Error>;
       return { error: { name, message, isRead } };

@@ -2,7 +2,7 @@
 // can run, the page hashes the slices.
 
 import { UploaderError } from '../core/errors.ts';
-import type { HashAlgorithm, HashSlice } from '../core/types.ts';
+import type { ContinueHash, HashAlgorithm, HashSlice } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createHashSlice, type Hashed } from './digest.ts';
@@ -14,6 +14,7 @@ export interface HashRequest {
   readonly slice: Blob;
   readonly algorithm: HashAlgorithm;
   readonly keepBytes: boolean;
+  readonly state?: Uint8Array | undefined;
 }
 
 export type HashAnswer = Hashed & { readonly id: number };
@@ -23,6 +24,8 @@ export type Ready = 'ready';
 
 export interface HashPoolOptions {
   readonly algorithm: HashAlgorithm;
+  /** True if the pool is used for `continueHash`, which needs hash-wasm. */
+  readonly hashesFiles?: boolean | undefined;
   readonly workerUrl?: string | undefined;
   /** Maximum number of workers. Defaults to `poolSize()`. */
   readonly size?: number;
@@ -46,10 +49,12 @@ const hashSlice = createHashSlice(() => import('./wasm-hashes.ts'));
 const isPlatformHash = (algorithm: HashAlgorithm): boolean =>
   algorithm === 'sha-256' && Boolean(globalThis.crypto?.subtle);
 
+type Found = Omit<Extract<Hashed, { hash: string }>, 'id'>;
+
 interface Task {
   readonly request: HashRequest;
   readonly signal: AbortSignal;
-  readonly resolve: (found: { hash: string; body?: Blob }) => void;
+  readonly resolve: (found: Found) => void;
   readonly reject: (error: unknown) => void;
   tries: number;
 }
@@ -74,8 +79,9 @@ export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurren
   Math.min(4, Math.max(2, cores - 2));
 
 export class HashPool {
-  readonly #options: Required<Omit<HashPoolOptions, 'workerUrl' | 'startMs'>> & {
+  readonly #options: Required<Omit<HashPoolOptions, 'workerUrl' | 'startMs' | 'hashesFiles'>> & {
     readonly workerUrl: string | undefined;
+    readonly needsWasm: boolean;
   };
   readonly #startWorker: ReturnType<typeof workerStarter>;
   readonly #queue: Task[] = [];
@@ -91,6 +97,7 @@ export class HashPool {
 
   constructor({
     algorithm,
+    hashesFiles = false,
     workerUrl,
     size = poolSize(),
     startMs = 10_000,
@@ -98,8 +105,9 @@ export class HashPool {
     idleMs = 30_000,
     readAgainMs = 500,
   }: HashPoolOptions) {
-    this.#options = { algorithm, workerUrl, size, silenceMs, idleMs, readAgainMs };
-    this.#startWorker = workerStarter(workerUrl, !isPlatformHash(algorithm), startMs);
+    const needsWasm = hashesFiles || !isPlatformHash(algorithm);
+    this.#options = { algorithm, needsWasm, workerUrl, size, silenceMs, idleMs, readAgainMs };
+    this.#startWorker = workerStarter(workerUrl, needsWasm, startMs);
   }
 
   get size(): number {
@@ -121,14 +129,31 @@ export class HashPool {
     return this.#members.size === 0 && this.#onPage === 0;
   }
 
-  readonly #hashQueued: HashSlice = (slice, { keepBytes, signal }) => {
-    const request = { id: this.#nextId++, slice, algorithm: this.#options.algorithm, keepBytes };
-    const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
+  /**
+   * Continues the SHA-256 of a file in a worker. Rejects like `hashSlice`; with `bad-config` also if `workerUrl` is the file of an
+   * older version.
+   */
+  readonly continueHash: ContinueHash = (slice, state, signal) =>
+    this.#twice(async () => {
+      const found = await this.#queued({ slice, keepBytes: false, state }, signal);
+      if (found.state) return { hash: found.hash, state: found.state };
+      throw new UploaderError(
+        'bad-config',
+        'worker-url is not the hash-wasm.worker.js of this version of secure-uploader',
+      );
+    }, signal);
+
+  readonly #hashQueued: HashSlice = (slice, { keepBytes, signal }) =>
+    this.#queued({ slice, keepBytes }, signal);
+
+  #queued(work: Pick<HashRequest, 'slice' | 'keepBytes' | 'state'>, signal: AbortSignal): Promise<Found> {
+    const request = { id: this.#nextId++, algorithm: this.#options.algorithm, ...work };
+    const found = new Promise<Found>((resolve, reject) => {
       this.#queue.push({ request, signal, resolve, reject, tries: 0 });
     });
     this.#pump();
     return abortable(found, signal);
-  };
+  }
 
   /** Works like `hashSlice`, but hashes on the page if `crypto.subtle` can. Starts a worker for later slices. */
   readonly hashSmall: HashSlice = (slice, options) =>
@@ -138,7 +163,7 @@ export class HashPool {
     const { algorithm } = this.#options;
     if (!isPlatformHash(algorithm)) return this.#hashQueued(slice, { keepBytes, signal });
     if (this.#members.size + this.#starting === 0 && this.#mayStart) this.#start();
-    const found = new Promise<{ hash: string; body?: Blob }>((resolve, reject) => {
+    const found = new Promise<Found>((resolve, reject) => {
       const request = { id: this.#nextId++, slice, algorithm, keepBytes };
       this.#onPage += 1;
       hashWithin(this.#timeoutMs(request), request)
@@ -224,10 +249,10 @@ export class HashPool {
   }
 
   #warn(): void {
-    const { workerUrl, algorithm } = this.#options;
+    const { workerUrl, needsWasm } = this.#options;
     warnOnceHere(
       `The hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start. Chunks are hashed on the page's main thread, which is slower. ` +
-        `Copy secure-uploader/hash${isPlatformHash(algorithm) ? '' : '-wasm'}.worker.js to your site and set worker-url to its URL.`,
+        `Copy secure-uploader/hash${needsWasm ? '-wasm' : ''}.worker.js to your site and set worker-url to its URL.`,
     );
   }
 
@@ -315,7 +340,8 @@ async function hashWithin(ms: number, request: HashRequest): Promise<Hashed> {
 
 function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: Hashed): void {
   if ('hash' in answer) {
-    task.resolve(answer.body ? { hash: answer.hash, body: answer.body } : { hash: answer.hash });
+    const { hash, body, state } = answer;
+    task.resolve({ hash, ...(body && { body }), ...(state && { state }) });
     return;
   }
   const { name, message, isRead } = answer.error;

@@ -119,4 +119,5 @@ const changed = ({ index }: HashedChunk): UploaderError =>
     chunkIndex: index,
   });
 
-const sliceOf = (file: Blob, chunk: Chunk): Blob => file.slice(chunk.start, chunk.start + chunk.sizeBytes);
+export const sliceOf = (file: Blob, chunk: Chunk): Blob =>
+  file.slice(chunk.start, chunk.start + chunk.sizeBytes);

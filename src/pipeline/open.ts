@@ -63,7 +63,7 @@ export interface Opened {
   reopen(smallerBytes?: number): Promise<void>;
   save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
   /** Saves that the service has accepted the commit (202). Creates a record if the upload does not have one. */
-  accept(session: Session, chunks: readonly StoredChunk[], atMs: number): void;
+  accept(session: Session, chunks: readonly StoredChunk[], atMs: number, fileHash?: string): void;
   forget(): Promise<void>;
 }
 
@@ -128,8 +128,8 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
     save(chunk) {
       if (identity) void keeper?.saveChunks(identity.key, [chunk]);
     },
-    accept(session, chunks, acceptedAtMs) {
-      accepted = saveAccepted(session, chunks, acceptedAtMs).catch(() => undefined);
+    accept(session, chunks, acceptedAtMs, fileHash) {
+      accepted = saveAccepted(session, chunks, { acceptedAtMs, fileHash }).catch(() => undefined);
     },
     async forget() {
       await accepted;
@@ -157,11 +157,11 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   async function saveAccepted(
     session: Session,
     chunks: readonly StoredChunk[],
-    acceptedAtMs: number,
+    commit: Pick<UploadRecord, 'acceptedAtMs' | 'fileHash'>,
   ): Promise<void> {
     const saved = recordFor(session, await takeRecord());
     const stored = new Map(chunks.map(({ index, hash, receipt }) => [index, { hash, receipt }]));
-    await parts.store?.save({ ...saved, stored, acceptedAtMs });
+    await parts.store?.save({ ...saved, stored, ...commit });
     if (!keeper) await parts.store?.saveChunks(saved.key, chunks);
   }
 }

@@ -1,8 +1,9 @@
 // Uploads one file. Connects the stages, one module each: open, plan, hash, presign, upload, commit.
 
 import { codeFacts, UploaderError } from '../core/errors.ts';
-import type { Chunk, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
+import type { Chunk, ContinueHash, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
+import { FileHash } from './file-hash.ts';
 import { type HashParts, hash, readAgain } from './hash.ts';
 import { type Opened, type OpenFile, type OpenParts, open } from './open.ts';
 import { MAX_CHUNKS, plan } from './plan.ts';
@@ -21,6 +22,8 @@ export type RunParts = Omit<
   readonly onSmallerChunks: (beforeBytes: number, chunkSizeBytes: number) => void;
   /** True if the browser refuses to send a file that has changed since it was picked. */
   readonly isWatched: boolean;
+  /** Present to hash the whole file, too (`profile.sendFileHash`). */
+  readonly continueHash: ContinueHash | undefined;
   /** Called when every chunk is stored, before the commit. */
   readonly onCommit: () => void;
 };
@@ -29,6 +32,8 @@ export interface RunResult {
   readonly session: Session;
   /** Chunks of the file, in order. */
   readonly chunks: readonly StoredChunk[];
+  /** SHA-256 of the whole file, as hex; `undefined` without `continueHash`. */
+  readonly fileHash?: string | undefined;
   /** JSON of the commit response. */
   readonly body?: unknown;
 }
@@ -61,12 +66,17 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
 async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
   let chunks = planned;
   let isSecondSession = false;
+  const { continueHash } = parts;
+  const hashWhole = (): FileHash | undefined =>
+    continueHash && new FileHash(chunks, { ...parts, continueHash });
+  let fileHash = hashWhole();
   for (;;) {
     const known = [...chunks];
     const stop = new AbortController();
     const signal = AbortSignal.any([parts.signal, stop.signal]);
+    fileHash?.result.catch((error) => stop.abort(error));
     try {
-      return await sendAll(chunks, known, opened, { ...parts, signal, giveUp: () => stop.abort() });
+      return await sendAll(chunks, known, opened, { ...parts, fileHash, signal, giveUp: () => stop.abort() });
     } catch (error) {
       const { chunkSizeBytes } = opened;
       if (error instanceof ChunkTooLarge) {
@@ -85,6 +95,7 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
       } else throw error instanceof SessionLost ? error.cause : error;
       if (opened.chunkSizeBytes !== chunkSizeBytes) {
         chunks = plan(parts.file.size, opened.chunkSizeBytes);
+        fileHash = hashWhole();
         parts.onOpened(chunks);
       }
     } finally {
@@ -99,7 +110,7 @@ async function sendAll(
   planned: readonly Chunk[],
   known: Chunk[],
   opened: Opened,
-  parts: RunParts & Pick<UploadParts, 'giveUp'>,
+  parts: RunParts & Pick<UploadParts, 'giveUp'> & { readonly fileHash: FileHash | undefined },
 ): Promise<RunResult> {
   const ask = async (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> => {
     const session = await opened.session;
@@ -121,6 +132,7 @@ async function sendAll(
     onHashed: (chunk: HashedChunk) => {
       // Drops `body`, which would otherwise stay in memory until the end.
       known[positions.get(chunk.index) as number] = withoutTicket(chunk);
+      parts.fileHash?.onHashed(chunk);
       parts.onHashed(chunk);
     },
   };
@@ -134,11 +146,14 @@ async function sendAll(
     }
     const session = await opened.session;
     if (!parts.isWatched) await readAgain(stored, parts);
+    const fileHash = await parts.fileHash?.result;
     parts.signal.throwIfAborted();
     parts.onCommit();
-    const saveAccepted = (atMs: number): void => opened.accept(session, stored, atMs);
-    const { missing, body } = await commit(session, stored, { ...parts, saveAccepted }).catch(orLost(opened));
-    if (missing.length === 0) return { session, chunks: stored, body };
+    const saveAccepted = (atMs: number): void => opened.accept(session, stored, atMs, fileHash);
+    const { missing, body } = await commit(session, stored, { ...parts, saveAccepted }, { fileHash }).catch(
+      orLost(opened),
+    );
+    if (missing.length === 0) return { session, chunks: stored, fileHash, body };
     if (isSecondRound)
       throw new UploaderError(
         'service-failed',

@@ -1,6 +1,7 @@
 // Starts a hash worker, even if its file is on another origin or the page has a Content Security Policy.
 
 import { UploaderError } from '../core/errors.ts';
+import { trusted } from '../core/trusted.ts';
 
 /** Integrity hash of `hash-wasm.worker.js`. Defined only in the CDN build (`vite.config.ts`). */
 declare const __WORKER_INTEGRITY__: string | undefined;
@@ -18,24 +19,6 @@ const ownAddress = (needsWasm: boolean, Worker = WorkerAddress): string =>
     ? new Worker(new URL('./hash-wasm.worker.js', import.meta.url), { type: 'module' })
     : new Worker(new URL('./hash.worker.js', import.meta.url), { type: 'module' })
   ).url;
-
-interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { createScriptURL: (url: string) => string },
-  ): {
-    createScriptURL(url: string): string;
-  };
-}
-
-let policy: ReturnType<TrustedTypes['createPolicy']> | undefined;
-
-/** Converts the URL for pages with the policy `require-trusted-types-for 'script'`. */
-function trusted(url: string): string {
-  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-  policy ??= trustedTypes?.createPolicy('secure-uploader', { createScriptURL: (text) => text });
-  return policy ? policy.createScriptURL(url) : url;
-}
 
 /**
  * Returns a function that starts a worker, and resolves when it is ready. It rejects with `hash-failed` if no worker can start

@@ -2,7 +2,7 @@
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { Session, SessionFile, Ticket, TicketUpload } from '../core/types.ts';
+import type { CommitProof, Session, SessionFile, Ticket, TicketUpload } from '../core/types.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { type Answer, readDateMs, readRetryAfterMs } from './http.ts';
 import { askProfile, type FullProfile, meaningOf } from './profile.ts';
@@ -110,7 +110,8 @@ export function readTickets(
   return new Map(tickets);
 }
 
-function entryFinder(
+/** Returns the function that finds the entry of a hash (U2). */
+export function entryFinder(
   chunks: Fields,
   count: number,
   { chunkKey, hashEncoding }: FullProfile,
@@ -171,12 +172,16 @@ function readLifetimeMs(
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
-/** Returns the body of the commit (U10). `hashes` and `receipts` are in chunk order. */
+/** Returns the body of the commit (U10). */
 export function commitBody(
-  { hashes, receipts }: { readonly hashes: readonly string[]; readonly receipts: readonly string[] },
+  { hashes, receipts, fileHash }: CommitProof,
   { hashEncoding }: FullProfile,
 ): unknown {
-  return { hashes: hashes.map((hash) => encodeHash(hash, hashEncoding)), receipts };
+  return {
+    hashes: hashes.map((hash) => encodeHash(hash, hashEncoding)),
+    receipts,
+    ...(fileHash !== undefined && { file_hash: encodeHash(fileHash, hashEncoding) }),
+  };
 }
 
 /**

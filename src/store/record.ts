@@ -46,7 +46,9 @@ export function writeRecord(record: SavedRecord): Record<string, unknown> {
     sessionHeader: record.session?.header,
     fileId: record.fileId,
     isPaused: record.isPaused,
+    isWithdrawn: record.isWithdrawn,
     acceptedAtMs: record.acceptedAtMs,
+    fileHash: record.fileHash,
     metadata: record.metadata,
     createdAtMs: record.createdAtMs,
     usedAtMs: record.usedAtMs,
@@ -89,14 +91,17 @@ export function readRecord(value: unknown): SavedRecord | undefined {
   if (fields.version !== VERSION || !isFull(read) || !(session || fileId)) return undefined;
   const handle = readHandle(fields.handle);
   const acceptedAtMs = count('acceptedAtMs');
+  const fileHash = text('fileHash');
   const metadata = copyOfMetadata(fields.metadata);
   return {
     ...read,
     session,
     ...(fileId && { fileId }),
     ...(fields.isPaused === true && { isPaused: true }),
+    ...(fields.isWithdrawn === true && { isWithdrawn: true }),
     ...(metadata && { metadata }),
     ...(acceptedAtMs !== undefined && { acceptedAtMs }),
+    ...(fileHash && /^[0-9a-f]{64}$/.test(fileHash) && { fileHash }),
     newName: text('newName'),
     usedAtMs: count('usedAtMs'),
     ...(handle && { handle }),

@@ -23,7 +23,10 @@ export interface UploadStore {
   /** Saves or replaces a record. If session, chunk size or hash algorithm change, deletes the chunks of the previous record. */
   save(record: RecordToSave): Promise<void>;
   /** Changes fields of a saved record. Does nothing if there is no record. */
-  update(key: string, change: Pick<RecordToSave, 'newName' | 'session' | 'isPaused'>): Promise<void>;
+  update(
+    key: string,
+    change: Pick<RecordToSave, 'newName' | 'session' | 'isPaused' | 'isWithdrawn'>,
+  ): Promise<void>;
   /** Resolves with the total size of all saved files in bytes. */
   fileBytes(): Promise<number>;
   /**
@@ -195,7 +198,7 @@ export function createUploadStore({
       const saved = values.map(readRecord).filter((record) => record !== undefined);
       saved.sort((a, b) => a.createdAtMs - b.createdAtMs);
       const found = await Promise.all(saved.map(withStored));
-      return found.filter(({ file, session }) => file || session);
+      return found.filter(({ file, session, isWithdrawn }) => (file || session) && !isWithdrawn);
     },
 
     async prune(maxAgeMs, isInUse = () => false) {
@@ -210,7 +213,7 @@ export function createUploadStore({
         if (!record) continue;
         // Without `abs`, a record with a date in the future (wrong clock) would never expire.
         const ageMs = Math.abs(Date.now() - (record.usedAtMs ?? record.createdAtMs));
-        if (ageMs > maxAgeMs && !isInUse(key)) await remove(key);
+        if ((ageMs > maxAgeMs || record.isWithdrawn) && !isInUse(key)) await remove(key);
         else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
       }
       const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));

@@ -59,12 +59,12 @@ export class Announcer {
         const { doneCount, failedCount, canceledCount } = change.detail;
         this.#end();
         if (doneCount + failedCount + canceledCount > 0)
-          this.#say(texts.announceFinished(doneCount, failedCount, canceledCount));
+          this.say(texts.announceFinished(doneCount, failedCount, canceledCount));
         break;
       }
       case 'auth-changed':
         if (change.detail.state === 'prompt' && this.#host.snapshot.auth.required)
-          this.#say(texts.signInTitle);
+          this.say(texts.signInTitle);
         break;
       case 'auth-failed':
         // The sign-in form announces its own errors.
@@ -114,7 +114,7 @@ export class Announcer {
     const { signal } = this.#stop;
     const begun = sleep(this.#options.gatherMs, signal).then(() => {
       const { openCount } = this.#host.snapshot.totals;
-      if (openCount > 0) this.#say(this.#host.texts.announceStarted(openCount));
+      if (openCount > 0) this.say(this.#host.texts.announceStarted(openCount));
     });
     void begun.then(() => this.#tellSums(signal)).catch(() => undefined);
   }
@@ -132,7 +132,7 @@ export class Announcer {
       if (!files.some((file) => isActive(file.phase))) continue;
       const percent = format.percent(totals.sizeBytes === 0 ? 0 : totals.sentBytes / totals.sizeBytes);
       const left = totals.remainingMs === undefined ? undefined : leftOf(totals.remainingMs, texts, format);
-      this.#say(texts.announceSums(percent, totals.doneCount, totals.fileCount, left));
+      this.say(texts.announceSums(percent, totals.doneCount, totals.fileCount, left));
     }
   }
 
@@ -156,7 +156,8 @@ export class Announcer {
     });
   }
 
-  #say(text: string): void {
+  /** Announces `text` in the polite live region. */
+  say(text: string): void {
     this.spoken = { ...this.spoken, polite: text };
     this.#host.requestUpdate();
   }

@@ -1,14 +1,18 @@
 // Commands of the buttons: calls of public methods of the element, and of some methods of the engine.
 
 import { UploaderError } from '../core/errors.ts';
+import type { UndoController } from './undo-controller.ts';
 import type { Commands } from './views/state.ts';
 
 /** The element's methods that commands call. */
 export type CommandHost = {
-  readonly [K in Exclude<keyof Commands, 'dismiss' | 'cancelSignIn'>]: (
+  readonly [K in Exclude<keyof Commands, 'dismiss' | 'cancelSignIn' | keyof UndoCommands>]: (
     ...args: Parameters<Commands[K]>
   ) => Promise<void>;
 };
+
+/** Commands that can be undone. The element's methods of the same names can not. */
+type UndoCommands = Pick<Commands, 'cancel' | 'remove' | 'undo' | 'holdUndo'>;
 
 /** The engine's methods that commands call. */
 export interface CommandEngine {
@@ -19,7 +23,11 @@ export interface CommandEngine {
  * Creates the commands for the views. Ignores `UploaderError`s, because they are shown and dispatched elsewhere. Passes other
  * errors to `reportError`.
  */
-export function createCommands(host: CommandHost, engine: CommandEngine): Commands {
+export function createCommands(
+  host: CommandHost,
+  engine: CommandEngine,
+  undo: Pick<UndoController, 'run' | 'undo' | 'hold'>,
+): Commands {
   const run = (promise: Promise<void>): void => {
     promise.catch((error: unknown) => {
       if (!(error instanceof UploaderError)) reportError(error);
@@ -31,10 +39,12 @@ export function createCommands(host: CommandHost, engine: CommandEngine): Comman
     start: () => run(host.start()),
     pause: (id) => run(host.pause(id)),
     resume: (id) => run(host.resume(id)),
-    cancel: (id) => run(host.cancel(id)),
+    cancel: (id) => undo.run('canceled', id),
+    undo: (id) => undo.undo(id),
+    holdUndo: (isHeld) => undo.hold(isHeld),
     retry: (id, name) => run(host.retry(id, name)),
     prioritize: (id) => run(host.prioritize(id)),
-    remove: (id) => run(host.remove(id)),
+    remove: (id) => undo.run('removed', id),
     clear: () => run(host.clear()),
     signIn: (via) => run(host.signIn(via)),
     dismiss: () => void engine.uploader.dismissRejections(),

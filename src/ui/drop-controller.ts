@@ -19,13 +19,20 @@ export class DropController implements ReactiveController {
   intake: Intake = NOTHING;
   readonly #host: DropHost;
   readonly #onFiles: (files: readonly PickedFile[]) => void;
+  readonly #onDragStart: () => void;
   #connection = new AbortController();
   /** Number that is incremented to discard files that are still being read. */
   #generation = 0;
 
-  constructor(host: DropHost, onFiles: (files: readonly PickedFile[]) => void) {
+  /** `onDragStart` is called when files are dragged over the host. */
+  constructor(
+    host: DropHost,
+    onFiles: (files: readonly PickedFile[]) => void,
+    onDragStart: () => void = () => undefined,
+  ) {
     this.#host = host;
     this.#onFiles = onFiles;
+    this.#onDragStart = onDragStart;
     host.addController(this);
   }
 
@@ -58,7 +65,9 @@ export class DropController implements ReactiveController {
   }
 
   #setDragging(dragging: boolean): void {
-    if (dragging !== this.intake.dragging) this.#set({ ...this.intake, dragging });
+    if (dragging === this.intake.dragging) return;
+    if (dragging) this.#onDragStart();
+    this.#set({ ...this.intake, dragging });
   }
 
   readonly #onDragOver = (event: DragEvent): void => {

@@ -87,6 +87,11 @@ export class EngineController implements ReactiveController {
     }
   }
 
+  /** Opens connections for an upload that is about to be added. */
+  preconnect(): void {
+    this.#uploader?.preconnect();
+  }
+
   /** Signs out. Deletes saved uploads even if the settings are invalid. */
   async signOut(): Promise<void> {
     try {

@@ -29,7 +29,7 @@ export class FocusController implements ReactiveController {
     const focused = root?.activeElement;
     this.#focused = focused instanceof HTMLElement ? focused : undefined;
     if (!this.#focused) return;
-    const row = this.#focused.closest('li');
+    const row = this.#focused.closest('.row');
     const group = this.#focused.closest('.actions, .bulk, .panel');
     this.#places = [group, row, ...(row ? siblingsOf(row) : [])].filter((place) => place !== null);
   }
@@ -37,7 +37,8 @@ export class FocusController implements ReactiveController {
   hostUpdated(): void {
     const focused = this.#focused;
     this.#focused = undefined;
-    if (!focused || focused.isConnected) return;
+    const root = this.#host.renderRoot as Partial<ShadowRoot> & ParentNode;
+    if (!focused || focused.isConnected || root.activeElement) return;
     const action = focused.dataset.action ?? '';
     for (const place of this.#places) {
       if (!place.isConnected) continue;
@@ -48,7 +49,11 @@ export class FocusController implements ReactiveController {
         return;
       }
     }
-    this.#host.renderRoot.querySelector<HTMLElement>('[data-action="browse"]')?.focus();
+    const rest =
+      root.querySelector<HTMLElement>('.row[tabindex="0"]') ??
+      root.querySelector<HTMLElement>('[data-action="browse"]');
+    // The focused row may have been scrolled away, and scrolling back would undo that.
+    rest?.focus({ preventScroll: true });
   }
 
   /**
@@ -58,6 +63,22 @@ export class FocusController implements ReactiveController {
   readonly #onReturn = (): void => {
     this.#host.renderRoot.querySelector<HTMLElement>('[data-state="popup-lost"]')?.focus();
   };
+}
+
+/**
+ * Focuses the row `id`; with `isLeaving`, a row beside it, which stays when `id` is removed. Without such a row, focuses the whole
+ * interface. Rows have no action on Enter, so a key that is pressed once more does nothing. Leaves a focus outside of `root` there.
+ */
+export function focusRow(
+  root: HTMLElement | DocumentFragment,
+  id: string | undefined,
+  isLeaving: boolean,
+): void {
+  if (!(root as Partial<ShadowRoot>).activeElement) return;
+  const rows = [...root.querySelectorAll<HTMLElement>('.row')];
+  const row = rows.find((each) => each.dataset.id === id) ?? rows[0];
+  const [next = root.querySelector<HTMLElement>('.base')] = row && isLeaving ? siblingsOf(row) : [row];
+  (next as HTMLElement | null)?.focus();
 }
 
 /** Returns the rows after `row`, then the rows before `row`, nearest first. */

@@ -41,6 +41,9 @@ export interface InterfaceMessages {
   readonly uploadAs: (name: string) => string;
   readonly first: string;
   readonly remove: string;
+  readonly undo: string;
+  readonly undoableCancel: (count: number) => string;
+  readonly undoableRemoval: string;
   readonly actionOn: (action: string, name: string) => string;
   readonly start: (count: number) => string;
   readonly pauseAll: string;
@@ -79,6 +82,7 @@ export interface InterfaceMessages {
   readonly announceStarted: (count: number) => string;
   readonly announceSums: (percent: string, done: number, count: number, left: string | undefined) => string;
   readonly announceFinished: (done: number, failed: number, canceled: number) => string;
+  readonly announceUndo: (text: string) => string;
   readonly announceFailed: (count: number, name: string, sentence: string) => string;
   readonly announceRejected: (count: number, name: string, sentence: string) => string;
 }
@@ -177,6 +181,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
     challenge: 'Waiting for sign-in',
     'rate-limited': 'Server busy, retrying soon',
     'other-tab': 'Uploading in another tab',
+    resuming: 'Resuming…',
     'needs-file': 'Choose the file again to continue',
   },
   retrying: 'Retrying…',
@@ -189,6 +194,10 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   uploadAs: (name) => `Upload as ${name}`,
   first: 'Move to top',
   remove: 'Remove from list',
+  undo: 'Undo',
+  undoableCancel: (count) =>
+    count === 1 ? 'Upload canceled' : `${count.toLocaleString('en')} uploads canceled`,
+  undoableRemoval: 'File removed from the list',
   actionOn: (action, name) => `${action}: ${name}`,
   start: (count) => `Upload ${files(count)}`,
   pauseAll: 'Pause all',
@@ -237,6 +246,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
     ]
       .filter(Boolean)
       .join(' '),
+  announceUndo: (text) => `${text}. You can undo this for a few seconds.`,
   announceFailed: (count, name, sentence) =>
     count === 1 ? `${name}: ${sentence}` : `${files(count)} failed to upload. ${name}: ${sentence}`,
   announceRejected: (count, name, sentence) =>

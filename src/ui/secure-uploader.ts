@@ -16,6 +16,7 @@ import type { SecureUploaderEventMap } from './event-map.ts';
 import { FocusController } from './focus-controller.ts';
 import { createFormat, type Format } from './format.ts';
 import { showState } from './host-states.ts';
+import { ListKeys } from './list-keys.ts';
 import { LoginController } from './login-controller.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
@@ -24,6 +25,7 @@ import { warnOfAttributes } from './read-settings.ts';
 import { resume } from './resume.ts';
 import { styles } from './styles/styles.ts';
 import { TokenSource, takeEarlyToken } from './token-source.ts';
+import { UndoController } from './undo-controller.ts';
 import type { Idp } from './views/login.ts';
 import type { WidgetState } from './views/state.ts';
 import { widget } from './views/widget.ts';
@@ -77,6 +79,7 @@ import { WindowController } from './window-controller.ts';
  * @csspart totals-icon - The icon of the footer, if all files are uploaded or some have failed.
  * @csspart headline - The state of all files in words, such as "All 10 files uploaded".
  * @csspart totals-status - Number of files, size, speed and time left of all files.
+ * @csspart undo - The notice about canceled or removed files, which can be undone for 8 seconds.
  * @csspart button - A button with text; also its name, such as `browse-button` or `pause-all-button`.
  * @csspart icon-button - A button with an icon.
  *
@@ -175,6 +178,11 @@ export class SecureUploader extends LitElement {
   @property({ type: Boolean, reflect: true }) disabled = false;
   /** URL of the hash worker, if the default worker can't be loaded. */
   @property({ attribute: 'worker-url' }) workerUrl?: string | undefined;
+  /**
+   * URL of `file-keeper.js` on the page's origin. With it, uploads resume after a link or a reload, and users don't have to choose
+   * their files again.
+   */
+  @property({ attribute: 'keeper-url' }) keeperUrl?: string | undefined;
   /** Also dispatches `chunk-hashed` and `chunk-uploaded`. */
   @property({ type: Boolean, attribute: 'chunk-events' }) chunkEvents = false;
   /** Path of the commit request. Without a path, an upload is complete when every chunk is stored. */
@@ -215,12 +223,22 @@ export class SecureUploader extends LitElement {
 
   readonly #announcer = new Announcer(this);
   readonly #tokens = new TokenSource();
-  readonly #drop = new DropController(this, (files) => this.#commands.addFiles(files));
+  readonly #drop = new DropController(
+    this,
+    (files) => this.#commands.addFiles(files),
+    () => this.#engine.preconnect(),
+  );
   readonly #engine = new EngineController(this, [this.#tokens, this.#announcer, this.#drop]);
   readonly #login = new LoginController(this, () => this.#engine.settings);
-  readonly #commands = createCommands(this, this.#engine);
+  readonly #undo = new UndoController(
+    this,
+    (...command) => void this.#engine.uploader.apply(...command),
+    (text) => this.#announcer.say(text),
+  );
+  readonly #commands = createCommands(this, this.#engine, this.#undo);
   readonly #countdown = new Countdown(this);
   readonly #rows = new WindowController(this);
+  readonly #keys = new ListKeys(this, (id) => this.#commands.remove(id));
   readonly #internals = this.attachInternals();
 
   constructor() {
@@ -251,6 +269,7 @@ export class SecureUploader extends LitElement {
    * invalid.
    */
   async addFiles(files: Iterable<PickedFile | File> | PickedFile | File): Promise<void> {
+    this.#undo.complete();
     await this.#engine.uploader.addFiles(files);
   }
 
@@ -258,6 +277,7 @@ export class SecureUploader extends LitElement {
   async browse(kind: 'files' | 'folder' = 'files'): Promise<void> {
     if (!this.hasUpdated) await this.updateComplete;
     if (this.disabled) return;
+    this.#engine.preconnect();
     const picked = kind === 'files' && !this.noResume ? await pickHandles(this) : undefined;
     if (picked) await this.addFiles(picked);
     else this.renderRoot.querySelector<HTMLInputElement>(`#${kind}`)?.click();
@@ -291,7 +311,7 @@ export class SecureUploader extends LitElement {
     await this.#engine.uploader.prioritize(id);
   }
 
-  /** Cancels one upload; without an id, all uploads. Deletes their saved progress. */
+  /** Cancels one upload; without an id, all uploads. Deletes their saved progress at once; only buttons offer to undo this. */
   async cancel(id?: FileId): Promise<void> {
     await this.#engine.uploader.cancel(id);
   }
@@ -382,10 +402,12 @@ export class SecureUploader extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const { snapshot } = this;
+    const { snapshot, undo } = this.#undo.shown(this.snapshot);
     const { isMisconfigured } = this.#engine;
     const state: WidgetState = {
       snapshot,
+      undo,
+      currentId: this.#keys.currentId,
       isMisconfigured,
       hasLogin: this.#login.isShown,
       secondsUntil: (atMs) => this.#countdown.secondsUntil(atMs),

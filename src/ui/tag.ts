@@ -14,7 +14,7 @@ type Pascal<Name extends string> = Name extends `${infer First}-${infer Rest}`
   : Capitalize<Name>;
 
 /** Names of the properties that a page may set. Excludes methods, properties of every element, and `Unset`. */
-type SettableName<Element extends LitElement, Unset extends keyof Element> = {
+type SettableName<Element extends LitElement, Unset extends PropertyKey> = {
   [K in Exclude<keyof Element, keyof LitElement | Unset>]: Element[K] extends (
     ...args: never[]
   ) => Promise<unknown>
@@ -25,7 +25,7 @@ type SettableName<Element extends LitElement, Unset extends keyof Element> = {
 type Optional<Props> = { [K in keyof Props]?: Props[K] | undefined };
 
 /** Properties that a page may set. Uses `Pick`, because a mapped type with `as` loses the doc comments. */
-type Settable<Element extends LitElement, Unset extends keyof Element> = Optional<
+type Settable<Element extends LitElement, Unset extends PropertyKey> = Optional<
   Pick<Element, SettableName<Element, Unset>>
 >;
 

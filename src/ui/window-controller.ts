@@ -35,6 +35,8 @@ export class WindowController implements ReactiveController {
       if (this.#ids.length > SHORT) this.#askAgain();
     };
     globalThis.addEventListener('scroll', onMove, options);
+    // The scroll event of the list does not leave the shadow root.
+    this.#host.renderRoot.addEventListener('scroll', onMove, options);
     globalThis.addEventListener('resize', onMove, options);
   }
 
@@ -53,7 +55,7 @@ export class WindowController implements ReactiveController {
 
   hostUpdated(): void {
     if (this.#ids.length <= SHORT) return;
-    const rows = this.#host.renderRoot.querySelectorAll<HTMLElement>('li[data-id]');
+    const rows = this.#host.renderRoot.querySelectorAll<HTMLElement>('.row');
     let sum = 0;
     for (const row of rows) {
       const height = row.offsetHeight;

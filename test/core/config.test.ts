@@ -52,6 +52,7 @@ const DEFAULTS: Settings = {
   retryMs: Number.POSITIVE_INFINITY,
   onConflict: 'fail',
   workerUrl: undefined,
+  keeperUrl: undefined,
   sessionPath: '/files/uploadsession',
   chunksPath: '/files/uploadsession/chunks',
   commitPath: undefined,
@@ -149,6 +150,7 @@ describe('settings', () => {
       [{ onConflict: 'rename' }, { onConflict: 'rename' }],
       [{ onConflict: 'fail' }, { onConflict: 'fail' }],
       [{ workerUrl: '/worker.js' }, { workerUrl: '/worker.js' }],
+      [{ keeperUrl: '/file-keeper.js' }, { keeperUrl: '/file-keeper.js' }],
       ...PATHS.map((name): [SettingsInput, Partial<Settings>] => [
         { [name]: '/there' },
         { [name]: '/there' },
@@ -192,7 +194,16 @@ describe('settings', () => {
 
   it('treat an empty attribute and `auto` as unset, without a warning', () => {
     const lists = ['auth', 'responseMode', 'silent', 'hash', 'onConflict'];
-    const texts = ['redirectUri', 'issuer', 'idpId', 'scope', 'authHeader', 'workerUrl', 'uploadOrigins'];
+    const texts = [
+      'redirectUri',
+      'issuer',
+      'idpId',
+      'scope',
+      'authHeader',
+      'workerUrl',
+      'keeperUrl',
+      'uploadOrigins',
+    ];
     const numbers = [
       'maxFiles',
       'concurrency',
@@ -334,6 +345,7 @@ describe('settings', () => {
       keepDays: 1,
       retryMinutes: 1,
       onConflict: 'rename',
+      keeperUrl: '/file-keeper.js',
       parentFor: () => 'folder',
     },
   };

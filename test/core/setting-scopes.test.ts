@@ -44,6 +44,7 @@ const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, Settings
   retryMinutes: ['upload', 2, 'retryMs'],
   onConflict: ['upload', 'rename'],
   workerUrl: ['service', '/worker.js'],
+  keeperUrl: ['upload', '/file-keeper.js'],
   sessionPath: ['service', '/a'],
   chunksPath: ['service', '/b'],
   commitPath: ['service', '/c'],

@@ -130,6 +130,10 @@ test('a file whose handle was saved resumes after a restart with one click, with
   gate.open();
   world.service.faults.clear();
   world.service.faults.clearLog();
+  // The file needs no permission. Reports that it does, as Chromium reports for files of the user after a restart.
+  await world.browser.addInitScript(
+    "Object.assign(FileSystemFileHandle.prototype, { queryPermission: async () => 'prompt' });",
+  );
   const page = await world.openWithToken(ATTRIBUTES);
   let chooserCount = 0;
   page.on('filechooser', () => {

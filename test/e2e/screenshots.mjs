@@ -17,6 +17,7 @@ const states = [
   'names',
   'manual',
   'finished',
+  'undo',
   'ten-thousand',
   'sign-in-prompt',
   'sign-in-blocked',
@@ -27,24 +28,26 @@ const states = [
 ];
 const shots = [
   ...states.map((state) => ({ name: state, query: { state } })),
-  ...['empty', 'uploading', 'errors', 'phases', 'needs-file', 'sign-in-prompt'].map((state) => ({
+  ...['empty', 'uploading', 'errors', 'phases', 'needs-file', 'undo', 'sign-in-prompt'].map((state) => ({
     name: `${state}-dark`,
     query: { state },
     media: { colorScheme: 'dark' },
   })),
-  ...['uploading', 'names', 'errors', 'sign-in-prompt'].map((state) => ({
+  ...['uploading', 'names', 'errors', 'undo', 'sign-in-prompt'].map((state) => ({
     name: `${state}-rtl`,
     query: { state, dir: 'rtl' },
   })),
-  ...['empty', 'uploading', 'errors', 'names', 'needs-file', 'sign-in-popup', 'manual'].map((state) => ({
-    name: `${state}-narrow`,
-    query: { state, width: 280 },
-  })),
-  ...['uploading', 'errors', 'sign-in-prompt'].map((state) => ({
+  ...['empty', 'uploading', 'errors', 'names', 'needs-file', 'undo', 'sign-in-popup', 'manual'].map(
+    (state) => ({
+      name: `${state}-narrow`,
+      query: { state, width: 280 },
+    }),
+  ),
+  ...['uploading', 'errors', 'undo', 'sign-in-prompt'].map((state) => ({
     name: `${state}-zoom`,
     query: { state, zoom: 2 },
   })),
-  ...['uploading', 'errors'].map((state) => ({
+  ...['uploading', 'errors', 'undo'].map((state) => ({
     name: `${state}-forced`,
     query: { state },
     media: { forcedColors: 'active' },

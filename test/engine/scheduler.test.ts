@@ -2,9 +2,10 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { skipTime, stopClock } from '../support/clock.ts';
-import { settled, until } from '../support/collect.ts';
+import { settled, until, untilAsync } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 import type { Request } from '../support/scripted-service.ts';
 
@@ -58,6 +59,43 @@ describe('a large file whose bytes do not arrive', () => {
     } finally {
       clock.restore();
     }
+  });
+});
+
+describe('a file that is prioritized', () => {
+  it('starts at once, although as many files run as the slots allow', async () => {
+    const clock = stopClock();
+    try {
+      const engine = new TestEngine({ concurrency: 1 });
+      const { service, uploader } = engine;
+      const added = uploader.addFiles(['a', 'b', 'c', 'd'].map((name, seed) => fileOf(seed, 900, name)));
+      const settle = async (): Promise<void> => {
+        for (let round = 0; round < 20; round += 1) await settled();
+      };
+      await Promise.all([added, settle()]);
+      expect(service.waiting('open')).to.have.length(3);
+      await uploader.prioritize(engine.id('d'));
+      await settle();
+      expect(service.waiting('open')).to.have.length(4);
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
+describe('a file of one chunk', () => {
+  it('leaves no record while it is sent, and asks for its chunk alone', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const { service, uploader } = new TestEngine({}, { store });
+    service.answerAll('open');
+    await uploader.addFiles([fileOf(1, 900, 'small.bin'), fileOf(2, 4500, 'large.bin')]);
+    for (const request of [await service.nextRequest('presign'), await service.nextRequest('presign')]) {
+      expect(request.hashes).to.have.length(1);
+      request.answer();
+    }
+    await service.nextRequest('put');
+    await untilAsync(async () => (await store.list()).length > 0);
+    expect((await store.list()).map(({ name }) => name)).to.deep.equal(['large.bin']);
   });
 });
 

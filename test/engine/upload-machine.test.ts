@@ -58,6 +58,43 @@ describe('the upload table', () => {
     expect(cellOf(at('failed', { state }), EVENTS.retry)).to.equal(undefined);
   });
 
+  it('withdraws a finished upload only in order to remove it', () => {
+    for (const row of ['done', 'canceled'] as const) {
+      expect(cellOf(at(row), { type: 'withdraw', next: 'canceled' }), row).to.equal(undefined);
+      const model = reduce(at(row), EVENTS.withdraw).model;
+      expect(publicPhase(model.state)).to.equal(row);
+      expect(cellOf(model, EVENTS.undo)).to.equal(`${row} ! note-withdrawn release`);
+      for (const type of ['complete', 'cancel', 'suspend', 'remove', 'clear', 'leave', 'abandon'] as const)
+        expect(cellOf(model, EVENTS[type]), type).to.equal('removed ! file-removed leave');
+      expect(cellOf(model, EVENTS.close)).to.equal('removed ! leave');
+    }
+  });
+
+  it('completes what was withdrawn, or returns to the state before', () => {
+    const steps = [
+      ['uploading', 'paused', 'queued ! note-withdrawn note-paused upload-resumed'],
+      ['blocked', 'paused', 'queued ! note-withdrawn note-paused upload-resumed'],
+      ['held', 'queued', 'held ! note-withdrawn release'],
+      ['user', 'paused', 'user ! note-withdrawn release'],
+      ['failed', 'failed', 'failed ! note-withdrawn yield'],
+      // In these states, the file can arrive while the upload is withdrawn.
+      ['resuming', 'paused', 'queued ! note-withdrawn note-paused upload-resumed'],
+      ['needs-file', 'paused', 'queued ! note-withdrawn note-paused upload-resumed'],
+    ] as const;
+    for (const [row, phase, undone] of steps) {
+      const withdrawn = (next: 'canceled' | 'removed'): UploadModel =>
+        reduce(at(row), { type: 'withdraw', next }).model;
+      expect(publicPhase(withdrawn('canceled').state), row).to.equal(phase);
+      expect(cellOf(withdrawn('canceled'), EVENTS.undo), row).to.equal(undone);
+      expect(cellOf(withdrawn('canceled'), EVENTS.complete), row).to.equal(TABLE[row].cancel);
+      expect(cellOf(withdrawn('removed'), EVENTS.complete), row).to.equal(TABLE[row].remove);
+    }
+    for (const row of ['resuming', 'needs-file'] as const) {
+      const { model } = reduce(at(row, { hasFile: false }), EVENTS.withdraw);
+      expect(cellOf(model, EVENTS.undo)).to.equal('needs-file ! note-withdrawn release upload-paused');
+    }
+  });
+
   it('continues a run only after everything that it waits for has arrived', () => {
     const wait = (model: UploadModel, ...events: UploadEvent[]): UploadModel =>
       events.reduce((before, event) => reduce(before, event).model, model);
@@ -66,6 +103,10 @@ describe('the upload table', () => {
     const online = wait(offline, EVENTS.online);
     expect(shown(online.state)).to.equal('blocked:signed-out>uploading');
     expect(shown(wait(online, { type: 'sign-in', reason: undefined }).state)).to.equal('uploading');
+    const signedOut = wait(at('uploading'), EVENTS['sign-in'], EVENTS.offline);
+    expect(shown(wait(signedOut, { type: 'sign-in', reason: undefined }).state)).to.equal(
+      'blocked:offline>uploading',
+    );
   });
 
   it('shows the next attempt of all waiting requests until a request succeeds', () => {
@@ -108,9 +149,10 @@ describe('in any sequence of events', () => {
             expect(after.generation).to.be.greaterThan(model.generation);
           if (model.state.phase === 'canceling')
             expect(effects.some(({ type }) => type === 'forget')).to.equal(false);
+          const last = after.state.phase === 'canceling' ? after.state.next : after.state;
           if (effects.length > 0 && effects.every(({ type }) => !type.startsWith('report')))
             expect(publicPhase(after.state)).to.satisfy(
-              (phase: string) => phase === publicPhase(model.state) || after.state.phase === 'removed',
+              (phase: string) => phase === publicPhase(model.state) || last.phase === 'removed',
             );
           model = after;
         }

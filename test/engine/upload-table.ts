@@ -26,12 +26,16 @@ export const EVENTS: { readonly [T in UploadEventType]: UploadEvent } = {
   cancel: { type: 'cancel' },
   remove: { type: 'remove' },
   clear: { type: 'clear' },
+  withdraw: { type: 'withdraw', next: 'removed' },
+  undo: { type: 'undo' },
+  complete: { type: 'complete' },
   retry: { type: 'retry', isNamed: true },
   begin: { type: 'begin' },
   leave: { type: 'leave' },
   abandon: { type: 'abandon' },
   replace: { type: 'replace' },
   close: { type: 'close' },
+  'file-wanted': { type: 'file-wanted' },
   'file-missing': { type: 'file-missing' },
   'file-provided': { type: 'file-provided' },
   'sign-in': { type: 'sign-in', reason: 'signed-out' },
@@ -64,9 +68,11 @@ const STATES: { readonly [R in StateName]: UploadState } = {
   blocked: { phase: 'paused', reason: 'other-tab', resumesTo: 'opening', blockers: { tab: 'other-tab' } },
   user: { phase: 'paused', reason: 'user', resumesTo: 'queued' },
   suspended: { phase: 'paused', reason: 'suspended', resumesTo: 'queued' },
+  resuming: { phase: 'paused', reason: 'resuming', resumesTo: 'queued' },
   'needs-file': { phase: 'paused', reason: 'needs-file', resumesTo: 'queued' },
   failed: { phase: 'failed', error },
   canceling: { phase: 'canceling', next: { phase: 'canceled' } },
+  withdrawn: { phase: 'withdrawn', before: { phase: 'queued' }, next: 'canceled' },
   canceled: { phase: 'canceled' },
   done: { phase: 'done' },
   removed: { phase: 'removed' },
@@ -88,15 +94,19 @@ const unfinished = {
   abandon: 'removed ! upload-canceled file-removed leave',
   cancel: 'canceling>canceled ! flush-progress upload-canceled forget',
   remove: 'canceling>removed ! flush-progress upload-canceled file-removed forget',
+  withdraw: 'withdrawn ! note-withdrawn',
   'done-elsewhere': 'done ! release report-completed-elsewhere',
 };
 const idle = {
   ...unfinished,
   pause: 'user ! flush-progress note-paused upload-paused release',
+  'file-wanted': 'resuming ! upload-paused',
   'file-missing': 'needs-file ! upload-paused',
 };
+const WITHDRAWN = 'withdrawn ! flush-progress note-withdrawn upload-paused';
 const running = {
   ...unfinished,
+  withdraw: WITHDRAWN,
   pause: 'user ! flush-progress note-paused upload-paused release',
   suspend: 'suspended ! flush-progress upload-paused release',
   succeeded: 'done ! report-progress report-completed',
@@ -127,7 +137,12 @@ export const nameOf = (effect: UploadEffect): string =>
  */
 export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventType]?: string } } = {
   held: { ...idle, suspend: 'held release', start: 'queued !' },
-  queued: { ...idle, suspend: 'suspended ! flush-progress upload-paused release', begin: 'opening ! run' },
+  queued: {
+    ...idle,
+    suspend: 'suspended ! flush-progress upload-paused release',
+    withdraw: WITHDRAWN,
+    begin: 'opening ! run',
+  },
   opening: {
     ...transferring('opening'),
     opened: 'hashing upload-started report-progress',
@@ -157,6 +172,11 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
     resume: 'queued ! note-paused upload-resumed',
     restore: 'queued ! note-paused upload-resumed',
   },
+  resuming: {
+    ...unfinished,
+    'file-provided': 'queued ! note-paused upload-resumed',
+    'file-missing': 'needs-file ! upload-paused',
+  },
   'needs-file': {
     ...unfinished,
     replace: 'canceling>removed ! file-removed forget',
@@ -172,6 +192,7 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
     leave: 'canceling>removed file-removed',
     abandon: 'canceling>removed file-removed',
     close: 'canceling>removed',
+    withdraw: 'canceling>withdrawn note-withdrawn',
     retry: 'canceling>queued note-paused upload-resumed',
     forgotten: 'canceled !',
   },
@@ -180,6 +201,7 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
     abandon: 'removed ! file-removed leave',
     remove: 'removed ! file-removed leave',
     clear: 'removed ! file-removed leave',
+    withdraw: 'withdrawn ! note-withdrawn',
     retry: 'queued ! note-paused upload-resumed',
   },
   done: {
@@ -187,6 +209,19 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
     abandon: 'removed ! file-removed leave',
     remove: 'removed ! file-removed leave',
     clear: 'removed ! file-removed leave',
+    withdraw: 'withdrawn ! note-withdrawn',
+  },
+  withdrawn: {
+    undo: 'queued ! note-withdrawn note-paused upload-resumed',
+    complete: unfinished.cancel,
+    cancel: unfinished.cancel,
+    suspend: unfinished.cancel,
+    remove: unfinished.remove,
+    clear: unfinished.remove,
+    leave: unfinished.remove,
+    abandon: unfinished.abandon,
+    close: 'canceling>removed ! forget',
+    'done-elsewhere': unfinished['done-elsewhere'],
   },
   removed: {},
 };

@@ -37,7 +37,7 @@ describe('an accepted commit', () => {
       onAccepted: () => events.push('accepted'),
       saveAccepted: () => events.push('saved'),
     };
-    return { events, times, ended: commit(session, [], parts, acceptedAtMs) };
+    return { events, times, ended: commit(session, [], parts, { acceptedAtMs }) };
   }
 
   /** Lets `seconds` pass, one second at a time. */

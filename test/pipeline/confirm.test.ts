@@ -12,7 +12,7 @@ describe('a commit that was accepted on an earlier visit', () => {
 
   async function setUp() {
     const { keeper, parts, service } = setUpRun(file);
-    await keeper.save({ ...(await recordOf(file, [0, 1, 2])), acceptedAtMs: Date.now() });
+    await keeper.save({ ...(await recordOf(file, [0, 1, 2])), acceptedAtMs: Date.now(), fileHash: 'a0' });
     return {
       isAccepted: () => keeper.records.get(file.name)?.acceptedAtMs !== undefined,
       keeper,
@@ -27,8 +27,9 @@ describe('a commit that was accepted on an earlier visit', () => {
     const commit = await service.nextRequest('commit');
     expect(commit.session.header).to.equal('header-before');
     expect(commit.receipts).to.deep.equal(['of before 0', 'of before 1', 'of before 2']);
+    expect(commit.fileHash).to.equal('a0');
     commit.answer({ missing: [], body: 'done' });
-    expect((await running)?.body).to.equal('done');
+    expect(await running).to.include({ body: 'done', fileHash: 'a0' });
     await settled();
     expect(keeper.records.size).to.equal(0);
   });

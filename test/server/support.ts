@@ -79,7 +79,7 @@ export interface Person {
   token: string;
   open(file: { name?: string; size: number; folder?: string }): Promise<Answer>;
   presign(passport: string, hashes: unknown): Promise<Answer>;
-  commit(passport: string, hashes: string[], receipts: string[]): Promise<Answer>;
+  commit(passport: string, hashes: string[], receipts: string[], fileHash?: unknown): Promise<Answer>;
   get(path: string): Promise<Answer>;
 }
 
@@ -103,10 +103,10 @@ export async function actAs(service: Service, user: string, lifetimeMs?: number)
         headers: withPassport(passport),
         body: { hashes },
       }),
-    commit: (passport, hashes, receipts) =>
+    commit: (passport, hashes, receipts, fileHash) =>
       ask(service, 'POST', '/files/uploadsession/commit', {
         headers: withPassport(passport),
-        body: { hashes, receipts },
+        body: { hashes, receipts, file_hash: fileHash },
       }),
     get: (path) => ask(service, 'GET', path, { headers: bearer }),
   };

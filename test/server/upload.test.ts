@@ -216,3 +216,16 @@ test('a restarted service keeps its sessions, chunks, tokens and files', async (
   assert.equal((await person.get(`/files/${committed.body.file_id}`)).status, 200);
   await other.end();
 });
+
+test('a commit with the hash of the file is refused if the stored bytes have another one', async () => {
+  const chunks = randomChunks(9, 7);
+  const started = await begin(alice, chunks);
+  for (const [index, url] of started.urls.entries()) await put(url ?? '', chunks[index] ?? new Uint8Array());
+  const commit = (fileHash: unknown): ReturnType<Person['commit']> =>
+    alice.commit(started.passport, started.hashes, started.receipts, fileHash);
+  for (const fileHash of [null, 7, '', 'A0'.repeat(32)]) assert.equal((await commit(fileHash)).status, 400);
+  const wrong = await commit(hashOf(randomChunks(16)[0] ?? new Uint8Array()));
+  assert.equal(wrong.status, 422);
+  assert.match(wrong.body.debuginfo, /file_hash/);
+  assert.equal((await commit(hashOf(Buffer.concat(chunks)))).status, 200);
+});

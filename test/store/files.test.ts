@@ -66,14 +66,15 @@ describe('a record with its file', () => {
     expect((await store.list()).map(({ key }) => key)).to.deep.equal(['one']);
   });
 
-  it('is paused only if exactly that was saved', async () => {
+  it('is paused or withdrawn only if exactly that was saved', async () => {
     await store.save(saved('key', fileOf(10)));
     const raw = rawDatabase(`${name}-uploads`);
     const [record] = (await raw.values()) as Record<string, unknown>[];
-    for (const isPaused of ['yes', 1, null, false]) {
-      await raw.put('key', { ...record, isPaused });
-      expect((await store.find('key'))?.isPaused, `${isPaused}`).to.equal(undefined);
-    }
+    for (const flag of ['isPaused', 'isWithdrawn'] as const)
+      for (const value of ['yes', 1, null, false]) {
+        await raw.put('key', { ...record, [flag]: value });
+        expect((await store.find('key'))?.[flag], `${flag} ${value}`).to.equal(undefined);
+      }
   });
 
   it('with neither file nor session is not listed', async () => {

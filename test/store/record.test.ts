@@ -15,6 +15,7 @@ describe('a restored record', () => {
       { lastModifiedMs: -1 },
       { createdAtMs: 0 },
       { acceptedAtMs: 7 },
+      { fileHash: 'a0'.repeat(32) },
       { metadata: { order: { id: 5 } } },
       { name: '', relativePath: '', type: '', parentId: '', key: '' },
       { hashAlgorithm: 'blake3' as const },
@@ -57,6 +58,7 @@ describe('a restored record', () => {
       newName: 7,
       usedAtMs: 'now',
       acceptedAtMs: -1,
+      fileHash: 'a0',
       metadata: 'none',
       handle: {},
     });

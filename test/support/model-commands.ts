@@ -67,6 +67,16 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
   { weight: 2, arbitrary: one('cancel', (uploader, id) => uploader.cancel(id)) },
   { weight: 2, arbitrary: one('retry', (uploader, id) => uploader.retry(id)) },
   { weight: 2, arbitrary: one('remove', (uploader, id) => uploader.remove(id)) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .constantFrom('canceled' as const, 'removed' as const)
+      .chain((next) =>
+        one(`withdraw (${next})`, (uploader, id) => uploader.apply({ type: 'withdraw', next }, [id])),
+      ),
+  },
+  { weight: 1, arbitrary: one('undo', (uploader, id) => uploader.apply({ type: 'undo' }, [id])) },
+  { weight: 1, arbitrary: one('complete', (uploader, id) => uploader.apply({ type: 'complete' }, [id])) },
   { weight: 1, arbitrary: one('prioritize', (uploader, id) => uploader.prioritize(id)) },
   { weight: 1, arbitrary: one('move', (uploader, id) => uploader.move(id)) },
   {

@@ -244,6 +244,7 @@ export class World {
     while (open().length > 0) {
       for (const { uploader } of this.tabs) {
         for (const { id, phase, pauseReason, relativePath } of uploader.snapshot.files) {
+          this.give(uploader.apply({ type: 'undo' }, [id]));
           if (phase === 'failed') this.give(uploader.retry(id));
           if (pauseReason === 'user') this.give(uploader.resume(id));
           const file = FILES.find(({ name }) => name === relativePath);

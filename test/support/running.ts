@@ -44,6 +44,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     onSmallerChunks: (before, after) => reported.push(`chunks of ${after} after ${before}`),
     hashAlgorithm: 'sha-256',
     isWatched: true,
+    continueHash: undefined,
     width: 2,
     budget: new ByteBudget(pagePool),
     hasRecord: false,

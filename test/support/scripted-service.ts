@@ -19,6 +19,7 @@ interface Asked {
     readonly session: Session;
     readonly hashes: readonly string[];
     readonly receipts: readonly string[];
+    readonly fileHash?: string | undefined;
   };
   cancel: { readonly session: Session };
 }

@@ -63,6 +63,7 @@ export function controlsOf(host: { readonly renderRoot: ParentNode } & ParentNod
   );
   return found
     .filter((element) => element.tabIndex >= 0 || CONTROL_ROLES.has(roleOf(element)))
+    .filter((element) => roleOf(element) !== 'row')
     .filter((element) => element.checkVisibility())
     .map((element) => ({
       role: roleOf(element),
@@ -119,7 +120,13 @@ const focused = (): Element | null => {
   return active;
 };
 
-/** Presses Tab from a button before the host until the focus leaves the host. Resolves with the names of all focused controls. */
+/** The name that `tabThrough` returns for the tab stop of the list. */
+export const LIST = 'the list';
+
+/**
+ * Presses Tab from a button before the host until the focus leaves the host. Resolves with the names of all focused controls; a
+ * focused row has the name `LIST`.
+ */
 export async function tabThrough(host: HTMLElement): Promise<string[]> {
   const [before, after] = [document.createElement('button'), document.createElement('button')];
   host.before(before);
@@ -131,7 +138,7 @@ export async function tabThrough(host: HTMLElement): Promise<string[]> {
     await sendKeys({ press: 'Tab' });
     const active = focused();
     if (active === after || active === null || active === document.body) break;
-    names.push(nameOf(active));
+    names.push(roleOf(active) === 'row' ? LIST : nameOf(active));
   }
   before.remove();
   after.remove();

@@ -46,6 +46,7 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
   'retry-minutes': ['2', ({ retryMs }) => retryMs, 120_000],
   'on-conflict': ['rename', ({ onConflict }) => onConflict, 'rename'],
   'worker-url': ['/worker.js', ({ workerUrl }) => workerUrl, '/worker.js'],
+  'keeper-url': ['/file-keeper.js', ({ keeperUrl }) => keeperUrl, '/file-keeper.js'],
   'session-path': ['/a', ({ sessionPath }) => sessionPath, '/a'],
   'chunks-path': ['/b', ({ chunksPath }) => chunksPath, '/b'],
   'commit-path': ['/c', ({ commitPath }) => commitPath, '/c'],

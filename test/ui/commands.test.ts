@@ -10,7 +10,10 @@ import { stopClock } from '../support/clock.ts';
 import { type Deferred, deferred, rejection, settled } from '../support/collect.ts';
 import { createElement, textFile } from './support.ts';
 
-type Method = Exclude<keyof Commands, 'browse' | 'dismiss' | 'cancelSignIn' | 'signIn'> | 'move' | 'signOut';
+type Method =
+  | Exclude<keyof Commands, 'browse' | 'dismiss' | 'cancelSignIn' | 'signIn' | 'undo' | 'holdUndo'>
+  | 'move'
+  | 'signOut';
 
 const file = textFile('a.txt');
 
@@ -108,6 +111,17 @@ describe('a command of a button', () => {
           return answer();
         },
     });
+  const undo = {
+    run: (...args: unknown[]) => void calls.push(['run', ...args]),
+    undo: (...args: unknown[]) => void calls.push(['undo', ...args]),
+    hold: (...args: unknown[]) => void calls.push(['hold', ...args]),
+  };
+  const CALLED: Partial<Record<keyof Commands, readonly unknown[]>> = {
+    dismiss: ['dismissRejections'],
+    cancel: ['run', 'canceled', 'id'],
+    remove: ['run', 'removed', 'id'],
+    holdUndo: ['hold', true],
+  };
   const engine = {
     uploader: {
       dismissRejections: () => calls.push(['dismissRejections']),
@@ -120,18 +134,20 @@ describe('a command of a button', () => {
     signIn: ['popup'],
     dismiss: [],
     cancelSignIn: [],
+    undo: ['id'],
+    holdUndo: [true],
   } as Readonly<Record<keyof Commands, readonly unknown[]>>;
 
   it('calls the method of its name, with its arguments', () => {
     const commands = createCommands(
       hostThat(() => Promise.resolve()),
       engine,
+      undo,
     );
     for (const name of Object.keys(commands) as (keyof Commands)[]) {
       calls.length = 0;
       (commands[name] as (...args: readonly unknown[]) => void)(...NAMES[name]);
-      const asked = name === 'dismiss' ? 'dismissRejections' : name;
-      expect(calls).to.deep.equal([[asked, ...NAMES[name]]]);
+      expect(calls).to.deep.equal([CALLED[name] ?? [name, ...NAMES[name]]]);
     }
   });
 
@@ -147,6 +163,7 @@ describe('a command of a button', () => {
         createCommands(
           hostThat(() => Promise.reject(error)),
           engine,
+          undo,
         ).pause();
         await settled();
         expect(errors).to.deep.equal(reported === 0 ? [] : [error]);

@@ -88,7 +88,8 @@ for (const [language, messages] of LANGUAGES) {
         const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
         element.dir = messages === ARABIC ? 'rtl' : 'ltr';
         element.style.fontSize = `${zoom * 16}px`;
-        element.more = { messages, format: createFormat(messages.locale) };
+        const undo = { ids: new Set<string>(), text: messages.undoableCancel(3) };
+        element.more = { messages, format: createFormat(messages.locale), undo };
         for (const width of WIDTHS_PX) {
           element.style.inlineSize = `${width}px`;
           await element.show(shown as Snapshot);

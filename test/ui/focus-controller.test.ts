@@ -59,9 +59,9 @@ afterEach(() => {
 });
 
 const actions = (...buttons: string[]): string => `<span class="actions">${buttons.join(' ')}</span>`;
-const row = (...buttons: string[]): string => `<li>${actions(...buttons)}</li>`;
-const LIST = `top:browse<ul>${row('a1:go', 'a2:end')}${row('b1:go', 'b2:end')}${row('c1:go', 'c2:end')}${row('d1:go', 'd2:end')}</ul>`;
-const removeRow = (id: string): void => host.byId(id).closest('li')?.remove();
+const row = (...buttons: string[]): string => `<div class="row">${actions(...buttons)}</div>`;
+const LIST = `top:browse<section>${row('a1:go', 'a2:end')}${row('b1:go', 'b2:end')}${row('c1:go', 'c2:end')}${row('d1:go', 'd2:end')}</section>`;
+const removeRow = (id: string): void => host.byId(id).closest('.row')?.remove();
 
 describe('the focus', () => {
   it('is managed by a controller of the element', () => {
@@ -87,7 +87,9 @@ describe('the focus', () => {
     });
 
   it('goes to another button of its row if its group is removed', () => {
-    host.show(`top:browse<ul>${row('a1:go')}<li>n:rename ${actions('b1:go', 'b2:end')}</li></ul>`);
+    host.show(
+      `top:browse<section>${row('a1:go')}<div class="row">n:rename ${actions('b1:go', 'b2:end')}</div></section>`,
+    );
     host.byId('b2').focus();
     expect(host.render(() => host.byId('b1').parentElement?.remove())).to.equal('n');
   });
@@ -118,7 +120,7 @@ describe('the focus', () => {
     expect(
       host.render(() => {
         removeRow('b1');
-        host.byId('c1').closest('li')?.replaceChildren();
+        host.byId('c1').closest('.row')?.replaceChildren();
       }),
     ).to.equal('d1');
   });
@@ -126,7 +128,7 @@ describe('the focus', () => {
   it('goes to the button that picks files if nothing near is left', () => {
     host.show(LIST);
     host.byId('b1').focus();
-    expect(host.render(() => host.renderRoot.querySelector('ul')?.remove())).to.equal('top');
+    expect(host.render(() => host.renderRoot.querySelector('section')?.remove())).to.equal('top');
     host.show('top:browse<p>lone:</p>');
     host.byId('lone').focus();
     expect(host.render(() => host.byId('lone').remove())).to.equal('top');

@@ -52,7 +52,7 @@ describe('the list', () => {
     await shown(() => all(element, '[part~="file-name"]')[0]?.textContent === 'three.txt');
     expect(element.snapshot.files.map(({ name }) => name)).to.deep.equal(['three.txt', 'one.txt', 'two.txt']);
     const focused = (element.renderRoot as ShadowRoot).activeElement;
-    expect(focused?.closest('li')?.dataset.id).to.equal(element.snapshot.files[0]?.id);
+    expect(focused?.closest<HTMLElement>('.row')?.dataset.id).to.equal(element.snapshot.files[0]?.id);
     expect(all(element, '[data-action="first"]')).to.have.length(2);
   });
 });

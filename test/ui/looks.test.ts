@@ -30,7 +30,7 @@ const CLASSES: readonly (readonly [title: string, Shown, selector: string, class
   ['a drop zone under files', { intake: { dragging: true } }, '[part~=drop-zone]', 'zone dragging'],
   ['the bar of a file that is being checked', rows(pdf('hashing')), '[role=progressbar]', 'bar checking'],
   ['the bar of a file that is being sent', rows(pdf('uploading')), '[role=progressbar]', 'bar'],
-  ['a row that waits', rows(pdf('queued')), 'li', 'row queued'],
+  ['a row that waits', rows(pdf('queued')), '.row', 'row queued'],
   ['an error of a file', rows(failed('network')), '.problem', 'problem error'],
   [
     'a warning of a file',
@@ -70,9 +70,9 @@ describe('the classes of', () => {
 
   it('the facts of a row', async () => {
     const element = await show(rows(pdf('uploading', 0.5, speeds)));
-    expect(all(element, 'li .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'speed', '']);
+    expect(all(element, '.row .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'speed', '']);
     const done = await show(rows(pdf('done', 1, { relativePath: 'in/a.pdf' })));
-    expect(all(done, 'li .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'path']);
+    expect(all(done, '.row .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'path']);
   });
 });
 
@@ -132,7 +132,7 @@ describe('a partly rendered list', () => {
 
   it('has the rows of the range, each with its position in the whole list', async () => {
     const element = await ranged(1, 3, 70.4, 100.5);
-    expect(all(element, '.row').map((row) => row.ariaPosInSet)).to.deep.equal(['2', '3']);
+    expect(all(element, '.row').map((row) => row.ariaRowIndex)).to.deep.equal(['2', '3']);
     expect(spacers(element)).to.deep.equal(['70px', '101px']);
   });
 

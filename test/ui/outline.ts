@@ -26,14 +26,7 @@ const textOf = (element: Element): string => {
   return clean(facts.length > 0 ? facts.map((fact) => fact.textContent).join(' · ') : element.textContent);
 };
 
-const SAID = [
-  'aria-label',
-  'aria-valuenow',
-  'aria-valuetext',
-  'title',
-  'aria-setsize',
-  'aria-posinset',
-] as const;
+const SAID = ['aria-label', 'aria-valuenow', 'aria-valuetext', 'title'] as const;
 
 /** Selector of the elements that have a line. */
 const SHOWN = '[part], .title, .hint, [part~=login] .text';

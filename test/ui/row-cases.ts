@@ -197,6 +197,15 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       actions: [CANCEL],
     },
   ],
+  'resumes after a reload': [
+    paused('resuming'),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Resuming… · 1 MB of 2 MB',
+      actions: [CANCEL],
+    },
+  ],
   'needs its file': [
     paused('needs-file'),
     {

@@ -3,6 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { SecureUploader } from '../../src/index.ts';
 import { addFault, findReference, type LogEntry, logOf, uniqueName } from '../service/reference.ts';
+import { skipTime } from '../support/clock.ts';
 import { untilAsync } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { all, button, createElement, nextEvent, one, pick, shown, textFile, textOf } from './support.ts';
@@ -189,9 +190,14 @@ describe('uploading with the element', () => {
     await shown(() => element.renderRoot.querySelector('.row.paused'));
     button(element, 'Cancel: paper.txt').click();
     await shown(() => element.renderRoot.querySelector('.row.canceled'));
+    // Without the time between, the second click would count as a double click.
+    const restore = skipTime(1000);
     button(element, 'Remove from list: paper.txt').click();
+    restore();
     await shown(() => all(element, '.row').length === 0);
-    expect(element.snapshot.files).to.have.length(0);
+    expect(element.snapshot.files.map(({ phase }) => phase)).to.deep.equal(['canceled']);
+    globalThis.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+    await shown(() => element.snapshot.files.length === 0);
   });
 
   it('reports missing settings when a file is added, once on the console, and works when they are set', async () => {

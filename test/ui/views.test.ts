@@ -53,23 +53,24 @@ describe('a row of a file that', () => {
   for (const [title, [shown, looks]] of Object.entries(ROWS))
     it(title, async () => {
       const element = await show({ snapshot: snapshot([shown]) });
-      expect(outlineOf(one(element, 'li'))).to.deep.equal(rowLines('a.pdf', shown.relativePath, looks));
-      expect(one(element, 'li').getAttribute('part')).to.equal(`file ${shown.phase}`);
+      expect(outlineOf(one(element, '.row'))).to.deep.equal(rowLines('a.pdf', shown.relativePath, looks));
+      expect(one(element, '.row').getAttribute('part')).to.equal(`file ${shown.phase}`);
     });
 
   it('waits behind another one, and can be prioritized', async () => {
     const element = await show({ snapshot: snapshot([pdf('done'), pdf('queued', 0, { id: 'b' })]) });
-    const [, second] = all(element, 'li');
+    const [, second] = all(element, '.row');
     expect(outlineOf(second as HTMLElement)).to.include(
       'icon-button label=Move to top: a.pdf title=Move to top <first>',
     );
-    expect([second?.ariaPosInSet, second?.ariaSetSize]).to.deep.equal(['2', '2']);
+    expect(second?.ariaRowIndex).to.equal('2');
+    expect(one(element, '[role=grid]').ariaRowCount).to.equal('2');
   });
 
   it('has a name with characters that change its direction', async () => {
     const error = { code: 'name-taken', retryable: false } as const;
     const shown = file('a\u202efdp.exe', 'failed', 10, 0, { relativePath: 'x\u202ey/a\u202efdp.exe', error });
-    const lines = outlineOf(one(await show({ snapshot: snapshot([shown]) }), 'li'));
+    const lines = outlineOf(one(await show({ snapshot: snapshot([shown]) }), '.row'));
     expect(lines).to.include('file-name title=xy/afdp.exe afdp.exe');
     expect(lines).to.include('file-status Upload failed · 10 bytes · xy');
     expect(lines).to.include('button rename-button Upload as afdp (2).exe');

@@ -13,7 +13,7 @@ const frame = (): Promise<unknown> => new Promise(requestAnimationFrame);
 class Host {
   readonly renderRoot = document.createElement('div');
   readonly scroller = document.createElement('div');
-  readonly list = document.createElement('ul');
+  readonly list = document.createElement('div');
   readonly updateComplete = Promise.resolve(true);
   requestCount = 0;
   readonly controllers: unknown[] = [];
@@ -50,7 +50,8 @@ class Host {
   /** Renders rows of these heights, and lets the controller measure them. */
   measure(heights: readonly number[]): void {
     const items = heights.map((height, index) => {
-      const item = document.createElement('li');
+      const item = document.createElement('div');
+      item.className = 'row';
       item.dataset.id = `f${index}`;
       item.style.blockSize = `${height}px`;
       return item;

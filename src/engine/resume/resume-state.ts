@@ -42,6 +42,7 @@ export class ResumeState {
   /** True if another upload on this page may take over the record. */
   #yields = false;
   #isPaused: true | undefined;
+  #isWithdrawn: true | undefined;
   /** True if the upload is done, canceled or removed. `saveFile()` then saves nothing. */
   #isOver = false;
 
@@ -80,7 +81,8 @@ export class ResumeState {
     this.#register(key);
     const { newName } = this;
     const known = this.#record ?? (newName === undefined || newName === saved?.newName ? saved : undefined);
-    this.#record = { ...record, newName, ...known, file: record.file, isPaused: this.#isPaused };
+    const notes = { isPaused: this.#isPaused, isWithdrawn: this.#isWithdrawn };
+    this.#record = { ...record, newName, ...known, file: record.file, ...notes };
     this.#written = this.#store.save(this.#record);
     await this.#written;
     // While the uploader is suspended, other tabs may run the upload.
@@ -96,6 +98,19 @@ export class ResumeState {
   notePaused(isPaused: boolean): void {
     this.#isPaused = isPaused || undefined;
     this.#update({ isPaused: this.#isPaused });
+  }
+
+  /**
+   * Marks the record, so that the next visit deletes it if this page is left before the command is complete. Until then, the lock
+   * keeps other tabs from using the record.
+   */
+  noteWithdrawn(isWithdrawn: boolean): void {
+    this.#isWithdrawn = isWithdrawn || undefined;
+    const { key } = this;
+    if (key === undefined || !this.#record) return;
+    const write = (isOurs: boolean): unknown =>
+      isOurs && this.#write(key, (store) => store.update(key, { isWithdrawn: this.#isWithdrawn }));
+    this.#acquire(() => this.#tabLocks.tryLock(key)).then(write, () => undefined);
   }
 
   /** Key of the record; `undefined` before the first run and after `detach()`. */
@@ -225,7 +240,12 @@ export class ResumeState {
   async #save(record: UploadRecord): Promise<void> {
     if (!this.#byKey.has(record.key)) return;
     const { file } = this.#record ?? {};
-    const named = { ...record, newName: this.newName, ...(file && { file, isPaused: this.#isPaused }) };
+    const named = {
+      ...record,
+      newName: this.newName,
+      isWithdrawn: this.#isWithdrawn,
+      ...(file && { file, isPaused: this.#isPaused }),
+    };
     this.#record = { ...named, stored: new Map(record.stored) };
     await this.#write(record.key, (store) => store.save(named));
   }

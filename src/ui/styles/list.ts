@@ -17,6 +17,10 @@ export const list = css`
     padding-inline: 1em 0.6em;
   }
 
+  .row:focus-visible {
+    outline-offset: -2px;
+  }
+
   .row + .row {
     border-block-start: 1px solid var(--_line);
   }

@@ -134,6 +134,12 @@ export const panels = css`
     border-block-end: 0;
   }
 
+  .undo {
+    align-items: center;
+    padding-block: 0.6em;
+    border-block-start: 1px solid var(--_line);
+  }
+
   .sign-in {
     flex-wrap: wrap;
     align-items: center;

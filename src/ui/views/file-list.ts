@@ -11,18 +11,21 @@ export function fileList(state: WidgetState, commands: Commands): TemplateResult
   const { files } = state.snapshot;
   if (files.length === 0) return nothing;
   const { first, last, before, after } = state.rows;
+  const rendered = files.slice(first, last);
+  // One tab stop for the whole list; arrow keys move it (list-keys.ts).
+  const tabStop = rendered.find((file) => file.id === state.currentId) ?? rendered[0];
   return html`<div class="scroller" part="list-scroller">
-    <ul class="list" part="list" aria-label=${state.messages.list}>
+    <div class="list" part="list" role="grid" aria-label=${state.messages.list} aria-rowcount=${files.length}>
       ${spacer(before)}${repeat(
-        files.slice(first, last),
+        rendered,
         (file) => file.id,
-        (file, index) => fileRow(file, first + index + 1, state, commands),
+        (file, index) => fileRow(file, first + index + 1, file === tabStop, state, commands),
       )}${spacer(after)}
-    </ul>
+    </div>
   </div>`;
 }
 
 const spacer = (height: number): TemplateResult | typeof nothing =>
   height > 0
-    ? html`<li class="spacer" aria-hidden="true" ${styleProperty('block-size', `${Math.round(height)}px`)}></li>`
+    ? html`<div class="spacer" aria-hidden="true" ${styleProperty('block-size', `${Math.round(height)}px`)}></div>`
     : nothing;

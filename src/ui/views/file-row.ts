@@ -22,11 +22,12 @@ import type { Commands, WidgetState } from './state.ts';
 
 const GLYPHS: Partial<Record<Phase, TemplateResult>> = { done: doneIcon, failed: alertIcon };
 
-/** A row; `position` counts from 1. */
+/** A row; `position` counts from 1. Its buttons are reached with the arrow keys. */
 export function fileRow(
   file: FileSnapshot,
   position: number,
-  { messages, format, secondsUntil, snapshot }: WidgetState,
+  isTabStop: boolean,
+  { messages, format, secondsUntil, undo }: WidgetState,
   commands: Commands,
 ): TemplateResult {
   const name = shownName(file.name);
@@ -37,15 +38,17 @@ export function fileRow(
   const sent = shareOf(file.sentBytes, file.sizeBytes, phase === 'done');
   const path = shownName(file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1));
   const problem = file.error?.code ?? file.warning;
-  return html`<li
+  return html`<div
     class="row ${phase} ${needsFile ? 'needs-file' : ''}"
     part="file ${phase}"
+    role="row"
+    tabindex=${isTabStop ? 0 : -1}
     data-id=${file.id}
-    aria-setsize=${snapshot.files.length}
-    aria-posinset=${position}
+    aria-rowindex=${position}
+    aria-labelledby=${`row-${file.id}`}
   >
     <span class="badge" part="file-icon">${needsFile ? alertIcon : (GLYPHS[phase] ?? fileIcon)}</span>
-    <div class="body">
+    <div class="body" id=${`row-${file.id}`} role="gridcell">
       <div class="head">
         <span class="name"><bdi part="file-name" title=${path + name}><span class="stem">${stem}</span><span>${ending}</span></bdi></span>
         ${isMoving && phase !== 'hashing' ? html`<span class="percent" part="file-percent">${format.percent(sent)}</span>` : nothing}
@@ -66,21 +69,21 @@ export function fileRow(
       ${problem === undefined ? nothing : html`<p class="problem ${file.error ? 'error' : 'warning'}" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
       ${
         file.error?.code === 'name-taken'
-          ? html`<button type="button" part="button rename-button" data-action="rename" @click=${() => commands.retry(file.id, nextName(file.name))}>${messages.uploadAs(nextName(name))}</button>`
+          ? html`<button type="button" tabindex="-1" part="button rename-button" data-action="rename" @click=${() => commands.retry(file.id, nextName(file.name))}>${messages.uploadAs(nextName(name))}</button>`
           : nothing
       }
       ${
         needsFile
-          ? html`<button type="button" part="button choose-button" data-action="go" aria-label=${messages.actionOn(messages.chooseAgain, name)} @click=${() => commands.resume(file.id)}>${messages.chooseAgain}</button>`
+          ? html`<button type="button" tabindex="-1" part="button choose-button" data-action="go" aria-label=${messages.actionOn(messages.chooseAgain, name)} @click=${() => commands.resume(file.id)}>${messages.chooseAgain}</button>`
           : nothing
       }
     </div>
-    <div class="actions">${
+    <div class="actions" role="gridcell">${
       phase === 'queued' && position > 1
         ? iconButton('first', messages.first, name, firstIcon, messages, () => commands.prioritize(file.id))
         : nothing
-    }${actionsOf(file, name, messages, commands)}</div>
-  </li>`;
+    }${actionsOf(file, name, messages, commands, undo?.ids.has(file.id) === true)}</div>
+  </div>`;
 }
 
 /** The line below the name: the phase, then size, speed and time left. */
@@ -135,14 +138,22 @@ export function leftOf(remainingMs: number, messages: Messages, format: Format):
  * Two buttons: one to pause, resume or retry, and one to cancel or remove. When the action of a button changes,
  * its DOM element stays the same, so that it keeps the focus.
  */
-function actionsOf(file: FileSnapshot, name: string, messages: Messages, commands: Commands): TemplateResult {
+function actionsOf(
+  file: FileSnapshot,
+  name: string,
+  messages: Messages,
+  commands: Commands,
+  canUndo: boolean,
+): TemplateResult {
   const { id, phase } = file;
   const isOpen = isActive(phase) || phase === 'queued';
-  const [label, icon, run] = isOpen
-    ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
-    : phase === 'paused'
-      ? ([messages.resume, resumeIcon, () => commands.resume(id)] as const)
-      : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
+  const [label, icon, run] = canUndo
+    ? ([messages.undo, retryIcon, () => commands.undo(id)] as const)
+    : isOpen
+      ? ([messages.pause, pauseIcon, () => commands.pause(id)] as const)
+      : phase === 'paused'
+        ? ([messages.resume, resumeIcon, () => commands.resume(id)] as const)
+        : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
   const canGoOn =
     isOpen ||
     (phase === 'paused' && (file.pauseReason ?? 'user') === 'user') ||
@@ -170,6 +181,7 @@ const iconButton = (
 ): TemplateResult =>
   html`<button
     type="button"
+    tabindex="-1"
     class="icon-button"
     part="icon-button"
     data-action=${action}

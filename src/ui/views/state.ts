@@ -20,8 +20,18 @@ export interface WidgetState {
   readonly isMisconfigured: boolean;
   /** Texts of the live regions. */
   readonly spoken: { readonly polite: string; readonly alert: string };
+  /** The command that can still be undone. */
+  readonly undo?: Undo | undefined;
+  /** The row that was focused last. */
+  readonly currentId?: FileId | undefined;
   /** Which rows to render. */
   readonly rows: RowRange;
+}
+
+/** Files that were canceled or removed a moment ago, and the text about them. */
+export interface Undo {
+  readonly ids: ReadonlySet<FileId>;
+  readonly text: string;
 }
 
 /** The state of a drop: what is being dragged or read, and what was skipped. */
@@ -59,6 +69,9 @@ export interface Commands {
   retry(id?: FileId, name?: string): void;
   prioritize(id: FileId): void;
   remove(id: FileId): void;
+  undo(id?: FileId): void;
+  /** Stops the time in which a command can be undone, or continues it. */
+  holdUndo(isHeld: boolean): void;
   clear(): void;
   dismiss(): void;
   signIn(via?: 'popup' | 'redirect'): void;

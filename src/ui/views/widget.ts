@@ -7,6 +7,7 @@ import { rejectionsPanel } from './rejections.ts';
 import { signInPanel } from './sign-in.ts';
 import type { Commands, WidgetState } from './state.ts';
 import { totalsBar } from './totals-bar.ts';
+import { undoNotice } from './undo-notice.ts';
 
 /** Everything inside the shadow root. */
 export function widget(state: WidgetState, commands: Commands): TemplateResult {
@@ -17,13 +18,14 @@ export function widget(state: WidgetState, commands: Commands): TemplateResult {
     // Otherwise, choosing the same file again would fire no event.
     input.value = '';
   };
-  return html`<div class="base" part="base" role="group" aria-label=${messages.label}>
+  return html`<div class="base" part="base" role="group" tabindex="-1" aria-label=${messages.label}>
       ${state.isMisconfigured ? html`<p class="fault" part="error" role="alert">${messages['bad-config']}</p>` : nothing}
       ${dropZone(state, commands)}
       ${rejectionsPanel(state, commands)}
       ${signInPanel(state, commands)}
       ${fileList(state, commands)}
       ${totalsBar(state, commands)}
+      ${undoNotice(state, commands)}
     </div>
     <input id="files" type="file" hidden ?multiple=${rules.multiple} accept=${rules.accept} @change=${onChange} />
     <input id="folder" type="file" hidden multiple .webkitdirectory=${true} @change=${onChange} />

@@ -57,6 +57,8 @@ export interface SeenEvent {
   readonly name: string;
   // biome-ignore lint/suspicious/noExplicitAny: an event's detail is whatever its name says; tests look into it.
   readonly detail: any;
+  /** Time since the page started to load, in milliseconds. */
+  readonly atMs: number;
 }
 
 /** Returns the events so far, or only those with this name. */

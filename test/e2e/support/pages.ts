@@ -23,6 +23,8 @@ export interface Pages {
    * Serves the script at `path` with this policy, which applies if the script runs as a worker. Scripts have no policy by default.
    */
   setPolicy(path: string, policy: string | undefined): void;
+  /** Serves `text` at the path of a script, instead of the built file. */
+  setScript(path: string, text: string): void;
   /** CSP violations that browsers reported. */
   readonly violations: readonly string[];
   close(): Promise<void>;
@@ -53,7 +55,7 @@ const names = ${JSON.stringify([
 globalThis.events = [];
 for (const name of names) document.addEventListener(name, ({ detail }) => {
   const { respondWith, ...plain } = detail;
-  events.push({ name, detail: structuredClone(plain) });
+  events.push({ name, detail: structuredClone(plain), atMs: performance.now() });
 });
 document.addEventListener('securitypolicyviolation', (event) => {
   fetch('/violation', { method: 'POST', body: event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample });
@@ -61,12 +63,16 @@ document.addEventListener('securitypolicyviolation', (event) => {
 for (const element of document.querySelectorAll('[data-engine-options]')) {
   element.engineOptions = JSON.parse(element.dataset.engineOptions);
 }
+for (const element of document.querySelectorAll('[data-token]')) {
+  element.getToken = async () => element.dataset.token;
+}
 await import('/secure-uploader.min.js');
 `;
 
 export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const widget = builtWidget();
   const pages = new Map<string, string>();
+  const scripts = new Map([['/recorder.js', RECORDER]]);
   const allowed: string[] = [];
   const policies = new Map<string, (policy: string) => string>();
   const scriptPolicies = new Map<string, string | undefined>();
@@ -91,7 +97,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
       return;
     }
     const file = join(widget, pathname.slice(1));
-    const text = pages.get(pathname) ?? (pathname === '/recorder.js' ? RECORDER : undefined);
+    const text = pages.get(pathname) ?? scripts.get(pathname);
     const isBuilt = /^\/[\w.-]+\.(js|html|map)$/.test(pathname) && existsSync(file);
     if (text === undefined && !isBuilt) {
       response.writeHead(404).end();
@@ -114,6 +120,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
     violations,
     allow: (...origins) => void allowed.push(...origins),
     changePolicy: (path, change) => void policies.set(path, change),
+    setScript: (path, text) => void scripts.set(path, text),
     setPolicy: (path, policy) => void scriptPolicies.set(path, policy),
     add(path, element) {
       const head =

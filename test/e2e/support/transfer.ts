@@ -24,7 +24,9 @@ export const hasStored = (page: Page, bytes: number): Promise<unknown> =>
   page.waitForFunction(
     (bytes) => {
       const files = document.querySelector('secure-uploader')?.snapshot.files ?? [];
-      const chosen = files.filter(({ pauseReason }) => pauseReason !== 'needs-file');
+      const chosen = files.filter(
+        ({ pauseReason }) => pauseReason !== 'needs-file' && pauseReason !== 'resuming',
+      );
       return chosen.reduce((sum, { storedBytes }) => sum + storedBytes, 0) >= bytes;
     },
     bytes,

@@ -21,6 +21,11 @@ async function nextVisit(settings = {}): Promise<{ engine: TestEngine; store: Up
 }
 
 describe('an upload of an earlier visit', () => {
+  it('shows how much is stored, before it has its file', async () => {
+    const { engine } = await nextVisit();
+    expect(engine.row('a.bin')).to.include({ sentBytes: 1000, storedBytes: 1000 });
+  });
+
   it('still waits for its file after everything was paused and resumed, and others continue', async () => {
     const { engine } = await nextVisit();
     await engine.uploader.pause();
@@ -141,25 +146,62 @@ describe('an upload of an earlier visit', () => {
   });
 });
 
+/**
+ * Creates a file with a handle, as a store with its unfinished upload. The handle needs no permission. Without a handle if the
+ * browser has no writable handles.
+ */
+async function createWithHandle(): Promise<{ store: UploadStore; remove?: () => Promise<void> }> {
+  const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
+  const name = `${crypto.randomUUID()}.bin`;
+  const handle = await folder?.getFileHandle(name, { create: true });
+  if (!folder || typeof handle?.createWritable !== 'function') return { store: await createUnfinished(file) };
+  const writable = await handle.createWritable();
+  await writable.write(file);
+  await writable.close();
+  const picked: PickedFile = { file: await handle.getFile(), relativePath: 'a.bin', handle };
+  return { store: await createUnfinished(picked), remove: () => folder.removeEntry(name) };
+}
+
 describe('a file whose handle was saved', () => {
-  it('resumes from its handle on request, without being picked', async () => {
-    const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
-    const handle = await folder?.getFileHandle(`${crypto.randomUUID()}.bin`, { create: true });
-    const canKeep = typeof handle?.createWritable === 'function';
-    let picked: PickedFile | File = file;
-    if (handle && canKeep) {
-      const writable = await handle.createWritable();
-      await writable.write(file);
-      await writable.close();
-      picked = { file: await handle.getFile(), relativePath: 'a.bin', handle };
-    }
-    const engine = new TestEngine({}, { store: await createUnfinished(picked) });
+  /** Makes the browser report that the user has to be asked again, as Chromium does for most files after a reload. */
+  function denyHandles(): void {
+    const { prototype } = FileSystemFileHandle;
+    Object.defineProperty(prototype, 'queryPermission', { configurable: true, value: async () => 'prompt' });
+  }
+  afterEach(() => {
+    if (typeof FileSystemFileHandle === 'function')
+      Reflect.deleteProperty(FileSystemFileHandle.prototype, 'queryPermission');
+  });
+
+  it('resumes without a click while the permission lasts', async () => {
+    const { store, remove } = await createWithHandle();
+    const engine = new TestEngine({}, { store });
+    engine.service.answerAll();
+    if (remove) await engine.waitForChange('upload-completed');
+    else await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
+    const reasons = engine.details('upload-paused').map(({ reason }) => reason);
+    expect(reasons).to.deep.equal([remove ? 'resuming' : 'needs-file']);
+    expect(engine.service.count('open')).to.equal(0);
+  });
+
+  it('needs the user if its file is gone', async () => {
+    const { store, remove } = await createWithHandle();
+    await remove?.();
+    const engine = new TestEngine({}, { store });
+    await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
+    expect(engine.uploader.snapshot.rejections).to.deep.equal([]);
+  });
+
+  it('resumes from its handle on request if the browser has to ask, without being picked', async () => {
+    const { store, remove } = await createWithHandle();
+    if (remove) denyHandles();
+    const engine = new TestEngine({}, { store });
     engine.service.answerAll();
     await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
     const id = engine.uploader.snapshot.files[0]?.id ?? '';
-    expect(await engine.uploader.provide(id)).to.equal(canKeep);
+    expect(await engine.uploader.provide(id)).to.equal(remove !== undefined);
     // Without a saved handle, the upload still waits for its file.
-    if (!canKeep) await engine.uploader.provide(id, file);
+    if (!remove) await engine.uploader.provide(id, file);
     await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(0);
     expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);

@@ -1,0 +1,142 @@
+// Cancel and remove by button or key, which can be undone for some seconds. The engine keeps the uploads meanwhile (state
+// `withdrawn`); this module has the list of them, and the time.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
+import { reduceFile, totalsOf } from '../engine/snapshot-store.ts';
+import type { UndoCommand } from '../engine/upload-state.ts';
+import { focusRow } from './focus-controller.ts';
+import type { Messages } from './messages.ts';
+import type { Undo } from './views/state.ts';
+
+/** Time in which a command can be undone, in milliseconds. */
+const UNDO_MS = 8000;
+/** Time in which further activations count as the same one, as in a double click, in milliseconds. */
+const REPEAT_MS = 500;
+
+export interface UndoHost extends ReactiveControllerHost {
+  readonly renderRoot: HTMLElement | DocumentFragment;
+  readonly snapshot: Snapshot;
+  readonly texts: Messages;
+}
+
+/** Gives the engine a command. */
+type Apply = (command: UndoCommand, ids: readonly FileId[]) => void;
+
+/** The command that can be undone. Only the last command can; the next command completes it. */
+interface Pending {
+  readonly next: 'canceled' | 'removed';
+  readonly ids: ReadonlySet<FileId>;
+  /** Time left, and time of its start; without `startMs` the time stands still. Milliseconds. */
+  readonly leftMs: number;
+  readonly startMs?: number | undefined;
+}
+
+export class UndoController implements ReactiveController {
+  readonly #host: UndoHost;
+  readonly #apply: Apply;
+  readonly #say: (text: string) => void;
+  #pending: Pending | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  constructor(host: UndoHost, apply: Apply, say: (text: string) => void) {
+    this.#host = host;
+    this.#apply = apply;
+    this.#say = say;
+    host.addController(this);
+  }
+
+  hostConnected(): void {
+    globalThis.addEventListener('pagehide', this.complete);
+  }
+
+  hostDisconnected(): void {
+    globalThis.removeEventListener('pagehide', this.complete);
+    this.complete();
+  }
+
+  /** Cancels or removes one upload; without an id, cancels all that are not done. */
+  run(next: Pending['next'], id?: FileId): void {
+    const nowMs = performance.now();
+    const isRepeated = nowMs - this.#lastMs < REPEAT_MS;
+    this.#lastMs = nowMs;
+    if (isRepeated) return;
+    this.complete();
+    const { files } = this.#host.snapshot;
+    const ids = new Set(id === undefined ? files.filter(isOpen).map((file) => file.id) : [id]);
+    this.#set({ next, ids, leftMs: UNDO_MS });
+    this.#apply({ type: 'withdraw', next }, [...ids]);
+    focusRow(this.#host.renderRoot, id, next === 'removed');
+    const { texts } = this.#host;
+    this.#say(texts.announceUndo(messageOf(next, ids.size, texts)));
+    this.hold(false);
+  }
+
+  /** Undoes the command for one upload; without an id, for all. */
+  undo(id?: FileId): void {
+    const pending = this.#pending;
+    if (!pending) return;
+    const undone = id === undefined ? [...pending.ids] : [id];
+    const ids = new Set([...pending.ids].filter((each) => !undone.includes(each)));
+    this.#set(ids.size > 0 ? { ...pending, ids } : undefined);
+    this.#apply({ type: 'undo' }, undone);
+  }
+
+  /** Completes the command at once. */
+  readonly complete = (): void => {
+    const { ids } = this.#pending ?? {};
+    this.#set(undefined);
+    if (ids) this.#apply({ type: 'complete' }, [...ids]);
+  };
+
+  /** Stops the time while the notice has the focus or the pointer, and continues it afterwards. */
+  hold(isHeld: boolean): void {
+    const pending = this.#pending;
+    if (!pending || isHeld === (pending.startMs === undefined)) return;
+    const nowMs = performance.now();
+    const { startMs = nowMs } = pending;
+    const leftMs = pending.leftMs - (nowMs - startMs);
+    clearTimeout(this.#timer);
+    this.#pending = { ...pending, leftMs, startMs: isHeld ? undefined : nowMs };
+    if (!isHeld) this.#timer = setTimeout(this.complete, leftMs);
+  }
+
+  /** Returns the snapshot as it will be when the command is complete, and what can be undone. */
+  shown(snapshot: Snapshot): { readonly snapshot: Snapshot; readonly undo?: Undo } {
+    const pending = this.#pending;
+    if (!pending) return { snapshot };
+    const { next } = pending;
+    const ids = new Set(
+      snapshot.files
+        .filter((file) => pending.ids.has(file.id) && (next === 'removed' || isOpen(file)))
+        .map(({ id }) => id),
+    );
+    // Another command has ended all of them, such as a sign-out.
+    if (ids.size === 0) return { snapshot };
+    const name = next === 'removed' ? 'file-removed' : 'upload-canceled';
+    const files = snapshot.files.flatMap((file) => {
+      const after = ids.has(file.id) ? reduceFile(file, { name, detail: file }) : file;
+      return after ? [after] : [];
+    });
+    const totals = totalsOf(files, snapshot.totals.bytesPerSecond);
+    return {
+      snapshot: { ...snapshot, files, totals },
+      undo: { ids, text: messageOf(next, ids.size, this.#host.texts) },
+    };
+  }
+
+  #set(pending: Pending | undefined): void {
+    if (!pending) clearTimeout(this.#timer);
+    this.#pending = pending;
+    this.#host.requestUpdate();
+  }
+}
+
+const isOpen = ({ phase }: FileSnapshot): boolean => phase !== 'done' && phase !== 'canceled';
+
+const messageOf = (
+  next: Pending['next'],
+  count: number,
+  { undoableCancel, undoableRemoval }: Messages,
+): string => (next === 'removed' ? undoableRemoval : undoableCancel(count));

@@ -1,0 +1,169 @@
+// Cancel and remove with undo: what is suspended, kept, deleted and reported.
+
+import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import type { UploadStore } from '../../src/store/uploads.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from '../support/bytes.ts';
+import { settled, until, untilAsync } from '../support/collect.ts';
+import { closeEngines, createUnfinished, halfWay, TestEngine } from '../support/engine.ts';
+
+afterEach(closeEngines);
+
+const newStore = (): UploadStore => createUploadStore({ name: `test-${crypto.randomUUID()}` });
+const withdraw = (engine: TestEngine, next: 'canceled' | 'removed', name = 'a.bin'): Promise<void> =>
+  engine.uploader.apply({ type: 'withdraw', next }, [engine.id(name)]);
+const undo = (engine: TestEngine): Promise<void> =>
+  engine.uploader.apply({ type: 'undo' }, [engine.id('a.bin')]);
+const complete = (engine: TestEngine): Promise<void> =>
+  engine.uploader.apply({ type: 'complete' }, [engine.id('a.bin')]);
+const keysOf = async (store: UploadStore): Promise<number> => (await store.list()).length;
+
+describe('an upload that is withdrawn', () => {
+  for (const next of ['canceled', 'removed'] as const)
+    it(`is only paused until it is ${next}`, async () => {
+      const engine = await halfWay();
+      engine.service.answerAll('cancel');
+      await withdraw(engine, next);
+      expect(engine.row('a.bin')).to.include({ phase: 'paused', pauseReason: 'user' });
+      expect(engine.service.count('cancel')).to.equal(0);
+      expect(engine.changeNames('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-paused']);
+      const { id } = engine.row('a.bin') ?? {};
+      await complete(engine);
+      expect(engine.phase('a.bin')).to.equal(next === 'removed' ? undefined : 'canceled');
+      expect(engine.service.count('cancel')).to.equal(1);
+      const ended = engine.changes
+        .filter(({ detail }) => 'id' in detail && detail.id === id)
+        .map(({ name }) => name);
+      expect(ended.slice(ended.indexOf('upload-paused') + 1)).to.deep.equal([
+        'upload-canceled',
+        ...(next === 'removed' ? ['file-removed'] : []),
+      ]);
+    });
+
+  it('continues after undo, and sends no stored chunk again', async () => {
+    const engine = await halfWay();
+    await withdraw(engine, 'canceled');
+    await undo(engine);
+    engine.service.answerAll();
+    await engine.waitForChange('upload-completed');
+    expect(engine.service.count('open')).to.equal(1);
+    expect(engine.details('upload-completed')[0]?.skippedBytes).to.equal(0);
+    expect(engine.service.stored.size).to.equal(3);
+  });
+
+  it('is not started by commands for all files', async () => {
+    const engine = await halfWay();
+    await withdraw(engine, 'canceled');
+    await Promise.all([engine.uploader.start(), engine.uploader.resume(), engine.uploader.retry()]);
+    await settled();
+    expect(engine.phase('a.bin')).to.equal('paused');
+  });
+
+  it('waits for start() again after undo, with manual', async () => {
+    const engine = new TestEngine({ manual: true });
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    await withdraw(engine, 'canceled');
+    await engine.uploader.start();
+    await undo(engine);
+    await settled();
+    expect(engine.phase('a.bin')).to.equal('queued');
+    await engine.uploader.start();
+    await engine.waitForChange('upload-completed');
+  });
+
+  it('stays failed after undo, and can be retried then', async () => {
+    const engine = new TestEngine();
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    (await engine.service.nextRequest('open')).refuse(new UploaderError('forbidden', 'no'));
+    await engine.waitForChange('upload-failed');
+    await withdraw(engine, 'removed');
+    await engine.uploader.retry();
+    expect(engine.phase('a.bin')).to.equal('failed');
+    await undo(engine);
+    engine.service.answerAll();
+    await engine.uploader.retry();
+    await engine.waitForChange('upload-completed');
+  });
+
+  for (const [title, end] of [
+    ['a sign-out', (engine: TestEngine) => engine.uploader.signOut()],
+    ['close()', (engine: TestEngine) => engine.uploader.close()],
+    ['suspend()', (engine: TestEngine) => engine.uploader.suspend()],
+    [
+      'a change of the owner',
+      (engine: TestEngine) => engine.uploader.configure({ ...engine.input, owner: 'bob' }),
+    ],
+  ] as const)
+    it(`is canceled by ${title}, which deletes its record`, async () => {
+      const store = newStore();
+      const engine = await halfWay({ owner: 'alice' }, { store });
+      engine.service.answerAll('cancel');
+      await untilAsync(async () => (await keysOf(store)) === 1);
+      const [record] = await store.list();
+      await withdraw(engine, 'canceled');
+      await end(engine);
+      await untilAsync(async () => (await store.find(record?.key ?? '')) === undefined);
+    });
+});
+
+describe('the record of an upload that is withdrawn', () => {
+  it('is kept, but not restored by another visit, and deleted when no tab uses it', async () => {
+    const store = newStore();
+    const engine = await halfWay({}, { store });
+    await untilAsync(async () => (await keysOf(store)) === 1);
+    const [record] = await store.list();
+    await withdraw(engine, 'canceled');
+    await untilAsync(async () => (await keysOf(store)) === 0);
+    expect((await store.find(record?.key ?? ''))?.stored.size).to.equal(1);
+    const isInUse = (key: string): boolean => key === record?.key;
+    await store.prune(Number.POSITIVE_INFINITY, isInUse);
+    expect(await store.find(record?.key ?? '')).to.not.equal(undefined);
+    await store.prune(Number.POSITIVE_INFINITY);
+    expect(await store.find(record?.key ?? '')).to.equal(undefined);
+  });
+
+  it('is listed again after undo', async () => {
+    const store = newStore();
+    const engine = await halfWay({}, { store });
+    await untilAsync(async () => (await keysOf(store)) === 1);
+    await withdraw(engine, 'canceled');
+    await untilAsync(async () => (await keysOf(store)) === 0);
+    await undo(engine);
+    await untilAsync(async () => (await keysOf(store)) === 1);
+  });
+
+  it('is locked, also if the upload was restored from an earlier visit', async () => {
+    const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));
+    const engine = new TestEngine({}, { store });
+    await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+    const isLocked = async (): Promise<boolean> => {
+      const { held = [] } = await navigator.locks.query();
+      return held.some(({ name }) => name?.includes('a.bin'));
+    };
+    expect(await isLocked()).to.equal(false);
+    await withdraw(engine, 'removed');
+    await untilAsync(isLocked);
+    expect(await keysOf(store)).to.be.lessThan(2);
+    await undo(engine);
+    await untilAsync(async () => !(await isLocked()));
+    expect(await keysOf(store)).to.equal(1);
+    expect(engine.row('a.bin')?.pauseReason).to.equal('needs-file');
+  });
+
+  it('is not marked while another tab runs the upload', async () => {
+    const store = newStore();
+    const engine = await halfWay({}, { store });
+    await untilAsync(async () => (await keysOf(store)) === 1);
+    const other = new TestEngine({}, { store });
+    await other.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
+    await withdraw(other, 'canceled');
+    await complete(other);
+    expect(other.phase('a.bin')).to.equal('canceled');
+    expect(await keysOf(store)).to.equal(1);
+    engine.service.answerAll();
+    await engine.waitForChange('upload-completed');
+  });
+});
