@@ -1,7 +1,8 @@
 // Starts the service from the command line: `npm run service -- --port 8787 --origin http://localhost:5173`.
 import { parseArgs } from 'node:util';
+import { startOnFreePorts } from './free-ports.ts';
 import type { HashName, ServiceOptions } from './options.ts';
-import { type Service, startService } from './server.ts';
+import type { Service } from './server.ts';
 
 const HELP = `The reference service.
   --port N            port of the service (default 8787, or the next free one)
@@ -44,7 +45,7 @@ const { values } = parseArgs({
 if (values.help) {
   console.log(HELP);
 } else {
-  const service = await startOnFreePorts().catch((error: Error) => {
+  const service = await startOnFreePorts(await readOptions()).catch((error: Error) => {
     console.error(error.message);
     process.exit(1);
   });
@@ -58,9 +59,8 @@ if (values.help) {
   process.on('SIGTERM', onSignal);
 }
 
-// Starts the service on the default ports, or on the next free ones. A port from the command line is never replaced.
-async function startOnFreePorts(): Promise<Service> {
-  const options: ServiceOptions = {
+async function readOptions(): Promise<ServiceOptions> {
+  return {
     dataDir: values.data,
     appOrigins: values.origin,
     host: values.host,
@@ -74,20 +74,11 @@ async function startOnFreePorts(): Promise<Service> {
       ...(values['storage-url'] && { storage: values['storage-url'] }),
     },
     trustedProxies: values['trusted-proxy'],
+    ...(values.port && { servicePort: Number(values.port) }),
+    ...(values['storage-port'] && { storagePort: Number(values['storage-port']) }),
     ...(values['redirect-uri'] && { redirectUris: values['redirect-uri'] }),
     ...(!values.plain && (await readLoginScript())),
   };
-  const isFixed = values.port !== undefined || values['storage-port'] !== undefined;
-  for (let step = 0; ; step += 2) {
-    const servicePort = Number(values.port ?? 8787 + step);
-    const storagePort = Number(values['storage-port'] ?? 8788 + step);
-    try {
-      return await startService({ ...options, servicePort, storagePort });
-    } catch (error) {
-      const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-      if (!isTaken || isFixed || step > 200) throw error;
-    }
-  }
 }
 
 // Bundles the widget's form for the sign-in page. If the project's dev dependencies are missing, the page uses plain forms.

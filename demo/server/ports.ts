@@ -6,10 +6,15 @@ import type { AddressInfo } from 'node:net';
 /** Handles one request. */
 export type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
+// The requests of each server that a handler has not finished.
+const runningOf = new WeakMap<Server, ReadonlySet<Promise<void>>>();
+
 /** Passes the server's requests to `handler`. `publicUrl` is the public origin of this server. */
 export function attach(server: Server, handler: Handler, publicUrl: string): void {
   const { port } = server.address() as AddressInfo;
   const hosts = new Set([`127.0.0.1:${port}`, `localhost:${port}`, new URL(publicUrl).host]);
+  const running = new Set<Promise<void>>();
+  runningOf.set(server, running);
   server.on('request', (request, response) => {
     // Prevents DNS rebinding: if a foreign host name resolves to this machine, browsers treat this server as part of that site.
     if (!hosts.has(request.headers.host?.toLowerCase() ?? '')) {
@@ -18,10 +23,12 @@ export function attach(server: Server, handler: Handler, publicUrl: string): voi
       return;
     }
     // An unhandled rejection would end the process.
-    handler(request, response).catch((error: unknown) => {
+    const handling = handler(request, response).catch((error: unknown) => {
       console.error('request:', error);
       request.socket.destroy();
     });
+    running.add(handling);
+    void handling.then(() => running.delete(handling));
   });
   // Browsers close idle connections before this time. With a shorter time, the server could close a connection just as a browser
   // reuses it.
@@ -39,10 +46,11 @@ export function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-/** Stops listening and closes open connections. */
-export function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
+/** Stops listening and closes open connections. Resolves when all handlers have ended, so that none writes to the data folder. */
+export async function closeServer(server: Server): Promise<void> {
+  await new Promise<void>((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();
   });
+  await Promise.all(runningOf.get(server) ?? []);
 }

@@ -115,16 +115,6 @@ for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[]) {
       );
     });
 
-    test('refuses bodies above 4 MiB', async () => {
-      const response = await fetch(`${example.baseUrl}${SESSION}`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', origin: PAGE },
-        body: JSON.stringify({ ...file, more: 'x'.repeat(4 * MIB) }),
-      });
-      assert.equal(response.status, 413);
-      assert.equal(response.headers.get('access-control-allow-origin'), PAGE);
-    });
-
     test('refuses to presign without a session, sizes or valid hashes', async () => {
       const session = await open(10);
       const presign = async (body: object, id = session): Promise<Answer> =>
@@ -172,6 +162,17 @@ for (const variant of Object.keys(VARIANTS) as (keyof typeof VARIANTS)[]) {
       const cancel = async (): Promise<number> =>
         (await ask(SESSION, undefined, { session, method: 'DELETE' })).status;
       assert.deepEqual([await cancel(), await cancel()], [200, 404]);
+    });
+
+    // Last, because Hono's server closes the connection if the rest of the body takes longer than 500 ms.
+    test('refuses bodies above 4 MiB', async () => {
+      const response = await fetch(`${example.baseUrl}${SESSION}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', origin: PAGE },
+        body: JSON.stringify({ ...file, more: 'x'.repeat(4 * MIB) }),
+      });
+      assert.equal(response.status, 413);
+      assert.equal(response.headers.get('access-control-allow-origin'), PAGE);
     });
   });
 }
