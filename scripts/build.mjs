@@ -144,7 +144,7 @@ await bundle();
 await command();
 copyWorkers();
 await callbackPage();
-await script('file-keeper.js', 'src/engine/resume/file-keeper.ts');
+await script('file-keeper.js', 'src/keeper/file-keeper.ts');
 manifest();
 entryFolders();
 thirdParty();

@@ -4,11 +4,11 @@ import type { Warn } from '../core/config.ts';
 import { trusted } from '../core/trusted.ts';
 import type { PickedFile, UploadRecord } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
+import type { KeeperClient } from '../keeper/keeper-client.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
 import { belongsTo, candidateOf, fileOf, type Intake, identityOf, placeOf, provideSame } from './intake.ts';
-import type { KeeperClient } from './resume/keeper-client.ts';
 import type { TabLocks } from './resume/tab-locks.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
@@ -94,7 +94,7 @@ export class Restorer {
   #loadKeeper({ settings: { keeperUrl } }: Connection): Promise<KeeperClient | undefined> | undefined {
     const { scheduler, snapshots, warn } = this.#parts;
     if (keeperUrl)
-      this.#keeper ??= import('./resume/keeper-client.ts').then(
+      this.#keeper ??= import('../keeper/keeper-client.ts').then(
         ({ KeeperClient }) =>
           new KeeperClient(keeperUrl, {
             uploads: () => scheduler.all,

@@ -1,10 +1,10 @@
 // The page's side of the file keeper: hands over the files of unfinished uploads when the page is left, and asks for the files that
 // an earlier page handed over. Loaded only if `keeper-url` is set.
 
-import type { Change } from '../../core/changes.ts';
-import type { Warn } from '../../core/config.ts';
-import type { Phase } from '../../core/phases.ts';
-import type { UploadRecord } from '../../core/types.ts';
+import type { Change } from '../core/changes.ts';
+import type { Warn } from '../core/config.ts';
+import type { Phase } from '../core/phases.ts';
+import type { UploadRecord } from '../core/types.ts';
 import { type Ask, filesFor, type KeeperRequest, type Kept, readAsk, readFiles } from './keeper-messages.ts';
 
 /** Longest wait for the worker, in milliseconds. A worker that was stopped takes up to two seconds to start. */
