@@ -71,6 +71,7 @@ async function script(name, source) {
 async function callbackPage() {
   const name = 'secure-uploader-callback.html';
   await script('secure-uploader-callback.js', 'src/auth/callback.ts');
+  writeFileSync(join(dist, 'secure-uploader-callback.d.ts'), 'export {};\n');
   for (const folder of [dist, join(dist, 'cdn')]) cpSync(join(root, 'src/auth', name), join(folder, name));
 }
 

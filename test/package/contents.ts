@@ -96,7 +96,7 @@ describe('The package', () => {
 
   test('contains only the build, the sources and the documentation', () => {
     const known =
-      /^(dist|src|docs|demo\/examples)\/|^(define|engine|jsx|login|react|svelte|vue)\/package\.json$|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
+      /^(dist|src|docs|demo\/examples)\/|^(callback|define|engine|jsx|login|react|svelte|vue)\/package\.json$|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
     assert.deepEqual(
       app.files.filter((file) => !known.test(file)),
       [],
@@ -157,6 +157,7 @@ describe('The package', () => {
       {
         'app.ts': `import { SecureUploader } from 'secure-uploader';
 import * as engine from 'secure-uploader/engine';
+import 'secure-uploader/callback';
 import 'secure-uploader/define';
 import { SecureUploaderLogin } from 'secure-uploader/login';
 

@@ -213,25 +213,62 @@ describe('The package in a page', () => {
     assert.deepEqual(errors, []);
   });
 
-  test('works in an app that Vite built from the package, worker included', async (t) => {
-    await app.write(
-      'index.html',
-      '<!doctype html><title>An app</title><script type="module" src="/app.js"></script>',
-    );
-    await app.write(
-      'app.js',
-      `import * as names from 'secure-uploader';
-globalThis.isDefinedEarly = customElements.get(names.SecureUploader ? 'secure-uploader' : 'none') !== undefined;
-await import('secure-uploader/define');`,
-    );
+  /** Builds an app with Vite, with a callback page of its own, and serves it. `script` is the script of its page. */
+  async function serveBuilt(t: TestContext, script: string) {
+    const pageOf = (name: string): string =>
+      `<!doctype html><title>An app</title><script type="module" src="/${name}.js"></script>`;
+    await app.write('index.html', pageOf('app'));
+    await app.write('app.js', script);
+    await app.write('secure-uploader-callback.html', pageOf('callback'));
+    await app.write('callback.js', "import 'secure-uploader/callback';");
+    const pages = ['index.html', 'secure-uploader-callback.html'];
     await build({
       root: app.folder,
       configFile: false,
       logLevel: 'error',
-      build: { outDir: 'built', target: 'es2022' },
+      build: {
+        outDir: 'built',
+        target: 'es2022',
+        rollupOptions: { input: pages.map((name) => join(app.folder, name)) },
+      },
     });
     const site = await serve(join(app.folder, 'built'));
     t.after(site.stop);
+    return site;
+  }
+
+  test('signs in by window with a callback page that is part of the app', async (t) => {
+    const site = await serveBuilt(t, "import 'secure-uploader/define';");
+    const { page, errors } = await open(`${site.origin}/index.html`);
+    await page.evaluate((baseUrl) => {
+      const element = document.createElement('secure-uploader');
+      Object.assign(element, { baseUrl, parentId: 'folder-a', auth: 'popup', silent: 'off' });
+      document.body.append(element);
+      const file = new File(['abc'], 'hello.txt');
+      const done = new Promise((resolve) => element.addEventListener('upload-completed', resolve));
+      Object.assign(globalThis, { done });
+      return element.addFiles([file]).then(() => undefined);
+    }, settings.baseUrl);
+    const [window] = await Promise.all([
+      page.waitForEvent('popup'),
+      page.getByRole('button', { name: 'Sign in', exact: true }).click(),
+    ]);
+    const closed = window.waitForEvent('close');
+    await window.getByLabel('Email address').fill('alice@example.com');
+    await window.getByLabel('Password', { exact: true }).fill(service.seed.password);
+    await window.getByRole('button', { name: 'Sign in', exact: true }).click();
+    await Promise.all([closed, page.evaluate('done')]);
+    assert.ok(site.asked.includes('/secure-uploader-callback.html'));
+    assert.deepEqual(errors, []);
+  });
+
+  test('works in an app that Vite built from the package, worker included', async (t) => {
+    const site = await serveBuilt(
+      t,
+      `import * as names from 'secure-uploader';
+globalThis.isDefinedEarly = customElements.get(names.SecureUploader ? 'secure-uploader' : 'none') !== undefined;
+await import('secure-uploader/define');`,
+    );
     const { page, errors } = await open(`${site.origin}/index.html`);
     await page.waitForFunction(() => customElements.get('secure-uploader') !== undefined);
     const isDefinedEarly = await page.evaluate(
