@@ -38,7 +38,10 @@ export const LEFT_TO_CI = [
     ]),
   },
   { suite: 'e2e', what: 'the whole way: a file of 300 MB (60 MB here)' },
-  { suite: 'e2e', what: 'ten links and ten reloads: Firefox, and a file of 256 MB (64 MB here)' },
+  {
+    suite: 'e2e',
+    what: 'ten links and ten reloads: Firefox and WebKitGTK, and a file of 256 MB (64 MB here)',
+  },
   { suite: 'e2e', what: 'chaos: 500 faults and a minute (150 faults here)' },
   {
     suite: 'e2e',

@@ -87,14 +87,38 @@ export function createDatabase(
   }
 
   return {
-    read: (ask) => guarded('readonly', ask),
+    read: (ask) =>
+      guarded('readonly', (store) => {
+        abortOnLeave(store.transaction);
+        return ask(store);
+      }),
     write: (change) =>
       guarded('readwrite', (store) => {
         change(store);
+        // An open transaction of a page in the back/forward cache of WebKit would block the database for the next page. This call
+        // lets the transaction end without the page.
+        store.transaction.commit?.();
         // Awaits the transaction, because it can abort after a successful request (full disk, files in WebKit).
         return promisifyRequest(store.transaction);
       }),
   };
+}
+
+/**
+ * Aborts the transaction when the page is left, for the same reason. If the page comes back from the cache, the use is repeated
+ * with a new connection.
+ */
+function abortOnLeave(transaction: IDBTransaction): void {
+  const ended = new AbortController();
+  for (const name of ['complete', 'abort']) transaction.addEventListener(name, () => ended.abort());
+  const abort = (): void => {
+    try {
+      transaction.abort();
+    } catch {
+      // The transaction has ended, but its event has not been dispatched.
+    }
+  };
+  globalThis.addEventListener('pagehide', abort, ended);
 }
 
 /** Deletes the database if it exists. Rejects with `store-unavailable` if the deletion fails or takes longer than `deadlineMs`. */

@@ -1,6 +1,7 @@
 // How the database under the store handles failed transactions: which errors are retried, and which calls fail.
 
 import { expect } from '@open-wc/testing';
+import { promisifyRequest } from 'idb-keyval';
 import type { UploaderError } from '../../src/core/errors.ts';
 import { createDatabase } from '../../src/store/database.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
@@ -105,5 +106,36 @@ describe('a database that does not respond', () => {
       await read();
       expect(tries).to.equal(round);
     }
+  });
+});
+
+describe('a page that is left', () => {
+  it('repeats a read later, since an open transaction in the back/forward cache would block the next page', async () => {
+    const { database, lost } = counted();
+    await database.write((store) => void store.put('value', 'key'));
+    let tries = 0;
+    const value = await database.read(async (store) => {
+      tries += 1;
+      const read = promisifyRequest(store.get('key'));
+      if (tries === 1) window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+      return read;
+    });
+    expect([value, tries, lost.count]).to.deep.equal(['value', 2, 1]);
+  });
+
+  it('leaves no write open', async () => {
+    const { database } = counted();
+    let state: unknown;
+    await database.write((store) => {
+      store.put('value', 'key');
+      queueMicrotask(() => {
+        try {
+          store.put('value', 'key');
+        } catch (error) {
+          state = (error as DOMException).name;
+        }
+      });
+    });
+    expect(state).to.equal('TransactionInactiveError');
   });
 });

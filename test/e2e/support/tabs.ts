@@ -1,0 +1,85 @@
+// A browser tab for journeys in three engines: Chromium and Firefox with Playwright, WebKitGTK with WebDriver.
+import { isSet } from '../../../scripts/browser.mjs';
+import { startWebKit } from '../../support/webkit-driver.mjs';
+import { type Engine, startEngine } from './auth-browsers.ts';
+
+export type TabEngine = Engine | 'webkit';
+
+const wanted = (process.env.BROWSERS || (isSet('CI') ? 'chromium,firefox,webkit' : 'chromium')).split(',');
+
+/** Engines of this run: those in the environment variable `BROWSERS`. The default is Chromium, and in CI all three. */
+export const tabEngines: readonly TabEngine[] = (['chromium', 'firefox', 'webkit'] as const).filter(
+  (engine) => wanted.includes(engine),
+);
+
+export interface Tab {
+  goto(url: string): Promise<void>;
+  reload(): Promise<void>;
+  /** Resolves with the value of the JavaScript `expression` in the page. */
+  evaluate<T>(expression: string): Promise<T>;
+  /** Chooses files in the uploader's file picker. */
+  choose(...paths: string[]): Promise<void>;
+  /** Opens a tab in the same browser. */
+  newTab(): Promise<Tab>;
+  /** Closes this tab. */
+  close(): Promise<void>;
+  /** Closes the browser. */
+  end(): Promise<void>;
+}
+
+/** Starts a browser with an empty profile. Returns its first tab. */
+export const startTab = (engine: TabEngine): Promise<Tab> =>
+  engine === 'webkit' ? startWebKitTab() : startPlaywrightTab(engine);
+
+async function startPlaywrightTab(engine: Engine): Promise<Tab> {
+  const browser = await startEngine(engine);
+  const context = await browser.newContext();
+  const newTab = async (): Promise<Tab> => {
+    const page = await context.newPage();
+    return {
+      goto: async (url) => void (await page.goto(url)),
+      reload: async () => void (await page.reload()),
+      evaluate: (expression) => page.evaluate(expression),
+      choose: (...paths) => page.setInputFiles('secure-uploader >> input[type=file]', paths),
+      newTab,
+      close: () => page.close(),
+      end: () => browser.close(),
+    };
+  };
+  return newTab();
+}
+
+/** Key under which WebDriver returns a reference to an element. */
+const ELEMENT = 'element-6066-11e4-a52e-4f735466cecf';
+
+async function startWebKitTab(): Promise<Tab> {
+  const webkit = await startWebKit();
+  const command = await webkit.openSession();
+  const tabOf = (handle: string): Tab => {
+    /** Selects this tab, then sends the command to it. */
+    const send: typeof command = async (...args) => {
+      await command('POST', '/window', { handle });
+      return command(...args);
+    };
+    const execute = (script: string): Promise<unknown> => send('POST', '/execute/sync', { script, args: [] });
+    return {
+      goto: (url) => send('POST', '/url', { url }),
+      reload: () => send('POST', '/refresh', {}),
+      evaluate: async <T>(expression: string) => (await execute(`return (${expression});`)) as T,
+      async choose(...paths) {
+        const input = await execute(
+          "return document.querySelector('secure-uploader').shadowRoot.querySelector('input[type=file]');",
+        );
+        const { [ELEMENT]: id } = input as { readonly [ELEMENT]: string };
+        await command('POST', `/element/${id}/value`, { text: paths.join('\n') });
+      },
+      newTab: async () => tabOf((await send('POST', '/window/new', { type: 'tab' })).handle),
+      close: () => send('DELETE', '/window'),
+      async end() {
+        await command('DELETE', '').catch(() => undefined);
+        webkit.end();
+      },
+    };
+  };
+  return tabOf(await command('GET', '/window'));
+}
