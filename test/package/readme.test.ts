@@ -182,6 +182,19 @@ describe('The documentation', () => {
     );
   });
 
+  test('names attributes, properties, methods and events of the element beside those of other uploaders', () => {
+    const known = all(read('docs/reference.md'), /^\| `([\w-]+)[`(]/gm);
+    const rows = all(read('docs/migration.md'), /^\| .+? \| (.+?) \|.*\|$/gm).filter((cell) =>
+      cell.includes('`'),
+    );
+    assert.ok(rows.length > 50, `${rows.length} rows`);
+    const named = rows.flatMap((cell) => all(cell, /`([\w-]+)(?:\(\))?`/g));
+    assert.deepEqual(
+      named.filter((name) => !known.includes(name)),
+      [],
+    );
+  });
+
   test('has the content policy of the journeys', () => {
     const directives = (text: string): Map<string, string> =>
       new Map(
