@@ -122,7 +122,7 @@ export class Restorer {
       const { handle } = upload.resumeState.record ?? {};
       const picked = handle && upload.needsFile ? await fileOf(handle, 'queryPermission') : undefined;
       if (picked) await give(upload, picked.file);
-      upload.dispatch({ type: 'file-missing' });
+      if (upload.needsFile) upload.dispatch({ type: 'file-missing' });
     }
   }
 

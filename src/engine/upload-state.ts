@@ -166,6 +166,12 @@ export const isRunning = (state: UploadState): state is Running | Blocked =>
 export const isOver = ({ phase }: UploadState): boolean =>
   phase === 'done' || phase === 'failed' || phase === 'canceled' || phase === 'canceling';
 
+/** Returns true if the upload waits for its file, or will wait for it after `undo`. */
+export const waitsForFile = (state: UploadState): boolean =>
+  state.phase === 'withdrawn'
+    ? waitsForFile(state.before)
+    : state.phase === 'paused' && (state.reason === 'needs-file' || state.reason === 'resuming');
+
 /** Returns the phase that pages and views see. */
 export function publicPhase(state: UploadState): Phase {
   switch (state.phase) {

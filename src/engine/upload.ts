@@ -28,6 +28,7 @@ import {
   type UploadModel,
   type UploadOutcome,
   type UploadState,
+  waitsForFile,
 } from './upload-state.ts';
 
 /** Timeout of the call that cancels a session on the service, in milliseconds. */
@@ -140,8 +141,7 @@ export class Upload {
   }
 
   get needsFile(): boolean {
-    const { state } = this;
-    return state.phase === 'paused' && (state.reason === 'needs-file' || state.reason === 'resuming');
+    return this.state.phase === 'paused' && waitsForFile(this.state);
   }
 
   dispatch(command: UploadCommand): void {

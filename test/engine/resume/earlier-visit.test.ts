@@ -147,19 +147,22 @@ describe('an upload of an earlier visit', () => {
 });
 
 /**
- * Creates a file with a handle, as a store with its unfinished upload. The handle needs no permission. Without a handle if the
+ * Creates a file with a handle, and saves its unfinished upload in a store. The handle needs no permission. Without a handle if the
  * browser has no writable handles.
  */
-async function createWithHandle(): Promise<{ store: UploadStore; remove?: () => Promise<void> }> {
+async function createWithHandle(
+  before?: UploadStore,
+): Promise<{ store: UploadStore; remove?: () => Promise<void> }> {
   const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
   const name = `${crypto.randomUUID()}.bin`;
   const handle = await folder?.getFileHandle(name, { create: true });
-  if (!folder || typeof handle?.createWritable !== 'function') return { store: await createUnfinished(file) };
+  if (!folder || typeof handle?.createWritable !== 'function')
+    return { store: await createUnfinished(file, {}, before) };
   const writable = await handle.createWritable();
   await writable.write(file);
   await writable.close();
   const picked: PickedFile = { file: await handle.getFile(), relativePath: 'a.bin', handle };
-  return { store: await createUnfinished(picked), remove: () => folder.removeEntry(name) };
+  return { store: await createUnfinished(picked, {}, before), remove: () => folder.removeEntry(name) };
 }
 
 describe('a file whose handle was saved', () => {
@@ -182,6 +185,46 @@ describe('a file whose handle was saved', () => {
     const reasons = engine.details('upload-paused').map(({ reason }) => reason);
     expect(reasons).to.deep.equal([remove ? 'resuming' : 'needs-file']);
     expect(engine.service.count('open')).to.equal(0);
+  });
+
+  it('resumes in its turn, if more files are found than run at once', async () => {
+    const { store, remove } = await createWithHandle();
+    for (let count = 1; count < 5; count += 1) await createWithHandle(store);
+    const engine = new TestEngine({ concurrency: 1 }, { store });
+    const reasonOf = (at: number): unknown => engine.uploader.snapshot.files[at]?.pauseReason;
+    await until(() => reasonOf(0) === (remove ? undefined : 'needs-file') && reasonOf(4) !== 'resuming');
+    engine.service.answerAll();
+    if (remove) await engine.waitForChange('upload-completed', 5);
+    const reasons = engine.details('upload-paused').map(({ reason }) => reason);
+    expect(reasons).to.deep.equal(new Array(5).fill(remove ? 'resuming' : 'needs-file'));
+  });
+
+  it('resumes after a cancel that was undone, even if its file was found in between', async () => {
+    const { store, remove } = await createWithHandle();
+    if (!remove) return;
+    await createWithHandle(store);
+    const asked = [deferred(), deferred()];
+    const mayRead = deferred();
+    let askedCount = 0;
+    Object.defineProperty(FileSystemFileHandle.prototype, 'queryPermission', {
+      configurable: true,
+      value: async () => {
+        asked[askedCount++]?.resolve();
+        await mayRead.promise;
+        return 'granted';
+      },
+    });
+    const engine = new TestEngine({}, { store });
+    engine.service.answerAll();
+    await asked[0]?.promise;
+    const [first] = engine.uploader.snapshot.files;
+    const ids = [first?.id ?? ''];
+    await engine.uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
+    mayRead.resolve();
+    // Files are looked for one after the other.
+    await asked[1]?.promise;
+    await engine.uploader.apply({ type: 'undo' }, ids);
+    await engine.waitForChange('upload-completed', 2);
   });
 
   it('needs the user if its file is gone', async () => {
