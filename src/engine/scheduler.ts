@@ -208,7 +208,7 @@ export class Scheduler {
 
   #reportFinished(): void {
     if (this.#news !== 'ended' || this.#addingCount > 0) return;
-    if (this.#running.size > 0 || !this.#queue.isEmpty) return;
+    if (this.#running.size > 0 || !this.#queue.isEmpty || this.all.some(mayRunAgain)) return;
     this.#news = 'none';
     let waitingCount = 0;
     const counts = { done: 0, failed: 0, canceled: 0 };
@@ -234,6 +234,9 @@ const isReading = ({ state }: Upload): boolean =>
 
 const waitsForSignIn = ({ connection }: Upload): boolean =>
   waitsFor(connection.service.client.auth.snapshot) !== undefined;
+
+/** Returns true if the user may still undo that the upload was canceled or removed. */
+const mayRunAgain = ({ state }: Upload): boolean => state.phase === 'withdrawn' && !isOver(state);
 
 const isQueued = (upload: Upload): boolean => upload.state.phase === 'queued';
 

@@ -163,8 +163,10 @@ export const isRunning = (state: UploadState): state is Running | Blocked =>
   state.phase === 'paused' ? 'blockers' in state : RUN_PHASES.has(state.phase);
 
 /** Returns true if the upload has ended, or is being canceled. */
-export const isOver = ({ phase }: UploadState): boolean =>
-  phase === 'done' || phase === 'failed' || phase === 'canceled' || phase === 'canceling';
+export const isOver = (state: UploadState): boolean =>
+  state.phase === 'withdrawn'
+    ? isOver(state.before)
+    : ['done', 'failed', 'canceled', 'canceling'].includes(state.phase);
 
 /** Returns true if the upload waits for its file, or will wait for it after `undo`. */
 export const waitsForFile = (state: UploadState): boolean =>

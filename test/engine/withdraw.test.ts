@@ -108,7 +108,63 @@ describe('an upload that is withdrawn', () => {
     });
 });
 
+describe('`uploads-finished`', () => {
+  it('is reported when the last command can no longer be undone, with what was canceled', async () => {
+    const engine = await halfWay({ concurrency: 6 });
+    await engine.uploader.addFiles([fileOf(2, 10, 'b.bin')]);
+    engine.service.answerAll('cancel');
+    await until(() => engine.service.waiting('put').length === 3);
+    await withdraw(engine, 'canceled');
+    engine.service.answerAll();
+    await engine.waitForChange('upload-completed');
+    await settled();
+    expect(engine.details('uploads-finished')).to.deep.equal([]);
+    await complete(engine);
+    await engine.waitForChange('uploads-finished');
+    expect(engine.details('uploads-finished')[0]).to.include({ doneCount: 1, canceledCount: 1 });
+  });
+
+  it('is not reported again when the removal of a finished upload is undone', async () => {
+    const engine = new TestEngine();
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    await engine.waitForChange('uploads-finished');
+    engine.service.answerAll('open');
+    await engine.uploader.addFiles([fileOf(2, 2500, 'b.bin')]);
+    await until(() => engine.phase('b.bin') !== 'queued');
+    await engine.uploader.pause(engine.id('b.bin'));
+    await withdraw(engine, 'removed');
+    await undo(engine);
+    await settled();
+    expect(engine.details('uploads-finished')).to.have.length(1);
+  });
+});
+
 describe('the record of an upload that is withdrawn', () => {
+  it('is deleted, and a retry after that is saved like any other upload', async () => {
+    const store = newStore();
+    const engine = await halfWay({}, { store });
+    engine.service.answerAll('cancel');
+    await untilAsync(async () => (await keysOf(store)) === 1);
+    await withdraw(engine, 'canceled');
+    await complete(engine);
+    await engine.uploader.retry(engine.id('a.bin'));
+    await until(() => engine.service.count('open') === 2);
+    await untilAsync(async () => (await keysOf(store)) === 1);
+  });
+
+  it('is replaced if the next visit adds the file before it deletes the record', async () => {
+    const file = fileOf(1, 2500, 'a.bin');
+    const store = await createUnfinished(file);
+    const [record] = await store.list();
+    await store.update(record?.key ?? '', { isWithdrawn: true });
+    const engine = new TestEngine({}, { store: { ...store, prune: async () => undefined } });
+    engine.service.answerAll('open', 'presign');
+    await engine.uploader.addFiles([file]);
+    await untilAsync(async () => (await keysOf(store)) === 1);
+    expect(engine.service.count('open')).to.equal(1);
+  });
+
   it('is kept, but not restored by another visit, and deleted when no tab uses it', async () => {
     const store = newStore();
     const engine = await halfWay({}, { store });

@@ -73,7 +73,7 @@ export class ResumeState {
     const isFree = (): boolean => !this.#isOver && (this.#byKey.get(key) ?? this) === this;
     if (!this.#store || !isFree() || !(await this.#lock.acquire(() => this.#tabLocks.tryLock(key))))
       return false;
-    const saved = this.#record ?? (await this.#store.find(key));
+    const saved = this.#record ?? (await findWanted(this.#store, key));
     if (!isFree()) {
       if (this.#key === undefined) this.releaseLock();
       return false;
@@ -157,6 +157,7 @@ export class ResumeState {
       return true;
     } finally {
       this.#record = undefined;
+      this.#isWithdrawn = undefined;
       this.detach();
     }
   }
@@ -208,7 +209,7 @@ export class ResumeState {
     await this.#written.catch(() => undefined);
     // If another tab had the lock, reads the store again, because that tab may have stored more chunks.
     const before = this.#record;
-    const saved = (isOurs && before) || (await this.#guarded((store) => store.find(key), before));
+    const saved = (isOurs && before) || (await this.#guarded((store) => findWanted(store, key), before));
     // `saveFile()` may have set the record during the wait.
     const found = this.#record === before ? saved : this.#record;
     const { name, newName = name } = found ?? {};
@@ -295,4 +296,10 @@ export class ResumeState {
   #owns(key: string): boolean {
     return this.#byKey.get(key) === this;
   }
+}
+
+/** Finds a saved upload, unless an earlier visit or another tab withdrew it. */
+async function findWanted(store: UploadStore, key: string): Promise<UploadRecord | undefined> {
+  const found = await store.find(key);
+  return found?.isWithdrawn ? undefined : found;
 }
