@@ -1,6 +1,7 @@
 // The storage origin: accepts a `PUT` of a chunk to a presigned URL, which names the user and the session. Uses Node's HTTP server
 // directly, for speed.
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
 import type { Fault, LogEntry } from './faults.ts';
 import { pause, untilAborted } from './network.ts';
 import type { Parts } from './parts.ts';
@@ -239,8 +240,7 @@ async function write(
     await pause(20);
     throw new Broken();
   }
-  await new Promise<void>((resolve) => {
-    response.once('close', resolve);
-    response.end(answer.body, () => resolve());
-  });
+  response.end(answer.body);
+  // Rejects if the connection is closed, also if that was before this call.
+  await finished(response).catch(() => undefined);
 }
