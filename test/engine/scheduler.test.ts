@@ -11,6 +11,11 @@ import type { Request } from '../support/scripted-service.ts';
 
 afterEach(closeEngines);
 
+/** Lets the engine do all that it can do without a timer. */
+async function settle(): Promise<void> {
+  for (let round = 0; round < 20; round += 1) await settled();
+}
+
 /** Returns a file whose bytes never arrive, as from a network drive that is offline. */
 function unreadable(sizeBytes: number, name: string): File {
   const file = fileOf(1, sizeBytes, name);
@@ -40,9 +45,6 @@ describe('a large file whose bytes do not arrive', () => {
       const { service, uploader } = new TestEngine({ concurrency: 1 });
       const small = Array.from({ length: 8 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
       const added = uploader.addFiles([unreadable(40_000, 'slow.bin'), ...small]);
-      const settle = async (): Promise<void> => {
-        for (let round = 0; round < 20; round += 1) await settled();
-      };
       await Promise.all([added, settle()]);
       for (const [ms, expected] of [
         [499, 0],
@@ -69,9 +71,6 @@ describe('a file that is prioritized', () => {
       const engine = new TestEngine({ concurrency: 1 });
       const { service, uploader } = engine;
       const added = uploader.addFiles(['a', 'b', 'c', 'd'].map((name, seed) => fileOf(seed, 900, name)));
-      const settle = async (): Promise<void> => {
-        for (let round = 0; round < 20; round += 1) await settled();
-      };
       await Promise.all([added, settle()]);
       expect(service.waiting('open')).to.have.length(3);
       await uploader.prioritize(engine.id('d'));
@@ -101,21 +100,28 @@ describe('a file of one chunk', () => {
 
 describe('a file that is retried', () => {
   it('starts before the files behind it in the list', async () => {
-    const { service, uploader } = new TestEngine({ concurrency: 1 });
-    service.answerAll('presign', 'put', 'commit');
-    await uploader.addFiles(['a', 'b', 'c', 'd'].map((name, seed) => fileOf(seed, 4500, name)));
-    const opened: string[] = [];
-    const next = async (): Promise<Request<'open'>> => {
-      const request = await service.nextRequest('open');
-      opened.push(request.fileName);
-      return request;
-    };
-    (await next()).refuse(new UploaderError('forbidden', 'no'));
-    const second = await next();
-    await uploader.retry(uploader.snapshot.files[0]?.id);
-    second.answer();
-    await next();
-    expect(opened).to.deep.equal(['a', 'b', 'a']);
+    // With the clock stopped, no further file starts because the slots are idle.
+    const clock = stopClock();
+    try {
+      const { service, uploader } = new TestEngine({ concurrency: 1 });
+      service.answerAll('presign', 'put', 'commit');
+      const files = ['a', 'b', 'c', 'd'].map((name, seed) => fileOf(seed, 4500, name));
+      await Promise.all([uploader.addFiles(files), settle()]);
+      const opened: string[] = [];
+      const next = async (): Promise<Request<'open'>> => {
+        const request = await service.nextRequest('open');
+        opened.push(request.fileName);
+        return request;
+      };
+      (await next()).refuse(new UploaderError('forbidden', 'no'));
+      const second = await next();
+      await uploader.retry(uploader.snapshot.files[0]?.id);
+      second.answer();
+      await next();
+      expect(opened).to.deep.equal(['a', 'b', 'a']);
+    } finally {
+      clock.restore();
+    }
   });
 });
 
