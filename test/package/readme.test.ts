@@ -118,6 +118,11 @@ describe('The documentation', () => {
     assert.equal(status, 0, output);
   });
 
+  test('has a table of the core journeys that all engines passed', () => {
+    const { status, output } = run('scripts/journeys.mjs', '--check');
+    assert.equal(status, 0, output);
+  });
+
   test('has TypeScript that compiles', async (t) => {
     const cache = join(root, 'node_modules/.cache');
     await mkdir(cache, { recursive: true });

@@ -38,8 +38,8 @@ async function ask(path: string, method: string, body?: unknown): Promise<unknow
 }
 
 /** Resolves with a bearer token of a demo user. */
-export async function tokenOf(user: string): Promise<string> {
-  return ((await ask('/token', 'POST', { user })) as { token: string }).token;
+export async function tokenOf(user: string, lifetimeMs?: number): Promise<string> {
+  return ((await ask('/token', 'POST', { user, lifetimeMs })) as { token: string }).token;
 }
 
 /** Returns a function that makes each call with `token`, without renewal. */

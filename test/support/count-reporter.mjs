@@ -1,5 +1,5 @@
-// Prints a line for each file of in-page tests and each browser engine. Writes the totals, and the failed tests with their errors,
-// to `COUNT_FILE` for scripts/test.mjs.
+// Prints a line for each file of in-page tests and each browser engine. Writes the totals, the names of the passed tests by engine,
+// and the failed tests with their errors, to `COUNT_FILE` for scripts/test.mjs and scripts/journeys.mjs.
 import { writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
@@ -42,11 +42,15 @@ export function countReporter(file = process.env.COUNT_FILE) {
     onTestRunFinished({ sessions }) {
       const sum = { passed: 0, failed: 0, skipped: 0 };
       const failures = [];
+      const passedIn = {};
       for (const session of sessions) {
         const count = countOf(session);
         for (const key of Object.keys(sum)) sum[key] += count[key];
         const path = relative(rootDir, session.testFile);
         failures.push(...failuresOf(session, path));
+        passedIn[session.browser.name] ??= [];
+        for (const { name, passed } of testsOf(session.testResults))
+          if (passed) passedIn[session.browser.name].push(name);
         const state = count.failed
           ? `${count.passed} passed, ${count.failed} failed`
           : `${count.passed} passed`;
@@ -54,7 +58,7 @@ export function countReporter(file = process.env.COUNT_FILE) {
         console.log(`${path} in ${session.browser.name}: ${state}${skipped}`);
       }
       console.log(`\nIn pages: ${sum.passed} passed, ${sum.failed} failed`);
-      if (file) writeFileSync(file, JSON.stringify({ ...sum, failures }));
+      if (file) writeFileSync(file, JSON.stringify({ ...sum, failures, passedIn }));
     },
   };
 }

@@ -18,11 +18,15 @@ export const asBuilt = (root) => (context, next) => {
   return next();
 };
 
-/** Bundles the tests, the workers and the script of the callback page. Returns scripts, shared chunks and source maps by path. */
+/**
+ * Bundles the tests, the scripts of their frames (`*-page.ts`), the workers and the script of the callback page. Returns scripts,
+ * shared chunks and source maps by path.
+ */
 async function bundleAll(root) {
   const tests = PAGE_TESTS.map((name) => `test/${name}`);
   const entries = [
     ...filesUnder(root, tests, /\.test\.ts$/),
+    ...filesUnder(root, ['test/ui/fixtures'], /-page\.ts$/),
     ...filesUnder(root, ['src'], /^(callback|file-keeper|.*\.worker)\.ts$/),
   ];
   const options = { splitting: true, sourcemap: 'linked', outdir: root, chunkNames: 'chunks/[hash]' };
