@@ -12,7 +12,7 @@ import type {
   Snapshot,
   Totals,
 } from '../core/types.ts';
-import { Rate } from './transfer/progress.ts';
+import { Estimate, type Estimated, Rate } from './transfer/progress.ts';
 
 /** Returns the snapshot of a file after `change`; `undefined` if `change` removes the file. */
 export function reduceFile(file: FileSnapshot | undefined, change: Change): FileSnapshot | undefined {
@@ -92,6 +92,7 @@ export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: File
 export class SnapshotStore {
   readonly #files = new Map<FileId, FileSnapshot>();
   readonly #rate = new Rate();
+  readonly #estimate = new Estimate();
   #movedBytes = 0;
   #rejections: Rejection[] = [];
   #auth: AuthSnapshot;
@@ -163,21 +164,26 @@ export class SnapshotStore {
   /** Excludes the time until the next bytes from the rate. Call this method when no upload is running. */
   onIdle(): void {
     this.#rate.skip();
+    this.#estimate.skip();
   }
 
   get snapshot(): Snapshot {
     this.#snapshot ??= Object.freeze({
       files: Object.freeze([...this.#files.values()]),
       rejections: Object.freeze([...this.#rejections]),
-      totals: Object.freeze(totalsOf(this.#files.values(), this.#rate.perSecond)),
+      totals: Object.freeze(
+        totalsOf(this.#files.values(), (leftBytes) =>
+          this.#estimate.of(this.#movedBytes, leftBytes, performance.now()),
+        ),
+      ),
       auth: this.#auth,
     });
     return this.#snapshot;
   }
 }
 
-/** Returns the sums over `files`. `rate`: bytes per second of all uploads. */
-export function totalsOf(files: Iterable<FileSnapshot>, rate: number | undefined): Totals {
+/** Returns the sums over `files`. `estimate` returns speed and time left of all uploads for the bytes that are left. */
+export function totalsOf(files: Iterable<FileSnapshot>, estimate: (leftBytes: number) => Estimated): Totals {
   let fileCount = 0;
   let doneCount = 0;
   let failedCount = 0;
@@ -202,8 +208,9 @@ export function totalsOf(files: Iterable<FileSnapshot>, rate: number | undefined
     if (!needsUser) leftBytes += file.sizeBytes - file.sentBytes;
     isMoving ||= file.phase === 'uploading';
   }
-  const bytesPerSecond = isMoving ? rate : undefined;
+  const estimated = estimate(leftBytes);
   return {
+    ...(isMoving && estimated),
     fileCount,
     doneCount,
     failedCount,
@@ -211,7 +218,5 @@ export function totalsOf(files: Iterable<FileSnapshot>, rate: number | undefined
     sizeBytes,
     sentBytes,
     storedBytes,
-    ...(bytesPerSecond !== undefined && { bytesPerSecond }),
-    ...(bytesPerSecond && { remainingMs: (leftBytes / bytesPerSecond) * 1000 }),
   };
 }

@@ -119,7 +119,7 @@ export class UndoController implements ReactiveController {
       const after = ids.has(file.id) ? reduceFile(file, { name, detail: file }) : file;
       return after ? [after] : [];
     });
-    const totals = totalsOf(files, snapshot.totals.bytesPerSecond);
+    const totals = totalsOf(files, () => snapshot.totals);
     return {
       snapshot: { ...snapshot, files, totals },
       undo: { ids, text: messageOf(next, ids.size, this.#host.texts) },

@@ -82,6 +82,15 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
       actions: [PAUSE, CANCEL],
     },
   ],
+  'is handed over, without a response': [
+    pdf('uploading', 0.999_999_5, speeds),
+    {
+      percent: '99%',
+      bar: 'valuenow=99 valuetext=99% sent 99% stored 80%',
+      status: 'Finishing… · 2 MB of 2 MB',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
   'is sent, with a warning': [
     pdf('uploading', 0.5, { warning: 'store-full' }),
     {
@@ -125,7 +134,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     {
       percent: '0%',
       bar: 'valuenow=0 valuetext=0% sent 0% stored 0%',
-      status: 'Uploading · 0 kB',
+      status: 'Finishing… · 0 kB',
       actions: [PAUSE, CANCEL],
     },
   ],

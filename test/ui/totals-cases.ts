@@ -46,6 +46,27 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
       'button cancel-all-button Cancel all',
     ],
   ],
+  'the last file is handed over': [
+    { files: [pdf('done'), pdf('uploading', 0.999_999_5, speeds)] },
+    [
+      'progress total-progress label=Progress of all files valuenow=99 valuetext=99% sent 99% stored 90%',
+      'headline Finishing…',
+      'totals-status 1 of 2 files done · 4 MB of 4 MB',
+      'button pause-all-button Pause all',
+      'button cancel-all-button Cancel all',
+      'button clear-button Clear finished',
+    ],
+  ],
+  'one file is handed over, and another one waits': [
+    { files: [pdf('uploading', 0.999_999_5), pdf('queued')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=49 valuetext=49% sent 50% stored 40%',
+      'headline Uploading 1 of 2 files',
+      'totals-status 2 MB of 4 MB',
+      'button pause-all-button Pause all',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
   'two are paused by the user': [
     { files: [paused('user'), paused('user')] },
     [

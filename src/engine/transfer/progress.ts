@@ -2,12 +2,17 @@
 
 import type { Chunk, ProgressNumbers, StoredChunk } from '../../core/types.ts';
 
+/** The numbers that are absent until there is evidence. */
+export type Estimated = Pick<ProgressNumbers, 'bytesPerSecond' | 'remainingMs'>;
+
 /** Rate in bytes per second, smoothed over the last seconds. */
 export class Rate {
   readonly #windowMs: number;
   #lastMs: number | undefined;
   #lastBytes = 0;
-  #perSecond: number | undefined;
+  /** Weighted mean of the rates so far, times `#weight`, which approaches 1. */
+  #sum = 0;
+  #weight = 0;
 
   constructor(windowMs = 3000) {
     this.#windowMs = windowMs;
@@ -23,15 +28,15 @@ export class Rate {
     const elapsedMs = nowMs - this.#lastMs;
     if (elapsedMs < 50) return;
     const now = ((totalBytes - this.#lastBytes) / elapsedMs) * 1000;
-    const weight = 1 - Math.exp(-elapsedMs / this.#windowMs);
-    this.#perSecond =
-      this.#perSecond === undefined ? now : this.#perSecond + (now - this.#perSecond) * weight;
+    const kept = Math.exp(-elapsedMs / this.#windowMs);
+    this.#sum = this.#sum * kept + now * (1 - kept);
+    this.#weight = this.#weight * kept + 1 - kept;
     this.#lastMs = nowMs;
     this.#lastBytes = totalBytes;
   }
 
   get perSecond(): number | undefined {
-    return this.#perSecond;
+    return this.#weight > 0 ? this.#sum / this.#weight : undefined;
   }
 
   /** Excludes the time until the next measurement from the rate. */
@@ -40,14 +45,91 @@ export class Rate {
   }
 
   stop(): void {
-    this.#lastMs = undefined;
-    this.#perSecond = undefined;
+    this.skip();
+    this.#sum = 0;
+    this.#weight = 0;
+  }
+}
+
+/** Time that the rate of an estimate is smoothed over. Chunks end together, so a shorter time would show waves. */
+const ESTIMATE_WINDOW_MS = 15_000;
+/** Time at the start that is not measured, because buffers of the system accept bytes faster than the network sends them. */
+const BUFFERING_MS = 1000;
+const EVIDENCE_MS = 3000;
+/** Time without bytes after which there is no estimate. */
+const STALLED_MS = 10_000;
+/** Time in which the time left does not decrease again after it has increased. */
+const HOLD_MS = 5000;
+/** The time left follows the measured rate over this time. */
+const FOLLOW_MS = 3000;
+
+/** Speed and time left, as users see them: steady, and unknown without evidence. */
+export class Estimate {
+  readonly #rate = new Rate(ESTIMATE_WINDOW_MS);
+  #bytes: number | undefined;
+  #startedMs = 0;
+  #movedMs = Number.NEGATIVE_INFINITY;
+  #shownMs: number | undefined;
+  #askedMs = 0;
+  #heldUntilMs = 0;
+
+  /** True until no bytes have been sent for 10 seconds. */
+  isMoving(nowMs: number): boolean {
+    return nowMs - this.#movedMs < STALLED_MS;
+  }
+
+  /** Adds a measurement of the bytes sent so far, and returns the estimate for the bytes that are left. */
+  of(movedBytes: number, leftBytes: number, nowMs: number): Estimated {
+    if (movedBytes > (this.#bytes ?? movedBytes)) {
+      if (!this.isMoving(nowMs)) {
+        this.stop();
+        this.#startedMs = nowMs;
+      }
+      this.#movedMs = nowMs;
+    }
+    this.#bytes = movedBytes;
+    const measuredMs = nowMs - this.#startedMs - BUFFERING_MS;
+    if (measuredMs < 0) this.#rate.skip();
+    this.#rate.add(movedBytes, nowMs);
+    const bytesPerSecond = this.#rate.perSecond;
+    if (!bytesPerSecond || measuredMs < EVIDENCE_MS || !this.isMoving(nowMs)) return {};
+    return { bytesPerSecond, remainingMs: this.#steady((leftBytes / bytesPerSecond) * 1000, nowMs) };
+  }
+
+  /** Excludes the time until the next measurement. */
+  skip(): void {
+    this.#rate.skip();
+  }
+
+  stop(): void {
+    this.#rate.stop();
+    this.#bytes = undefined;
+    this.#movedMs = Number.NEGATIVE_INFINITY;
+    this.#shownMs = undefined;
+    this.#heldUntilMs = 0;
+  }
+
+  /** Returns a time that counts down and approaches `measuredMs`. It increases only by a fifth or more, and then stays. */
+  #steady(measuredMs: number, nowMs: number): number {
+    const elapsedMs = nowMs - this.#askedMs;
+    this.#askedMs = nowMs;
+    const before = this.#shownMs;
+    if (before === undefined) this.#shownMs = measuredMs;
+    else if (measuredMs > before * 1.2 + 1000) {
+      this.#shownMs = measuredMs;
+      this.#heldUntilMs = nowMs + HOLD_MS;
+    } else if (nowMs >= this.#heldUntilMs) {
+      const expectedMs = before - elapsedMs;
+      const next = expectedMs + (measuredMs - expectedMs) * (1 - Math.exp(-elapsedMs / FOLLOW_MS));
+      this.#shownMs = Math.max(0, Math.min(before, next));
+    }
+    return this.#shownMs ?? 0;
   }
 }
 
 export class Progress {
   readonly #sizeBytes: number;
-  readonly #rate = new Rate();
+  readonly #estimate = new Estimate();
   readonly #stored = new Map<number, number>();
   readonly #inFlight = new Map<number, number>();
   /** Chunks stored in this run, by index. The value is true if the chunk did not have to be sent. */
@@ -77,7 +159,7 @@ export class Progress {
     this.#skippedBytes = 0;
     this.#unsentBytes = 0;
     this.#hashedBytes = 0;
-    this.#rate.stop();
+    this.#estimate.stop();
     for (const chunk of chunks) if (chunk.recorded) this.#add(chunk);
     return this.#storedBytes;
   }
@@ -121,7 +203,7 @@ export class Progress {
   /** Forgets unfinished chunks and the rate. Call this method when a run has ended. */
   endRun(): void {
     this.#inFlight.clear();
-    this.#rate.stop();
+    this.#estimate.stop();
   }
 
   /** Returns the numbers of another tab. If this tab then continues the upload, `sentBytes` does not decrease. */
@@ -137,18 +219,18 @@ export class Progress {
   numbers(nowMs: number = performance.now()): ProgressNumbers {
     let movedBytes = this.#storedBytes;
     for (const bytes of this.#inFlight.values()) movedBytes += bytes;
-    this.#rate.add(movedBytes - this.#unsentBytes, nowMs);
-    const bytesPerSecond = this.#rate.perSecond;
     return {
       hashedBytes: Math.min(this.#hashedBytes, this.#sizeBytes),
       sentBytes: this.#show(movedBytes),
       storedBytes: this.#storedBytes,
       skippedBytes: this.#skippedBytes,
-      ...(bytesPerSecond !== undefined && { bytesPerSecond }),
-      ...(bytesPerSecond && {
-        remainingMs: Math.max(0, ((this.#sizeBytes - movedBytes) / bytesPerSecond) * 1000),
-      }),
+      ...this.#estimate.of(movedBytes - this.#unsentBytes, Math.max(0, this.#sizeBytes - movedBytes), nowMs),
     };
+  }
+
+  /** True if bytes were sent in the last seconds, so that the estimate changes with time. */
+  get isMoving(): boolean {
+    return this.#estimate.isMoving(performance.now());
   }
 
   #show(bytes: number): number {
@@ -166,16 +248,24 @@ export class Progress {
 }
 
 const PROGRESS_MS = 100;
+/** Interval of reports without new bytes, because estimates change with time. */
+const BEAT_MS = 1000;
 
 interface Reporter {
   readonly isRunning: boolean;
+  readonly progress: { readonly isMoving: boolean };
   reportProgress(): void;
 }
 
-/** Limits progress events to ten per second for each upload, and reports all changed uploads together. */
+/**
+ * Limits progress events to ten per second for each upload, and reports all changed uploads together. Repeats the report of an
+ * upload every second while its estimate changes.
+ */
 export class ProgressThrottle {
   readonly #uploads = new Set<Reporter>();
+  readonly #moving = new Set<Reporter>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #beat: ReturnType<typeof setTimeout> | undefined;
 
   /** Reports the progress of the upload within 100 ms, if the upload is still running then. */
   reportSoon(upload: Reporter): void {
@@ -190,13 +280,24 @@ export class ProgressThrottle {
 
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#beat);
     this.#timer = undefined;
+    this.#beat = undefined;
   }
 
   #flush(): void {
     this.#timer = undefined;
-    const uploads = [...this.#uploads];
+    const uploads = [...this.#uploads].filter((upload) => upload.isRunning);
     this.#uploads.clear();
-    for (const upload of uploads) if (upload.isRunning) upload.reportProgress();
+    for (const upload of uploads) {
+      upload.reportProgress();
+      if (upload.progress.isMoving) this.#moving.add(upload);
+    }
+    if (this.#moving.size === 0) return;
+    this.#beat ??= setTimeout(() => {
+      this.#beat = undefined;
+      for (const upload of this.#moving) this.reportSoon(upload);
+      this.#moving.clear();
+    }, BEAT_MS);
   }
 }

@@ -100,9 +100,9 @@ function statusOf(
       ? retryText(retryInS, messages, format)
       : phase === 'paused'
         ? messages.pauseReasons[file.pauseReason ?? 'user']
-        : messages.phases[phase];
+        : messages.phases[isHandedOver(file) ? 'committing' : phase];
   const total = format.size(file.sizeBytes);
-  const isSending = phase === 'uploading' && file.retryAt === undefined;
+  const isSending = phase === 'uploading' && file.retryAt === undefined && !isHandedOver(file);
   const hasBegun = (isActive(phase) || phase === 'paused') && file.sentBytes > 0;
   return facts(
     { class: 'phase', text: word },
@@ -115,6 +115,10 @@ function statusOf(
     { class: 'path', text: !isActive(phase) && path.replace(/\/$/, '') },
   );
 }
+
+/** True if only responses are missing. The last byte counts as sent when the upload is done. */
+export const isHandedOver = ({ phase, sentBytes, sizeBytes }: FileSnapshot): boolean =>
+  phase === 'uploading' && sentBytes >= sizeBytes - 1;
 
 /** Renders the non-empty items, separated by dots. */
 export const facts = (

@@ -3,16 +3,25 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { isActive } from '../../core/phases.ts';
 import type { Totals } from '../../core/types.ts';
-import { facts, leftOf, retryText } from './file-row.ts';
+import { facts, isHandedOver, leftOf, retryText } from './file-row.ts';
 import { alertIcon, doneIcon } from './icons.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
 /**
- * State of the whole list. `waiting`: nothing runs, but something will. `retrying`: all running files wait to retry. `ended`: no
- * file failed, and some were canceled.
+ * State of the whole list. `waiting`: nothing runs, but something will. `finishing`: all bytes are sent. `retrying`: all running
+ * files wait to retry. `ended`: no file failed, and some were canceled.
  */
-type ListState = 'ready' | 'waiting' | 'uploading' | 'retrying' | 'paused' | 'failed' | 'done' | 'ended';
+type ListState =
+  | 'ready'
+  | 'waiting'
+  | 'uploading'
+  | 'finishing'
+  | 'retrying'
+  | 'paused'
+  | 'failed'
+  | 'done'
+  | 'ended';
 
 /** The footer, or nothing if a single row shows the same. */
 export function totalsBar(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
@@ -22,7 +31,10 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
   const queuedCount = files.filter((file) => file.phase === 'queued').length;
   const running = files.filter((file) => isActive(file.phase));
   const isRunning = running.length > 0;
-  const isSending = running.some((file) => file.retryAt === undefined);
+  const trying = running.filter((file) => file.retryAt === undefined);
+  const isFinishing =
+    trying.length === openCount && trying.every((file) => file.phase === 'committing' || isHandedOver(file));
+  const isSending = trying.length > 0 && !isFinishing;
   const mustStart = rules.manual && queuedCount > 0 && !isRunning;
   if (files.length < 2 && !mustStart) return nothing;
   const canPause = !mustStart && (isRunning || queuedCount > 0);
@@ -32,14 +44,17 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
     ? 'ready'
     : isSending
       ? 'uploading'
-      : isRunning
-        ? 'retrying'
-        : restingState(totals, queuedCount);
+      : trying.length > 0
+        ? 'finishing'
+        : isRunning
+          ? 'retrying'
+          : restingState(totals, queuedCount);
   const headlines: Readonly<Record<ListState, () => string>> = {
     ready: () => messages.ready(queuedCount),
     waiting: () => messages.phases.queued,
     // The files that have ended, and the one that is being uploaded.
     uploading: () => messages.uploadingOf(fileCount - openCount + 1, fileCount),
+    finishing: () => messages.phases.committing,
     retrying: () =>
       retryText(Math.min(...running.map(({ retryAt }) => secondsUntil(retryAt))), messages, format),
     paused: () => messages.phases.paused,
