@@ -1,5 +1,6 @@
-// `node scripts/journeys.mjs`: runs the core journeys of an upload in all browser engines, and writes the table of docs/browsers.md.
-// With `--check`, runs nothing, and exits with 1 if the table does not list exactly the journeys of the test file.
+// `node scripts/journeys.mjs`: runs the core journeys of an upload in all browser engines, and writes the table of
+// docs/browsers.md. With `--check`, runs nothing, and exits with 1 if the table does not list exactly the journeys of the test
+// file.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
