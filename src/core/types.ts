@@ -171,13 +171,13 @@ export type HashSlice = (
 
 /**
  * Continues the SHA-256 of a file with its next slice, off the main thread. `state` is the state after the bytes before; empty at
- * the start. Resolves with the new state, and with the hash of the file until the end of the slice.
+ * the start. Resolves with the new state, with the hash of the file until the end of the slice, and with the hash of the slice.
  */
 export type ContinueHash = (
   slice: Blob,
   state: Uint8Array,
   signal: AbortSignal,
-) => Promise<{ readonly hash: string; readonly state: Uint8Array }>;
+) => Promise<{ readonly hash: string; readonly state: Uint8Array; readonly sliceHash: string }>;
 
 /** A saved upload. */
 export interface UploadRecord {

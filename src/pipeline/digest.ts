@@ -4,7 +4,7 @@ import type { HashAlgorithm } from '../core/types.ts';
 
 /** Result of hashing. `hash` is lowercase hex. `isRead` is true if reading failed, and false if hashing failed. */
 export type Hashed =
-  | { readonly hash: string; readonly body?: Blob; readonly state?: Uint8Array }
+  | { readonly hash: string; readonly body?: Blob; readonly state?: Uint8Array; readonly sliceHash?: string }
   | { readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean } };
 
 type HashSliceHere = (request: {
@@ -81,9 +81,13 @@ export function createHashSlice(loadWasm?: () => Promise<WasmHashes>): HashSlice
     try {
       const bytes = await readWhole(slice);
       isRead = false;
+      const hash = await digest(bytes, algorithm);
       const found = state
-        ? await (await wasmFor('hash of the file')).continueSha256(state, bytes)
-        : { hash: await digest(bytes, algorithm) };
+        ? {
+            ...(await (await wasmFor('hash of the file')).continueSha256(state, bytes)),
+            sliceHash: hash,
+          }
+        : { hash };
       const body = keepBytes ? { body: new Blob([bytes]) } : {};
       spare = bytes.buffer;
       return { ...found, ...body };

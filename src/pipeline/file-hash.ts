@@ -1,7 +1,7 @@
 // Computes the SHA-256 of a whole file (`profile.sendFileHash`).
 
 import type { Chunk, ContinueHash, HashAlgorithm, HashedChunk } from '../core/types.ts';
-import { sliceOf } from './hash.ts';
+import { changed, sliceOf } from './hash.ts';
 
 interface FileHashParts {
   readonly file: Blob;
@@ -15,7 +15,10 @@ interface FileHashParts {
  * of the file.
  */
 export class FileHash {
-  /** Resolves with the hash as hex. Rejects with `file-unreadable`, `hash-failed`, `bad-config`, or the signal's reason. */
+  /**
+   * Resolves with the hash as hex. Rejects with `file-changed` if a chunk now has other bytes, with `file-unreadable`,
+   * `hash-failed`, `bad-config`, or the signal's reason.
+   */
   readonly result: Promise<string>;
   readonly #onHashed: ((hash: string) => void)[] = [];
 
@@ -41,8 +44,9 @@ async function hashInOrder(
   // An empty file has no chunk.
   let found = await continueHash(file.slice(0, 0), new Uint8Array(), signal);
   for (const chunk of [...chunks].sort((one, other) => one.index - other.index)) {
-    await hashed[chunk.index];
+    const hash = await hashed[chunk.index];
     found = await continueHash(sliceOf(file, chunk), found.state, signal);
+    if (found.sliceHash !== hash) throw changed(chunk);
   }
   return found.hash;
 }

@@ -136,7 +136,8 @@ export class HashPool {
   readonly continueHash: ContinueHash = (slice, state, signal) =>
     this.#twice(async () => {
       const found = await this.#queued({ slice, keepBytes: false, state }, signal);
-      if (found.state) return { hash: found.hash, state: found.state };
+      const { hash, state: after, sliceHash } = found;
+      if (after && sliceHash !== undefined) return { hash, state: after, sliceHash };
       throw new UploaderError(
         'bad-config',
         'worker-url is not the hash-wasm.worker.js of this version of secure-uploader',
@@ -340,8 +341,13 @@ async function hashWithin(ms: number, request: HashRequest): Promise<Hashed> {
 
 function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: Hashed): void {
   if ('hash' in answer) {
-    const { hash, body, state } = answer;
-    task.resolve({ hash, ...(body && { body }), ...(state && { state }) });
+    const { hash, body, state, sliceHash } = answer;
+    task.resolve({
+      hash,
+      ...(body && { body }),
+      ...(state && { state }),
+      ...(sliceHash !== undefined && { sliceHash }),
+    });
     return;
   }
   const { name, message, isRead } = answer.error;

@@ -114,7 +114,7 @@ export async function readAgain(
   if (other) throw changed(other);
 }
 
-const changed = ({ index }: HashedChunk): UploaderError =>
+export const changed = ({ index }: Chunk): UploaderError =>
   new UploaderError('file-changed', `Chunk ${index} changed on disk after it was hashed`, {
     chunkIndex: index,
   });

@@ -69,7 +69,11 @@ describe('the hash of a file', () => {
     };
     const chunks = plan(3000, 1200);
     const whole = new FileHash(chunks, { file, hashAlgorithm: 'sha-256', continueHash, signal: forever });
-    const onHashed = (index: number): void => whole.onHashed({ ...(chunks[index] as Chunk), hash: 'any' });
+    const hashes = await Promise.all(
+      chunks.map(({ start, sizeBytes }) => sha256(file.slice(start, start + sizeBytes))),
+    );
+    const onHashed = (index: number): void =>
+      whole.onHashed({ ...(chunks[index] as Chunk), hash: hashes[index] ?? '' });
     onHashed(1);
     await settled();
     expect(starts).to.deep.equal([0]);
@@ -113,6 +117,22 @@ describe('the hash of a file', () => {
     // No PUT is answered, so the upload fails before its chunks are stored.
     service.answerAll('open', 'presign');
     expect(await rejection(start())).to.equal(error);
+  });
+
+  it('is of the same bytes as the chunks: a file that changes between the two readings fails', async () => {
+    const file = fileOf(1, 20_000);
+    const { slice } = file;
+    let now = file;
+    // A chunk that the check for changed files leaves out (`readAgain`).
+    file.slice = (start, end) => {
+      const read = slice.call(start === 1000 ? now : file, start, end);
+      if (start === 1000) now = fileOf(2, 20_000);
+      return read;
+    };
+    const { service, start } = setUp(file, { isWatched: false });
+    service.answerAll('open', 'presign', 'put', 'commit');
+    const { code, chunkIndex } = await rejection<UploaderError>(start());
+    expect([code, chunkIndex, service.count('commit')]).to.deep.equal(['file-changed', 1, 0]);
   });
 
   it('is refused with bad-config if worker-url is the file of an older version', async () => {
