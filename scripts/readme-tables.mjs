@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { createSettings } from '../src/core/config.ts';
-import { canRetry, ERROR_CODES } from '../src/core/errors.ts';
+import { canRetry, ERROR_CODES } from '../src/core/error-codes.ts';
 import { ENGLISH } from '../src/ui/messages.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,8 +1,7 @@
-// Reads tokens, holds the current token, and limits how often the token is renewed.
+// Reads tokens.
 
 import type { AuthOptions } from '../core/auth-options.ts';
 import { record } from './post.ts';
-import { type AuthTimes, coolMs } from './times.ts';
 
 /** A token of the user. Secret: never log or store a token. */
 export interface Bearer {
@@ -53,9 +52,8 @@ export function readBearer(
   const at = readExpiry(body.expires_at ?? body.expiresAt);
   const expiresIn = body.expires_in ?? body.expiresIn;
   // `Number()` would throw for JSON such as `{"toString": 1}`.
-  const seconds =
-    typeof expiresIn === 'number' || typeof expiresIn === 'string' ? Number(expiresIn) : Number.NaN;
-  const expiresInMs = at !== undefined ? at - Date.now() : seconds * 1000;
+  const seconds = typeof expiresIn === 'object' ? Number.NaN : Number(expiresIn);
+  const expiresInMs = at === undefined ? seconds * 1000 : at - Date.now();
   // A new token that seems to have expired shows that the device's clock is wrong.
   const isAssumed = !(
     Number.isFinite(expiresInMs) && expiresInMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs)
@@ -64,105 +62,4 @@ export function readBearer(
   const user = body[sameUserField];
   const isNamed = typeof user === 'string' || typeof user === 'number';
   return { value, lifetimeMs, isAssumed, ...(isNamed && { user: `${user}` }) };
-}
-
-export type Keeper = ReturnType<typeof createKeeper>;
-export type Brakes = ReturnType<typeof createBrakes>;
-
-/** Holds the token of a session. The token is not a property, so copying or logging the keeper does not expose it. */
-export function createKeeper({ leadMs, assumedLifetimeMs }: AuthTimes) {
-  let bearer: Bearer | undefined;
-  let keptAtMs = 0;
-  let expiresAt: string | undefined;
-  let userOfToken: string | undefined;
-  let isRejected = false;
-  let ownLeadMs = 0;
-
-  const ageMs = (): number => performance.now() - keptAtMs;
-  /** Forgets the token, but remembers the user: the next token must belong to the same user. */
-  const drop = (): void => {
-    bearer = undefined;
-  };
-
-  return {
-    drop,
-    keep(next: Bearer): void {
-      const { lifetimeMs, isAssumed, user } = next;
-      bearer = next;
-      keptAtMs = performance.now();
-      expiresAt = isAssumed ? undefined : new Date(Date.now() + lifetimeMs).toISOString();
-      userOfToken = user ?? userOfToken;
-      isRejected = false;
-      // Jitter, so that many tabs and devices do not renew at the same moment.
-      ownLeadMs = Math.min(leadMs, lifetimeMs / 5) * (1 - Math.random() * 0.1);
-    },
-    forget(): void {
-      drop();
-      userOfToken = undefined;
-    },
-    /** Returns false if the token's user is not the user of the previous token. Returns true if either user is unknown. */
-    fits: ({ user }: Bearer): boolean =>
-      user === undefined || userOfToken === undefined || user === userOfToken,
-    /** Marks the token `value` as refused by the service. Does nothing if a newer token has replaced this token. */
-    reject(value: string): void {
-      if (bearer?.value === value) isRejected = true;
-    },
-    /** Returns the token; `undefined` if the token is missing, refused or about to expire. */
-    value(): string | undefined {
-      if (!bearer || isRejected) return undefined;
-      const { value, lifetimeMs, isAssumed } = bearer;
-      const marginMs = Math.min(5_000, lifetimeMs / 20);
-      return isAssumed || ageMs() < lifetimeMs - marginMs ? value : undefined;
-    },
-    /** Returns true if the token should be renewed now. */
-    isDue: (): boolean => !!bearer && (isRejected || ageMs() >= bearer.lifetimeMs - ownLeadMs),
-    isRejected: () => isRejected,
-    lifetimeMs: () => bearer?.lifetimeMs ?? assumedLifetimeMs,
-    /** Time when the token expires (ISO 8601); `undefined` if there is no token, or if its lifetime is a guess. */
-    expiresAt: () => bearer && expiresAt,
-  };
-}
-
-/**
- * Limits renewals of the token: keeps a minimum time between renewals, and stops renewals if no call succeeds with the new tokens.
- */
-export function createBrakes(times: AuthTimes) {
-  let heldUntilMs = 0;
-  /** Start times of the renewals since the last successful call. */
-  let fruitless: number[] = [];
-  let lastMs: number | undefined;
-  /** Number of failed renewals in a row. */
-  let failures = 0;
-
-  return {
-    /** Call this method after a successful call: renewals are counted again from zero. */
-    release(): void {
-      fruitless = [];
-    },
-    /** Delays the next renewal by `ms` after a failed renewal. By default, the delay doubles with each failure. */
-    hold(ms?: number): void {
-      // `fruitless` counts only renewals that returned a token; the failed renewal did not.
-      fruitless.pop();
-      lastMs = undefined;
-      heldUntilMs = performance.now() + (ms ?? coolMs(undefined, failures, times));
-      failures += 1;
-    },
-    renewed(): void {
-      failures = heldUntilMs = 0;
-    },
-    count(): void {
-      lastMs = performance.now();
-      fruitless.push(lastMs);
-    },
-    /** Returns the milliseconds until a renewal may start; `Infinity` if the user has to sign in instead. */
-    waitMs(lifetimeMs: number): number {
-      const { brakeMs, brakeCount, brakeWindowMs, coolCapMs } = times;
-      const nowMs = performance.now();
-      fruitless = fruitless.filter((atMs) => nowMs - atMs < brakeWindowMs);
-      const heldMs = heldUntilMs - nowMs;
-      if (fruitless.length >= brakeCount || heldMs > coolCapMs) return Number.POSITIVE_INFINITY;
-      const gapMs = lastMs === undefined ? 0 : lastMs + Math.min(brakeMs, lifetimeMs / 5) - nowMs;
-      return Math.max(0, gapMs, heldMs);
-    },
-  };
 }

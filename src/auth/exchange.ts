@@ -1,6 +1,6 @@
 // Exchanges an authorization code for a token.
 
-import { type Bearer, readBearer } from './bearer.ts';
+import type { Bearer } from './bearer.ts';
 import type { Failure, Grant } from './machine-types.ts';
 import { type CallContext, callService, isPause, type PostAnswer, record, toFailure } from './post.ts';
 
@@ -11,7 +11,8 @@ export type Outcome =
   | { readonly type: 'rate-limited'; readonly retryAfterMs: number | undefined };
 
 export interface ExchangeContext extends CallContext {
-  readonly assumedLifetimeMs: number;
+  /** Reads a token; `undefined` if there is none. */
+  readonly read: (input: unknown) => Bearer | undefined;
 }
 
 const inFlight = new Map<string, Promise<Outcome>>();
@@ -29,7 +30,6 @@ export function redeem(grant: Grant, context: ExchangeContext): Promise<Outcome>
 }
 
 async function send({ code, verifier }: Grant, context: ExchangeContext): Promise<Outcome> {
-  const { authOptions } = context.settings;
   let answer: PostAnswer;
   try {
     answer = await callService('token', { code, code_verifier: verifier }, context);
@@ -44,7 +44,7 @@ async function send({ code, verifier }: Grant, context: ExchangeContext): Promis
     const known = isRefused ? 'code-rejected' : status === 403 ? 'forbidden' : 'service-failed';
     return { type: 'failed', error: { code: known, status } };
   }
-  // `record` drops a response that is a string, because `readBearer` would accept the string as a token.
-  const bearer = readBearer(record(body), context.assumedLifetimeMs, authOptions);
+  // `record` drops a response that is a string, because `read` would accept the string as a token.
+  const bearer = context.read(record(body));
   return bearer ? { type: 'token', bearer } : { type: 'burnt', error: { code: 'token-malformed', status } };
 }

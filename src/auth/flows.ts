@@ -28,12 +28,12 @@ export interface FlowContext {
   readonly coolings: () => number;
 }
 
-/** States of an authorization request. `round-effects.ts` handles their deadlines. */
-const ROUNDS: ReadonlySet<AuthState> = new Set<AuthState>(['silent', 'popup', 'redirecting', 'exchange']);
-
-/** Names of the deadlines of other states. The deadline of a state that is not listed is `requestMs`. */
+/** Names of the deadlines of states. `round-effects.ts` has those of authorization requests. */
 const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   'asking-host': 'hostMs',
+  login: 'requestMs',
+  start: 'requestMs',
+  verify: 'requestMs',
   choose: 'challengeMs',
   answer: 'challengeMs',
   wait: 'challengeMs',
@@ -63,6 +63,7 @@ export function createFlows(context: FlowContext) {
     },
     pauseMs: (retryAfterMs) => coolMs(retryAfterMs, coolings(), times),
     arrived,
+    read: (input) => readBearer(input, times.assumedLifetimeMs, settings.authOptions),
     proof: '',
     idp: undefined,
     popup: undefined,
@@ -70,7 +71,7 @@ export function createFlows(context: FlowContext) {
     lock: undefined,
     locked: undefined,
   };
-  const { redirectUri } = round;
+  const { redirectUri, read } = round;
 
   const loadRounds = (): Promise<typeof import('./round-effects.ts')> =>
     abortable(import('./round-effects.ts'), AbortSignal.timeout(times.requestMs));
@@ -107,7 +108,7 @@ export function createFlows(context: FlowContext) {
       throw new UploaderError('host-token-failed', 'getToken failed', { cause });
     }
     if (input === undefined) throw new UploaderError('host-token-failed', 'No token was provided');
-    return arrived('host-token', readBearer(input, times.assumedLifetimeMs, settings.authOptions));
+    return arrived('host-token', read(input));
   }
 
   async function runRound(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
@@ -123,10 +124,12 @@ export function createFlows(context: FlowContext) {
 
   async function runEffect(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
     switch (effect.type) {
-      case 'deadline':
-        if (ROUNDS.has(effect.of)) return runRound(effect, signal, send);
-        await sleep(times[DEADLINES[effect.of] ?? 'requestMs'], signal);
+      case 'deadline': {
+        const name = DEADLINES[effect.of];
+        if (!name) return runRound(effect, signal, send);
+        await sleep(times[name], signal);
         return send({ type: 'deadline' });
+      }
       case 'cool':
         await sleep(effect.ms, signal);
         await online(signal);
@@ -143,7 +146,6 @@ export function createFlows(context: FlowContext) {
   }
 
   return {
-    redirectUri,
     check,
     /** Creates an interactive authorization request. */
     begin: async (): Promise<Transaction> => (await loadRounds()).begin(round),
@@ -197,7 +199,7 @@ export function createFlows(context: FlowContext) {
           const { message, cause } = error as Error;
           // The message of an error from the page may contain a token, so only the name of the error is printed.
           const name = cause instanceof Error ? ` (${cause.name})` : '';
-          warnOnceHere(`The page did not provide a valid token: ${message}${name}.`);
+          warnOnceHere(`No valid token from the page: ${message}${name}.`);
         }
         send({ type: 'failed', error: toFailure(error, 'authorize-failed') });
       });

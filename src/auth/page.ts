@@ -4,7 +4,7 @@ import type { Settings } from '../core/config.ts';
 import { sleep } from '../core/wait.ts';
 import { createModel } from './machine.ts';
 import type { AuthModel, EventOf } from './machine-types.ts';
-import { hasSignedOut } from './sign-out.ts';
+import { hasSignedOut } from './sign-out-mark.ts';
 import type { AuthTimes } from './times.ts';
 
 /** Calls `onCheck` every `checkMs` until `workMs` after the last `note()`, so that an idle page does not renew its token. */

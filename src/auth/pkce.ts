@@ -7,8 +7,9 @@ import {
   generateRandomState,
   validateAuthResponse,
 } from 'oauth4webapi';
-import { isLoopback, type Settings } from '../core/config.ts';
+import type { Settings } from '../core/config.ts';
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
 import type { Grant } from './machine-types.ts';
 
 /** An authorization request. `state` and `verifier` are secret. */

@@ -3,9 +3,8 @@
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { record } from './post.ts';
+import { STORED } from './redirect-store.ts';
 
-/** Prefix of the keys of stored authorization requests. `callback.ts` has a copy. */
-export const STORED = 'secure-uploader:redirect:';
 /** Prefix of the fragment in which the callback page returns the response. `callback.ts` has a copy. */
 const RETURN_MARK = '#secure-uploader-answer?';
 
@@ -23,11 +22,6 @@ export function readRedirectUri(settings: Settings): string {
     throw new UploaderError('bad-config', "redirect-uri must have the page's origin");
   }
   return url.href;
-}
-
-export function dropTransactions(): void {
-  for (const name of Object.keys(sessionStorage))
-    if (name.startsWith(STORED)) sessionStorage.removeItem(name);
 }
 
 /** Query parameters of a response. Other query parameters belong to the page and stay in the URL. */

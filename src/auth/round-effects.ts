@@ -10,14 +10,16 @@ import { redeem } from './exchange.ts';
 import type { FlowContext } from './flows.ts';
 import type { Effect, FlowEvent, Grant, Send } from './machine-types.ts';
 import { createTransaction, isAnswer, readAnswer, type Transaction } from './pkce.ts';
-import { dropTransactions, type Returned, STORED } from './redirect.ts';
+import type { Returned } from './redirect.ts';
+import { dropTransactions, STORED } from './redirect-store.ts';
 import { runPopup, trySilent } from './rounds.ts';
-import { hasSignedOut } from './sign-out.ts';
+import { hasSignedOut } from './sign-out-mark.ts';
 
 /** State that is kept between authorization requests. */
 export interface RoundContext extends FlowContext {
   readonly redirectUri: () => string;
   readonly pauseMs: (retryAfterMs?: number) => number;
+  readonly read: (input: unknown) => Bearer | undefined;
   readonly arrived: (type: 'token', bearer: Bearer) => FlowEvent;
   /** Demand of the next interactive authorization request: `login`, or a `WWW-Authenticate` header. Empty if there is no demand. */
   proof: string;
@@ -131,11 +133,10 @@ export function readReturn({ params, state, stored }: Returned, { settings, time
 }
 
 async function redeemGrant(context: RoundContext, signal: AbortSignal, send: Send): Promise<void> {
-  const { grant, settings, post, times, pauseMs, arrived } = context;
+  const { grant, settings, post, read, pauseMs, arrived } = context;
   if (!grant) return;
   await turn(context, signal);
-  const { assumedLifetimeMs } = times;
-  const outcome = await redeem(grant, { settings, post, assumedLifetimeMs, signal });
+  const outcome = await redeem(grant, { settings, post, read, signal });
   if (outcome.type === 'rate-limited')
     return send({ type: 'rate-limited', waitMs: pauseMs(outcome.retryAfterMs) });
   context.grant = undefined;

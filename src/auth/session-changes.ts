@@ -1,7 +1,7 @@
 // Turns steps of the sign-in table into snapshots and changes.
 
 import type { Change } from '../core/changes.ts';
-import { canRetry } from '../core/errors.ts';
+import { canRetry } from '../core/error-codes.ts';
 import type { AuthMode, AuthSnapshot, AuthState } from '../core/types.ts';
 import type { AuthEvent, AuthModel, Failure } from './machine-types.ts';
 
@@ -27,10 +27,9 @@ export function createSnapshot(
   const required = hasWaiters && !ALONE.has(state);
   const isSameError = at?.error?.code === error?.code && at?.error?.retryAfterMs === error?.retryAfterMs;
   if (at && at.state === state && at.required === required && isSameError) return at;
-  if (!error) return Object.freeze({ state, mode, required });
-  const { retryAfterMs } = error;
+  const retryAfterMs = error?.retryAfterMs;
   const wait = retryAfterMs !== undefined && { retryAtMs: Date.now() + retryAfterMs };
-  return Object.freeze({ state, mode, required, error: describe(error), ...wait });
+  return Object.freeze({ state, mode, required, ...(error && { error: describe(error) }), ...wait });
 }
 
 /** Returns the changes between two models, in the order of their reports. */

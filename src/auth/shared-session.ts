@@ -7,17 +7,18 @@ import type { Settings } from '../core/config.ts';
 import { Listeners } from '../core/listeners.ts';
 import { Machine } from '../core/machine.ts';
 import { abortable, sleep } from '../core/wait.ts';
-import { createBrakes, createKeeper } from './bearer.ts';
 import { createFlows } from './flows.ts';
 import type { LoginForm } from './form.ts';
 import { canSignIn, reduce } from './machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent, Reason } from './machine-types.ts';
 import { firstModel, isHosted, isInteractive, ownWay, watchPage, watchWork } from './page.ts';
-import { dropTransactions } from './redirect.ts';
+import { dropTransactions } from './redirect-store.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
-import { createLastCalls, hasSignedOut, markSignedOut } from './sign-out.ts';
+import { createLastCalls } from './sign-out.ts';
+import { hasSignedOut, markSignedOut } from './sign-out-mark.ts';
 import { timesOf } from './times.ts';
+import { createBrakes, createKeeper } from './token-keeper.ts';
 import { createWithToken } from './with-token.ts';
 
 /**
@@ -33,7 +34,7 @@ export function createSharedSession(
   const life = new AbortController();
   const users = new Listeners<Change>();
   const listeners = new Listeners<void>();
-  const waiters = new Set<() => void>();
+  const waiters = new Listeners<void>();
   const lastCalls = createLastCalls(settings, post, times.lastCallsMs);
   const keeper = createKeeper(times);
   const brakes = createBrakes(times);
@@ -90,7 +91,7 @@ export function createSharedSession(
     },
     onIdle: () => {
       refresh();
-      if (keeper.value() !== undefined) for (const wake of waiters) wake();
+      if (keeper.value() !== undefined) waiters.tell();
     },
     onFault: (error, { type }) => {
       globalThis.reportError?.(error);
@@ -106,11 +107,7 @@ export function createSharedSession(
     wasPageAsked = true;
     let isOpen = true;
     const respondWith = (token: Promise<TokenInput> | TokenInput): void => {
-      if (!isOpen)
-        throw new DOMException(
-          'respondWith was called twice, or after the listener of auth-required returned',
-          'InvalidStateError',
-        );
+      if (!isOpen) throw new DOMException('respondWith was called twice, or too late', 'InvalidStateError');
       isOpen = false;
       offer = Promise.resolve(token);
       offer.catch(() => undefined);
@@ -127,16 +124,15 @@ export function createSharedSession(
       if (keeper.isDue()) renew();
       return value;
     }
-    let wake = (): void => undefined;
+    let leave = (): unknown => undefined;
     const woken = new Promise<void>((resolve) => {
-      wake = resolve;
+      leave = waiters.add(resolve);
     });
-    waiters.add(wake);
     try {
       demand();
       await abortable(woken, signal);
     } finally {
-      waiters.delete(wake);
+      leave();
       refresh();
     }
     return obtain(signal);

@@ -1,4 +1,4 @@
-// Handles a sign-out: makes the last calls with the token, and stores a mark that prevents silent sign-in until the next sign-in.
+// Makes the last calls with the token after a sign-out.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
@@ -15,7 +15,7 @@ type OnSignOut = NonNullable<AuthDeps['onSignOut']>;
  * `ms`).
  */
 export function createLastCalls(settings: Settings, post: Post, ms: number) {
-  const callers = new Set<{ readonly call: OnSignOut | undefined }>();
+  const callers = new Set<OnSignOut | undefined>();
   let calls: Promise<unknown> = Promise.resolve();
   let leaving: Promise<void> | undefined;
 
@@ -25,17 +25,14 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
     const context = { settings, post, signal: AbortSignal.timeout(ms) };
     const answer = await callService('logout', {}, context).catch(() => undefined);
     if (!answer || answer.status >= 400)
-      warnOnceHere(
-        'Sign-out: the request to logout-path failed. The session on the service may still exist.',
-      );
+      warnOnceHere('The request to logout-path failed. The session on the service may still exist.');
   }
 
   return {
     /** Adds `call`, which makes last calls. Returns a function that removes `call`. */
     add(call: OnSignOut | undefined): () => void {
-      const own = { call };
-      callers.add(own);
-      return () => void callers.delete(own);
+      callers.add(call);
+      return () => void callers.delete(call);
     },
     /** Starts the last calls of all uploaders with `token`. Forgets `token` when the calls end or after `ms`. */
     begin(token: string | undefined): void {
@@ -46,7 +43,7 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
         if (stop.signal.aborted || !isAllowed) throw new UploaderError('sign-in-required', 'Signed out');
         return call(last);
       };
-      const all = Promise.allSettled([...callers].map(({ call }) => call?.(withToken, stop.signal)));
+      const all = Promise.allSettled([...callers].map((call) => call?.(withToken, stop.signal)));
       const end = (): void => {
         last = undefined;
         stop.abort();
@@ -64,33 +61,4 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       return leaving;
     },
   };
-}
-
-type Service = Pick<Settings, 'baseUrl' | 'clientId'>;
-const markOf = ({ baseUrl, clientId }: Service): string =>
-  `secure-uploader:signed-out:${baseUrl} ${clientId}`;
-
-/** Marks that could not be stored, because the storage is blocked or full. These marks are lost when the page is closed. */
-const unstored = new Set<string>();
-
-/** Returns true after a sign-out from this service in this browser, until the next sign-in. */
-export function hasSignedOut(service: Service): boolean {
-  const mark = markOf(service);
-  try {
-    return unstored.has(mark) || localStorage.getItem(mark) !== null;
-  } catch {
-    return false;
-  }
-}
-
-/** Sets or removes the mark of a sign-out. */
-export function markSignedOut(service: Service, isOut: boolean): void {
-  const mark = markOf(service);
-  unstored.delete(mark);
-  try {
-    if (isOut) localStorage.setItem(mark, '1');
-    else localStorage.removeItem(mark);
-  } catch {
-    if (isOut) unstored.add(mark);
-  }
 }

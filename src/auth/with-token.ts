@@ -3,8 +3,8 @@
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { WithToken } from '../core/types.ts';
-import type { Brakes, Keeper } from './bearer.ts';
 import { record } from './post.ts';
+import type { Brakes, Keeper } from './token-keeper.ts';
 
 export interface TokenHooks {
   readonly keeper: Keeper;

@@ -1,16 +1,7 @@
 // Validates the URLs in settings: https, or http on loopback.
 
 import { UploaderError } from './errors.ts';
-
-/** Returns true for `localhost`, `*.localhost`, `127.0.0.0/8` and `[::1]`. */
-export function isLoopback(hostname: string): boolean {
-  return (
-    hostname === 'localhost' ||
-    hostname.endsWith('.localhost') ||
-    hostname === '[::1]' ||
-    /^127(?:\.\d{1,3}){3}$/.test(hostname)
-  );
-}
+import { isLoopback } from './loopback.ts';
 
 /** Returns the base URL without a trailing slash. Throws `bad-config`. */
 export function readBaseUrl(value: string | undefined): string {

@@ -6,8 +6,6 @@ import type { TokenInput } from './changes.ts';
 import { contentOf } from './content.ts';
 import type { AuthMode, HashAlgorithm, SessionFile } from './types.ts';
 
-export { isLoopback } from './addresses.ts';
-
 /**
  * Settings for the points that the interface of the service leaves open (docs/service.md). `service/profile.ts` has the defaults.
  */

@@ -1,6 +1,7 @@
 // Retries: when a failed request is repeated, and when it fails for good. `Retry-After` delays all requests to an origin.
 
-import { codeFacts, isRetryable, UploaderError } from './errors.ts';
+import { codeFacts, isRetryable } from './error-codes.ts';
+import { UploaderError } from './errors.ts';
 import { online, perOrigin, sleep, sleepUntil } from './wait.ts';
 import { warnOnceHere } from './warn.ts';
 

@@ -1,6 +1,6 @@
 // The state machine of one upload, without side effects. For each state and event, a table defines the next state and its effects.
 
-import { canRetry } from '../core/errors.ts';
+import { canRetry } from '../core/error-codes.ts';
 import type { Transition } from '../core/machine.ts';
 import type { PauseReason, Phase } from '../core/phases.ts';
 import {

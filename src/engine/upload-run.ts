@@ -1,7 +1,8 @@
 // Builds the parameters of one run. Connects the pipeline to the service, the store and the workers.
 
 import type { Change } from '../core/changes.ts';
-import { canRetry, codeFacts, type ErrorCode, isCallRetryable, toUploaderError } from '../core/errors.ts';
+import { canRetry, codeFacts, type ErrorCode, isCallRetryable } from '../core/error-codes.ts';
+import { toUploaderError } from '../core/errors.ts';
 import { pathUnder, renaming } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
 import { type HostBackoff, type RetryPolicy, retrying } from '../core/retries.ts';

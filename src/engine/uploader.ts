@@ -456,7 +456,8 @@ export {
   type Settings,
   type SettingsInput,
 } from '../core/config.ts';
-export { ERROR_CODES, type ErrorCode, UploaderError } from '../core/errors.ts';
+export { ERROR_CODES, type ErrorCode } from '../core/error-codes.ts';
+export { UploaderError } from '../core/errors.ts';
 export type { PauseReason, Phase } from '../core/phases.ts';
 export type { RetryPolicy } from '../core/retries.ts';
 export type * from '../core/types.ts';

@@ -1,6 +1,7 @@
 // Uploads one file. Connects the stages, one module each: open, plan, hash, presign, upload, commit.
 
-import { codeFacts, UploaderError } from '../core/errors.ts';
+import { codeFacts } from '../core/error-codes.ts';
+import { UploaderError } from '../core/errors.ts';
 import type { Chunk, ContinueHash, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { FileHash } from './file-hash.ts';

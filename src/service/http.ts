@@ -2,8 +2,8 @@
 // request.
 
 import type { Settings } from '../core/config.ts';
-import { isLoopback } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
+import { isLoopback } from '../core/loopback.ts';
 import { sleep } from '../core/wait.ts';
 
 export interface ServiceRequest {

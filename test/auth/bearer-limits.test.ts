@@ -1,8 +1,9 @@
 // Limits of tokens and renewals, tested to the millisecond with a stopped clock.
 
 import { expect } from '@open-wc/testing';
-import { createBrakes, createKeeper, type Keeper, readBearer, readExpiry } from '../../src/auth/bearer.ts';
+import { readBearer, readExpiry } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES, coolMs, timesOf } from '../../src/auth/times.ts';
+import { createBrakes, createKeeper, type Keeper } from '../../src/auth/token-keeper.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 

@@ -1,7 +1,8 @@
 // Reading of tokens and their expiry, stored tokens, and limits of renewals.
 import { expect } from '@open-wc/testing';
-import { type Bearer, createBrakes, createKeeper, type Keeper, readBearer } from '../../src/auth/bearer.ts';
+import { type Bearer, readBearer } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { createBrakes, createKeeper, type Keeper } from '../../src/auth/token-keeper.ts';
 import { skipTime } from '../support/clock.ts';
 
 const nowMs = Date.parse('2030-06-01T12:00:00Z');

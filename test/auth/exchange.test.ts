@@ -1,5 +1,6 @@
 // Silent sign-in in a hidden frame, and the exchange of the code for a token.
 import { expect } from '@open-wc/testing';
+import { readBearer } from '../../src/auth/bearer.ts';
 import { redeem } from '../../src/auth/exchange.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
@@ -246,7 +247,8 @@ describe('exchanging a code', () => {
   it('sends a code once if it is exchanged twice at a time', async () => {
     const { post, sent } = follow([granted()]);
     const settings = createSettings({ baseUrl: 'https://service.example' });
-    const context = { settings, post, assumedLifetimeMs: 1000, signal: forever };
+    const read = (input: unknown) => readBearer(input, 1000);
+    const context = { settings, post, read, signal: forever };
     const grant = { code: 'only-once', verifier: 'v', via: 'popup' } as const;
     const [one, two] = await Promise.all([redeem(grant, context), redeem(grant, context)]);
     expect([one.type, two]).to.deep.equal(['token', one]);

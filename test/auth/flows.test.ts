@@ -74,7 +74,7 @@ describe('a deadline', () => {
         await until(() => clock.timerCount > 0);
         await clock.pass(300_000);
         expect(warnings).to.have.length(1);
-        expect(warnings[0]).to.contain('client-id').and.to.contain(flows.redirectUri());
+        expect(warnings[0]).to.contain('client-id').and.to.contain('/secure-uploader-callback.html');
         flows.unlock();
       } finally {
         clock.restore();
@@ -167,9 +167,9 @@ describe('a token request to the page', () => {
       expect(await askedBy({})).to.deep.equal(failed('host-token-failed'));
       expect(await askedBy({ getToken: () => ({}) as never })).to.deep.equal(failed('token-malformed'));
       expect(warnings).to.deep.equal([
-        'secure-uploader: The page did not provide a valid token: getToken failed (TypeError).',
-        'secure-uploader: The page did not provide a valid token: No token was provided.',
-        'secure-uploader: The page did not provide a valid token: Expected a token string or an object with a token.',
+        'secure-uploader: No valid token from the page: getToken failed (TypeError).',
+        'secure-uploader: No valid token from the page: No token was provided.',
+        'secure-uploader: No valid token from the page: Expected a token string or an object with a token.',
       ]);
     }));
 

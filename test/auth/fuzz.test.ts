@@ -2,9 +2,10 @@
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
+import { readBearer } from '../../src/auth/bearer.ts';
 import { type Outcome, redeem } from '../../src/auth/exchange.ts';
 import { createSettings } from '../../src/core/config.ts';
-import { ERROR_CODES } from '../../src/core/errors.ts';
+import { ERROR_CODES } from '../../src/core/error-codes.ts';
 import { body, leaf, status } from '../support/junk-answers.ts';
 
 const settings = createSettings({ baseUrl: 'https://api.test' });
@@ -35,7 +36,7 @@ it('ten thousand invalid responses result in a token, or are classified', async 
     const outcome = await redeem(grant as Parameters<typeof redeem>[0], {
       settings,
       post: async () => answer,
-      assumedLifetimeMs: 1000,
+      read: (input) => readBearer(input, 1000),
       signal: forever,
     });
     if (outcome.type === 'token') tokenCount += 1;

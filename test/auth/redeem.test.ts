@@ -1,6 +1,7 @@
 // Meaning of the response to the exchange of a code, for each status.
 
 import { expect } from '@open-wc/testing';
+import { readBearer } from '../../src/auth/bearer.ts';
 import { redeem } from '../../src/auth/exchange.ts';
 import type { PostAnswer } from '../../src/auth/post.ts';
 import { createSettings } from '../../src/core/config.ts';
@@ -17,7 +18,8 @@ async function outcomeOf(answer: PostAnswer | Error): Promise<unknown> {
     return answer;
   };
   const grant = { code: `code ${count}`, verifier: 'v', via: 'popup' } as const;
-  const outcome = await redeem(grant, { settings, post, signal: forever, assumedLifetimeMs: 5000 });
+  const read = (input: unknown) => readBearer(input, 5000);
+  const outcome = await redeem(grant, { settings, post, read, signal: forever });
   return outcome.type === 'token' ? [outcome.type, outcome.bearer.value] : outcome;
 }
 

@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import type { AuthEvent, AuthModel } from '../../src/auth/machine-types.ts';
 import { changesBetween, createSnapshot } from '../../src/auth/session-changes.ts';
-import { hasSignedOut, markSignedOut } from '../../src/auth/sign-out.ts';
+import { hasSignedOut, markSignedOut } from '../../src/auth/sign-out-mark.ts';
 import type { AuthState } from '../../src/core/types.ts';
 import { at, challenge, EVENTS } from './sign-in-table.ts';
 

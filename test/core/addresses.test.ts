@@ -1,8 +1,9 @@
 // Valid values of `base-url`: https URLs, and URLs of this machine.
 
 import { expect } from '@open-wc/testing';
-import { createSettings, isLoopback } from '../../src/core/config.ts';
+import { createSettings } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import { isLoopback } from '../../src/core/loopback.ts';
 
 function refusedBaseUrl(value: string | undefined): UploaderError {
   try {

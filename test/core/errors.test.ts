@@ -8,9 +8,8 @@ import {
   type ErrorCode,
   isCallRetryable,
   isRetryable,
-  toUploaderError,
-  UploaderError,
-} from '../../src/core/errors.ts';
+} from '../../src/core/error-codes.ts';
+import { toUploaderError, UploaderError } from '../../src/core/errors.ts';
 
 /** Expected retries by code: the engine repeats a PUT (`put`) or a call (`call`), or the user retries the upload (`person`). */
 const WHO_RETRIES: Readonly<Record<ErrorCode, '' | 'person' | 'put person' | 'put call person'>> = {

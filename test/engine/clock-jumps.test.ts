@@ -1,8 +1,8 @@
 // During an upload, a user or a time server sets the system clock two hours ahead or back.
 
 import { expect } from '@open-wc/testing';
-import { createBrakes, createKeeper } from '../../src/auth/bearer.ts';
 import { AUTH_TIMES } from '../../src/auth/times.ts';
+import { createBrakes, createKeeper } from '../../src/auth/token-keeper.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { HostBackoff } from '../../src/core/retries.ts';
 import { connect } from '../../src/engine/connection.ts';

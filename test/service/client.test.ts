@@ -1,7 +1,8 @@
 // Requests of the client to the reference service, which has another origin than the page.
 
 import { expect } from '@open-wc/testing';
-import { isCallRetryable, type UploaderError } from '../../src/core/errors.ts';
+import { isCallRetryable } from '../../src/core/error-codes.ts';
+import type { UploaderError } from '../../src/core/errors.ts';
 import type { Calls, Session } from '../../src/core/types.ts';
 import { createCalls } from '../../src/service/client.ts';
 import type { HttpOptions } from '../../src/service/http.ts';

@@ -2,7 +2,8 @@
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
-import { isRetryable, UploaderError } from '../../src/core/errors.ts';
+import { isRetryable } from '../../src/core/error-codes.ts';
+import { UploaderError } from '../../src/core/errors.ts';
 import { createPut } from '../../src/service/put.ts';
 import { headers, status, text } from '../support/junk-answers.ts';
 import { addFault, findReference, forever, rejection } from './reference.ts';

@@ -1,7 +1,8 @@
 // Tabs with real engines, a real store, locks and workers. Scripted services may reject any call. Checks the invariants of every
 // sequence of commands; model-commands.ts has the commands.
 
-import { ERROR_CODES, type ErrorCode, UploaderError } from '../../src/core/errors.ts';
+import { ERROR_CODES, type ErrorCode } from '../../src/core/error-codes.ts';
+import { UploaderError } from '../../src/core/errors.ts';
 import { connect } from '../../src/engine/connection.ts';
 import { type SettingsInput, Uploader } from '../../src/engine/uploader.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';

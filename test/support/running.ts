@@ -1,6 +1,6 @@
 // Everything that one run of a file needs: a scripted service, a store in memory, slots, and a log of reports.
 
-import { isCallRetryable } from '../../src/core/errors.ts';
+import { isCallRetryable } from '../../src/core/error-codes.ts';
 import { createHostBackoffs, HostBackoff, retrying } from '../../src/core/retries.ts';
 import type { UploadRecord } from '../../src/core/types.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';

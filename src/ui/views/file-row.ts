@@ -1,7 +1,7 @@
 // A row of the list: name, progress, error and buttons.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { canRetry } from '../../core/errors.ts';
+import { canRetry } from '../../core/error-codes.ts';
 import { nextName } from '../../core/names.ts';
 import { isActive, type Phase } from '../../core/phases.ts';
 import type { FileSnapshot } from '../../core/types.ts';
