@@ -6,7 +6,6 @@ import { createSettings } from '../../src/core/config.ts';
 import { rejection } from '../service/reference.ts';
 import { until } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, open } from './open-session.ts';
-import { fixtures } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -84,24 +83,5 @@ describe('an authorization request', () => {
     expect(await grant).to.deep.equal({ code: 'right', verifier: 'v', via: 'popup' });
     channel.close();
     frame.remove();
-  });
-});
-
-describe('the callback page', () => {
-  it('sends a response in the fragment on the channel of its state, whatever the order of its parameters', async () => {
-    for (const order of ['code first', 'state first']) {
-      const state = crypto.randomUUID();
-      const channel = new BroadcastChannel(`secure-uploader:${state}`);
-      const sent = new Promise((resolve) => {
-        channel.onmessage = ({ data }) => resolve(data);
-      });
-      const params = order === 'code first' ? `code=c&state=${state}` : `state=${state}&code=c`;
-      const frame = document.createElement('iframe');
-      frame.src = `${fixtures}secure-uploader-callback.html#${params}`;
-      document.body.append(frame);
-      expect(await sent).to.deep.equal({ type: 'secure-uploader:answer', version: 1, params });
-      channel.close();
-      frame.remove();
-    }
   });
 });

@@ -95,6 +95,55 @@ describe('after a sign-out there is no silent sign-in', () => {
   });
 });
 
+describe('the stored requests of redirect mode', () => {
+  const names = (): string[] =>
+    Object.keys(sessionStorage)
+      .map((name) => name.replace(/^(secure-uploader:redirect:).*/, '$1'))
+      .sort();
+  const show = (): unknown => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+  const STORED = 'secure-uploader:redirect:';
+  const before = location.href;
+
+  beforeEach(() => {
+    for (const name of ['of-the-page', `${STORED}one`, `${STORED}two`]) sessionStorage.setItem(name, '{}');
+  });
+  afterEach(() => {
+    sessionStorage.clear();
+    history.replaceState(null, '', before);
+  });
+
+  it('are deleted by a sign-out, and nothing else that the page stores', async () => {
+    const { session } = open({ auth: 'redirect', baseUrl: freshUrl() });
+    await session.signOut();
+    expect(names()).to.deep.equal(['of-the-page']);
+  });
+
+  it('are deleted by a sign-out in another tab', async () => {
+    const baseUrl = freshUrl();
+    const opened = open({ auth: 'redirect', baseUrl });
+    const reported = opened.next('signed-out');
+    new BroadcastChannel(`secure-uploader:sign-out:${baseUrl} secure-uploader`).postMessage('signed-out');
+    await reported;
+    expect(names()).to.deep.equal(['of-the-page']);
+  });
+
+  it('are replaced by the next request, which is deleted when the user comes back without a response', async () => {
+    const address = `${location.href.replace(/#.*/, '')}#left`;
+    const authOptions = { adapter: { authorizeUrl: () => address } };
+    const opened = open({ auth: 'redirect', baseUrl: freshUrl(), authOptions });
+    show();
+    expect(names()).to.deep.equal(['of-the-page', STORED, STORED]);
+    const left = new Promise((resolve) => addEventListener('hashchange', resolve, { once: true }));
+    opened.session.signIn();
+    await left;
+    expect(opened.session.snapshot.state).to.equal('redirecting');
+    expect(names()).to.deep.equal(['of-the-page', STORED]);
+    show();
+    expect(opened.session.snapshot.state).to.equal('prompt');
+    expect(names()).to.deep.equal(['of-the-page']);
+  });
+});
+
 describe('a page that provides tokens', () => {
   for (const auth of ['auto', 'token'] as const)
     it(`is not asked again after a sign-out until the page or the user acts (${auth})`, async () => {
