@@ -130,8 +130,6 @@ export interface Faults {
   /** Sets the network throttling. `shape({})` removes all limits. */
   shape(network: NetworkShape): void;
   readonly network: Readonly<NetworkShape>;
-  /** True if a fault is set for this operation. */
-  isWaiting(operation: Operation): boolean;
   /** Returns the merged faults for this request, and counts their uses. */
   strike(request: StruckRequest): Partial<Fault>;
   /** File names by upload session id, to match a `put` by file name. */
@@ -191,7 +189,6 @@ export function createFaults(enabled: boolean): Faults {
     get network() {
       return network;
     },
-    isWaiting: (operation) => armed.some(({ fault }) => matches(fault.operation, operation)),
     strike({ operation, hashes = [], fileName }) {
       let result: Partial<Fault> = {};
       for (const entry of armed) {
