@@ -1,5 +1,5 @@
 /**
- * Registers `<secure-uploader>`, unless the page has already done so.
+ * Registers `<secure-uploader>`, unless the page has already done so. Warns if it was registered by another copy of this module.
  *
  * @example
  * ```ts
@@ -13,8 +13,14 @@
  * @module
  */
 
+import { warnOnConsole } from './core/warn.ts';
 import { SecureUploader } from './ui/secure-uploader.ts';
 
-if (!customElements.get('secure-uploader')) customElements.define('secure-uploader', SecureUploader);
+const defined = customElements.get('secure-uploader');
+if (!defined) customElements.define('secure-uploader', SecureUploader);
+else if (defined !== SecureUploader && !(defined.prototype instanceof SecureUploader))
+  warnOnConsole(
+    '<secure-uploader> is already defined by another copy of this script, which is used. Load the script only once.',
+  );
 
 export { SecureUploader };

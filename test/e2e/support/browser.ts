@@ -71,7 +71,7 @@ export const eventsOf = async (page: Page | Frame, name?: string): Promise<SeenE
  * Resolves when `count` events named `name` have arrived. Rejects if no event of any name arrives for three minutes. The total time
  * is not limited, because it depends on the machine.
  */
-export async function until(page: Page, name: string, count = 1): Promise<SeenEvent[]> {
+export async function until(page: Page | Frame, name: string, count = 1): Promise<SeenEvent[]> {
   for (let seenCount = -1, isReached = false; !isReached; ) {
     const found = await page.waitForFunction(
       ([name, count, seenCount]) => {
