@@ -116,7 +116,13 @@ export class Context {
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
-    const request = { method: this.methodOf(operation), url: this.urlOf(operation), headers, body: text };
+    const request = {
+      method: this.methodOf(operation),
+      url: this.urlOf(operation),
+      headers,
+      body: text,
+      token,
+    };
     for (let attempt = 0; ; attempt += 1) {
       const response = await exchange(request);
       const isSlow = response.status === 429 || response.status === 503;

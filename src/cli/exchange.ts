@@ -9,11 +9,13 @@ export interface Exchange {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
+  /** `text` without the token, for the report. */
+  readonly said: string;
   /** Parsed JSON; `undefined` if the body is not JSON. */
   readonly json: unknown;
   /** Why there is no response. */
   readonly error: string;
-  /** Target of a redirect. */
+  /** Target of a redirect, without the token. */
   readonly location: string;
   readonly durationMs: number;
 }
@@ -23,15 +25,18 @@ export interface Outgoing {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | string | undefined;
+  /** The token, which reports must not show, because they are often printed in public logs. */
+  readonly token?: string | undefined;
 }
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 32 * 2 ** 20;
 
-export function exchange({ method, url, headers = {}, body }: Outgoing): Promise<Exchange> {
+export function exchange({ method, url, headers = {}, body, token }: Outgoing): Promise<Exchange> {
   const startedMs = performance.now();
+  const hide = (text: string): string => (token ? text.replaceAll(token, '…') : text);
   const end = (part: Partial<Exchange>): Exchange => ({
-    ...{ status: 0, headers: {}, text: '', json: undefined, error: '', location: '' },
+    ...{ status: 0, headers: {}, text: '', said: '', json: undefined, error: '', location: '' },
     ...part,
     durationMs: performance.now() - startedMs,
   });
@@ -51,8 +56,8 @@ export function exchange({ method, url, headers = {}, body }: Outgoing): Promise
       response.on('end', () => {
         const text = Buffer.concat(parts).toString('utf8');
         const { statusCode: status = 0, headers } = response;
-        const location = status >= 300 && status < 400 ? (headers.location ?? 'nowhere') : '';
-        resolve(end({ status, headers, text, json: parse(text), location }));
+        const location = status >= 300 && status < 400 ? hide(headers.location ?? 'nowhere') : '';
+        resolve(end({ status, headers, text, said: hide(text), json: parse(text), location }));
       });
     });
     outgoing.setTimeout(TIMEOUT_MS, () => outgoing.destroy(new Error(`no response within ${TIMEOUT_MS} ms`)));

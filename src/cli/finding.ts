@@ -25,10 +25,10 @@ export const isRefused = ({ status }: Exchange): boolean =>
   status >= 400 && status < 500 && status !== 408 && status !== 429;
 
 /** Describes a response in one line. */
-export function describe({ status, text, error, location }: Exchange): string {
+export function describe({ status, said, error, location }: Exchange): string {
   if (status === 0) return error;
-  const said = text.replace(/\s+/g, ' ').slice(0, 120);
-  return [String(status), location && `to ${location}`, said].filter(Boolean).join(' ');
+  const start = said.replace(/\s+/g, ' ').slice(0, 120);
+  return [String(status), location && `to ${location}`, start].filter(Boolean).join(' ');
 }
 
 export const refused = (exchange: Exchange): Finding => judge(isRefused(exchange), describe(exchange));

@@ -1,6 +1,8 @@
 // `secure-uploader conform`: gives no false alarm for correct services, and finds the fault of each mutant.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { ServiceOptions } from '../../demo/server/options.ts';
 import { CHECKS, type Report } from '../../src/cli/conform.ts';
@@ -122,6 +124,25 @@ describe('conform finds the fault of a service that', () => {
       const found = report.results.find(({ id }) => id === check);
       assert.equal(found?.outcome, 'fail', JSON.stringify(found));
     });
+  }
+});
+
+test('conform prints no token, even if the service returns it', async () => {
+  const server = createServer(({ headers }, response) => {
+    const said = JSON.stringify({ debuginfo: `no rights: ${headers.authorization}` });
+    response.writeHead(307, { location: `/sign-in?as=${headers.authorization}` }).end(said);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    const { port } = server.address() as AddressInfo;
+    const [token, other] = ['token-of-alice', 'token-of-tom'];
+    const report = await runConform({
+      ...{ 'base-url': `http://127.0.0.1:${port}`, 'parent-id': 'folder-a', token, 'second-token': other },
+    });
+    assert.match(JSON.stringify(report), /no rights: Bearer …/);
+    assert.doesNotMatch(JSON.stringify(report), /token-of/);
+  } finally {
+    server.close();
   }
 });
 
