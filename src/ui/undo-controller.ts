@@ -78,7 +78,8 @@ export class UndoController implements ReactiveController {
     const pending = this.#pending;
     if (!pending) return;
     const undone = id === undefined ? [...pending.ids] : [id];
-    const ids = new Set([...pending.ids].filter((each) => !undone.includes(each)));
+    const ids = new Set(pending.ids);
+    for (const each of undone) ids.delete(each);
     this.#set(ids.size > 0 ? { ...pending, ids } : undefined);
     this.#apply({ type: 'undo' }, undone);
   }
