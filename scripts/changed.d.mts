@@ -4,4 +4,8 @@ export function changedFiles(root: string): string[];
 export function changedTests(
   root: string,
   changed?: readonly string[],
-): { readonly tests: readonly string[]; readonly left: readonly string[] };
+): {
+  readonly tests: readonly string[];
+  readonly examples: readonly string[];
+  readonly left: readonly string[];
+};

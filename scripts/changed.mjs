@@ -18,6 +18,10 @@ export const LIMITS = [
   { at: /^test\/e2e\//, what: 'journeys', most: 1 },
 ];
 
+/** A file of an example project. `service-s3` has a test of its own, which names its files. */
+const EXAMPLE = /^demo\/examples\/(?!service-s3\/)([\w-]+)\//;
+const EXAMPLES_TEST = 'test/package/examples.test.ts';
+
 /**
  * Tests that depend on files without importing them. Journeys load the built package, so a changed source file selects the shortest
  * journey that uses this file. A changed file outside the code selects the tests that read this file.
@@ -29,6 +33,7 @@ const TABLE = [
   },
   { changed: /^src\/.*\.ts$/, tests: ['test/e2e/transfer-kept.test.ts'] },
   { changed: /^(?:src|docs|demo)\/.*\.md$/, tests: ['test/package/readme.test.ts'] },
+  { changed: EXAMPLE, tests: [EXAMPLES_TEST] },
   { changed: /^docs\/faults\.md$/, tests: ['test/e2e/fault-matrix.test.ts'] },
   { changed: /^(?:test|src)\//, tests: ['test/package/acceptance.test.ts'], isSmall: true },
 ];
@@ -110,9 +115,14 @@ function distancesFrom(changed, loaders) {
   return distances;
 }
 
-/** Returns the selection `{tests, left}`: the tests to run, and a description of related tests that were left out. */
+/**
+ * Returns the selection `{tests, examples, left}`: the tests to run, the example projects that the test of the examples is limited
+ * to (none: all projects), and a description of related tests that were left out.
+ */
 export function changedTests(root, changed = changedFiles(root)) {
   const distances = distancesFrom(changed, loadersOf(root));
+  const ofExamples = changed.map((file) => EXAMPLE.exec(file)?.[1]).filter(Boolean);
+  const examples = distances.has(EXAMPLES_TEST) ? [] : [...new Set(ofExamples)];
   const always = new Set();
   for (const { changed: pattern, tests, isSmall } of TABLE) {
     if (!changed.some((file) => pattern.test(file))) continue;
@@ -134,5 +144,5 @@ export function changedTests(root, changed = changedFiles(root)) {
     if (count) left.push(`${count} more ${what} that the change may concern: npm test`);
   }
   if (changed.some((file) => file.startsWith('src/'))) left.push('all other journeys: npm test');
-  return { tests: [...tests].sort(), left };
+  return { tests: [...tests].sort(), examples, left };
 }

@@ -70,21 +70,21 @@ function addError(sentence) {
 
 /**
  * Returns the requested paths in `paths`. If all tests are requested, `isAll` is true. `left` describes tests that `--changed` left
- * out.
+ * out, and `examples` has the example projects to which it limits their test.
  */
 function selectPaths() {
   const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
   if (!args.includes('--changed')) return { paths, isAll: paths.length === 0, left: [] };
   try {
-    const { tests, left } = changedTests(root);
-    return { paths: tests, isAll: false, left };
+    const { tests, examples, left } = changedTests(root);
+    return { paths: tests, isAll: false, left, examples };
   } catch (error) {
     addError(`--changed: ${error.message}`);
     return { paths: [], isAll: false, left: [] };
   }
 }
 
-const { paths, isAll, left } = selectPaths();
+const { paths, isAll, left, examples = [] } = selectPaths();
 const isPicked = (file) =>
   isAll
     ? !isLeftToCi(file)
@@ -109,6 +109,7 @@ async function runPicked({ suite, files }, prefix) {
   console.log(`${prefix}== ${suite.title}`);
   const startedMs = performance.now();
   const env = { BROWSERS: engines, ...(titles ? { TEST_NAME: titles } : {}) };
+  if (examples.length > 0) env.EXAMPLES = examples.join();
   const nodeArgs = argumentsFor(suite, files, { isAll, titles, fileLimitMs, scratch });
   const counted = await runSuite(suite.name, nodeArgs, {
     ...{ cwd: root, env, prefix, limitMs: suiteLimitMs, scratch },

@@ -24,6 +24,11 @@ const project: Record<string, string> = {
   'test/package/reader.test.ts': "read('README.md');\n",
   'test/e2e/transfer-kept.test.ts': "import './support/world.ts';\n",
   'test/e2e/support/world.ts': 'export {};\n',
+  'test/package/examples.test.ts': "import './example.ts';\n",
+  'test/package/example.ts': 'export {};\n',
+  'demo/examples/vue/package.json': '{}\n',
+  'demo/examples/vue/src/main.js': 'export {};\n',
+  'demo/examples/service-s3/hono.js': 'export {};\n',
   'README.md': '# A project\n',
 };
 for (let nth = 1; nth <= MANY; nth += 1)
@@ -78,6 +83,15 @@ describe('npm test -- --changed', () => {
 
   test('selects tests that read a file that is no module', () => {
     assert.deepEqual(testsFor('README.md'), ['test/package/reader.test.ts']);
+  });
+
+  test('selects the test of the example projects, for only those that have changed', () => {
+    const vue = changedTests(folder, ['demo/examples/vue/package.json', 'demo/examples/vue/src/main.js']);
+    assert.deepEqual([vue.tests, vue.examples], [['test/package/examples.test.ts'], ['vue']]);
+    const all = changedTests(folder, ['demo/examples/vue/package.json', 'test/package/example.ts']);
+    assert.ok(all.tests.includes('test/package/examples.test.ts'));
+    assert.deepEqual(all.examples, []);
+    assert.deepEqual(testsFor('demo/examples/service-s3/hono.js'), []);
   });
 
   test('selects the nearest if there are too many, and prints how many are left', () => {
