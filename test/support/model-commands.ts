@@ -105,6 +105,36 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
   },
   {
     weight: 1,
+    arbitrary: fc.tuple(tabNumber, fc.constantFrom('', 'ann', 'bob')).map(([at, owner]) => ({
+      text: `the owner in tab ${at} is '${owner}'`,
+      step: (world: World) => {
+        const tab = world.tabs[at % world.tabs.length] as Tab;
+        tab.input = { ...tab.input, owner };
+        tab.uploader.configure(tab.input);
+      },
+    })),
+  },
+  { weight: 1, arbitrary: all('sign out', (_uploader, tab) => tab.signOut()) },
+  { weight: 1, arbitrary: all('sign in', (uploader) => uploader.signIn()) },
+  { weight: 1, arbitrary: all('allow sign-in', (uploader) => uploader.allowSignIn()) },
+  {
+    weight: 1,
+    arbitrary: fc.boolean().map((isSignedIn) => ({
+      text: isSignedIn ? 'the page has tokens' : 'the page has no token',
+      step: (world: World) => {
+        world.isSignedIn = isSignedIn;
+      },
+    })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.boolean().map((isOffline) => ({
+      text: isOffline ? 'the page is offline' : 'the page is online',
+      step: (world: World) => world.setOffline(isOffline),
+    })),
+  },
+  {
+    weight: 1,
     arbitrary: tabNumber.map((at) => ({
       text: `reload tab ${at}`,
       step: (world: World) => world.reload(at),

@@ -1,9 +1,13 @@
-// Tabs with real engines, a real store, locks and workers. Scripted services may reject any call. Checks the invariants of every
-// sequence of commands; model-commands.ts has the commands.
+// Tabs with real engines, a real store, locks and workers. Scripted services may reject any call, and the page may be
+// offline. Every second simulation signs in with tokens of the page. Checks the invariants of every sequence of commands;
+// model-commands.ts has the commands.
 
+import type { Report } from '../../src/core/changes.ts';
+import type { Settings } from '../../src/core/config.ts';
 import { ERROR_CODES, type ErrorCode } from '../../src/core/error-codes.ts';
 import { UploaderError } from '../../src/core/errors.ts';
-import { connect } from '../../src/engine/connection.ts';
+import type { Calls, WithToken } from '../../src/core/types.ts';
+import { type ConnectOptions, connect, type ServiceClient } from '../../src/engine/connection.ts';
 import { type SettingsInput, Uploader } from '../../src/engine/uploader.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf, sha256 } from './bytes.ts';
@@ -54,33 +58,84 @@ function randomOf(seed: number): () => number {
   };
 }
 
+/** Simulations that are offline. The simulations of a page share its network, so that one of them takes all of them offline. */
+const offlineWorlds = new Set<World>();
+Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => offlineWorlds.size === 0 });
+
 /** One tab: an engine with the shared store, and checks of the changes that the engine reports. */
 export class Tab {
   readonly uploader: Uploader;
   readonly #world: World;
   readonly #service = new ScriptedService();
   readonly #sentBytes = new Map<string, number>();
+  #tokenCount = 0;
   readonly #removed = new Set<string>();
+  /** Owner of each upload when the upload was added to the list. */
+  readonly #owners = new Map<string, string | undefined>();
   input: SettingsInput;
 
   constructor(world: World, input: SettingsInput) {
     this.#world = world;
-    this.input = input;
+    this.input = world.auth === 'none' ? input : { ...input, getToken: () => this.#getToken() };
     Object.assign(this.#service, { stored: world.stored });
-    this.uploader = new Uploader(input, {
+    this.uploader = new Uploader(this.input, {
       policy: { attempts: 3, baseMs: 0, capMs: 0 },
       store: world.store,
-      connect: (...given) => ({
-        ...connect(...given),
-        calls: this.#service.calls,
-        put: this.#service.put,
-      }),
+      connect: (...given) => this.#connect(...given),
     });
     this.uploader.onChange(({ name, detail }) => {
       world.changeCount += 1;
       if ('id' in detail) this.#look(name, detail as { id: string });
     });
     void this.#serve();
+  }
+
+  /** Signs out. Then none of the uploads that were in the list may be left. */
+  async signOut(): Promise<void> {
+    const ids = new Set(this.uploader.snapshot.files.map(({ id }) => id));
+    await this.uploader.signOut();
+    const left = this.uploader.snapshot.files.filter(({ id }) => ids.has(id));
+    if (left.length > 0) this.#world.fault(`in the list after a sign-out: ${left.map(({ name }) => name)}`);
+  }
+
+  /** Checks that the list has no upload of another owner. Uploads that were added without an owner may stay. */
+  checkOwner(): void {
+    for (const { id, name } of this.uploader.snapshot.files) {
+      const owner = this.#owners.get(id);
+      if (owner && owner !== this.input.owner)
+        this.#world.fault(`an upload of ${owner} in the list: ${name}`);
+    }
+  }
+
+  async #getToken(): Promise<string> {
+    await settled();
+    if (!this.#world.isSignedIn) throw new Error('signed out');
+    this.#tokenCount += 1;
+    return `${this.input.owner || 'nobody'}.${this.#tokenCount}`;
+  }
+
+  /** Opens a client whose calls go to the scripted service, with the token of the real sign-in session. */
+  #connect(settings: Settings, report: Report, options: ConnectOptions): ServiceClient {
+    const client = connect(settings, report, options);
+    const { calls, put } = this.#service;
+    const { owner } = settings;
+    const authorized = <T>(call: () => Promise<T>, signal: AbortSignal, as: WithToken): Promise<T> =>
+      as((token) => {
+        if (owner && token && !token.startsWith(`${owner}.`))
+          this.#world.fault(`a call of ${owner} with the token ${token}`);
+        return call();
+      }, signal);
+    const { withToken } = client.auth;
+    const checked: Calls = {
+      openSession: (input, signal) => authorized(() => calls.openSession(input, signal), signal, withToken),
+      presign: (session, chunks, signal) =>
+        authorized(() => calls.presign(session, chunks, signal), signal, withToken),
+      commit: (session, proof, signal) =>
+        authorized(() => calls.commit(session, proof, signal), signal, withToken),
+      cancel: (session, signal, as = withToken) =>
+        authorized(() => calls.cancel(session, signal), signal, as),
+    };
+    return { ...client, calls: checked, put };
   }
 
   async #serve(): Promise<void> {
@@ -91,6 +146,10 @@ export class Tab {
       const code = codes[Math.floor(random() * codes.length)] as ErrorCode;
       const isRefused = random() < this.#world.faultRate;
       const act = (): void => {
+        if (!navigator.onLine) {
+          request.refuse(new UploaderError('offline', 'a fault'));
+          return;
+        }
         if (isRefused) {
           request.refuse(new UploaderError(code, 'a fault', { status: 429, retryAfterMs: 1 }));
           return;
@@ -106,6 +165,7 @@ export class Tab {
   #look(name: string, detail: { readonly id: string; readonly [field: string]: unknown }): void {
     const { id } = detail;
     const fault = (what: string): void => this.#world.fault(`${what}: ${name} ${JSON.stringify(detail)}`);
+    if (name === 'file-added') this.#owners.set(id, this.input.owner);
     if (this.#removed.has(id)) fault('an event after file-removed');
     if (name === 'file-removed') this.#removed.add(id);
     if (name === 'upload-canceled') this.#sentBytes.delete(id);
@@ -145,6 +205,8 @@ export class World {
   readonly completed: Completed[] = [];
   readonly tabs: Tab[] = [];
   readonly random: () => number;
+  /** In every second simulation, calls need a token of the page. */
+  readonly auth: 'none' | 'token';
   readonly #id = crypto.randomUUID();
   readonly #faults: string[] = [];
   /** Commands that have not resolved yet, and the step that started each of them. */
@@ -153,15 +215,24 @@ export class World {
   readonly #undo: (() => void)[] = [];
   faultRate = 0;
   changeCount = 0;
+  /** False if the page has no token. */
+  isSignedIn = true;
 
   constructor(seed: number, store: UploadStore) {
     this.random = randomOf(seed);
+    this.auth = seed % 2 === 0 ? 'none' : 'token';
     this.store = store;
     this.open();
   }
 
   get input(): SettingsInput {
-    return { ...ENGINE_SETTINGS, baseUrl: `https://${this.#id}.test` };
+    return {
+      ...ENGINE_SETTINGS,
+      baseUrl: `https://${this.#id}.test`,
+      auth: this.auth,
+      // Sign-in has pauses between its attempts. Shorter pauses let a simulation end sooner.
+      authOptions: { times: { brakeMs: 1, coolBaseMs: 1, coolMaxMs: 10 } },
+    };
   }
 
   open(): void {
@@ -190,6 +261,14 @@ export class World {
     this.#undo.push(jumpClock(ms));
   }
 
+  /** Takes the page offline, or back online. */
+  setOffline(isOffline: boolean): void {
+    const wasOnline = navigator.onLine;
+    if (isOffline) offlineWorlds.add(this);
+    else offlineWorlds.delete(this);
+    if (navigator.onLine !== wasOnline) dispatchEvent(new Event(wasOnline ? 'offline' : 'online'));
+  }
+
   async reload(at: number): Promise<void> {
     const tab = this.tabs[at];
     if (!tab) return;
@@ -201,10 +280,13 @@ export class World {
   /** Ends all faults, gives every upload what it waits for, and asserts that all uploads end correctly. */
   async finish(): Promise<void> {
     this.faultRate = 0;
+    this.isSignedIn = true;
+    this.setOffline(false);
     try {
       for (const { uploader } of this.tabs) uploader.restore();
       await this.#resolved();
       await this.#drive('uploads are stuck');
+      for (const tab of this.tabs) tab.checkOwner();
       for (const tab of this.tabs) {
         tab.uploader.configure({ ...tab.input, concurrency: 2, chunkSize: 1000, keepFiles: false });
         this.give(
@@ -244,6 +326,8 @@ export class World {
     await settled();
     while (open().length > 0) {
       for (const { uploader } of this.tabs) {
+        uploader.allowSignIn();
+        if (uploader.snapshot.auth.required) uploader.signIn();
         for (const { id, phase, pauseReason, relativePath } of uploader.snapshot.files) {
           this.give(uploader.apply({ type: 'undo' }, [id]));
           if (phase === 'failed') this.give(uploader.retry(id));
@@ -267,7 +351,7 @@ export class World {
     let seenCount = this.changeCount;
     let seenMs = performance.now();
     return () => {
-      if (this.changeCount !== seenCount) {
+      if (this.changeCount !== seenCount || !navigator.onLine) {
         seenCount = this.changeCount;
         seenMs = performance.now();
       }
