@@ -64,6 +64,13 @@ export interface RunTarget {
 }
 
 type Send = (outcome: UploadOutcome) => void;
+
+const scheduleRetry = (send: Send, atMs: number): void =>
+  send({ type: 'retry-scheduled', atMs, nowMs: Date.now() });
+const endRetry = ({ retryAtMs }: RunTarget, send: Send): void => {
+  if (retryAtMs !== undefined) send({ type: 'retry-ended' });
+};
+
 export const openFileOf = ({ parentId, relativePath }: RunTarget, picked: PickedFile): OpenFile => ({
   ...picked,
   name: picked.file.name,
@@ -112,7 +119,7 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
   const policy = { maxMs: settings.retryMs, ...context.policy };
   const rename = (name: string): void => upload.rename(name);
   const connectionChange = (): AbortSignal => monitor().change;
-  const { onRetry, onRecovered, ...reports } = reportsOf(upload, context, signal, send);
+  const reports = reportsOf(upload, context, signal, send);
   const { calls } = service.client;
   return {
     ...reports,
@@ -139,8 +146,8 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
         signal: callSignal,
         connectionChange,
         onOffline: reports.onOffline,
-        onWait: onRetry,
-        onRecovered,
+        onWait: (atMs) => scheduleRetry(send, atMs),
+        onRecovered: () => endRetry(upload, send),
         isWorthRetrying: isCallRetryable,
       }),
   } satisfies Partial<RunParts>;
@@ -205,13 +212,7 @@ export function reportsOf(
   const startedMs = new Map<number, number>();
   /** Indexes of chunks that are recorded as stored. These chunks do not count as unsent. */
   let recorded: ReadonlySet<number> = new Set();
-  const onRetry = (atMs: number): void => send({ type: 'retry-scheduled', atMs, nowMs: Date.now() });
-  const onRecovered = (): void => {
-    if (upload.retryAtMs !== undefined) send({ type: 'retry-ended' });
-  };
   return {
-    onRetry,
-    onRecovered,
     onOpened: (chunks) => {
       if (signal.aborted) return;
       const resumedBytes = progress.beginRun(chunks);
@@ -239,7 +240,7 @@ export function reportsOf(
     onSent: (chunk, sentBytes) => {
       if (signal.aborted) return;
       const movedBytes = progress.onSent(chunk, sentBytes);
-      if (movedBytes > 0) onRecovered();
+      if (movedBytes > 0) endRetry(upload, send);
       slots.onBytesSent(movedBytes);
       onBytesSent(movedBytes);
       throttle.reportSoon(upload);
@@ -248,7 +249,7 @@ export function reportsOf(
       if (signal.aborted) return;
       const { hash, index, receipt, sizeBytes, skipped = false } = chunk;
       progress.onStored(chunk);
-      onRecovered();
+      endRetry(upload, send);
       if (!recorded.has(index)) upload.unsentCount -= 1;
       slots.onChunkStored(performance.now() - (startedMs.get(index) ?? Number.NEGATIVE_INFINITY));
       startedMs.delete(index);
@@ -262,9 +263,9 @@ export function reportsOf(
     onOffline: (isOffline) => send({ type: isOffline ? 'offline' : 'online' }),
     onWait: (atMs, error) => {
       if (codeFacts(error.code).isCongestion) slots.slowDown();
-      onRetry(atMs);
+      scheduleRetry(send, atMs);
     },
-  } satisfies Partial<RunParts> & { onRetry: unknown; onRecovered: unknown };
+  } satisfies Partial<RunParts>;
 }
 
 /**
