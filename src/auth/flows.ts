@@ -171,6 +171,10 @@ export function createFlows(context: FlowContext) {
     leavePopup(): void {
       round.popup = undefined;
     },
+    /** Forgets the code that may be sent once more. */
+    forget(): void {
+      round.grant = undefined;
+    },
     /** Adds the demands of this `WWW-Authenticate` header to the next authorization request. */
     demand(header: string): void {
       round.proof = header;

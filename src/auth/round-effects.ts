@@ -25,6 +25,7 @@ export interface RoundContext extends FlowContext {
   proof: string;
   idp: string | undefined;
   popup: Window | undefined;
+  /** Grant whose code may be sent once more. */
   grant: Grant | undefined;
   lock: AbortController | undefined;
   locked: Promise<void> | undefined;
@@ -132,14 +133,23 @@ export function readReturn({ params, state, stored }: Returned, { settings, time
   return seen(readAnswer(settings, params, round, 'redirect'), settings);
 }
 
-async function redeemGrant(context: RoundContext, signal: AbortSignal, send: Send): Promise<void> {
-  const { grant, settings, post, read, pauseMs, arrived } = context;
+/** Exchanges the code of `grant`. Keeps `grant` in `context` only if the same code may be sent again. */
+async function redeemGrant(
+  grant: Grant | undefined,
+  context: RoundContext,
+  signal: AbortSignal,
+  send: Send,
+): Promise<void> {
+  const { settings, post, read, pauseMs, arrived } = context;
+  context.grant = undefined;
   if (!grant) return;
   await turn(context, signal);
   const outcome = await redeem(grant, { settings, post, read, signal });
-  if (outcome.type === 'rate-limited')
+  signal.throwIfAborted();
+  if (outcome.type === 'rate-limited') {
+    context.grant = grant;
     return send({ type: 'rate-limited', waitMs: pauseMs(outcome.retryAfterMs) });
-  context.grant = undefined;
+  }
   if (outcome.type === 'burnt') return send({ ...outcome, waitMs: pauseMs() });
   if (outcome.type === 'failed') return send(outcome);
   context.proof = '';
@@ -182,9 +192,8 @@ export async function runRound(
     case 'redirect':
       return leavePage(context, signal);
     case 'redeem':
-      context.grant = effect.grant;
-      return redeemGrant(context, signal, send);
+      return redeemGrant(effect.grant, context, signal, send);
     case 'redeem-again':
-      return redeemGrant(context, signal, send);
+      return redeemGrant(context.grant, context, signal, send);
   }
 }

@@ -189,10 +189,12 @@ export function createSharedSession(
       if (effect.type === 'forget') {
         const token = keeper.value();
         keeper.forget();
+        flows.forget();
         if (event.type === 'sign-out') lastCalls.begin(token);
       }
       if (effect.type === 'keep' || effect.type === 'forget') {
         wasPageAsked = false;
+        offer = undefined;
         wasSignedOut = hasSignedOut(settings);
       }
       if (effect.type === 'hold') brakes.hold(effect.ms);

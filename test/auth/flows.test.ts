@@ -235,4 +235,20 @@ describe('a code', () => {
     expect(events.map(({ type }) => type)).to.deep.equal(['rate-limited', 'failed']);
     flows.unlock();
   });
+
+  it('is not sent again after the token and all that leads to one were forgotten', async () => {
+    let postCount = 0;
+    const post = async (): Promise<PostAnswer> => {
+      postCount += 1;
+      return { status: 429 };
+    };
+    const { events, run, flows } = create({}, { post });
+    run({ type: 'redeem', grant: grantOf() });
+    await until(() => events.length === 1);
+    flows.forget();
+    run({ type: 'redeem-again' });
+    await settled();
+    expect(postCount).to.equal(1);
+    flows.unlock();
+  });
 });

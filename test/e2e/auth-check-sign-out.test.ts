@@ -28,8 +28,11 @@ interface Mode {
   readonly whenAsked?: (page: Page) => Promise<void>;
 }
 
-/** Gives the widget a token of the user alice through the property `how`. The token comes from the page's own server. */
-const giveToken = async (page: Page, how: 'getToken' | 'token'): Promise<void> => {
+/**
+ * Gives the widget a token of the user alice through the property `how`, or as the response to `auth-required`. The token comes from
+ * the page's own server.
+ */
+const giveToken = async (page: Page, how: 'getToken' | 'token' | 'auth-required'): Promise<void> => {
   await page.route('**/my-token', async (route) => {
     const body = JSON.stringify(await world.service.createToken('alice'));
     await route.fulfill({ contentType: 'application/json', body });
@@ -39,14 +42,20 @@ const giveToken = async (page: Page, how: 'getToken' | 'token'): Promise<void> =
     const get = async (): Promise<{ token: string }> =>
       (await fetch('/my-token', { method: 'POST' })).json() as Promise<{ token: string }>;
     if (how === 'getToken') Object.assign(element ?? {}, { getToken: get });
-    else Object.assign(element ?? {}, { token: await get() });
+    else if (how === 'token') Object.assign(element ?? {}, { token: await get() });
+    else element?.addEventListener(how, ({ detail }) => detail.respondWith(get()));
   }, how);
 };
 
 const MODES: Readonly<Record<string, Mode>> = {
   'getToken of the page': { attributes: 'auth="token"', before: (page) => giveToken(page, 'getToken') },
   'the property token': { attributes: 'auth="token"', before: (page) => giveToken(page, 'token') },
-  'a window': { attributes: 'auth="popup"', whenAsked: (page) => signInByWindow(page, world) },
+  // A page that offers a token, too. The widget must not keep a token that it does not use.
+  'a window': {
+    attributes: 'auth="popup"',
+    before: (page) => giveToken(page, 'auth-required'),
+    whenAsked: (page) => signInByWindow(page, world),
+  },
   'leaving the page': {
     attributes: 'auth="redirect" silent="off"',
     before: (page) => signInThere(page, world),
