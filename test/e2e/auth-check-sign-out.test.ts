@@ -29,8 +29,8 @@ interface Mode {
 }
 
 /**
- * Gives the widget a token of the user alice through the property `how`, or as the response to `auth-required`. The token comes from
- * the page's own server.
+ * Gives the widget a token of the user alice through the property `how`, or as the response to `auth-required`. The token comes
+ * from the page's own server.
  */
 const giveToken = async (page: Page, how: 'getToken' | 'token' | 'auth-required'): Promise<void> => {
   await page.route('**/my-token', async (route) => {
