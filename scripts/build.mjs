@@ -50,13 +50,12 @@ const bundle = (options = {}) =>
  * imports, and many bundlers copy a worker without its imports.
  */
 function copyWorkers() {
+  const textOf = (worker) =>
+    readFileSync(join(dist, 'cdn', worker), 'utf8').replace(/\n\/\/# source.*\s*$/, '');
   for (const worker of ['hash.worker.js', 'hash-wasm.worker.js'])
-    for (const name of [worker, `${worker}.map`])
-      cpSync(join(dist, 'cdn', name), join(dist, 'pipeline', name));
-  const text = readFileSync(join(dist, 'cdn/hash.worker.js'), 'utf8').replace(/\n\/\/# source.*\s*$/, '');
-  const source = join(dist, 'pipeline/worker-source.js');
-  writeFileSync(source, `export const workerSource = ${JSON.stringify(text)};\n`);
-  rmSync(`${source}.map`);
+    writeFileSync(join(dist, 'pipeline', worker), `${textOf(worker)}\n`);
+  const source = `export const workerSource = ${JSON.stringify(textOf('hash.worker.js'))};\n`;
+  writeFileSync(join(dist, 'pipeline/worker-source.js'), source);
 }
 
 /** Builds a script that sites copy. Such a script is used without a bundler, so it is bundled here. */
@@ -111,9 +110,12 @@ async function command() {
   await build({ root, configFile: false, publicDir: false, logLevel: 'warn', build: options });
 }
 
-/** Writes custom-elements.json, and creates the data for editors from this file. */
+/** Writes custom-elements.json with the paths of the built modules, and creates the data for editors from this file. */
 function manifest() {
   run('cem', '@custom-elements-manifest/analyzer/cem.js', ['analyze', '--quiet']);
+  const file = join(root, 'custom-elements.json');
+  const paths = readFileSync(file, 'utf8').replace(/"(\/?)src\/([\w./-]+)\.ts"/g, '"$1dist/$2.js"');
+  writeFileSync(file, paths);
   const elements = readJson('custom-elements.json');
   const write = (name, data) => writeFileSync(join(dist, name), `${JSON.stringify(data, null, 2)}\n`);
   write('vscode.html-custom-data.json', customData(elements));

@@ -2,7 +2,8 @@
 // loaded.test.ts, so that the package is built once for both.
 
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,9 @@ import { compile } from './compile.ts';
 import { type Declaration, declarationsOf, type PackedApp, sharedApp } from './packed.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Limit for the unpacked package. docs/decisions/0056-what-is-in-the-package.md explains it. */
+const MOST_BYTES = 2_300_000;
 
 /** An element in the data for VS Code. */
 interface CustomTag {
@@ -75,7 +79,8 @@ describe('The package', () => {
     for (const name of ['hash.worker.js', 'hash-wasm.worker.js']) {
       const worker = await text(`dist/pipeline/${name}`);
       assert.doesNotMatch(worker, /\bimport\b\s*[("'`{*]|\bfrom\s*["'`]/);
-      assert.equal(worker, await text(`dist/cdn/${name}`));
+      const own = (await text(`dist/cdn/${name}`)).replace(/\/\/# sourceMappingURL=.*\s*$/, '');
+      assert.equal(worker, own);
     }
   });
 
@@ -91,12 +96,12 @@ describe('The package', () => {
     assert.doesNotMatch(worker, /WebAssembly/);
     assert.match(await text('dist/pipeline/hash-wasm.worker.js'), /WebAssembly/);
     const { workerSource } = await import(join(app.packageFolder, 'dist/pipeline/worker-source.js'));
-    assert.equal(`${workerSource}\n//# sourceMappingURL=hash.worker.js.map`, worker.trim());
+    assert.equal(workerSource, worker.trim());
   });
 
   test('contains only the build, the sources and the documentation', () => {
     const known =
-      /^(dist|src|docs|demo\/examples)\/|^(callback|define|engine|jsx|login|react|svelte|vue)\/package\.json$|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
+      /^(dist|docs|demo\/examples)\/|^src\/README\.md$|^(callback|define|engine|jsx|login|react|svelte|vue)\/package\.json$|^(package|custom-elements)\.json$|^[A-Z]+(\.md)?$/;
     assert.deepEqual(
       app.files.filter((file) => !known.test(file)),
       [],
@@ -283,15 +288,32 @@ form.idps = [{ id: 'corp', label: 'Corp', kind: 'federated' }];
     );
   });
 
-  test('has source maps that refer to the sources beside them', async () => {
-    const lost: string[] = [];
-    for (const map of app.files.filter((name) => name.endsWith('.js.map'))) {
+  test('has source maps with the names of the sources for the minified files, and none for readable modules', async () => {
+    const maps = app.files.filter((name) => name.endsWith('.map'));
+    const minified = ['hash-wasm.worker.js', 'hash.worker.js', 'secure-uploader.min.js'];
+    assert.deepEqual(
+      maps,
+      minified.map((name) => `dist/cdn/${name}.map`),
+    );
+    for (const map of maps) {
       const { sources } = JSON.parse(await text(map)) as { sources: string[] };
       const own = sources.filter((source) => !source.includes('node_modules'));
-      const missing = own.filter((source) => !app.files.includes(join(dirname(map), source)));
-      lost.push(...missing.map((source) => `${map}: ${source}`));
+      const lost = own.filter((source) => !existsSync(join(root, dirname(map), source)));
+      assert.deepEqual([own.length > 0, lost], [true, []], map);
     }
-    assert.deepEqual(lost, []);
+    const modules = app.files.filter((name) => /^dist\/(?!cdn\/).*\.(js|d\.ts)$/.test(name));
+    const texts = await Promise.all(modules.map(text));
+    assert.deepEqual(
+      modules.filter((_, index) => texts[index]?.includes('sourceMappingURL')),
+      [],
+    );
+  });
+
+  test('is small to install', async (t) => {
+    const files = await Promise.all(app.files.map((file) => stat(join(app.packageFolder, file))));
+    const sizeBytes = files.reduce((sum, { size }) => sum + size, 0);
+    t.diagnostic(`${sizeBytes} bytes in ${app.files.length} files`);
+    assert.ok(sizeBytes <= MOST_BYTES, `${sizeBytes} bytes`);
   });
 
   test('stays within its size budget', async (t) => {
