@@ -45,7 +45,7 @@ export const LEFT_TO_CI = [
   { suite: 'e2e', what: 'chaos: 500 faults and a minute (150 faults here)' },
   {
     suite: 'e2e',
-    what: 'journeys: tables of faults of calls, tokens and offline, tabs, files that change, many files, memory, HTTP/2, names, step-up, BLAKE3, throttle, time left, outages, a bad day, broken browsers, touch screens',
+    what: 'journeys: tables of faults of calls, tokens and offline, tabs, files that change, many files, memory, HTTP/2, names, step-up, BLAKE3, throttle, time left, layout shift, outages, a bad day, broken browsers, touch screens',
     files: e2e([
       'blake3-policy',
       'broken-browser',
@@ -58,6 +58,7 @@ export const LEFT_TO_CI = [
       'journey-outage',
       'journey-tabs',
       'journey-touch',
+      'layout-shift',
       'time-left',
       'transfer-memory',
       'transfer-multiplexed',

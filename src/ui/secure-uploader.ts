@@ -77,7 +77,7 @@ import { WindowController } from './window-controller.ts';
  * @csspart warning - A message about a problem that does not stop the upload.
  * @csspart totals - The footer; also its state: `ready`, `waiting`, `uploading`, `finishing`, `retrying`, `paused`, `failed`,
  *   `done` or `ended`.
- * @csspart totals-icon - The icon of the footer, if all files are uploaded or some have failed.
+ * @csspart totals-icon - The icon of the footer.
  * @csspart headline - The state of all files in words, such as "All 10 files uploaded".
  * @csspart totals-status - Number of files, size, speed and time left of all files.
  * @csspart undo - The notice about canceled or removed files, which can be undone for 8 seconds.

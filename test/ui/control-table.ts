@@ -269,7 +269,6 @@ export const SITUATIONS: readonly Situation[] = [
       'Resume all': mixed('paused.txt uploading'),
       'Retry failed files': mixed('failed.txt uploading'),
       'Cancel all': mixed('paused.txt canceled', 'sent.txt canceled', 'failed.txt canceled'),
-      'Clear finished': MIXED.filter((line) => !/ (done|canceled)$/.test(line)),
     },
   },
   {

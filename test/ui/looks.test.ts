@@ -70,7 +70,7 @@ describe('the classes of', () => {
 
   it('the facts of a row', async () => {
     const element = await show(rows(pdf('uploading', 0.5, speeds)));
-    expect(all(element, '.row .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'speed', '']);
+    expect(all(element, '.row .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'speed', 'speed']);
     const done = await show(rows(pdf('done', 1, { relativePath: 'in/a.pdf' })));
     expect(all(done, '.row .facts > span').map(classesOf)).to.deep.equal(['phase', '', 'path']);
   });

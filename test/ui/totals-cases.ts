@@ -10,6 +10,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('queued'), pdf('queued')] },
     [
       'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
+      'totals-icon <upload>',
       'headline Waiting',
       'totals-status 0 of 2 files done · 0 kB of 4 MB',
       'button pause-all-button Pause all',
@@ -20,6 +21,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('queued'), pdf('queued')], isManual: true },
     [
       'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
+      'totals-icon <upload>',
       'headline 2 files ready to upload',
       'totals-status 0 kB of 4 MB',
       'button start-button Upload 2 files',
@@ -30,6 +32,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('uploading', 0.5, speeds), pdf('hashing')] },
     [
       'progress total-progress label=Progress of all files valuenow=25 valuetext=25% sent 25% stored 20%',
+      'totals-icon <upload>',
       'headline Uploading 1 of 2 files',
       'totals-status 1 MB of 4 MB · 8.2 MB/s · 3 min left',
       'button pause-all-button Pause all',
@@ -40,6 +43,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('uploading', 0.5), pdf('uploading', 0.5)] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'totals-icon <upload>',
       'headline Uploading 1 of 2 files',
       'totals-status 2 MB of 4 MB',
       'button pause-all-button Pause all',
@@ -50,17 +54,18 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('done'), pdf('uploading', 0.999_999_5, speeds)] },
     [
       'progress total-progress label=Progress of all files valuenow=99 valuetext=99% sent 99% stored 90%',
+      'totals-icon <upload>',
       'headline Finishing…',
       'totals-status 1 of 2 files done · 4 MB of 4 MB',
       'button pause-all-button Pause all',
       'button cancel-all-button Cancel all',
-      'button clear-button Clear finished',
     ],
   ],
   'one file is handed over, and another one waits': [
     { files: [pdf('uploading', 0.999_999_5), pdf('queued')] },
     [
       'progress total-progress label=Progress of all files valuenow=49 valuetext=49% sent 50% stored 40%',
+      'totals-icon <upload>',
       'headline Uploading 1 of 2 files',
       'totals-status 2 MB of 4 MB',
       'button pause-all-button Pause all',
@@ -71,6 +76,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [paused('user'), paused('user')] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'totals-icon <upload>',
       'headline Paused',
       'totals-status 0 of 2 files done · 2 MB of 4 MB',
       'button resume-all-button Resume all',
@@ -81,6 +87,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [paused('signed-out'), paused('signed-out')] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'totals-icon <upload>',
       'headline Paused',
       'totals-status 0 of 2 files done · 2 MB of 4 MB',
       'button cancel-all-button Cancel all',
@@ -89,6 +96,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
   'one failed, one is done': [
     { files: [failed('network'), pdf('done')] },
     [
+      'progress total-progress label=Progress of all files valuenow=75 valuetext=75% sent 75% stored 75%',
       'totals-icon <alert>',
       'headline 1 file failed',
       'totals-status 1 of 2 files done · 4 MB',
@@ -99,6 +107,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
   'two are done': [
     { files: [pdf('done'), pdf('done')] },
     [
+      'progress total-progress label=Progress of all files valuenow=100 valuetext=100% sent 100% stored 100%',
       'totals-icon <done>',
       'headline All 2 files uploaded',
       'totals-status 4 MB',
@@ -109,32 +118,39 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('canceled'), file('b', 'queued', 0)] },
     [
       'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
+      'totals-icon <upload>',
       'headline Waiting',
       'totals-status 0 of 2 files done · 0 kB of 2 MB',
       'button pause-all-button Pause all',
       'button cancel-all-button Cancel all',
-      'button clear-button Clear finished',
     ],
   ],
   'one is canceled, one is empty, with manual': [
     { files: [pdf('canceled'), file('b', 'queued', 0)], isManual: true },
     [
       'progress total-progress label=Progress of all files valuenow=0 valuetext=0% sent 0% stored 0%',
+      'totals-icon <upload>',
       'headline 1 file ready to upload',
       'totals-status 0 kB of 2 MB',
       'button start-button Upload 1 file',
       'button cancel-all-button Cancel all',
-      'button clear-button Clear finished',
     ],
   ],
   'one is done, one is canceled': [
     { files: [pdf('done'), pdf('canceled')] },
-    ['headline 1 of 2 files done', 'totals-status 4 MB', 'button clear-button Clear finished'],
+    [
+      'progress total-progress label=Progress of all files valuenow=100 valuetext=100% sent 100% stored 100%',
+      'totals-icon <upload>',
+      'headline 1 of 2 files done',
+      'totals-status 4 MB',
+      'button clear-button Clear finished',
+    ],
   ],
   'one failed, one is sent': [
     { files: [failed('network'), pdf('uploading', 0.5, speeds)] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'totals-icon <upload>',
       'headline Uploading 2 of 2 files',
       'totals-status 1 file failed · 2 MB of 4 MB · 8.2 MB/s · 3 min left',
       'button pause-all-button Pause all',
@@ -152,6 +168,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     },
     [
       'progress total-progress label=Progress of all files valuenow=33 valuetext=33% sent 33.3% stored 26.7%',
+      'totals-icon <upload>',
       'headline Retrying in 15 sec',
       'totals-status 0 of 3 files done · 2 MB of 6 MB',
       'button pause-all-button Pause all',
@@ -162,6 +179,7 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     { files: [pdf('uploading', 0.5, { retryAt: 25_000 }), pdf('uploading', 0.5, speeds)] },
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'totals-icon <upload>',
       'headline Uploading 1 of 2 files',
       'totals-status 2 MB of 4 MB · 8.2 MB/s · 3 min left',
       'button pause-all-button Pause all',

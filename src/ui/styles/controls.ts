@@ -94,8 +94,14 @@ export const controls = css`
     }
 
     .choices,
-    .bulk {
+    .bulk,
+    .actions {
       gap: 8px;
+    }
+
+    /* Files can't be dropped here. */
+    .zone:not(.dragging) .title {
+      display: none;
     }
   }
 
@@ -130,7 +136,7 @@ export const controls = css`
   }
 
   .sent {
-    opacity: 0.4;
+    opacity: 0.75;
   }
 
   .checking::after {
@@ -138,7 +144,7 @@ export const controls = css`
     inset: 0;
     content: '';
     background: linear-gradient(90deg, transparent 20%, var(--_muted), transparent 80%) 0 0 / 50% 100% no-repeat;
-    opacity: 0.55;
+    opacity: 0.75;
     animation: sweep 1.6s ease-in-out infinite;
   }
 

@@ -11,6 +11,7 @@ export const list = css`
   }
 
   .row {
+    position: relative;
     display: flex;
     gap: 0.85em;
     padding-block: 0.85em;
@@ -54,8 +55,12 @@ export const list = css`
     font-size: 0.9em;
   }
 
+  /* At the edge, so that rows have the same height in all phases. */
   .row .bar {
-    margin-block: 0.45em;
+    position: absolute;
+    inset-inline: 0;
+    inset-block-end: 0;
+    border-radius: 0;
   }
 
   .status {
@@ -140,6 +145,10 @@ export const list = css`
     color: var(--_success);
   }
 
+  .totals.done .stored {
+    background: var(--_success);
+  }
+
   .totals.failed .headline {
     color: var(--_danger);
   }
@@ -167,12 +176,8 @@ export const list = css`
       block-size: 1.9em;
     }
 
-    .row .head ~ * {
+    .row .head ~ :not(.bar) {
       grid-column: 1 / -1;
-    }
-
-    .row .bar {
-      margin-inline-end: 0.4em;
     }
 
     .row > .actions {
@@ -190,13 +195,33 @@ export const list = css`
     }
 
     .compact > .badge,
-    .panel > .badge,
-    .row .speed {
+    .panel > .badge {
       display: none;
     }
 
     .bulk:has(> .plain:first-child) {
       margin-inline-start: -0.65em;
+    }
+  }
+
+  /* Speed and time left would change the number of lines. The footer has them, too. */
+  @container (inline-size < 38em) {
+    .base:has(.totals) .row .speed {
+      display: none;
+    }
+  }
+
+  @container (inline-size < 26em) {
+    .sums {
+      flex-basis: 8em;
+    }
+
+    .bulk {
+      flex-basis: 100%;
+    }
+
+    .totals .status {
+      min-block-size: 2lh;
     }
   }
 

@@ -17,7 +17,7 @@ export const palette = css`
     --_success: var(--secure-uploader-success, light-dark(#15734a, #6fd3a4));
     --_radius: var(--secure-uploader-radius, 12px);
     --_inner: calc(var(--_radius) * 0.6);
-    --_edge: color-mix(in srgb, var(--_text) 24%, var(--_line));
+    --_edge: color-mix(in srgb, var(--_text) 50%, var(--_surface));
     --_tint: color-mix(in srgb, var(--_accent) 7%, var(--_surface));
     --_hover: color-mix(in srgb, var(--_text) 6%, transparent);
   }

@@ -28,7 +28,7 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
         <slot name="hint">${hint ? html`<span class="hint">${hint}</span>` : nothing}</slot>
       </p>
       <div class="choices">
-        <button type="button" part="button browse-button" data-action="browse" ?disabled=${rules.disabled} @click=${() => commands.browse('files')}>
+        <button type="button" class=${isCompact ? nothing : 'primary'} part="button browse-button" data-action="browse" ?disabled=${rules.disabled} @click=${() => commands.browse('files')}>
           ${rules.multiple ? messages.chooseFiles : messages.chooseFile}
         </button>
         ${

@@ -111,7 +111,10 @@ function statusOf(
       class: 'speed',
       text: isSending && file.bytesPerSecond !== undefined && format.speed(file.bytesPerSecond),
     },
-    { text: isSending && file.remainingMs !== undefined && leftOf(file.remainingMs, messages, format) },
+    {
+      class: 'speed',
+      text: isSending && file.remainingMs !== undefined && leftOf(file.remainingMs, messages, format),
+    },
     { class: 'path', text: !isActive(phase) && path.replace(/\/$/, '') },
   );
 }

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { isActive } from '../../core/phases.ts';
 import type { Totals } from '../../core/types.ts';
 import { facts, isHandedOver, leftOf, retryText } from './file-row.ts';
-import { alertIcon, doneIcon } from './icons.ts';
+import { alertIcon, doneIcon, uploadIcon } from './icons.ts';
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -62,8 +62,8 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
     done: () => messages.allUploaded(fileCount),
     ended: () => messages.doneOf(doneCount, fileCount),
   };
-  const icon = list === 'done' ? doneIcon : list === 'failed' ? alertIcon : undefined;
-  const sent = shareOf(totals.sentBytes, totals.sizeBytes, isFinished);
+  const icon = list === 'done' ? doneIcon : list === 'failed' ? alertIcon : uploadIcon;
+  const sent = shareOf(totals.sentBytes, totals.sizeBytes, isFinished && failedCount === 0);
   const hasCounts = !isSending && list !== 'ready' && list !== 'done' && list !== 'ended';
   const sums = facts(
     { text: hasCounts && messages.doneOf(doneCount, fileCount) },
@@ -79,18 +79,14 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
   const button = (action: string, label: string, run: () => void, kind = 'plain'): TemplateResult =>
     html`<button type="button" class=${kind} part="button ${action}-button" data-action=${action} @click=${run}>${label}</button>`;
   return html`<div class="totals ${list}" part="totals ${list}">
-    ${
-      isFinished
-        ? nothing
-        : progressBar({
-            label: messages.progress,
-            shown: format.percent(sent),
-            sent,
-            stored: shareOf(totals.storedBytes, totals.sizeBytes, false),
-            part: 'progress total-progress',
-          })
-    }
-    ${icon ? html`<span class="badge" part="totals-icon">${icon}</span>` : nothing}
+    ${progressBar({
+      label: messages.progress,
+      shown: format.percent(sent),
+      sent,
+      stored: isFinished ? sent : shareOf(totals.storedBytes, totals.sizeBytes, false),
+      part: 'progress total-progress',
+    })}
+    <span class="badge" part="totals-icon">${icon}</span>
     <div class="sums">
       <p class="headline" part="headline">${headlines[list]()}</p>
       <p class="status" part="totals-status">${sums}</p>
@@ -101,7 +97,7 @@ export function totalsBar(state: WidgetState, commands: Commands): TemplateResul
       ${canResume ? button('resume-all', messages.resumeAll, () => commands.resume(), list === 'paused' ? 'primary' : 'plain') : nothing}
       ${failedCount > 0 ? button('retry-failed', messages.retryFailed, () => commands.retry(), isFinished ? 'primary' : 'plain') : nothing}
       ${openCount > 0 ? button('cancel-all', messages.cancelAll, () => commands.cancel()) : nothing}
-      ${openCount + failedCount < fileCount ? button('clear', messages.clear, () => commands.clear()) : nothing}
+      ${isFinished && failedCount < fileCount ? button('clear', messages.clear, () => commands.clear()) : nothing}
     </div>
   </div>`;
 }
