@@ -351,7 +351,7 @@ export const mutations = [
   {
     rule: 'K1',
     file: 'src/keeper/file-keeper.ts',
-    before: '    for (const { key } of found) kept.delete(key);\n',
+    before: '    for (const file of found) kept.delete(idOf(file));\n',
     after: '',
     test: 'test/e2e/journey-keeper-security.test.ts',
     title: 'the keeper gives a file to a page of the same service and owner, once',
@@ -399,8 +399,8 @@ export const mutations = [
   {
     rule: 'K7',
     file: 'src/keeper/keeper-client.ts',
-    before: "isPaused: state.reason === 'user', service, owner }];",
-    after: "isPaused: state.reason === 'user', service, owner, ...record }];",
+    before: "isPaused: state.reason === 'user', service, owner };",
+    after: "isPaused: state.reason === 'user', service, owner, ...record };",
     test: 'test/e2e/journey-keeper-security.test.ts',
     title: 'a page hands over files and nothing secret',
   },

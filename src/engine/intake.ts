@@ -69,7 +69,7 @@ export class Intake {
       else if (refused) this.#refuse(candidate, refused);
       else if (mayAdd(candidate)) {
         listedCount += 1;
-        this.#addNew(picked, candidate, connection);
+        this.addNew(picked, candidate, connection);
       }
     };
     await this.#parts.scheduler.whileAdding(() =>
@@ -107,12 +107,13 @@ export class Intake {
     return picked !== undefined;
   }
 
-  #addNew(
+  /** Adds a file that no upload in the list needs. */
+  addNew(
     picked: PickedFile,
     candidate: Candidate,
     connection: Connection,
     parentId = parentOf(picked, connection),
-  ): void {
+  ): Upload {
     const { context, fileCache } = this.#parts;
     if (!parentId)
       context.warn(
@@ -122,6 +123,7 @@ export class Intake {
     resumeState.keepsFile = isCacheable(candidate.sizeBytes, connection.settings);
     const upload = this.append({ ...candidate, parentId }, picked, connection, resumeState);
     if (resumeState.keepsFile) fileCache.add({ sizeBytes: upload.sizeBytes, save: () => saveFile(upload) });
+    return upload;
   }
 
   /** Creates an upload, adds it to the end of the list, and reports `file-added`. */
@@ -173,7 +175,7 @@ export class Intake {
       this.#refuse(candidateOf(picked), refused);
       return;
     }
-    this.#addNew(picked, candidateOf(picked), upload.connection, upload.parentId);
+    this.addNew(picked, candidateOf(picked), upload.connection, upload.parentId);
     void this.#parts.commands.applyTo([upload], { type: 'replace' });
   }
 

@@ -1,10 +1,13 @@
 // Adds the uploads that an earlier visit saved to the list.
 
 import type { Warn } from '../core/config.ts';
+import { copyOfMetadata } from '../core/metadata.ts';
 import { trusted } from '../core/trusted.ts';
 import type { PickedFile, UploadRecord } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
+import type { Added, Kept } from '../keeper/keeper-messages.ts';
+import { readHandle } from '../store/record.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
@@ -32,6 +35,8 @@ export class Restorer {
   /** Controller that `stop()` aborts. */
   #restoring = new AbortController();
   #keeper: Promise<KeeperClient | undefined> | undefined;
+  /** Connection of the latest `restore()`. */
+  #connection: Connection | undefined;
 
   constructor(parts: RestorerParts) {
     this.#parts = parts;
@@ -45,7 +50,9 @@ export class Restorer {
 
   /** Drops the files that are kept for the next page. */
   async dropKept(): Promise<void> {
-    await (await this.#keeper)?.drop();
+    const keeper = await this.#keeper;
+    keeper?.forget();
+    await dropKept(this.#connection?.settings.keeperUrl);
   }
 
   /** Stops handing over files when the page is left. */
@@ -68,6 +75,7 @@ export class Restorer {
   async restore(connection: Connection): Promise<void> {
     const { scheduler, store, tabLocks } = this.#parts;
     const { signal } = this.#restoring;
+    this.#connection = connection;
     // Pages often change several settings in a row. Uploads that wait for their file use the latest settings.
     await inSlices(scheduler.all, (upload) => {
       const { record } = upload.resumeState;
@@ -87,7 +95,7 @@ export class Restorer {
     await inSlices(records, restore, () => {
       listed = this.#listed();
     });
-    if (wanted.length > 0) void this.#findFiles(wanted, connection, await keeper);
+    void this.#findFiles(wanted, connection, await keeper, signal);
   }
 
   /** Loads the keeper on first use, if `keeper-url` is set. */
@@ -99,6 +107,7 @@ export class Restorer {
           new KeeperClient(keeperUrl, {
             uploads: () => scheduler.all,
             onChange: (listener) => snapshots.onChange(listener),
+            onReturn: () => this.#connection && this.restore(this.#connection),
             warn,
             trusted,
           }),
@@ -107,16 +116,31 @@ export class Restorer {
     return this.#keeper;
   }
 
-  /** Gives uploads the files of an earlier page, another tab or a handle that needs no permission. The others need the user. */
+  /**
+   * Gives uploads the files of an earlier page, another tab or a handle that needs no permission. The others need the user. Adds
+   * the uploads without a record that an earlier page had.
+   */
   async #findFiles(
     uploads: readonly Upload[],
-    { settings: { baseUrl: service, owner } }: Connection,
+    connection: Connection,
     keeper: KeeperClient | undefined,
+    signal: AbortSignal,
   ): Promise<void> {
+    const { baseUrl: service, owner, clientId } = connection.settings;
     const byKey = new Map(uploads.map((upload) => [upload.resumeState.record?.key ?? '', upload]));
-    await keeper?.ask({ service, owner, keys: [...byKey.keys()] }, async ({ key, file, isPaused }) => {
-      const upload = byKey.get(key);
+    const byPlace = new Map(
+      uploads.map((upload) => [upload.resumeState.record && placeOf(upload.resumeState.record), upload]),
+    );
+    let listed: ReadonlySet<string> | undefined;
+    await keeper?.ask({ service, owner, keys: [...byKey.keys()] }, clientId, async (kept) => {
+      const { key, file, isPaused, added } = kept;
+      const place = added && placeOf({ ...identityOf(file), ...added });
+      // A record may have been saved after the page handed over the file.
+      const upload = added ? byPlace.get(place) : byKey.get(key);
+      listed ??= this.#listed();
       if (upload) await give(upload, file, isPaused);
+      else if (added && place && !signal.aborted && !listed.has(place))
+        this.#addAgain(kept, added, connection);
     });
     for (const upload of uploads) {
       const { handle } = upload.resumeState.record ?? {};
@@ -152,6 +176,18 @@ export class Restorer {
     if (isPaused) await commands.apply({ type: 'pause' }, upload.id);
   }
 
+  /** Adds an upload that had no record. */
+  #addAgain({ file, isPaused }: Kept, added: Added, connection: Connection): void {
+    const { name, relativePath, parentId, isHeld } = added;
+    const handle = readHandle(added.handle);
+    const metadata = copyOfMetadata(added.metadata);
+    const picked = { file, relativePath, metadata, ...(handle && { handle }) };
+    const upload = this.#parts.intake.addNew(picked, candidateOf(picked), connection, parentId);
+    upload.rename(name);
+    if (isPaused) upload.dispatch({ type: 'pause' });
+    else if (!isHeld) upload.dispatch({ type: 'start' });
+  }
+
   /** Adds an upload without its file. Returns the upload if its file can be looked for. */
   #restoreUpload(record: UploadRecord, connection: Connection): readonly Upload[] {
     const { intake } = this.#parts;
@@ -184,6 +220,13 @@ export class Restorer {
     }
     return listed;
   }
+}
+
+/** Drops the files that are kept for the next page. Never rejects. */
+export async function dropKept(keeperUrl: string | null | undefined): Promise<void> {
+  if (!keeperUrl) return;
+  const keeper = await import('../keeper/keeper-client.ts').catch(() => undefined);
+  await keeper?.dropKept(keeperUrl);
 }
 
 /** Gives an upload a file that was found for it, if it is the same file. */

@@ -6,7 +6,7 @@ import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Service } from './connection.ts';
 import type { Intake } from './intake.ts';
-import type { Restorer } from './restore.ts';
+import { dropKept, type Restorer } from './restore.ts';
 import type { Scheduler } from './scheduler.ts';
 
 interface Leaving {
@@ -97,5 +97,10 @@ export class SignOut {
   }
 }
 
-/** Deletes the saved uploads of this origin. Used if the settings are too incomplete to create an engine. */
-export const deleteUploads = (): Promise<void> => createUploadStore().clear();
+/**
+ * Deletes the saved uploads of this origin, and the files that are kept for the next page. Used if the settings are too incomplete
+ * to create an engine.
+ */
+export async function deleteUploads(keeperUrl: string | null | undefined): Promise<void> {
+  await Promise.all([createUploadStore().clear(), dropKept(keeperUrl)]);
+}

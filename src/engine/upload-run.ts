@@ -173,7 +173,9 @@ export function createRunParts(
     hashAlgorithm: settings.hash,
     continueHash: settings.profile.sendFileHash ? pool.continueHash : undefined,
     width: pool.size + 1,
-    hasRecord: upload.resumeState.keepsFile || upload.resumeState.record !== undefined,
+    hasRecord:
+      // With the file keeper, a page change must not send a file of one chunk, or its commit, a second time.
+      Boolean(settings.keeperUrl) || upload.resumeState.keepsFile || upload.resumeState.record !== undefined,
     chunkSizeBytes: chunkSizeFor(picked.file.size, settings.chunkSizeBytes, context.warn),
     chosenChunkSize:
       settings.profile.chunkSize &&

@@ -1,7 +1,7 @@
 // The script of the file keeper, a service worker that the site hosts (`keeper-url`, decision 0047). Keeps the files of unfinished
 // uploads in memory while one page is left and the next page loads. Has no `fetch` handler, and no access to tokens or sessions.
 
-import { filesFor, type KeeperRequest, type Kept, readAsk, readFiles } from './keeper-messages.ts';
+import { filesFor, idOf, type KeeperRequest, type Kept, readAsk, readFiles } from './keeper-messages.ts';
 
 /** The parts of `ServiceWorkerGlobalScope` that the keeper uses. The DOM types do not include this scope. */
 interface Scope {
@@ -48,7 +48,7 @@ function stopHolding(): void {
 
 /** Drops the files of other owners of the same service. */
 function dropOthers({ service, owner }: Pick<Kept, 'service' | 'owner'>): void {
-  for (const [key, file] of kept) if (file.service === service && file.owner !== owner) kept.delete(key);
+  for (const [id, file] of kept) if (file.service === service && file.owner !== owner) kept.delete(id);
 }
 
 scope.addEventListener('message', (event) => {
@@ -63,7 +63,7 @@ scope.addEventListener('message', (event) => {
     if (!ask) return;
     dropOthers(ask);
     const found = filesFor(ask, kept.values());
-    for (const { key } of found) kept.delete(key);
+    for (const file of found) kept.delete(idOf(file));
     ports[0]?.postMessage(found);
     if (kept.size === 0) stopHolding();
     return;
@@ -72,7 +72,7 @@ scope.addEventListener('message', (event) => {
   else if (!Array.isArray(data.files)) return;
   for (const file of readFiles(data.files)) {
     dropOthers(file);
-    kept.set(file.key, file);
+    kept.set(idOf(file), file);
   }
   hold(event, kept.size > 0 ? HOLD_MS : UNUSED_MS);
 });

@@ -1,23 +1,39 @@
 // The messages of the file keeper, and their validation, since any script of the origin can send messages.
 
+import type { Metadata } from '../core/types.ts';
+
 interface Place {
   /** Base URL of the service. */
   readonly service: string;
   readonly owner: string;
 }
 
+/** What the next page needs to add a file again whose upload has no record. */
+export interface Added {
+  /** Id of the upload. */
+  readonly id: string;
+  readonly name: string;
+  readonly relativePath: string;
+  readonly parentId: string;
+  readonly metadata?: Metadata | undefined;
+  readonly handle?: FileSystemFileHandle | undefined;
+  /** True if the upload waits for `start()`. */
+  readonly isHeld: boolean;
+}
+
 /** The file of an unfinished upload. */
 export interface Kept extends Place {
-  /** Key of the upload's record. */
+  /** Key of the upload's record; `keyOfNew()` for an upload without a record, which has `added`. */
   readonly key: string;
   readonly file: File;
   /** True if the user paused the upload. */
   readonly isPaused: boolean;
+  readonly added?: Added | undefined;
 }
 
 /** A request for the files of uploads. The response is an array of `Kept` with the same service and owner. */
 export interface Ask extends Place {
-  /** Keys of the uploads' records. */
+  /** Values of `Kept.key`. */
   readonly keys: readonly string[];
 }
 
@@ -30,14 +46,19 @@ export interface KeeperRequest {
 
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => Object(value);
 
-const hasPlace = ({ service, owner }: Readonly<Record<string, unknown>>): boolean =>
-  typeof service === 'string' && typeof owner === 'string';
+const PLACE = ['service', 'owner'];
+
+const hasTexts = (value: unknown, ...names: readonly string[]): boolean =>
+  names.every((name) => typeof fieldsOf(value)[name] === 'string');
 
 function isKept(value: unknown): value is Kept {
-  const fields = fieldsOf(value);
-  const { key, file, isPaused } = fields;
-  return hasPlace(fields) && typeof key === 'string' && file instanceof File && typeof isPaused === 'boolean';
+  const { file, isPaused, added } = fieldsOf(value);
+  const isSound = added === undefined || hasTexts(added, 'id', 'name', 'relativePath', 'parentId');
+  return hasTexts(value, ...PLACE, 'key') && file instanceof File && typeof isPaused === 'boolean' && isSound;
 }
+
+/** Returns the key under which the files of uploads without a record are kept, for a client id of the service. */
+export const keyOfNew = (clientId: string): string => JSON.stringify([clientId]);
 
 /** Returns the valid files of a list; an empty list if `value` is not a list. */
 export const readFiles = (value: unknown): readonly Kept[] =>
@@ -45,10 +66,12 @@ export const readFiles = (value: unknown): readonly Kept[] =>
 
 /** Returns the request for files; `undefined` if `value` is not a valid request. */
 export function readAsk(value: unknown): Ask | undefined {
-  const fields = fieldsOf(value);
-  return hasPlace(fields) && Array.isArray(fields.keys) ? (value as Ask) : undefined;
+  return hasTexts(value, ...PLACE) && Array.isArray(fieldsOf(value).keys) ? (value as Ask) : undefined;
 }
 
 /** Returns the files of a list that a request may have. */
 export const filesFor = ({ service, owner, keys }: Ask, files: Iterable<Kept>): readonly Kept[] =>
   [...files].filter((kept) => kept.service === service && kept.owner === owner && keys.includes(kept.key));
+
+/** Returns a string that differs between the files that are kept. */
+export const idOf = ({ key, added }: Kept): string => added?.id ?? key;

@@ -115,7 +115,8 @@ const isFull = <T extends object>(read: T): read is T & Full<T> => !Object.value
 const readAlgorithm = (value: unknown): HashAlgorithm | undefined =>
   value === 'sha-256' || value === 'blake3' ? value : undefined;
 
-const readHandle = (value: unknown): FileSystemFileHandle | undefined =>
+/** Returns the value if it is a file handle. */
+export const readHandle = (value: unknown): FileSystemFileHandle | undefined =>
   typeof FileSystemFileHandle === 'function' && value instanceof FileSystemFileHandle ? value : undefined;
 
 /** An entry of the chunk log. The format is compact, since there may be one entry for each chunk. */

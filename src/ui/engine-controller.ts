@@ -97,7 +97,7 @@ export class EngineController implements ReactiveController {
     try {
       void this.uploader;
     } catch (error) {
-      await deleteUploads();
+      await deleteUploads(this.#host.keeperUrl);
       throw error;
     }
     await this.uploader.signOut();

@@ -114,6 +114,35 @@ test('after a sign-out in another tab, the keeper gives nothing', async () => {
   assert.equal(await ask(other, upload), 0);
 });
 
+test('after a sign-out of a page whose settings are invalid, the keeper gives nothing', async () => {
+  const upload = await openUploading();
+  await leave(upload);
+  const page = await world.browser.newPage();
+  await page.addInitScript('globalThis.__name = (fn) => fn;');
+  await page.goto(
+    world.pages.add(
+      '/broken.html',
+      `<secure-uploader base-url="no url" keeper-url="${KEEPER}"></secure-uploader>`,
+    ),
+  );
+  await page.waitForFunction(() => customElements.get('secure-uploader'), null, { polling: 50 });
+  await page.evaluate(() =>
+    document
+      .querySelector('secure-uploader')
+      ?.signOut()
+      .catch(() => undefined),
+  );
+  assert.equal(await ask(page, upload), 0);
+});
+
+test('after a sign-out of a page with no-resume, the keeper gives nothing', async () => {
+  const upload = await openUploading();
+  const other = await world.open(`no-resume ${await attributes(upload.owner)}`, '/other.html');
+  await leave(upload);
+  await other.evaluate(() => document.querySelector('secure-uploader')?.signOut());
+  assert.equal(await ask(other, upload), 0);
+});
+
 test('after a change of the owner in another tab, the keeper gives nothing', async () => {
   const upload = await openUploading();
   const other = await world.open(await attributes(upload.owner), '/other.html');
@@ -274,4 +303,21 @@ test('a page hands over files and nothing secret', async () => {
   assert.deepEqual(others, {});
   assert.deepEqual(Object.keys(files[0]).sort(), ['file', 'isPaused', 'key', 'owner', 'service']);
   assert.deepEqual(files[0].file, {});
+});
+
+test('a page hands over nothing secret for an upload that has not started', async () => {
+  const page = await world.open(`manual ${await attributes('queued')}`, '/queued.html');
+  const file = join(world.folder, 'queued.bin');
+  writeRandom(file, 1000);
+  await pick(page, file);
+  await page.waitForFunction(
+    async (url) => (await navigator.serviceWorker.getRegistration(url))?.active?.state === 'activated',
+    KEEPER,
+    { polling: 50 },
+  );
+  await page.goto(`${world.pages.origin}/plain.html`);
+  const handed = await page.evaluate(() => localStorage.getItem('handed') ?? '');
+  const [{ added, ...others }] = JSON.parse(handed).files;
+  assert.deepEqual(Object.keys(others).sort(), ['file', 'isPaused', 'key', 'owner', 'service']);
+  assert.deepEqual(Object.keys(added).sort(), ['id', 'isHeld', 'name', 'parentId', 'relativePath']);
 });

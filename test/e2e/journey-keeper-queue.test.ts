@@ -1,0 +1,183 @@
+// The file keeper and uploads without saved progress: files of one chunk, queued files, and files that wait for `start()`.
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { after, afterEach, before, test } from 'node:test';
+import type { Page } from 'playwright';
+import type { FileSnapshot } from '../../src/core/types.ts';
+import { eventsOf, until } from './support/browser.ts';
+import { writeRandom } from './support/files.ts';
+import { createGate } from './support/gate.ts';
+import { longestTaskOf } from './support/tasks.ts';
+import { assertStored, filesOf, pick, requestsOf } from './support/transfer.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const FOR_EVER = Number.POSITIVE_INFINITY;
+const HANDED_COUNT = 500;
+/** Limit for handing over these files when the page is left, in milliseconds of processor time. */
+const HAND_OVER_MS = 250;
+let world: World;
+before(async () => {
+  world = await createWorld({ fsync: false });
+});
+after(() => world.close());
+afterEach(async () => {
+  for (const page of world.browser.pages().slice(1)) await page.close();
+  world.service.faults.clear();
+  world.service.faults.clearLog();
+});
+
+/** Opens the page of one user, whose widget gets its token without a test, also after a reload. */
+async function open(user: string, attributes = ''): Promise<Page> {
+  const { token } = await world.service.createToken('alice', 3_600_000);
+  const settings = `keeper-url="/file-keeper.js" data-token="${token}" owner="${user}" concurrency="1"`;
+  return world.open(`${settings} ${attributes}`, `/${user}.html`);
+}
+
+/** Writes small files with these names. Returns the SHA-256 of each file, by name. */
+function writeFiles(...names: readonly string[]): Map<string, string> {
+  return new Map(names.map((name) => [name, writeRandom(join(world.folder, name), 50_000)]));
+}
+
+const pickAll = (page: Page, sums: ReadonlyMap<string, string>): Promise<void> =>
+  pick(page, ...[...sums.keys()].map((name) => join(world.folder, name)));
+
+/** Resolves with the files of the widget once `isReached` returns true for them. */
+async function untilFiles(
+  page: Page,
+  isReached: (files: readonly FileSnapshot[]) => boolean,
+): Promise<readonly FileSnapshot[]> {
+  for (;;) {
+    const files = await filesOf(page).catch(() => []);
+    if (isReached(files)) return files;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+const storedCount = async (name: string): Promise<number> =>
+  (await world.service.listFiles('folder-a')).filter((file) => file.name === name).length;
+
+/** Waits until all files are completed. Asserts that each file is stored once. */
+async function assertAllStored(page: Page, sums: ReadonlyMap<string, string>): Promise<void> {
+  const completed = await until(page, 'upload-completed', sums.size);
+  assert.deepEqual(completed.map(({ detail }) => detail.name).sort(), [...sums.keys()].sort());
+  for (const { detail } of completed)
+    await assertStored(world, detail.commit.file_id, sums.get(detail.name) ?? '');
+  for (const name of sums.keys()) assert.equal(await storedCount(name), 1, `${name} is stored once`);
+}
+
+test('small files that are sent or queued continue after a reload, and each is stored once', async () => {
+  const page = await open('ann');
+  const sums = writeFiles('one.bin', 'two.bin', 'three.bin', 'four.bin');
+  const gate = createGate();
+  world.service.faults.add({ operation: 'put', skip: 1, times: FOR_EVER, waitFor: gate.opened });
+  await pickAll(page, sums);
+  await until(page, 'upload-completed');
+  await untilFiles(page, (files) => files.some(({ phase }) => phase === 'uploading'));
+  const [done] = await eventsOf(page, 'upload-completed');
+  world.service.faults.clear();
+  await page.reload();
+  gate.open();
+  sums.delete(done?.detail.name);
+  await assertAllStored(page, sums);
+  assert.ok(!(await eventsOf(page, 'upload-paused')).some(({ detail }) => detail.reason === 'needs-file'));
+});
+
+test('a small file whose commit was sent is not stored a second time', async () => {
+  const page = await open('ben');
+  const sums = writeFiles('committed.bin');
+  const gate = createGate();
+  // The first commit is handled, but its response is lost.
+  world.service.faults.add({ operation: 'commit', cut: 'after-body', times: 1 });
+  world.service.faults.add({ operation: 'commit', skip: 1, times: 1, waitFor: gate.opened });
+  await pickAll(page, sums);
+  while (requestsOf(world, 'commit').length === 0 || (await storedCount('committed.bin')) === 0)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  world.service.faults.clear();
+  await page.reload();
+  gate.open();
+  await assertAllStored(page, sums);
+});
+
+test('paused and nested files, and files that wait for start(), are as they were', async () => {
+  const page = await open('carl', 'manual');
+  await page.evaluate(async () => {
+    const element = document.querySelector('secure-uploader');
+    const file = (name: string): File => new File([name.repeat(1000)], name, { lastModified: 7 });
+    await element?.addFiles([{ file: file('paused.txt'), relativePath: 'a/b/paused.txt' }]);
+    await element?.pause();
+    await element?.addFiles([{ file: file('held.txt'), relativePath: 'held.txt' }]);
+  });
+  const before = await filesOf(page);
+  await page.reload();
+  const files = await untilFiles(page, ({ length }) => length === 2);
+  const shown = (list: readonly FileSnapshot[]): unknown[] =>
+    list.map(({ name, relativePath, parentId, sizeBytes, phase, pauseReason }) => ({
+      ...{ name, relativePath, parentId, sizeBytes, phase, pauseReason },
+    }));
+  assert.deepEqual(shown(files), shown(before));
+  assert.equal(requestsOf(world, 'session').length, 0);
+  await page.evaluate(async () => {
+    await document.querySelector('secure-uploader')?.start();
+    await document.querySelector('secure-uploader')?.resume();
+  });
+  await until(page, 'upload-completed', 2);
+});
+
+/** Uploads a file of its own in `page`. Asserts that the page shows no other file afterwards. */
+async function assertShowsOnlyItsOwn(page: Page, name: string): Promise<void> {
+  await pickAll(page, writeFiles(name));
+  await page.evaluate(() => document.querySelector('secure-uploader')?.start());
+  await until(page, 'upload-completed');
+  assert.deepEqual(
+    (await filesOf(page)).map((file) => file.name),
+    [name],
+  );
+}
+
+test('a new tab does not get the queued files of a tab that is open', async () => {
+  const page = await open('dora', 'manual');
+  await pickAll(page, writeFiles('queued.bin'));
+  await untilFiles(page, ({ length }) => length === 1);
+  await assertShowsOnlyItsOwn(await open('dora', 'manual'), 'second.bin');
+  assert.equal((await filesOf(page)).length, 1);
+});
+
+for (const [what, user, attributes, next] of [
+  ['of another owner', 'emil', '', 'owner="other"'],
+  ['with another client id', 'fay', '', 'owner="fay" client-id="other"'],
+  ['with no-resume', 'gus', 'no-resume', 'owner="gus" no-resume'],
+] as const)
+  test(`a page ${what} does not get queued files`, async () => {
+    const page = await open(user, `manual ${attributes}`);
+    await pickAll(page, writeFiles(`${user}.bin`));
+    await untilFiles(page, ({ length }) => length === 1);
+    const { token } = await world.service.createToken('alice', 3_600_000);
+    const settings = `${next} keeper-url="/file-keeper.js" data-token="${token}" manual`;
+    await page.goto(world.pages.add('/next.html', world.elementWith(settings)));
+    await assertShowsOnlyItsOwn(page, `own of ${user}.bin`);
+  });
+
+test('handing over 500 files takes at most 250 ms of processor time', async (t) => {
+  const measuredMs: number[] = [];
+  for (let round = 1; round <= 3; round += 1) {
+    const page = await open(`many${round}`, 'manual');
+    await page.evaluate(async (count) => {
+      const files = Array.from({ length: count }, (_, at) => new File(['x'], `${at}.bin`));
+      await document.querySelector('secure-uploader')?.addFiles(files);
+      const scope = (await navigator.serviceWorker.getRegistration('/file-keeper.js'))?.active;
+      if (scope?.state !== 'activated')
+        await new Promise((resolve) => scope?.addEventListener('statechange', resolve));
+    }, HANDED_COUNT);
+    const longestMs = await longestTaskOf(page, async () => {
+      await page.evaluate(() =>
+        window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: false })),
+      );
+    });
+    measuredMs.push(Math.round(longestMs));
+    await page.reload();
+    await untilFiles(page, ({ length }) => length === HANDED_COUNT);
+    await page.close();
+  }
+  t.diagnostic(`longest task of each round: ${measuredMs.join(', ')} ms of processor time`);
+  assert.ok(Math.min(...measuredMs) <= HAND_OVER_MS, `${measuredMs} ms of processor time`);
+});
