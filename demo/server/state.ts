@@ -149,8 +149,8 @@ async function openJournal(path: string, rewrite: () => number, fsync: boolean):
   let next: Promise<void> | undefined;
   let last: Promise<void> = Promise.resolve();
 
-  const start = async (): Promise<void> => {
-    sizeBytes = rewrite();
+  const start = async (bytes: number): Promise<void> => {
+    sizeBytes = bytes;
     largestBytes = Math.max(COMPACT_BYTES, 2 * sizeBytes);
     file = await open(path, 'a', 0o600);
   };
@@ -162,14 +162,19 @@ async function openJournal(path: string, rewrite: () => number, fsync: boolean):
     if (fsync) await file.datasync();
     sizeBytes += Buffer.byteLength(text);
     if (sizeBytes <= largestBytes) return;
-    const old = file;
-    // If the rewrite fails (disk full), the next one is tried after the journal has doubled, so that later writes do not fail.
-    largestBytes = 2 * sizeBytes;
-    await start();
-    await old.close();
+    let bytes: number;
+    try {
+      bytes = rewrite();
+    } catch {
+      // The disk may be full. The journal has all rows, and is rewritten after its size has doubled.
+      largestBytes = 2 * sizeBytes;
+      return;
+    }
+    await file.close();
+    await start(bytes);
   };
 
-  await start();
+  await start(rewrite());
   return {
     append(text) {
       waiting.push(text);

@@ -1,6 +1,6 @@
 // What the service stores across restarts and crashes.
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readFile, rm, rmdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -93,6 +93,26 @@ test('the journal is rewritten while the service runs, and no row is lost', asyn
   assert.deepEqual(
     again.map(({ count }) => count),
     Array<number>(10).fill(29),
+  );
+  await state.close();
+});
+
+test('a journal that cannot be rewritten, for example with a full disk, fails no write and loses no row', async () => {
+  let state = await open();
+  const rows = state.table<Count & { text: string }>('full');
+  // Writing to a folder fails.
+  const rewritten = join(dataDir, 'state.jsonl.new');
+  await mkdir(rewritten);
+  const text = 'x'.repeat(1_000_000);
+  for (let count = 0; count < 20; count += 1) await rows.put('a', { count, text });
+  await rmdir(rewritten);
+  await rows.put('b', { count: 1, text });
+  await state.close();
+  state = await open();
+  const again = await state.table<Count>('full').list();
+  assert.deepEqual(
+    again.map(({ count }) => count),
+    [19, 1],
   );
   await state.close();
 });
