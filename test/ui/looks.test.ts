@@ -190,4 +190,34 @@ describe('a widget with invalid settings', () => {
     expect(all(await show({}), '[role=alert].fault')).to.have.length(0);
     expect(all(await show({ more: { isMisconfigured: true } }), '[role=alert].fault')).to.have.length(1);
   });
+
+  it('does not ask for files, like a disabled one', async () => {
+    for (const shown of [{ more: { isMisconfigured: true } }, { rules: { disabled: true } }]) {
+      const element = await show(shown);
+      expect(all(element, '.zone .title')).to.have.length(0);
+      expect(all<HTMLButtonElement>(element, '.zone button').every(({ disabled }) => disabled)).to.equal(
+        true,
+      );
+      one(element, '.zone').click();
+      expect(element.calls).to.deep.equal([]);
+    }
+  });
+});
+
+describe('a widget over which files are dragged', () => {
+  it('is highlighted as a whole, with an empty and with a full list', async () => {
+    for (const shown of [{}, rows(pdf('done'))]) {
+      const still = getComputedStyle(one(await show(shown), '.base'));
+      expect(still.outlineStyle).to.equal('none');
+      const dragged = getComputedStyle(one(await show({ ...shown, intake: { dragging: true } }), '.base'));
+      expect([dragged.outlineStyle, dragged.outlineWidth]).to.deep.equal(['solid', '2px']);
+    }
+  });
+});
+
+describe('the dots between facts', () => {
+  it('are not read to users', async () => {
+    const dot = one(await show(rows(pdf('done'))), '.row .facts > span');
+    expect(getComputedStyle(dot, '::before').content).to.equal('"·" / ""');
+  });
 });

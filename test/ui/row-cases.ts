@@ -42,7 +42,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   'is checked': [
     pdf('hashing'),
     {
-      bar: 'valuenow=0 valuetext=0% sent 0% stored 0%',
+      bar: 'sent 0% stored 0%',
       status: 'Preparing… · 2 MB',
       actions: [PAUSE, CANCEL],
     },

@@ -93,8 +93,6 @@ export const controls = css`
       inline-size: 44px;
     }
 
-    .choices,
-    .bulk,
     .actions {
       gap: 8px;
     }
@@ -198,6 +196,10 @@ export const controls = css`
     .plain,
     .icon-button {
       border-color: ButtonText;
+    }
+
+    .actions {
+      gap: 4px;
     }
   }
 `;

@@ -86,6 +86,8 @@ export const list = css`
     inline-size: 1em;
     text-align: center;
     content: '·';
+    /* Without a text for screen readers. */
+    content: '·' / '';
   }
 
   .problem {
@@ -154,7 +156,6 @@ export const list = css`
   }
 
   .bulk {
-    gap: 0;
     font-size: 0.95em;
   }
 

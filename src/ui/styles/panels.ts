@@ -24,16 +24,18 @@ export const panels = css`
     border-radius: var(--_inner);
   }
 
-  .zone:hover {
+  .zone.closed {
+    cursor: default;
+  }
+
+  .zone:hover:not(.closed, .dragging) {
     background: color-mix(in srgb, var(--_text) 1.5%, var(--_surface));
   }
 
-  .zone.dragging {
+  .base:has(> .dragging) {
     background: var(--_tint);
-  }
-
-  .zone.dragging::before {
-    border: 2px solid var(--_accent);
+    outline: 2px solid var(--_accent);
+    outline-offset: -2px;
   }
 
   .zone > .badge {

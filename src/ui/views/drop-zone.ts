@@ -10,30 +10,31 @@ import type { Commands, Rules, WidgetState } from './state.ts';
 export function dropZone(state: WidgetState, commands: Commands): TemplateResult {
   const { messages, rules, snapshot, intake, format } = state;
   const { dragging, readingCount, emptyFolderCount, unreadableCount } = intake;
+  const isClosed = rules.disabled || state.isMisconfigured;
   const isCompact = snapshot.files.length > 0;
   const hint = isCompact ? '' : hintOf(rules, messages, format);
   const title = dragging ? messages.dropNow : rules.multiple ? messages.dropFiles : messages.dropFile;
   const onClick = (event: MouseEvent): void => {
     const isOnButton = (event.target as Element).closest('button') !== null;
-    if (!isOnButton && !rules.disabled) commands.browse('files');
+    if (!isOnButton && !isClosed) commands.browse('files');
   };
   return html`<div
-      class="zone ${isCompact ? 'compact' : ''} ${dragging ? 'dragging' : ''}"
+      class="zone ${isCompact ? 'compact' : ''} ${dragging ? 'dragging' : isClosed ? 'closed' : ''}"
       part="drop-zone ${dragging ? 'dragging' : ''}"
       @click=${onClick}
     >
       <span class="badge">${uploadIcon}</span>
       <p class="invitation">
-        <span class="title">${title}</span>
+        ${isClosed ? nothing : html`<span class="title">${title}</span>`}
         <slot name="hint">${hint ? html`<span class="hint">${hint}</span>` : nothing}</slot>
       </p>
       <div class="choices">
-        <button type="button" class=${isCompact ? nothing : 'primary'} part="button browse-button" data-action="browse" ?disabled=${rules.disabled} @click=${() => commands.browse('files')}>
+        <button type="button" class=${isCompact ? nothing : 'primary'} part="button browse-button" data-action="browse" ?disabled=${isClosed} @click=${() => commands.browse('files')}>
           ${rules.multiple ? messages.chooseFiles : messages.chooseFile}
         </button>
         ${
           rules.directory
-            ? html`<button type="button" part="button folder-button" data-action="folder" ?disabled=${rules.disabled} @click=${() => commands.browse('folder')}>
+            ? html`<button type="button" part="button folder-button" data-action="folder" ?disabled=${isClosed} @click=${() => commands.browse('folder')}>
                 ${messages.chooseFolder}
               </button>`
             : nothing

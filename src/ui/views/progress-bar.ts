@@ -1,7 +1,7 @@
 // A progress bar with two shades: stored, and in transit. Sets widths through the CSSOM, because a Content Security
 // Policy without 'unsafe-inline' blocks the style attribute that `styleMap` writes on the first rendering.
 
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { Directive, directive, type ElementPart, type PartInfo, PartType } from 'lit/directive.js';
 
 class StyleProperty extends Directive {
@@ -34,8 +34,9 @@ export interface BarState {
   readonly part: string;
 }
 
-/** The bar with its name and value for screen readers. */
+/** The bar with its name and value for screen readers; without a value while only hashes are computed. */
 export function progressBar(bar: BarState): TemplateResult {
+  const isUnknown = bar.checking && bar.sent === 0;
   return html`<div
     class="bar ${bar.checking ? 'checking' : ''}"
     part=${bar.part}
@@ -43,8 +44,8 @@ export function progressBar(bar: BarState): TemplateResult {
     aria-label=${bar.label}
     aria-valuemin="0"
     aria-valuemax="100"
-    aria-valuenow=${Math.floor(bar.sent * 100 + 1e-9)}
-    aria-valuetext=${bar.shown}
+    aria-valuenow=${isUnknown ? nothing : Math.floor(bar.sent * 100 + 1e-9)}
+    aria-valuetext=${isUnknown ? nothing : bar.shown}
   >
     <span class="sent" ${styleProperty('--_share', percent(bar.sent))}></span>
     <span class="stored" ${styleProperty('--_share', percent(bar.stored))}></span>
