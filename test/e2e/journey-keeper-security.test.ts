@@ -171,11 +171,11 @@ test('a page of another service gets nothing', async () => {
   assert.equal(await ask(page, upload), 1);
 });
 
-for (const [where, host] of [
-  ['of the same site', '127.0.0.1'],
-  ['of another site', 'localhost'],
+for (const [title, host] of [
+  ['a frame in a page of the same site gets nothing, neither its uploader nor its scripts', '127.0.0.1'],
+  ['a frame in a page of another site gets nothing, neither its uploader nor its scripts', 'localhost'],
 ] as const) {
-  test(`a frame in a page ${where} gets nothing, neither its uploader nor its scripts`, async () => {
+  test(title, async () => {
     const upload = await openUploading();
     await leave(upload);
     const isOwn = host === '127.0.0.1';
