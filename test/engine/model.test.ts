@@ -1,5 +1,6 @@
-// Random commands, faults, tabs, reloads and clock jumps, in any order: every upload ends correctly. A failure prints its seed and
-// the shortest list of commands that still fails. `MODEL_SEED=7 npx wtr --files test/engine/model.test.ts` repeats seed 7.
+// Random commands, faults, tabs, reloads, clock jumps, owners and sign-outs, in any order: every upload ends correctly. A failure
+// prints its seed and the shortest list of commands that still fails. `MODEL_SEED=7 npx wtr --files test/engine/model.test.ts`
+// repeats seed 7.
 
 import fc from 'fast-check';
 import { createModelStore, readScope, World } from '../support/model.ts';
