@@ -61,7 +61,8 @@ import { WindowController } from './window-controller.ts';
  * @csspart drop-zone - The drop zone; also `dragging` while files are dragged over it.
  * @csspart notice - What was skipped in the last drop.
  * @csspart rejections - The panel with rejected files.
- * @csspart rejection - One rejected file.
+ * @csspart rejection-reason - Why files were rejected.
+ * @csspart rejection - The name of a rejected file.
  * @csspart sign-in - The sign-in panel; also its state, such as `prompt` or `popup`, or `login` while it shows the form.
  * @csspart sign-in-text - The text of the sign-in panel.
  * @csspart list-scroller - The scrolling container of the list.

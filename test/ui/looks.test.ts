@@ -112,14 +112,30 @@ describe('the list of rejected files', () => {
     expect(one(await show(refused(5)), '.refusals').getAttribute('tabindex')).to.equal('0');
   });
 
+  it('names each reason once', async () => {
+    const reject = (code: 'file-empty' | 'file-too-large', name: string) => ({
+      ...{ id: name, name, relativePath: name, sizeBytes: 1, code },
+    });
+    const rejections = [reject('file-empty', 'a'), reject('file-too-large', 'b'), reject('file-empty', 'c')];
+    const element = await show({ snapshot: snapshot([], { rejections }) });
+    const groups = all(element, '.refusals li').map((item) => [
+      one({ renderRoot: item }, 'p').textContent,
+      ...[...item.querySelectorAll('.refused')].map(({ textContent }) => textContent),
+    ]);
+    expect(groups).to.deep.equal([
+      ['This file is empty. Choose another file.', 'a', 'c'],
+      ['This file is too large. Choose a smaller one.', 'b'],
+    ]);
+  });
+
   it('shows a hundred at most, and a number for the others', async () => {
     const lines = async (count: number): Promise<[number, string | undefined]> => {
-      const items = all(await show(refused(count)), '.refusals li');
-      return [items.length, items.at(-1)?.textContent?.trim()];
+      const element = await show(refused(count));
+      return [all(element, '.refused').length, all(element, '.refusals li').at(-1)?.textContent?.trim()];
     };
     expect((await lines(100))[0]).to.equal(100);
-    expect(await lines(101)).to.deep.equal([101, 'and 1 more']);
-    expect(await lines(130)).to.deep.equal([101, 'and 30 more']);
+    expect(await lines(101)).to.deep.equal([100, 'and 1 more']);
+    expect(await lines(130)).to.deep.equal([100, 'and 30 more']);
   });
 });
 

@@ -175,7 +175,8 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      "rejection in/0.exe This file type isn't allowed. Choose another file. Allowed: PDF, image.",
+      "rejection-reason This file type isn't allowed. Choose another file. Allowed: PDF, image.",
+      'rejection in/0.exe',
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],
@@ -184,7 +185,8 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      'rejection in/0.exe This file is empty. Choose another file.',
+      'rejection-reason This file is empty. Choose another file.',
+      'rejection in/0.exe',
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],
@@ -193,7 +195,8 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      "rejection in/0.exe This file type isn't allowed. Choose another file.",
+      "rejection-reason This file type isn't allowed. Choose another file.",
+      'rejection in/0.exe',
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],
@@ -202,7 +205,8 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      'rejection in/0.exe This file is too large. Choose a smaller one. Allowed: up to 5 MB per file.',
+      'rejection-reason This file is too large. Choose a smaller one. Allowed: up to 5 MB per file.',
+      'rejection in/0.exe',
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],
@@ -211,8 +215,9 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=2 files weren't added",
       "title 2 files weren't added",
-      'rejection in/0.exe Too many files. Remove one to add another. Allowed: at most 1 file.',
-      'rejection in/1.exe Too many files. Remove one to add another. Allowed: at most 1 file.',
+      'rejection-reason Too many files. Remove one to add another. Allowed: at most 1 file.',
+      'rejection in/0.exe',
+      'rejection in/1.exe',
       'icon-button label=Dismiss title=Dismiss <close>',
     ],
   ],

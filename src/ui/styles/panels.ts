@@ -189,8 +189,8 @@ export const panels = css`
     overflow-wrap: anywhere;
   }
 
-  .refused + span {
-    margin-inline-start: 0.35em;
+  .refused:not(:last-child)::after {
+    content: ', ';
   }
 
   .refused {

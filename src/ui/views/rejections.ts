@@ -22,11 +22,11 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
     <div class="body">
       <p class="title">${messages.rejected(rejections.length)}</p>
       <ul class="refusals" tabindex=${rejections.length > 4 ? 0 : nothing}>
-        ${rejections.slice(0, SHOWN).map(
-          (rejection) =>
-            html`<li part="rejection">
-              <bdi class="refused">${shownName(rejection.relativePath)}</bdi>
-              <span>${refusalOf(rejection, state)}</span>
+        ${[...namesByReason(rejections.slice(0, SHOWN), state)].map(
+          ([reason, names]) =>
+            html`<li>
+              <p part="rejection-reason">${reason}</p>
+              ${names.map((name) => html`<bdi class="refused" part="rejection">${name}</bdi>`)}
             </li>`,
         )}
         ${rest > 0 ? html`<li>${messages.more(rest)}</li>` : nothing}
@@ -36,6 +36,16 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
       ${closeIcon}
     </button>
   </div>`;
+}
+
+/** Returns the names of rejected files by the reason, in the order in which the reasons occurred. */
+function namesByReason(rejections: readonly Rejection[], state: WidgetState): Map<string, string[]> {
+  const names = new Map<string, string[]>();
+  for (const rejection of rejections) {
+    const reason = refusalOf(rejection, state);
+    names.set(reason, [...(names.get(reason) ?? []), shownName(rejection.relativePath)]);
+  }
+  return names;
 }
 
 /** The message of a rejection, with the limit if there is one. */
