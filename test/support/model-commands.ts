@@ -104,7 +104,7 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
     })),
   },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.tuple(tabNumber, fc.constantFrom('', 'ann', 'bob')).map(([at, owner]) => ({
       text: `the owner in tab ${at} is '${owner}'`,
       step: (world: World) => {

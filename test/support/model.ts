@@ -207,6 +207,7 @@ export class World {
   readonly random: () => number;
   /** In every second simulation, calls need a token of the page. */
   readonly auth: 'none' | 'token';
+  readonly #owner: string;
   readonly #id = crypto.randomUUID();
   readonly #faults: string[] = [];
   /** Commands that have not resolved yet, and the step that started each of them. */
@@ -221,6 +222,7 @@ export class World {
   constructor(seed: number, store: UploadStore) {
     this.random = randomOf(seed);
     this.auth = seed % 2 === 0 ? 'none' : 'token';
+    this.#owner = seed % 3 === 0 ? '' : 'ann';
     this.store = store;
     this.open();
   }
@@ -230,6 +232,8 @@ export class World {
       ...ENGINE_SETTINGS,
       baseUrl: `https://${this.#id}.test`,
       auth: this.auth,
+      // Most simulations start with an owner, so that one change of the owner is enough to leave uploads behind.
+      owner: this.#owner,
       // Sign-in has pauses between its attempts. Shorter pauses let a simulation end sooner.
       authOptions: { times: { brakeMs: 1, coolBaseMs: 1, coolMaxMs: 10 } },
     };
