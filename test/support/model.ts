@@ -146,11 +146,13 @@ export class Tab {
       const code = codes[Math.floor(random() * codes.length)] as ErrorCode;
       const isRefused = random() < this.#world.faultRate;
       const act = (): void => {
-        if (!navigator.onLine) return request.refuse(new UploaderError('offline', 'a fault'));
-        if (isRefused)
-          return request.refuse(new UploaderError(code, 'a fault', { status: 429, retryAfterMs: 1 }));
-        if (request.kind === 'put') (request as Request<'put'>).tell(500);
-        request.answer();
+        if (!navigator.onLine) request.refuse(new UploaderError('offline', 'a fault'));
+        else if (isRefused)
+          request.refuse(new UploaderError(code, 'a fault', { status: 429, retryAfterMs: 1 }));
+        else {
+          if (request.kind === 'put') (request as Request<'put'>).tell(500);
+          request.answer();
+        }
       };
       if (random() < 0.5) act();
       else setTimeout(act, random() * 3);
