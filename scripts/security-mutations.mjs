@@ -367,7 +367,7 @@ export const mutations = [
   {
     rule: 'K3',
     file: 'src/keeper/file-keeper.ts',
-    before: '    dropOthers(ask);\n',
+    before: "    if (ask.owner !== '') dropOthers(ask);\n",
     after: '',
     test: 'test/e2e/journey-keeper-security.test.ts',
     title: 'a page of another owner gets nothing, and the keeper drops the file',

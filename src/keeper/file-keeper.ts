@@ -61,7 +61,8 @@ scope.addEventListener('message', (event) => {
   if (data.ask) {
     const ask = readAsk(data.ask);
     if (!ask) return;
-    dropOthers(ask);
+    // Without an owner, the page may not have named its user yet (decision 0036).
+    if (ask.owner !== '') dropOthers(ask);
     const found = filesFor(ask, kept.values());
     for (const file of found) kept.delete(idOf(file));
     ports[0]?.postMessage(found);

@@ -157,6 +157,26 @@ for (const [what, user, attributes, next] of [
     await assertShowsOnlyItsOwn(page, `own of ${user}.bin`);
   });
 
+test('a page that names its owner late gets the queued files of this owner', async () => {
+  const page = await open('hal', 'manual');
+  await pickAll(page, writeFiles('late.bin'));
+  await untilFiles(page, ({ length }) => length === 1);
+  await page.addInitScript(`{
+    const send = ServiceWorker.prototype.postMessage;
+    ServiceWorker.prototype.postMessage = function (message, ...rest) {
+      send.call(this, message, ...rest);
+      globalThis.hasAsked ||= 'ask' in message;
+    };
+  }`);
+  const { token } = await world.service.createToken('alice', 3_600_000);
+  const settings = `keeper-url="/file-keeper.js" data-token="${token}" manual`;
+  await page.goto(world.pages.add('/late.html', world.elementWith(settings)));
+  await page.waitForFunction('globalThis.hasAsked', null, { polling: 50 });
+  await page.evaluate(() => document.querySelector('secure-uploader')?.setAttribute('owner', 'hal'));
+  const [file] = await untilFiles(page, ({ length }) => length === 1);
+  assert.equal(file?.name, 'late.bin');
+});
+
 test('handing over 500 files takes at most 250 ms of processor time', async (t) => {
   const measuredMs: number[] = [];
   for (let round = 1; round <= 3; round += 1) {

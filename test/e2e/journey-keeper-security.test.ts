@@ -163,6 +163,14 @@ test('a page of another owner gets nothing, and the keeper drops the file', asyn
   assert.equal(await ask(page, upload), 0);
 });
 
+test('a page that has not named its owner yet gets nothing, and the keeper keeps the file', async () => {
+  const upload = await openUploading();
+  await leave(upload);
+  const page = await openPlain();
+  assert.equal(await ask(page, upload, { owner: '' }), 0);
+  assert.equal(await ask(page, upload), 1);
+});
+
 test('a page of another service gets nothing', async () => {
   const upload = await openUploading();
   await leave(upload);
