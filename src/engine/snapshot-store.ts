@@ -158,7 +158,10 @@ export class SnapshotStore {
   /** Adds bytes that were handed to the network to the measured rate. */
   onBytesSent(bytes: number): void {
     this.#movedBytes += bytes;
-    this.#rate.add(this.#movedBytes, performance.now());
+    const nowMs = performance.now();
+    this.#rate.add(this.#movedBytes, nowMs);
+    // The snapshot may be read seldom.
+    this.#estimate.add(this.#movedBytes, nowMs);
   }
 
   /** Excludes the time until the next bytes from the rate. Call this method when no upload is running. */

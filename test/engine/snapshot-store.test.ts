@@ -303,6 +303,30 @@ describe('the snapshot', () => {
     }
   });
 
+  it('contains speed and time left also if the snapshot is read for the first time, or seldom', () => {
+    const clock = stopClock();
+    try {
+      const store = storeOf(file('a'));
+      let sentBytes = 0;
+      const send = (seconds: number): void => {
+        for (let second = 0; second < seconds; second += 1) {
+          void clock.pass(1000);
+          store.onBytesSent(10);
+          sentBytes += 10;
+        }
+        store.apply(change('file-renamed', { name: `${sentBytes}` }));
+      };
+      store.onBytesSent(0);
+      for (const seconds of [20, 30, 60]) {
+        send(seconds);
+        expect(store.snapshot.totals.bytesPerSecond).to.be.closeTo(10, 0.01);
+        expect(store.snapshot.totals.remainingMs).to.be.closeTo(6000, 10);
+      }
+    } finally {
+      clock.restore();
+    }
+  });
+
   it('contains no time left if nothing is being sent, and measures again from the start after an idle time', async () => {
     const clock = stopClock();
     try {

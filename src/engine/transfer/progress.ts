@@ -78,8 +78,8 @@ export class Estimate {
     return nowMs - this.#movedMs < STALLED_MS;
   }
 
-  /** Adds a measurement of the bytes sent so far, and returns the estimate for the bytes that are left. */
-  of(movedBytes: number, leftBytes: number, nowMs: number): Estimated {
+  /** Adds a measurement of the bytes sent so far. */
+  add(movedBytes: number, nowMs: number): void {
     if (movedBytes > (this.#bytes ?? movedBytes)) {
       if (!this.isMoving(nowMs)) {
         this.stop();
@@ -88,11 +88,16 @@ export class Estimate {
       this.#movedMs = nowMs;
     }
     this.#bytes = movedBytes;
-    const measuredMs = nowMs - this.#startedMs - BUFFERING_MS;
-    if (measuredMs < 0) this.#rate.skip();
+    if (nowMs - this.#startedMs < BUFFERING_MS) this.#rate.skip();
     this.#rate.add(movedBytes, nowMs);
+  }
+
+  /** Adds a measurement of the bytes sent so far, and returns the estimate for the bytes that are left. */
+  of(movedBytes: number, leftBytes: number, nowMs: number): Estimated {
+    this.add(movedBytes, nowMs);
     const bytesPerSecond = this.#rate.perSecond;
-    if (!bytesPerSecond || measuredMs < EVIDENCE_MS || !this.isMoving(nowMs)) return {};
+    const isEvident = nowMs - this.#startedMs >= BUFFERING_MS + EVIDENCE_MS;
+    if (!bytesPerSecond || !isEvident || !this.isMoving(nowMs)) return {};
     return { bytesPerSecond, remainingMs: this.#steady((leftBytes / bytesPerSecond) * 1000, nowMs) };
   }
 
