@@ -267,7 +267,7 @@ export function createSharedSession(
           if (isInteractive(settings)) markSignedOut(settings, true);
           channel?.postMessage('signed-out');
           dispatch({ type: 'sign-out', reason: 'user' });
-        }),
+        }, machine.model.signedOut === 'now'),
       allow: () => {
         if (machine.model.signedOut !== 'now') return;
         dispatch({ type: 'allowed' });

@@ -50,15 +50,18 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       };
       calls = Promise.race([all, sleep(ms, stop.signal)]).then(end, end);
     },
-    /** Calls `leave`, and resolves when all last calls have ended. Until then, further calls of `once` return the same promise. */
-    once(leave: () => void): Promise<void> {
-      leaving ??= (async () => {
-        leave();
-        await calls;
-        await logOut();
-        leaving = undefined;
-      })();
-      return leaving;
+    /**
+     * Calls `leave`, and resolves when all last calls have ended. Until then, further calls of `once` return the same promise if
+     * nobody has signed in since (`isSignedOut`).
+     */
+    once(leave: () => void, isSignedOut: boolean): Promise<void> {
+      if (leaving && isSignedOut) return leaving;
+      leave();
+      const own = calls.then(logOut).then(() => {
+        if (leaving === own) leaving = undefined;
+      });
+      leaving = own;
+      return own;
     },
   };
 }

@@ -36,8 +36,9 @@ export class SignOut {
    * data could not be deleted.
    */
   async begin(services: readonly Service[]): Promise<void> {
+    const earlier = this.#leaving;
     const signedOut = services.map(({ client }) => client.auth.signOut());
-    const [deleted] = await Promise.allSettled([this.#leave().deleted, ...signedOut]);
+    const [deleted] = await Promise.allSettled([this.#leave(earlier).deleted, ...signedOut]);
     if (deleted.status === 'rejected') throw deleted.reason;
   }
 
@@ -70,8 +71,9 @@ export class SignOut {
     this.#parts.restorer.stop();
   }
 
-  #leave(): Leaving {
-    if (this.#leaving) return this.#leaving;
+  /** Deletes all data, or joins a deletion in progress. Does not join `earlier`, because files may have been added since. */
+  #leave(earlier?: Leaving): Leaving {
+    if (this.#leaving && this.#leaving !== earlier) return this.#leaving;
     const open = this.#parts.scheduler.all.flatMap(({ connection, phase, session, resumeState }) => {
       const known = session ?? resumeState.record?.session;
       const isOpen = phase !== 'done' && phase !== 'canceled';

@@ -259,6 +259,19 @@ describe('the last calls', () => {
     expect(opened.sent.slice(1)).to.deep.equal([{ path: '/logout', body: {}, credentials: 'include' }]);
   });
 
+  it('of one sign-out do not delay the next: a token of a sign-in between them is deleted at once', async () => {
+    let calls = 0;
+    const never = (): Promise<never> => new Promise(() => undefined);
+    const opened = open({ auth: 'token', getToken: () => `token-${++calls}` }, {}, noPost, undefined, never);
+    await tokenOf(opened);
+    void opened.session.signOut();
+    opened.session.allow();
+    expect(await tokenOf(opened)).to.equal('token-2');
+    void opened.session.signOut();
+    expect(opened.session.snapshot.state).to.equal('signed-out');
+    expect(namesOf(opened.changes).filter((name) => name === 'signed-out')).to.have.length(2);
+  });
+
   for (const [index, line] of [
     new UploaderError('network', 'no'),
     { status: 500, body: undefined },

@@ -7,7 +7,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { rejection } from '../service/reference.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until, untilAsync } from '../support/collect.ts';
+import { deferred, settled, until, untilAsync } from '../support/collect.ts';
 import { closeEngines, createUnfinished, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -99,6 +99,21 @@ describe('saved data of an upload', () => {
     const engine = new TestEngine({ owner: 'bob' }, { store });
     await engine.uploader.signOut();
     expect(await store.list()).to.deep.equal([]);
+  });
+
+  it('is deleted by a second sign-out too, if a file was added since the first', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const cleared = deferred();
+    const engine = new TestEngine(
+      {},
+      { store: { ...store, clear: () => cleared.promise.then(() => store.clear()) } },
+    );
+    const first = engine.uploader.signOut();
+    await engine.uploader.addFiles([fileOf(1, 2500, 'late.bin')]);
+    const second = engine.uploader.signOut();
+    cleared.resolve();
+    await Promise.all([first, second]);
+    expect(engine.uploader.snapshot.files).to.deep.equal([]);
   });
 
   for (const [what, settings] of Object.entries({
