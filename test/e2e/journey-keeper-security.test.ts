@@ -122,7 +122,7 @@ test('after a sign-out of a page whose settings are invalid, the keeper gives no
   await page.goto(
     world.pages.add(
       '/broken.html',
-      `<secure-uploader base-url="no url" keeper-url="${KEEPER}"></secure-uploader>`,
+      `<secure-uploader base-url="ftp://files.test" keeper-url="${KEEPER}"></secure-uploader>`,
     ),
   );
   await page.waitForFunction(() => customElements.get('secure-uploader'), null, { polling: 50 });
