@@ -20,19 +20,22 @@ export class DropController implements ReactiveController {
   readonly #host: DropHost;
   readonly #onFiles: (files: readonly PickedFile[]) => void;
   readonly #onDragStart: () => void;
+  readonly #isClosed: () => boolean;
   #connection = new AbortController();
   /** Number that is incremented to discard files that are still being read. */
   #generation = 0;
 
-  /** `onDragStart` is called when files are dragged over the host. */
+  /** `onDragStart` is called when files are dragged over the host. If `isClosed` returns true, files are ignored. */
   constructor(
     host: DropHost,
     onFiles: (files: readonly PickedFile[]) => void,
     onDragStart: () => void = () => undefined,
+    isClosed: () => boolean = () => host.disabled,
   ) {
     this.#host = host;
     this.#onFiles = onFiles;
     this.#onDragStart = onDragStart;
+    this.#isClosed = isClosed;
     host.addController(this);
   }
 
@@ -71,7 +74,7 @@ export class DropController implements ReactiveController {
   }
 
   readonly #onDragOver = (event: DragEvent): void => {
-    if (!holdsFiles(event.dataTransfer) || this.#host.disabled) return;
+    if (!holdsFiles(event.dataTransfer) || this.#isClosed()) return;
     event.preventDefault();
     event.dataTransfer.dropEffect = 'copy';
     this.#setDragging(true);
@@ -84,7 +87,7 @@ export class DropController implements ReactiveController {
   };
 
   readonly #onDrop = (event: DragEvent): void => {
-    if (!holdsFiles(event.dataTransfer) || this.#host.disabled) return;
+    if (!holdsFiles(event.dataTransfer) || this.#isClosed()) return;
     event.preventDefault();
     this.#setDragging(false);
     this.#read(event.dataTransfer);
@@ -102,7 +105,7 @@ export class DropController implements ReactiveController {
 
   readonly #onPaste = (event: ClipboardEvent): void => {
     const data = event.clipboardData;
-    if (event.defaultPrevented || this.#host.disabled || !holdsFiles(data) || data.files.length === 0) return;
+    if (event.defaultPrevented || this.#isClosed() || !holdsFiles(data) || data.files.length === 0) return;
     const [target] = event.composedPath();
     const isText =
       target instanceof HTMLElement &&

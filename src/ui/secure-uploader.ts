@@ -229,6 +229,7 @@ export class SecureUploader extends LitElement {
     this,
     (files) => this.#commands.addFiles(files),
     () => this.#engine.preconnect(),
+    (): boolean => this.disabled || this.#engine.isMisconfigured,
   );
   readonly #engine = new EngineController(this, [this.#tokens, this.#announcer, this.#drop]);
   readonly #login = new LoginController(this, () => this.#engine.settings);

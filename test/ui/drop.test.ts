@@ -49,6 +49,17 @@ describe('dropping and pasting', () => {
     expect(one<HTMLButtonElement>(element, '[data-action=browse]').disabled).to.equal(true);
   });
 
+  it('does not invite files while the settings are invalid', async () => {
+    const element = await createElement({ baseUrl: 'ftp://files.test' });
+    expect(textOf(element)).to.contain("aren't set up correctly");
+    const title = one(element, '[part~=drop-zone]').textContent;
+    expect(element.dispatchEvent(dragEvent('dragover', transferOf(textFile('a.txt'))))).to.equal(false);
+    await element.updateComplete;
+    expect(element.renderRoot.querySelectorAll('.dragging')).to.have.length(0);
+    expect(one(element, '[part~=drop-zone]').textContent).to.equal(title);
+    expect(element.matches(':state(dragging)')).to.equal(false);
+  });
+
   it('adds files that are pasted anywhere but in a text field', async () => {
     const element = await createElement({ manual: true });
     const paste = (target: EventTarget, name: string): void => {
