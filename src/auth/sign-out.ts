@@ -51,8 +51,8 @@ export function createLastCalls(settings: Settings, post: Post, ms: number) {
       calls = Promise.race([all, sleep(ms, stop.signal)]).then(end, end);
     },
     /**
-     * Calls `leave`, and resolves when all last calls have ended. Until then, further calls of `once` return the same promise if
-     * nobody has signed in since (`isSignedOut`).
+     * Calls `leave`, and resolves when all last calls have ended. Until then, further calls of `once` return the same promise,
+     * unless a user has signed in since (`isSignedOut` is false).
      */
     once(leave: () => void, isSignedOut: boolean): Promise<void> {
       if (leaving && isSignedOut) return leaving;

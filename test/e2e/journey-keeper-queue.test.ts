@@ -86,7 +86,8 @@ test('a small file whose commit was sent is not stored a second time', async () 
   const page = await open('ben');
   const sums = writeFiles('committed.bin');
   const gate = createGate();
-  // The first commit is handled, but its response is lost. The second one waits, so that the page can't complete it before the reload.
+  // The first commit is handled, but its response is lost. The second one waits, so that the page can't complete it before the
+  // reload.
   world.service.faults.add({ operation: 'commit', cut: 'after-body', times: 1 });
   world.service.faults.add({ operation: 'commit', skip: 1, times: 1, waitFor: gate.opened });
   await pickAll(page, sums);
