@@ -84,8 +84,9 @@ export class ListKeys implements ReactiveController {
     const child = end === 'first' ? list?.firstElementChild : list?.lastElementChild;
     const row = rowOf(child ?? null);
     this.#wanted = child && !row ? end : undefined;
-    if (row) row.focus();
-    else child?.scrollIntoView({ block: end === 'first' ? 'start' : 'end' });
+    row?.focus();
+    // Also a focused row: WebKit scrolls to the top when the focused row is replaced, and focus() does not scroll back.
+    child?.scrollIntoView({ block: row ? 'nearest' : end === 'first' ? 'start' : 'end' });
   }
 }
 

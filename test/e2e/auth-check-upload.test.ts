@@ -111,10 +111,12 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
     const [slow, quick] = [makeFile(), makeFile()];
     const page = await openWithTokens();
     const refusal = { operation: 'chunks', status: 401, body: {} } as const;
-    const newer = createGate();
+    const [older, newer] = [createGate(), createGate()];
     world.service.faults.add({ ...refusal, match: { fileName: slow.fileName }, waitFor: newer.opened });
-    world.service.faults.add({ ...refusal, match: { fileName: quick.fileName } });
+    world.service.faults.add({ ...refusal, match: { fileName: quick.fileName }, waitFor: older.opened });
     world.service.faults.choose(() => {
+      // The request for the slow file has the older token.
+      if (entries('chunks', slow.fileName).length > 0) older.open();
       // The second request for the quick file has the newer token.
       if (entries('chunks', quick.fileName).length > 1) newer.open();
       return undefined;
