@@ -22,12 +22,14 @@ export async function freePort(port: number): Promise<number> {
   throw new Error(`No free port from ${port} on.`);
 }
 
-/** Starts the service on free ports from 8787 on. A port in `options` is never replaced. Rejects if such a port is in use. */
+/**
+ * Starts the service on free ports from 8787 on. A port in `options` is never replaced. Rejects if such a port is in use.
+ */
 export async function startOnFreePorts(options: ServiceOptions): Promise<Service> {
   const isFixed = options.servicePort !== undefined || options.storagePort !== undefined;
   for (let attempt = 1, from = DEFAULT_PORT; ; attempt += 1) {
     const servicePort = options.servicePort ?? (await freePort(from));
-    const storagePort = options.storagePort ?? (await freePort(servicePort + 1));
+    const storagePort = options.storagePort ?? (await freePort(Math.max(servicePort, DEFAULT_PORT) + 1));
     try {
       return await startService({ ...options, servicePort, storagePort });
     } catch (error) {

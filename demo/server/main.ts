@@ -6,7 +6,7 @@ import type { Service } from './server.ts';
 
 const HELP = `The reference service.
   --port N            port of the service (default 8787, or the next free one)
-  --storage-port N    port of the storage (default 8788, or the next free one)
+  --storage-port N    port of the storage (default: the next free one after 8787 and the service)
   --data PATH         where state, keys and bytes lie (default .data)
   --origin URL        origin of a page that may use it; may be repeated (default http://localhost:5173)
   --redirect-uri URL  exact callback address; may be repeated (default: /secure-uploader-callback.html of every origin)

@@ -83,3 +83,11 @@ test('a default port that is in use is skipped', async (t) => {
     await rm(dataDir, { recursive: true, force: true });
   }
 });
+
+test('with a port from the command line, the storage still has a default port', async (t) => {
+  const { process: child, said, dataDir } = await start(t, '--port', '0');
+  assert.ok(Number(/Storage +http:\/\/localhost:(\d+)/.exec(said)?.[1]) >= 8788, said);
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  await rm(dataDir, { recursive: true, force: true });
+});
