@@ -61,10 +61,12 @@ function readTypes() {
       .map((each) => textOf(each))
       .join(' | ');
   }
+  /** Files with the elements' own properties, unlike those of Lit and the DOM. */
+  const ownFiles = new Set([...files, at('form-control')]);
   const wordsOf = (file, name) =>
     new Map(
       propertiesOf(file, name)
-        .filter((symbol) => symbol.valueDeclaration?.getSourceFile().fileName === file)
+        .filter((symbol) => ownFiles.has(symbol.valueDeclaration?.getSourceFile().fileName))
         .map((symbol) => [symbol.name, attributeOf(symbol)]),
     );
   return {
@@ -97,7 +99,7 @@ const types = {
 };
 
 export default {
-  globs: ['src/*.ts', '!src/react.ts', 'src/ui/secure-uploader*.ts'],
+  globs: ['src/*.ts', '!src/react.ts', 'src/ui/secure-uploader*.ts', 'src/ui/form-control.ts'],
   outdir: '.',
   litelement: true,
   plugins: [types],

@@ -33,6 +33,8 @@ const demo: UserConfig = {
     alias: [
       { find: /^secure-uploader\/engine$/, replacement: path('src/engine/uploader.ts') },
       { find: /^secure-uploader\/login$/, replacement: path('src/login.ts') },
+      { find: /^secure-uploader\/locales$/, replacement: path('src/locales.ts') },
+      { find: /^secure-uploader\/locales\/([\w-]+)$/, replacement: `${path('src/locales')}/$1.ts` },
       { find: /^secure-uploader\/define$/, replacement: path('src/define.ts') },
       { find: /^secure-uploader$/, replacement: path('src/index.ts') },
     ],
@@ -42,7 +44,7 @@ const demo: UserConfig = {
   server: { host: '127.0.0.1', strictPort: false, fs: { allow: [path('.')] } },
 };
 
-/** Makes source maps in dist/cdn point to the sources in the package. Sources of other packages are not in the package. */
+/** Makes the paths in source maps of dist/cdn start at the root of this repository, or at `node_modules`. */
 const fromPackage = (source: string, map: string): string =>
   `../../${relative(path('.'), resolve(dirname(map), source)).replace(/^.*(?=node_modules\/)/, '')}`;
 

@@ -1,7 +1,7 @@
 // Describes the public API of the built package: the declarations that each entry exports, and the types that they use.
-import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import ts from 'typescript';
+import { listEntries } from './entries.mjs';
 
 const printer = ts.createPrinter({ removeComments: true });
 
@@ -38,8 +38,7 @@ function statementOf(declaration) {
 
 /** Returns the report as Markdown. `folder` is the folder of the package. */
 export function createApiReport(folder) {
-  const { exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  const entries = Object.entries(exports).flatMap(([name, { types }]) =>
+  const entries = listEntries(folder).flatMap(([name, { types }]) =>
     types ? [[name, join(folder, types)]] : [],
   );
   const program = ts.createProgram(

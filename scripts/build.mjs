@@ -1,13 +1,15 @@
-// `npm run build`: builds the modules with types (tsc), dist/cdn (Vite: one file and its workers), the callback page,
+// `npm run build`: builds the modules with types (tsc), dist/cdn (Vite: one file and its workers), the themes, the callback page,
 // the command, custom-elements.json, the data for editors, licenses, the SBOM, and the folders of the entries.
+// `--pages` builds only dist/cdn, for tests.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { customData, webTypes } from './editor-data.mjs';
+import { listEntries } from './entries.mjs';
 import { filesUnder } from './files.mjs';
 import { createNotices, createSbom } from './third-party.mjs';
 
@@ -60,7 +62,8 @@ function copyWorkers() {
 
 /** Builds a script that sites copy. Such a script is used without a bundler, so it is bundled here. */
 async function script(name, source) {
-  const output = { format: 'es', entryFileNames: name, codeSplitting: false };
+  const postBanner = `/*! secure-uploader ${readJson('package.json').version} | MIT */`;
+  const output = { format: 'es', entryFileNames: name, codeSplitting: false, postBanner };
   const rollupOptions = { input: join(root, source), output };
   await bundle({ build: { outDir: dist, emptyOutDir: false, sourcemap: false, rollupOptions } });
   cpSync(join(dist, name), join(dist, 'cdn', name));
@@ -81,11 +84,13 @@ const readJson = (name) => JSON.parse(readFileSync(join(root, name), 'utf8'));
  * TypeScript with `node10`.
  */
 function entryFolders() {
-  for (const [entry, { types, default: main }] of Object.entries(readJson('package.json').exports)) {
+  rmSync(join(root, 'locales'), { recursive: true, force: true });
+  for (const [entry, { types, default: main }] of listEntries(root)) {
     if (!types || entry === '.') continue;
     const folder = join(root, entry);
     mkdirSync(folder, { recursive: true });
-    const text = JSON.stringify({ type: 'module', main: `.${main}`, types: `.${types}` }, null, 2);
+    const up = relative(folder, root);
+    const text = JSON.stringify({ type: 'module', main: join(up, main), types: join(up, types) }, null, 2);
     writeFileSync(join(folder, 'package.json'), `${text}\n`);
   }
 }
@@ -130,6 +135,12 @@ function thirdParty() {
   writeFileSync(join(dist, 'sbom.cdx.json'), `${JSON.stringify(createSbom(root), null, 2)}\n`);
 }
 
+/** Copies the themes, which are plain style sheets. */
+function themes() {
+  for (const folder of [dist, join(dist, 'cdn')])
+    cpSync(join(root, 'src/themes'), join(folder, 'themes'), { recursive: true });
+}
+
 function printSizes() {
   const names = filesUnder(dist, ['.'], /\.js$/).filter((name) =>
     /(-callback|^file-keeper)\.js$|^cdn\//.test(name),
@@ -142,13 +153,17 @@ function printSizes() {
   }
 }
 
-compile();
+const isWhole = !process.argv.includes('--pages');
+if (isWhole) compile();
 await bundle();
-await command();
-copyWorkers();
+themes();
 await callbackPage();
 await script('file-keeper.js', 'src/keeper/file-keeper.ts');
-manifest();
-entryFolders();
-thirdParty();
-printSizes();
+if (isWhole) {
+  await command();
+  copyWorkers();
+  manifest();
+  entryFolders();
+  thirdParty();
+  printSizes();
+}

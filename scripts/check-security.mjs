@@ -74,7 +74,8 @@ function outputOf(args, env = {}) {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
       cwd: copy,
-      env: { ...process.env, ...env },
+      // Builds of broken code stay in the copy.
+      env: { ...process.env, BUILT_CACHE: join(copy, 'built'), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';

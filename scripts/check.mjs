@@ -13,8 +13,7 @@ function checksOf(root) {
   const sources = filesUnder(root, ['src', 'demo', 'test'], /\.ts$/);
   const tests = filesUnder(root, ['test'], /\.test\.[cm]?[jt]s$/);
   const templates = filesUnder(root, ['src'], /\.ts$/);
-  // Checks only changed files and their importers. Not used for other folders, because all folders share the cache in
-  // `node_modules`.
+  // Checks only changed files and their importers. Only for this project: another `root` would overwrite the same cache file.
   const incremental =
     root === here ? ['--incremental', '--tsBuildInfoFile', join(modules, '.cache/types.tsbuildinfo')] : [];
   return [

@@ -1,5 +1,5 @@
-// Finds words that docs/glossary.md replaces with standard terms, in comments, test titles, documentation and messages. Also finds
-// comments that are too wide.
+// Checks comments, test titles, documentation and messages for words that docs/glossary.md replaces. Also finds comments that are
+// too wide.
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -26,7 +26,6 @@ const COMMENT_COLUMNS = 132;
 const DOCUMENTS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
 const FOLDERS = ['demo', 'docs', 'scripts', 'src', 'test'];
 const EXCLUDED = [
-  'docs/decisions/', // records of past decisions, which are not changed
   'docs/glossary.md', // contains the words on purpose
   'scripts/plain-words.mjs',
 ];

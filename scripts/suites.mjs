@@ -122,11 +122,16 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
 function countOf(ending, countFile) {
   const nothing = { passed: 0, failed: 0, skipped: 0, failures: [] };
   const isCounted = existsSync(countFile);
-  const { passed, failed, skipped, failures } = isCounted
-    ? JSON.parse(readFileSync(countFile, 'utf8'))
-    : nothing;
+  const {
+    passed,
+    failed,
+    skipped,
+    failures,
+    unfinished = [],
+  } = isCounted ? JSON.parse(readFileSync(countFile, 'utf8')) : nothing;
   const isKilled = ending.startsWith('did not');
-  let broken = isKilled ? ending : '';
+  const running = unfinished.length > 0 ? ` (running: ${unfinished.join(', ')})` : '';
+  let broken = isKilled ? `${ending}${running}` : '';
   if (passed + failed + skipped === 0) broken ||= ending || 'has files and ran no test';
   else if (failed + skipped === 0) broken ||= ending;
   if (broken) failures.push({ title: 'the suite', error: broken });

@@ -25,7 +25,7 @@ const option = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice
 const root = option('root') ?? own;
 // Time limits. A test file or suite that takes longer counts as hung.
 const fileLimitMs = Number(option('file-limit') ?? 1200) * 1000;
-const suiteLimitMs = Number(option('suite-limit') ?? 3000) * 1000;
+const suiteLimitMs = Number(option('suite-limit') ?? 4500) * 1000;
 const greatestShown = 20;
 const titles = option('name');
 const only = option('only')?.split(',');

@@ -34,7 +34,7 @@ type Props = Readonly<Record<string, unknown>>;
 type AnyFunction = (...args: unknown[]) => unknown;
 
 type FirstWord<Name> = Name extends `${infer Word}-${string}` ? Word : never;
-/** First words of the element's events. No event of React starts with one of them. */
+/** First words of the names of the element's events. No event name of React starts with one of these words. */
 const SUBJECTS: Readonly<Record<FirstWord<keyof SecureUploaderEvents>, true>> = {
   ...{ auth: true, chunk: true, file: true, rejections: true, signed: true, upload: true, uploads: true },
 };

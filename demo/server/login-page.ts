@@ -1,4 +1,4 @@
-// The sign-in page with the widget's form, and with a plain form for browsers without JavaScript.
+// The sign-in page with <secure-uploader-login>, and with a plain form for browsers without JavaScript.
 import { Hono } from 'hono';
 import { html } from 'hono/html';
 import type { Env, Parts } from './parts.ts';
@@ -16,7 +16,7 @@ export function loginPage(baseUrl: string, idp: string, action: string): ReturnT
   const content = html`<h1>Reference service</h1>
     <p>Sign in to continue your upload</p>
     <noscript>${signInForm(action)}</noscript>
-    <secure-uploader-login base-url="${baseUrl}" idp-id="${idp}"></secure-uploader-login>
+    <secure-uploader-login base-url="${baseUrl}" idp-id="${idp}" focus-first></secure-uploader-login>
     <script type="module" src="/authorize/page.js"></script>
     <script type="module" src="/authorize/login.js"></script>`;
   return page('Sign in', content);

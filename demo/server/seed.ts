@@ -24,7 +24,7 @@ export interface User {
 export interface Folder {
   id: string;
   name: string;
-  /** The right of all users who are not in `except`. */
+  /** Permission of all users who are not in `except`. */
   everyone: Right | 'none';
   except: Record<string, Right | 'none'>;
   /** What happens if the folder has a file of the same name: both files are kept, or the new upload is refused. */

@@ -136,16 +136,17 @@ export const styleSheet = `:root {
 }
 * { box-sizing: border-box; }
 body {
-  margin: 0; min-height: 100vh; display: grid; place-items: center; padding: 1rem;
+  margin: 0; min-height: 100vh; display: grid; grid-template-columns: 100%; place-items: center; padding: min(1rem, 4vw);
+  overflow-wrap: anywhere;
   background: var(--back); color: var(--text); font: 1rem/1.5 system-ui, sans-serif;
 }
 main {
-  width: min(24rem, 100%); padding: 2rem; border-radius: 1rem; background: var(--card);
+  width: min(24rem, 100%); padding: min(2rem, 6vw); border-radius: 1rem; background: var(--card);
   box-shadow: 0 1px 2px rgb(0 0 0 / 0.12), 0 8px 24px rgb(0 0 0 / 0.08);
 }
 h1 { margin: 0; font-size: 1.5rem; line-height: 1.2; }
 h1 + p { margin: 0.25rem 0 1.5rem; color: var(--soft); }
-form { display: grid; gap: 0.375rem; }
+form { display: grid; grid-template-columns: 100%; gap: 0.375rem; }
 label { font-weight: 600; font-size: 0.875rem; }
 input {
   width: 100%; min-height: 2.75rem; margin-bottom: 0.75rem; padding: 0 0.75rem; font: inherit; color: inherit;

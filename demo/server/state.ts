@@ -32,7 +32,7 @@ export interface StateOptions {
 }
 
 const SWEEP_EVERY_WRITES = 2000;
-// A journal of at most this size is never compacted. A larger one is compacted when its size has doubled since the last compaction.
+// The journal is compacted at the start. Later, a journal above this size is compacted when its size has doubled since then.
 const COMPACT_BYTES = 8 * 1024 * 1024;
 
 /** Opens the state in `dataDir` and compacts its journal. */

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { SESSION_STATUS, TestRunner } from '@web/test-runner';
 import * as commands from '@web/test-runner-commands/plugins';
-import { asBuilt } from '../../test/support/page-scripts.mjs';
+import { asBuilt, KEEPER_PATH } from '../../test/support/page-scripts.mjs';
 
 const script = (name, job) =>
   readFileSync(new URL(name, import.meta.url), 'utf8').replace(/\bJOB\b(?!`)/g, () =>
@@ -71,8 +71,11 @@ function watchPages(launcher, jobs, origin) {
   };
 }
 
-/** Starts `count` pages for `testFiles` (paths below `root`). `scripts` are the bundles by path. Returns `{run, stop}`. */
-export async function openPages({ root, config, testFiles, scripts, count }) {
+/**
+ * Starts `count` pages for `testFiles` (paths below `root`). `scripts` are the bundles by path, `keeper` is the script of the file
+ * keeper. Returns `{run, stop}`.
+ */
+export async function openPages({ root, config, testFiles, scripts, keeper, count }) {
   const jobs = new Map(); // Jobs by session.
   const numbered = new Map(); // Jobs by the number in the cookie.
   let lastNumber = 0;
@@ -100,6 +103,11 @@ export async function openPages({ root, config, testFiles, scripts, count }) {
       context.set('Cache-Control', 'no-store');
       context.type = 'text/javascript';
       context.body = script('prelude.js', { active: job?.active ?? -1, limit: job?.limit ?? 0 });
+      return undefined;
+    }
+    if (context.path === KEEPER_PATH && keeper) {
+      context.type = 'text/javascript';
+      context.body = `${script('prelude.js', { active: job?.active ?? -1, limit: job?.limit ?? 0 })}\n${keeper}`;
       return undefined;
     }
     const bundled = scripts.get(context.path.slice(1));

@@ -4,6 +4,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundleKeeper } from '../../test/support/page-scripts.mjs';
 import { bundle } from '../bundles.mjs';
 import { filesUnder } from '../files.mjs';
 import { findMutants, instrument } from './mutants.mjs';
@@ -105,12 +106,14 @@ const imported = filesUnder(root, ['test'], /\.html$/).flatMap((page) =>
 );
 const entries = new Set([...testFiles, ...loaded, ...imported]);
 const { scripts, inputs } = await bundle(root, [...entries], instrumented);
+const keeper = await bundleKeeper(root, instrumented);
 const isChanged = (entry) => all.some(({ file }) => inputs.get(entry)?.has(file));
-const reaching = loaded.some(isChanged) ? testFiles : testFiles.filter(isChanged);
+const isKeeperChanged = all.some(({ file }) => file.startsWith('src/keeper/'));
+const reaching = isKeeperChanged || loaded.some(isChanged) ? testFiles : testFiles.filter(isChanged);
 console.log(`${all.length} mutants, ${reaching.length} files of tests that import them`);
 
 const { default: config } = await import('../../web-test-runner.config.mjs');
-const pages = await openPages({ root, config, testFiles, scripts, count: pageCount });
+const pages = await openPages({ root, config, testFiles, scripts, keeper, count: pageCount });
 try {
   const measured = await measure(pages, reaching);
   if (measured.broken.length) fail(`without a mutant these fail: ${measured.broken.join('; ')}`);
@@ -122,7 +125,8 @@ try {
       if (isOver()) return;
       mutant.result = await killWith(pages, measured.runs, mutant, isOver);
       done += 1;
-      if (option('verbose')) console.log(mutant.id, mutant.file, mutant.line, JSON.stringify(mutant.result));
+      if (args.includes('--verbose'))
+        console.log(mutant.id, mutant.file, mutant.line, JSON.stringify(mutant.result));
       if (done % 25 === 0) console.log(`${done} of ${all.length} (${seconds()})`);
     }
   };

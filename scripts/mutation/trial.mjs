@@ -9,9 +9,9 @@ const greatestSlowdown = 50;
 const measureLimitMs = 600_000;
 
 /**
- * Runs every test file without a mutant. Resolves with `{runs, broken}`. Each run has the `milliseconds` of the tests, and in
- * `reached` how often each test reached each mutant (title to id to count; the title '' stands for code outside of tests). `broken`
- * has a sentence for each file that failed.
+ * Runs every test file without a mutant. Resolves with `{runs, broken}`. A run has `milliseconds`, by title of the test, and
+ * `reached`: for each title, the number of times that the test reached each mutant, by id (the title '' stands for code outside of
+ * tests). `broken` has a sentence for each file that failed.
  */
 export async function measure(pages, files) {
   const runs = [];

@@ -8,7 +8,7 @@ export interface Bearer {
   readonly value: string;
   /** Time from reading the token to the token's expiry; at most 30 days. */
   readonly lifetimeMs: number;
-  /** True if the token came without a credible expiry. `lifetimeMs` is then a guess, and the token is used until a 401. */
+  /** True if the token came without a credible expiry. `lifetimeMs` is then a guess: it sets the time of the renewal only. */
   readonly isAssumed: boolean;
   /** User of the token: the value of the field that `sameUserField` names. */
   readonly user?: string;
@@ -19,6 +19,10 @@ const SHORTEST_BELIEVED_MS = 5_000;
 const LONGEST_LIFETIME_MS = 30 * 24 * 3_600_000;
 /** Latest time that a `Date` can hold. */
 const LATEST_MS = 8.64e15;
+
+/** Returns the number in a field. Returns `NaN` for other values, such as `true` and `{"toString": 1}`. */
+export const readNumber = (value: unknown): number =>
+  typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
 
 /**
  * Returns the epoch milliseconds of an `expires_at`: a date (ISO 8601), epoch seconds or epoch milliseconds. Returns `undefined` if
@@ -50,10 +54,8 @@ export function readBearer(
   const value = body.token ?? body.access_token ?? body.accessToken;
   if (typeof value !== 'string' || !/^[\x21-\x7e]{1,16384}$/.test(value)) return undefined;
   const at = readExpiry(body.expires_at ?? body.expiresAt);
-  const expiresIn = body.expires_in ?? body.expiresIn;
-  // `Number()` would throw for JSON such as `{"toString": 1}`.
-  const seconds = typeof expiresIn === 'object' ? Number.NaN : Number(expiresIn);
-  const expiresInMs = at === undefined ? seconds * 1000 : at - Date.now();
+  const expiresInMs =
+    at === undefined ? readNumber(body.expires_in ?? body.expiresIn) * 1000 : at - Date.now();
   // A new token that seems to have expired shows that the device's clock is wrong.
   const isAssumed = !(
     Number.isFinite(expiresInMs) && expiresInMs >= Math.min(SHORTEST_BELIEVED_MS, assumedLifetimeMs)

@@ -15,21 +15,8 @@ export interface ExchangeContext extends CallContext {
   readonly read: (input: unknown) => Bearer | undefined;
 }
 
-const inFlight = new Map<string, Promise<Outcome>>();
-
-/**
- * Exchanges the code of `grant` for a token. Never rejects. A second call with the same code during the exchange returns the same
- * promise.
- */
-export function redeem(grant: Grant, context: ExchangeContext): Promise<Outcome> {
-  const running = inFlight.get(grant.code);
-  if (running !== undefined) return running;
-  const outcome = send(grant, context).finally(() => inFlight.delete(grant.code));
-  inFlight.set(grant.code, outcome);
-  return outcome;
-}
-
-async function send({ code, verifier }: Grant, context: ExchangeContext): Promise<Outcome> {
+/** Exchanges the code of `grant` for a token. Never rejects. */
+export async function redeem({ code, verifier }: Grant, context: ExchangeContext): Promise<Outcome> {
   let answer: PostAnswer;
   try {
     answer = await callService('token', { code, code_verifier: verifier }, context);

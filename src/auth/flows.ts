@@ -114,8 +114,7 @@ export function createFlows(context: FlowContext) {
   async function runRound(effect: Effect, signal: AbortSignal, send: Send): Promise<void> {
     const { popup } = round;
     try {
-      const { runRound } = await loadRounds();
-      signal.throwIfAborted();
+      const { runRound } = await abortable(loadRounds(), signal);
       await runRound(effect, round, signal, send);
     } finally {
       if (effect.type === 'run-popup' && round.popup === popup) popup?.close();

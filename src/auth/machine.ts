@@ -128,7 +128,7 @@ export const takeCode: Row<'code' | 'returned'> = (model, { grant }) => {
 const keep: Row<'token' | 'host-token'> = (model, { type, bearer }) => {
   const source = type === 'token' ? 'service' : 'host';
   const known = { ...RESET, source, reason: 'expired' } as const;
-  // A token from the service means that the service has a session. A hidden frame without this session has separate cookies.
+  // With a token from the service, the service has a session. If a hidden frame cannot use this session, its cookies are separate.
   return enter(model, 'signed-in', { ...known, sessionMade: source === 'service' }, { type: 'keep', bearer });
 };
 

@@ -36,14 +36,15 @@ export function watchWork({ workMs, checkMs }: AuthTimes, signal: AbortSignal, o
 }
 
 /**
- * Calls the hooks until `signal` aborts. `onWake`: visibility changed, or the browser is online again. `onLeave`: the page is left,
- * and not kept in the back/forward cache. `onShownAgain`: the page returns from the back/forward cache.
+ * Calls the functions until `signal` aborts. `onWake`: visibility changed, or the browser is online again. `onLeave`: the page is
+ * left, and not kept in the back/forward cache. `onShownAgain`: the page returns from the back/forward cache.
  */
 export function watchPage(
   signal: AbortSignal,
-  hooks: { readonly onWake: () => void; readonly onLeave: () => void; readonly onShownAgain: () => void },
+  onWake: () => void,
+  onLeave: () => void,
+  onShownAgain: () => void,
 ): void {
-  const { onWake, onLeave, onShownAgain } = hooks;
   document.addEventListener('visibilitychange', onWake, { signal });
   addEventListener('online', onWake, { signal });
   addEventListener('pagehide', ({ persisted }) => persisted || onLeave(), { signal });
@@ -69,7 +70,7 @@ export function ownWay(settings: Settings, source: AuthModel['source']): EventOf
   return auth === 'redirect' ? 'redirect' : 'popup';
 }
 
-/** Creates the initial model from the settings and the capabilities of the page. */
+/** Creates the initial state of sign-in. Cross-origin isolated pages can't sign in silently, because they can't use the frame. */
 export function firstModel(
   settings: Settings,
   { coolCapMs, resendMs }: AuthTimes,

@@ -25,12 +25,8 @@ const toText = (bytes: ArrayBuffer): string =>
 function readOptions(json: Json, baseUrl: string): PublicKeyCredentialRequestOptions {
   const given = record(json.publicKey ?? json);
   const { hostname } = new URL(baseUrl);
-  const rpId = given.rpId ?? hostname;
-  if (typeof rpId !== 'string' || !`.${hostname}`.endsWith(`.${rpId}`))
-    throw new UploaderError(
-      'passkey-unavailable',
-      'The rpId of the passkey request does not match this page',
-    );
+  const rpId = String(given.rpId ?? hostname);
+  if (!`.${hostname}`.endsWith(`.${rpId}`)) throw new Error('rpId is not a domain of the service');
   const options: Json = { ...given, rpId };
   const parse = (PublicKeyCredential as { parseRequestOptionsFromJSON?: (json: unknown) => unknown })
     .parseRequestOptionsFromJSON;

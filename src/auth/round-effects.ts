@@ -54,8 +54,8 @@ export function isSameSite(
 }
 
 /**
- * Sets `isSeen`. A hidden frame usually cannot use the session of a window on another site, because the browser keeps the cookies
- * separate.
+ * Sets `isSeen`: whether a hidden frame can probably use the session. If the service is on another site, it usually can't, because
+ * browsers partition cookies.
  */
 const seen = (grant: Grant, { baseUrl, authOptions }: Settings): Grant => ({
   ...grant,

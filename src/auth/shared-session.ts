@@ -16,7 +16,7 @@ import { dropTransactions } from './redirect-store.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
 import { createLastCalls } from './sign-out.ts';
-import { hasSignedOut, markSignedOut } from './sign-out-mark.ts';
+import { markSignedOut, signOutCount } from './sign-out-mark.ts';
 import { timesOf } from './times.ts';
 import { createBrakes, createKeeper } from './token-keeper.ts';
 import { createWithToken } from './with-token.ts';
@@ -42,20 +42,15 @@ export function createSharedSession(
   const channel = isPage ? openChannel(`secure-uploader:sign-out:${baseUrl} ${clientId}`) : undefined;
   let form: LoginForm | undefined;
   let isBrakeTimed = false;
-  /** Unused token from a listener of `auth-required`. */
+  /** Token that a listener of `auth-required` provided, until it is used. */
   let offer: Promise<TokenInput> | undefined;
   let wasPageAsked = false;
-  /** True if the mark of a sign-out existed when the token was last stored or forgotten. */
-  let wasSignedOut = hasSignedOut(settings);
+  /** Number of sign-outs when the token was last stored or forgotten. */
+  let knownSignOuts = signOutCount(settings);
 
-  const withToken = createWithToken(settings, {
-    keeper,
-    brakes,
-    obtain,
-    onStepUp: (header) => {
-      flows.demand(header);
-      dispatch({ type: 'step-up' });
-    },
+  const withToken = createWithToken(settings, keeper, brakes, obtain, (header) => {
+    flows.demand(header);
+    dispatch({ type: 'step-up' });
   });
   const flows = createFlows({
     settings,
@@ -195,7 +190,7 @@ export function createSharedSession(
       if (effect.type === 'keep' || effect.type === 'forget') {
         wasPageAsked = false;
         offer = undefined;
-        wasSignedOut = hasSignedOut(settings);
+        knownSignOuts = signOutCount(settings);
       }
       if (effect.type === 'hold') brakes.hold(effect.ms);
     }
@@ -237,16 +232,13 @@ export function createSharedSession(
     channel?.addEventListener('message', ({ data }) => {
       if (data === 'signed-out') dispatch({ type: 'sign-out', reason: 'other-tab' });
     });
-    watchPage(life.signal, {
-      onWake: () => work.check(),
-      onLeave: () => keeper.forget(),
-      onShownAgain: () => {
-        if (machine.model.state === 'redirecting') dropTransactions();
-        dispatch({ type: 'shown-again' });
-        // Messages from other tabs may be lost while the page is in the back/forward cache.
-        if (!wasSignedOut && hasSignedOut(settings)) dispatch({ type: 'sign-out', reason: 'other-tab' });
-      },
-    });
+    const onShownAgain = (): void => {
+      if (machine.model.state === 'redirecting') dropTransactions();
+      dispatch({ type: 'shown-again' });
+      // Messages from other tabs may be lost while the page is in the back/forward cache.
+      if (signOutCount(settings) !== knownSignOuts) dispatch({ type: 'sign-out', reason: 'other-tab' });
+    };
+    watchPage(life.signal, work.check, keeper.forget, onShownAgain);
     if (isInteractive(settings))
       void flows.takeReturn().then((event) => event && !life.signal.aborted && dispatch(event));
   }
@@ -264,7 +256,7 @@ export function createSharedSession(
       cancel: () => dispatch({ type: 'cancel' }),
       signOut: () =>
         lastCalls.once(() => {
-          if (isInteractive(settings)) markSignedOut(settings, true);
+          markSignedOut(settings, true);
           channel?.postMessage('signed-out');
           dispatch({ type: 'sign-out', reason: 'user' });
         }, machine.model.signedOut === 'now'),

@@ -1,32 +1,41 @@
-// The mark of a sign-out, which prevents silent sign-in until the next sign-in.
+// The mark of sign-outs. It prevents silent sign-in until the next sign-in. With this mark, a page that comes back from the
+// back/forward cache detects that a user has signed out meanwhile.
 
 import type { Settings } from '../core/config.ts';
 
 type Service = Pick<Settings, 'baseUrl' | 'clientId'>;
-const markOf = ({ baseUrl, clientId }: Service): string =>
+const nameOf = ({ baseUrl, clientId }: Service): string =>
   `secure-uploader:signed-out:${baseUrl} ${clientId}`;
 
 /** Marks that could not be stored, because the storage is blocked or full. These marks are lost when the page is closed. */
-const unstored = new Set<string>();
+const unstored = new Map<string, number>();
 
-/** Returns true after a sign-out from this service in this browser, until the next sign-in. */
-export function hasSignedOut(service: Service): boolean {
-  const mark = markOf(service);
+/** Returns the number of sign-outs and of sign-ins after them. An odd number means that no user has signed in since. */
+function read(service: Service): number {
+  const name = nameOf(service);
   try {
-    return unstored.has(mark) || localStorage.getItem(mark) !== null;
+    return unstored.get(name) ?? (Number(localStorage.getItem(name)) || 0);
   } catch {
-    return false;
+    return 0;
   }
 }
 
-/** Sets or removes the mark of a sign-out. */
+/** Returns the number of sign-outs from this service in this browser. */
+export const signOutCount = (service: Service): number => Math.ceil(read(service) / 2);
+
+/** Returns true after a sign-out from this service in this browser, until the next sign-in. */
+export const hasSignedOut = (service: Service): boolean => read(service) % 2 === 1;
+
+/** Records a sign-out (`isOut` is true), or the first sign-in after one. Other sign-ins change nothing. */
 export function markSignedOut(service: Service, isOut: boolean): void {
-  const mark = markOf(service);
-  unstored.delete(mark);
+  const name = nameOf(service);
+  const count = read(service);
+  const next = count + (count % 2) + Number(isOut);
+  if (next === count) return;
+  unstored.delete(name);
   try {
-    if (isOut) localStorage.setItem(mark, '1');
-    else localStorage.removeItem(mark);
+    localStorage.setItem(name, `${next}`);
   } catch {
-    if (isOut) unstored.add(mark);
+    unstored.set(name, next);
   }
 }

@@ -2,7 +2,7 @@
 // translate the words of another service.
 
 import type { ErrorCode } from '../core/errors.ts';
-import { readExpiry } from './bearer.ts';
+import { readExpiry, readNumber } from './bearer.ts';
 import type { Failure, FlowEvent, Hints, Method } from './machine-types.ts';
 import { record } from './post.ts';
 
@@ -44,7 +44,7 @@ const NEXT_WORDS: ReadonlyMap<string, string> = new Map([
 
 /** Kinds of methods, in the order in which the form offers them. */
 const ORDER: readonly string[] = ['passkey', 'push', 'totp', 'email', 'sms', 'recovery', 'code'];
-const SHORTEST_POLL_MS = 1000;
+const SHORTEST_POLL_S = 1;
 const STARTED_BY_ITSELF = new Set(['totp', 'recovery', 'code']);
 
 /** Turns `MFA_REQUIRED`, `mfa-required` and `mfaRequired` into the same word. */
@@ -54,7 +54,7 @@ export const normalize = (word: unknown): string =>
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' && value.length <= 4096 ? value : undefined;
 const count = (value: unknown): number | undefined => {
-  const number = typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
+  const number = readNumber(value);
   return number >= 0 && number < 1e6 ? number : undefined;
 };
 const defined = <T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } =>
@@ -68,19 +68,18 @@ export function readMethods(list: unknown, canUsePasskey: boolean): Method[] {
     const spellings = [type, named].map(normalize);
     const family = ORDER.find((known) => spellings.includes(known)) as Method['family'] | undefined;
     if (!id || !family || (family === 'passkey' && !canUsePasskey)) return [];
-    const seen = defined({ label: text(label), hint: text(hint) });
-    return [{ id, family, needsStart: !STARTED_BY_ITSELF.has(family), ...seen }];
+    const needsStart = !STARTED_BY_ITSELF.has(family);
+    return [defined({ id, family, needsStart, label: text(label), hint: text(hint) })];
   });
   return methods.sort((one, other) => ORDER.indexOf(one.family) - ORDER.indexOf(other.family));
 }
 
 export function readHints(body: Fields, nowMs: number): Hints {
   const challenge = record(body.challenge);
-  const inMs = (seconds: unknown, fromMs = 0): number | undefined => {
+  const inMs = (seconds: unknown, fromMs: number, leastS = 0): number | undefined => {
     const delayS = count(seconds);
-    return delayS === undefined ? undefined : fromMs + delayS * 1000;
+    return delayS === undefined ? undefined : fromMs + Math.max(leastS, delayS) * 1000;
   };
-  const pollMs = inMs(challenge.poll_after);
   const { code_kind: kind, number, public_key: publicKey } = challenge;
   return defined({
     delivery: text(challenge.delivery)?.slice(0, 100),
@@ -89,7 +88,7 @@ export function readHints(body: Fields, nowMs: number): Hints {
     attemptsLeft: count(challenge.attempts_left),
     number: text(typeof number === 'number' ? String(number) : number)?.slice(0, 20),
     resendAtMs: inMs(challenge.resend_after, nowMs),
-    pollMs: pollMs === undefined ? undefined : Math.max(SHORTEST_POLL_MS, pollMs),
+    pollMs: inMs(challenge.poll_after, 0, SHORTEST_POLL_S),
     expiresAtMs: inMs(challenge.expires_in, nowMs) ?? readExpiry(challenge.expires_at),
     publicKey: publicKey === undefined ? undefined : record(publicKey),
   });
@@ -108,10 +107,9 @@ export function readAnswer(step: Step, status: number, body: unknown, how: ReadO
   if (status >= 500) return { type: 'failed', error: { code: 'service-failed', status } };
   const answer = record(body);
   if (answer !== body) return { type: 'failed', error: { code: 'bad-response', status } };
-  const token = text(answer.challenge_token);
-  const code = text(answer.code);
   const event = readEvent(step, status, answer, how);
-  return { ...event, ...(token && { token }), ...(event.type === 'established' && code && { code }) };
+  const code = event.type === 'established' ? text(answer.code) : undefined;
+  return defined({ ...event, token: text(answer.challenge_token), code });
 }
 
 function readEvent(step: Step, status: number, answer: Fields, how: ReadOptions): Event {

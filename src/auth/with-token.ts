@@ -6,17 +6,17 @@ import type { WithToken } from '../core/types.ts';
 import { record } from './post.ts';
 import type { Brakes, Keeper } from './token-keeper.ts';
 
-export interface TokenHooks {
-  readonly keeper: Keeper;
-  readonly brakes: Brakes;
-  /** Resolves with a usable token. Waits for sign-in if necessary. */
-  readonly obtain: (signal: AbortSignal) => Promise<string>;
-  /** Called with the `WWW-Authenticate` header if the service demands stronger authentication. */
-  readonly onStepUp: (header: string) => void;
-}
-
-export function createWithToken(settings: Settings, hooks: TokenHooks): WithToken {
-  const { keeper, brakes, obtain, onStepUp } = hooks;
+/**
+ * Creates the function that runs a call. `obtain` resolves with a usable token, and waits for sign-in if necessary. `onStepUp` is
+ * called with the `WWW-Authenticate` header if the service demands stronger authentication.
+ */
+export function createWithToken(
+  settings: Settings,
+  keeper: Keeper,
+  brakes: Brakes,
+  obtain: (signal: AbortSignal) => Promise<string>,
+  onStepUp: (header: string) => void,
+): WithToken {
   return async (call, signal) => {
     signal.throwIfAborted();
     if (settings.auth === 'none') return call(undefined);

@@ -11,7 +11,7 @@ import { Context } from './context.ts';
 import { type Finding, fail, Skip, skip } from './finding.ts';
 import type { Options } from './options.ts';
 
-/** All checks. CORS comes last, because it reads the responses of the others, and so does `cors-slow-down`. */
+/** All checks. Those of CORS come last, because they read the responses to the requests of the others. */
 export const CHECKS: readonly Check[] = [
   ...SESSION_CHECKS,
   ...PRESIGN_CHECKS,

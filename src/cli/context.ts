@@ -36,13 +36,13 @@ export interface Upload {
   readonly presigned: Exchange;
 }
 
-/** The upload of a file of two chunks, as far as it went. */
+/** The upload of a file of two chunks. Ends with the first step that failed. */
 export interface Round {
   readonly upload: Upload;
   readonly puts: readonly Exchange[];
   /** The presign request for the same chunks after their upload. */
   readonly again: Exchange;
-  /** The responses to the commit: 202 and the like first. Empty if there is no commit. */
+  /** The responses to the commit: those that accept it (202), then the final one. Empty if there is no commit. */
   readonly commits: readonly Exchange[];
 }
 
@@ -64,7 +64,7 @@ const ABSENT: readonly number[] = [404, 405, 501];
 export class Context {
   readonly options: Options;
   readonly settings: FoundSettings;
-  /** All 429 and 503 of the service. */
+  /** All responses of the service with the status 429 or 503. */
   readonly slowDowns: Exchange[] = [];
   /** The response to the first presign request, sent as the uploader does by default. */
   firstPresign: Exchange | undefined;
@@ -183,7 +183,7 @@ export class Context {
     return this.call('open', { body: this.sessionBody(change) });
   }
 
-  /** How the service wants to be spoken to. Throws `Skip` if no way of presigning works. */
+  /** The alternatives of the interface that the service uses. Throws `Skip` if no presign request succeeds. */
   dialect = (): Promise<Dialect> =>
     this.once('dialect', async () => {
       const dialect = await negotiate(this);
@@ -313,7 +313,7 @@ export class Context {
     return { upload, puts, again, commits: await this.commitFully(upload) };
   }
 
-  /** The committed round. Throws `Skip` if the commit failed or does not exist. */
+  /** The completed upload. Throws `Skip` if the commit failed or does not exist. */
   async committed(): Promise<Round & { readonly commit: Exchange }> {
     await this.require('commit');
     const round = await this.round();

@@ -1,5 +1,5 @@
-// Finds out how the service wants to be spoken to: where the value of the session header is, how hashes are written, whether sizes
-// are needed, and how the entries of chunks are named.
+// Finds which variant of the HTTP interface the service uses: where the value of the session header is, how hashes are encoded,
+// whether sizes are needed, and how the entries of chunks are named.
 
 import { encodeHash, entryFinder } from '../service/wire.ts';
 import type { Context, Piece } from './context.ts';
@@ -37,7 +37,7 @@ export function usualSession(opened: Exchange, origin: string | undefined): stri
   return header ?? textOf(body.passport) ?? textOf(body.token) ?? textOf(body.session_id);
 }
 
-/** Returns all places in a body that may have the value: the texts, with their paths. */
+/** Returns the places in a body that may have the value: all strings, with their paths. */
 function placesIn(body: unknown, path: readonly string[] = []): Place[] {
   if (!isFields(body) || path.length > 3) return [];
   return Object.keys(body).flatMap((key) => {

@@ -9,7 +9,7 @@ export interface Finding {
   readonly setting?: string | undefined;
 }
 
-/** Thrown by a step that a check needs and that can't be done. */
+/** Thrown if a step that a check needs is not possible. */
 export class Skip extends Error {}
 
 export const pass = (received: string, setting?: string): Finding => ({ outcome: 'pass', received, setting });

@@ -22,7 +22,7 @@ export const AUTH_TIMES = {
   lastCallsMs: 5_000,
   /** Lifetime of a token without a credible expiry. */
   assumedLifetimeMs: 300_000,
-  /** Longest time between the renewal of a token and the token's expiry. */
+  /** Tokens are renewed at most this long before they expire. */
   leadMs: 60_000,
   /** Shortest time between two renewals. */
   brakeMs: 30_000,

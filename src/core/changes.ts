@@ -42,7 +42,7 @@ export interface ChangeMap {
     /** The phase after the pause. */
     readonly phase: Phase;
   };
-  /** All chunks are stored and committed. The detail has their hashes and receipts. */
+  /** All chunks are stored and committed. The detail has their hashes and receipts, and the service's response (`commit`). */
   'upload-completed': CompletedDetail;
   /** An upload failed for the reason `code`. `retryable` is true if a retry may help. */
   'upload-failed': ErrorSnapshot & { readonly id: FileId; readonly name: string };
@@ -79,7 +79,7 @@ export interface ChangeMap {
     /** Supplies the token, or a promise for the token. Call this function synchronously in the listener. */
     readonly respondWith: (token: Promise<TokenInput> | TokenInput) => void;
   };
-  /** The service asks for another proof of identity. */
+  /** The service asks for a second factor. */
   'auth-challenged': { readonly methods: readonly string[] };
   /** The state of sign-in changed. */
   'auth-changed': { readonly state: AuthState; readonly previous: AuthState };

@@ -119,10 +119,12 @@ const number =
 const bytes = <const Default>(fallback: Default) =>
   number(parseBytes, 'is not a size such as 8MiB or 500MB', fallback);
 
-const count = <const Default>(max: number, fallback: Default) => {
+const count = <const Default>(max: number, fallback: Default, min = 1) => {
   const parse = (value: string | number): number | undefined =>
-    Number.isInteger(Number(value)) && Number(value) >= 1 && Number(value) <= max ? Number(value) : undefined;
-  return number(parse, `is not a whole number from 1 to ${max}`, fallback);
+    Number.isInteger(Number(value)) && Number(value) >= min && Number(value) <= max
+      ? Number(value)
+      : undefined;
+  return number(parse, `is not a whole number from ${min} to ${max}`, fallback);
 };
 
 /** Converts the result of `read` from a unit of `unitMs` milliseconds to milliseconds. */
@@ -176,6 +178,8 @@ const SETTINGS = {
   owner: setting('sign-in', text('')),
   accept: setting('upload', acceptList),
   multiple: setting('upload', unparsed<boolean>(false)),
+  /** Number of uploaded files that the form of the element needs. */
+  minFiles: setting('upload', count(Number.MAX_SAFE_INTEGER, 0, 0)),
   maxFiles: setting('upload', count(Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY)),
   maxFileSize: setting('upload', bytes(Number.POSITIVE_INFINITY), 'maxFileSizeBytes'),
   chunkSize: setting('upload', bytes('auto'), 'chunkSizeBytes'),
@@ -244,7 +248,10 @@ export const createSettings = (input: SettingsInput, warn: Warn = () => undefine
   parse(input, ROWS, warn);
 
 /** Settings that limit which files may be picked. These settings can be parsed without `baseUrl`. */
-export type FileRules = Pick<Settings, 'accept' | 'maxFileSizeBytes' | 'maxFiles' | 'multiple' | 'manual'>;
+export type FileRules = Pick<
+  Settings,
+  'accept' | 'maxFileSizeBytes' | 'maxFiles' | 'minFiles' | 'multiple' | 'manual'
+>;
 
 export const readFileRules = (input: SettingsInput): FileRules =>
   parse(

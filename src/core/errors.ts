@@ -7,13 +7,12 @@ export type { ErrorCode } from './error-codes.ts';
 export interface ErrorDetails {
   readonly cause?: unknown;
   /** HTTP status, if there was a response. */
-  readonly status?: number;
-  readonly fileId?: string;
-  readonly chunkIndex?: number;
+  readonly status?: number | undefined;
+  readonly chunkIndex?: number | undefined;
   /** From `Retry-After`, milliseconds. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** `debuginfo` from the service's response, for developers. */
-  readonly debugInfo?: string;
+  readonly debugInfo?: string | undefined;
 }
 
 /** The class of all errors of this package. `message` is for developers; the text for users depends on `code`. */
@@ -21,7 +20,6 @@ export class UploaderError extends Error {
   override readonly name = 'UploaderError';
   readonly code: ErrorCode;
   readonly status?: number;
-  readonly fileId?: string;
   readonly chunkIndex?: number;
   readonly retryAfterMs?: number;
   readonly debugInfo?: string;
@@ -29,8 +27,9 @@ export class UploaderError extends Error {
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.code = code;
-    const { cause: _cause, ...known } = details;
-    Object.assign(this, known);
+    const { cause: _cause, ...others } = details;
+    const known = Object.entries(others).filter(([, value]) => value !== undefined);
+    Object.assign(this, Object.fromEntries(known));
   }
 }
 

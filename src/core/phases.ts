@@ -29,7 +29,7 @@ export type PauseReason =
   | 'needs-file';
 
 /** Returns true if chunks are being hashed, sent or committed. */
-export const isActive = (phase: Phase): boolean =>
+export const isActive = (phase: Phase): phase is 'hashing' | 'uploading' | 'committing' =>
   phase === 'hashing' || phase === 'uploading' || phase === 'committing';
 
 /** Returns true if the phase changes only by a command of the user. */

@@ -25,8 +25,6 @@ export interface RetryPolicy {
   readonly maxMs?: number;
 }
 
-const RETRY_POLICY = { baseMs: 500, capMs: 30_000, limitMs: 300_000 } satisfies RetryPolicy;
-
 /** Default of `attempts` for errors that are not an outage, and smallest number of attempts before `limitMs` applies. */
 const ATTEMPTS = 8;
 /** The console names the error after this number of attempts. */
@@ -39,7 +37,7 @@ const DOWN_AFTER_MS = 5000;
 /** Returns a random delay before the next attempt, in milliseconds: exponential backoff with jitter, from `baseMs` to `capMs`. */
 export function backoffMs(
   attempt: number,
-  { baseMs = RETRY_POLICY.baseMs, capMs = RETRY_POLICY.capMs }: RetryPolicy,
+  { baseMs = 500, capMs = 30_000 }: RetryPolicy,
   random: () => number = Math.random,
 ): number {
   const longestMs = Math.min(capMs, baseMs * 2 ** attempt);
@@ -183,7 +181,7 @@ export class Retries {
   #isOver({ code }: UploaderError): boolean {
     const {
       attempts = codeFacts(code).isOutage ? Number.POSITIVE_INFINITY : ATTEMPTS,
-      limitMs = RETRY_POLICY.limitMs,
+      limitMs = 300_000,
       maxMs = Number.POSITIVE_INFINITY,
     } = this.#hooks.policy;
     const isAlone = this.#aloneMs >= limitMs && this.#attempt >= ATTEMPTS;

@@ -65,6 +65,9 @@ export type HashedChunk = Chunk & { readonly hash: string };
 export type TicketedChunk = HashedChunk & ({ readonly ticket: Ticket } | { readonly receipt: string });
 export type StoredChunk = HashedChunk & { readonly receipt: string };
 
+/** What is saved of a stored chunk. */
+export type StoredState = Pick<StoredChunk, 'index' | 'hash' | 'receipt'>;
+
 /** Receipt of one chunk and, unless the service already has the bytes, the presigned URL for the bytes. */
 export interface Ticket {
   readonly receipt: string;
@@ -84,6 +87,14 @@ export interface TicketUpload {
   readonly expiresAtMs?: number;
   /** Time when the ticket was received, by `performance.now()`. */
   readonly receivedAtMs?: number;
+}
+
+/** What the request that opens a session is created from. `fileSize` in bytes. */
+export interface SessionInput {
+  readonly parentId: string;
+  readonly fileName: string;
+  readonly fileSize: number;
+  readonly file?: SessionFile;
 }
 
 /** An upload session that the service opened for one file. */
@@ -121,17 +132,9 @@ export interface CommitAnswer {
  * reason.
  */
 export interface Calls {
-  /** Opens a session in a folder. `fileSize` in bytes. (`POST /files/uploadsession`) */
-  openSession(
-    input: {
-      readonly parentId: string;
-      readonly fileName: string;
-      readonly fileSize: number;
-      readonly file?: SessionFile;
-    },
-    signal: AbortSignal,
-  ): Promise<Session>;
-  /** Resolves with one ticket for each chunk, by hash. (`POST /files/uploadsession/chunks`) */
+  /** Opens a session in a folder. (`POST /files/uploadsession`) */
+  openSession(input: SessionInput, signal: AbortSignal): Promise<Session>;
+  /** Resolves with a map from hash to ticket, with one ticket for each chunk. (`POST /files/uploadsession/chunks`) */
   presign(
     session: Session,
     chunks: readonly { readonly hash: string; readonly sizeBytes: number }[],

@@ -6,20 +6,8 @@ import type { Scheduler } from './scheduler.ts';
 import type { Upload } from './upload.ts';
 import type { UploadCommand } from './upload-state.ts';
 
-/** Commands that end runs. The promise of such a command resolves when the runs have stopped. */
-const STOPPING: ReadonlySet<UploadCommand['type']> = new Set<UploadCommand['type']>([
-  'pause',
-  'suspend',
-  'cancel',
-  'remove',
-  'clear',
-  'leave',
-  'abandon',
-  'replace',
-  'close',
-  'withdraw',
-  'complete',
-]);
+/** Commands that end no run. The promise of any other command resolves when the runs have stopped. */
+const STARTING: readonly UploadCommand['type'][] = ['start', 'resume', 'restore', 'retry', 'undo'];
 
 export class Commands {
   readonly #scheduler: Scheduler;
@@ -27,7 +15,7 @@ export class Commands {
    * Commands that are not dispatched yet, by upload, oldest first. If a later call reaches an upload first, the later call
    * dispatches all commands of this upload.
    */
-  readonly #pending = new Map<Upload, UploadCommand[]>();
+  readonly #pending = new Map<Upload, readonly UploadCommand[]>();
 
   constructor(scheduler: Scheduler) {
     this.#scheduler = scheduler;
@@ -45,15 +33,15 @@ export class Commands {
   /** Works like `apply()`, but for `uploads`. */
   async applyTo(uploads: readonly Upload[], command: UploadCommand): Promise<void> {
     await this.#scheduler.whilePaused(() => this.#dispatchAll(uploads, command));
-    if (STOPPING.has(command.type)) await Promise.all(uploads.map((upload) => upload.stopped()));
+    if (!STARTING.includes(command.type)) await Promise.all(uploads.map((upload) => upload.stopped()));
   }
 
   /** Dispatches in slices, so that a long list does not block the main thread. */
   async #dispatchAll(uploads: readonly Upload[], command: UploadCommand): Promise<void> {
+    const only = [command];
     for (const upload of uploads) {
       const pending = this.#pending.get(upload);
-      if (pending) pending.push(command);
-      else this.#pending.set(upload, [command]);
+      this.#pending.set(upload, pending ? [...pending, command] : only);
     }
     const dispatchPending = (upload: Upload): void => {
       const pending = this.#pending.get(upload) ?? [];
@@ -61,7 +49,7 @@ export class Commands {
       for (const next of pending) upload.dispatch(next);
     };
     // Running uploads come first, because `suspend()` closes the connections of their runs.
-    for (const upload of uploads) if (upload.isRunning) dispatchPending(upload);
+    if (!this.#scheduler.isIdle) for (const upload of uploads) if (upload.isRunning) dispatchPending(upload);
     await inSlices(uploads, dispatchPending);
   }
 }

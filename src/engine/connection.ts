@@ -91,6 +91,11 @@ export class Service {
     return this.#client;
   }
 
+  /** After a sign-out, allows tokens to be requested from the page again. */
+  allowSignIn(): void {
+    this.#client?.auth.allow();
+  }
+
   close(): void {
     this.#unsubscribe?.();
     this.#client?.close();

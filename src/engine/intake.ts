@@ -281,7 +281,7 @@ export async function provideSame(
   return found;
 }
 
-/** A handle in Chromium. In most pages that load later, a saved handle needs the user's permission again. */
+/** File handle, with methods of Chromium. On a later visit, a saved handle usually needs the user's permission again. */
 type Askable = FileSystemFileHandle & {
   readonly [K in 'queryPermission' | 'requestPermission']?: (wanted: {
     mode: 'read';

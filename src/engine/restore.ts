@@ -1,42 +1,44 @@
 // Adds the uploads that an earlier visit saved to the list.
 
-import type { Warn } from '../core/config.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
 import { trusted } from '../core/trusted.ts';
 import type { PickedFile, UploadRecord } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
+import { dropKept } from '../keeper/drop-kept.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
 import type { Added, Kept } from '../keeper/keeper-messages.ts';
 import { readHandle } from '../store/record.ts';
-import type { UploadStore } from '../store/uploads.ts';
-import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
-import { belongsTo, candidateOf, fileOf, type Intake, identityOf, placeOf, provideSame } from './intake.ts';
-import type { TabLocks } from './resume/tab-locks.ts';
-import type { Scheduler } from './scheduler.ts';
+import {
+  belongsTo,
+  candidateOf,
+  fileOf,
+  type Intake,
+  type IntakeParts,
+  identityOf,
+  placeOf,
+  provideSame,
+} from './intake.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { Upload } from './upload.ts';
 
 /** Longest wait for the lock of a saved upload, in milliseconds. A page that is being closed may hold its locks for a moment. */
 const CLOSING_MS = 5000;
 
-export interface RestorerParts {
-  readonly scheduler: Scheduler;
-  readonly commands: Commands;
+export interface RestorerParts extends IntakeParts {
   readonly intake: Intake;
   readonly snapshots: SnapshotStore;
-  readonly store: UploadStore;
-  readonly tabLocks: TabLocks;
-  readonly warn: Warn;
+  /** Called when the page comes back from the back/forward cache. */
+  readonly onReturn: () => void;
 }
 
 export class Restorer {
   readonly #parts: RestorerParts;
   /** Controller that `stop()` aborts. */
   #restoring = new AbortController();
+  /** Controller that `leave()` aborts. */
+  #finding = new AbortController();
   #keeper: Promise<KeeperClient | undefined> | undefined;
-  /** Connection of the latest `restore()`. */
-  #connection: Connection | undefined;
 
   constructor(parts: RestorerParts) {
     this.#parts = parts;
@@ -48,23 +50,30 @@ export class Restorer {
     this.#restoring = new AbortController();
   }
 
+  /** Works like `stop()`. Files that the keeper returns later are not added, either. */
+  leave(): void {
+    this.stop();
+    this.#finding.abort();
+    this.#finding = new AbortController();
+  }
+
   /** Drops the files that are kept for the next page. */
   async dropKept(): Promise<void> {
     const keeper = await this.#keeper;
     keeper?.forget();
-    await dropKept(this.#connection?.settings.keeperUrl);
+    await dropKept();
   }
 
   /** Stops handing over files when the page is left. */
   close(): void {
-    this.stop();
+    this.leave();
     void this.#keeper?.then((keeper) => keeper?.close());
   }
 
   /** Deletes saved uploads older than `keepMs`, unless a tab is running them. Ignores errors of the store. */
   async prune(keepMs: number): Promise<void> {
-    const { store, tabLocks } = this.#parts;
-    const isRunning = await tabLocks.listLocked();
+    const { context, store } = this.#parts;
+    const isRunning = await context.tabLocks.listLocked();
     await store.prune(keepMs, isRunning).catch(() => undefined);
   }
 
@@ -73,20 +82,24 @@ export class Restorer {
    * for.
    */
   async restore(connection: Connection): Promise<void> {
-    const { scheduler, store, tabLocks } = this.#parts;
+    const { context, scheduler, store } = this.#parts;
     const { signal } = this.#restoring;
-    this.#connection = connection;
+    // The keeper returns a file once. If the uploader is suspended meanwhile, the file is added anyway.
+    const finding = this.#finding.signal;
     // Pages often change several settings in a row. Uploads that wait for their file use the latest settings.
     await inSlices(scheduler.all, (upload) => {
       const { record } = upload.resumeState;
       if (record && !upload.picked && belongsTo(record, connection)) upload.connection = connection;
     });
     if (connection.settings.noResume) return;
+    const hadKeeper = this.#keeper !== undefined;
     const keeper = this.#loadKeeper(connection);
+    // A page may set `keeper-url` after its uploads are listed.
+    const wanted = keeper && !hadKeeper ? this.#waiting(connection) : [];
+    for (const upload of wanted) upload.dispatch({ type: 'file-wanted' });
     const records = await store.list().catch(() => []);
-    const isLocked = await tabLocks.listLocked();
+    const isLocked = await context.tabLocks.listLocked();
     let listed = this.#listed();
-    const wanted: Upload[] = [];
     const restore = (record: UploadRecord): void => {
       if (this.#isListed(record, listed) || signal.aborted || !belongsTo(record, connection)) return;
       if (record.file) void this.#restoreFile(record, record.file, connection, signal);
@@ -95,20 +108,27 @@ export class Restorer {
     await inSlices(records, restore, () => {
       listed = this.#listed();
     });
-    void this.#findFiles(wanted, connection, await keeper, signal);
+    void this.#findFiles(wanted, connection, await keeper, finding);
+  }
+
+  /** Returns the uploads of earlier pages whose file the user would have to choose. */
+  #waiting(connection: Connection): Upload[] {
+    return this.#parts.scheduler.all.filter(({ connection: own, lost, needsFile }) => {
+      return own === connection && needsFile && !lost;
+    });
   }
 
   /** Loads the keeper on first use, if `keeper-url` is set. */
   #loadKeeper({ settings: { keeperUrl } }: Connection): Promise<KeeperClient | undefined> | undefined {
-    const { scheduler, snapshots, warn } = this.#parts;
+    const { context, scheduler, snapshots, onReturn } = this.#parts;
     if (keeperUrl)
       this.#keeper ??= import('../keeper/keeper-client.ts').then(
         ({ KeeperClient }) =>
           new KeeperClient(keeperUrl, {
             uploads: () => scheduler.all,
             onChange: (listener) => snapshots.onChange(listener),
-            onReturn: () => this.#connection && this.restore(this.#connection),
-            warn,
+            onReturn,
+            warn: context.warn,
             trusted,
           }),
         () => undefined,
@@ -117,8 +137,8 @@ export class Restorer {
   }
 
   /**
-   * Gives uploads the files of an earlier page, another tab or a handle that needs no permission. The others need the user. Adds
-   * the uploads without a record that an earlier page had.
+   * Gives uploads the files of an earlier page, another tab or a handle that needs no permission. For other uploads, the user has
+   * to choose the file. Adds the uploads without a record that an earlier page had.
    */
   async #findFiles(
     uploads: readonly Upload[],
@@ -135,7 +155,7 @@ export class Restorer {
     await keeper?.ask({ service, owner, keys: [...byKey.keys()] }, clientId, async (kept) => {
       const { key, file, isPaused, added } = kept;
       const place = added && placeOf({ ...identityOf(file), ...added });
-      // A record may have been saved after the page handed over the file.
+      // The upload may have got a record after the handover, so it is matched by folder and file, not by key.
       const upload = added ? byPlace.get(place) : byKey.get(key);
       listed ??= this.#listed();
       if (upload) await give(upload, file, isPaused);
@@ -220,13 +240,6 @@ export class Restorer {
     }
     return listed;
   }
-}
-
-/** Drops the files that are kept for the next page. Never rejects. */
-export async function dropKept(keeperUrl: string | null | undefined): Promise<void> {
-  if (!keeperUrl) return;
-  const keeper = await import('../keeper/keeper-client.ts').catch(() => undefined);
-  await keeper?.dropKept(keeperUrl);
 }
 
 /** Gives an upload a file that was found for it, if it is the same file. */

@@ -28,11 +28,10 @@ export class Scheduler {
    * runs at a time.
    */
   #preferred: Upload | undefined;
-  /** True between `suspend()` and `restore()`. No upload starts during this time, or while `#commandCount` is above 0. */
+  /** True between `suspend()` and `restore()`. No upload starts during this time. */
   #isSuspended = false;
-  #commandCount = 0;
-  /** Number of `whileAdding()` calls in progress. If it is above 0, `uploads-finished` is not reported. */
-  #addingCount = 0;
+  /** Number of `whilePaused()` and `whileAdding()` calls in progress. */
+  readonly #counts = { commands: 0, additions: 0 };
   #isPumping = false;
   /**
    * What has happened since the last `uploads-finished`. `none`: no upload has started. `ran`: an upload has started. `ended`:
@@ -113,23 +112,21 @@ export class Scheduler {
   }
 
   /** Calls `work`. Starts no upload until the promise of `work` settles. */
-  async whilePaused(work: () => Promise<void>): Promise<void> {
-    this.#commandCount += 1;
-    try {
-      await work();
-    } finally {
-      this.#commandCount -= 1;
-      this.#pumpSoon();
-    }
+  whilePaused(work: () => Promise<void>): Promise<void> {
+    return this.#during('commands', work);
   }
 
   /** Calls `work`. Reports no `uploads-finished` until the promise of `work` settles. Uploads can still start. */
-  async whileAdding(work: () => Promise<void>): Promise<void> {
-    this.#addingCount += 1;
+  whileAdding(work: () => Promise<void>): Promise<void> {
+    return this.#during('additions', work);
+  }
+
+  async #during(kind: 'commands' | 'additions', work: () => Promise<void>): Promise<void> {
+    this.#counts[kind] += 1;
     try {
       await work();
     } finally {
-      this.#addingCount -= 1;
+      this.#counts[kind] -= 1;
       this.#pumpSoon();
     }
   }
@@ -156,7 +153,7 @@ export class Scheduler {
   }
 
   #pump(): void {
-    if (this.#isSuspended || this.#commandCount > 0) return;
+    if (this.#isSuspended || this.#counts.commands > 0) return;
     if (this.#preferred?.state.phase === 'queued') this.#preferred.dispatch({ type: 'begin' });
     for (let count = 0; count < BEGIN_AT_ONCE; count += 1) {
       const upload = this.#next();
@@ -207,7 +204,7 @@ export class Scheduler {
   }
 
   #reportFinished(): void {
-    if (this.#news !== 'ended' || this.#addingCount > 0) return;
+    if (this.#news !== 'ended' || this.#counts.additions > 0) return;
     if (this.#running.size > 0 || !this.#queue.isEmpty || this.all.some(mayRunAgain)) return;
     this.#news = 'none';
     let waitingCount = 0;

@@ -2,12 +2,10 @@
 
 import type { AuthSession } from '../auth/session.ts';
 import type { Session, WithToken } from '../core/types.ts';
-import { createUploadStore, type UploadStore } from '../store/uploads.ts';
-import type { Commands } from './commands.ts';
+import { dropKept } from '../keeper/drop-kept.ts';
+import { createUploadStore } from '../store/uploads.ts';
 import type { Service } from './connection.ts';
-import type { Intake } from './intake.ts';
-import { dropKept, type Restorer } from './restore.ts';
-import type { Scheduler } from './scheduler.ts';
+import type { Restorer, RestorerParts } from './restore.ts';
 
 interface Leaving {
   /** Promise that resolves when all data is deleted. Rejects with `store-unavailable` if some data could not be deleted. */
@@ -15,12 +13,8 @@ interface Leaving {
   readonly open: readonly { readonly service: Service; readonly session: Session }[];
 }
 
-export interface SignOutParts {
-  readonly scheduler: Scheduler;
-  readonly commands: Commands;
-  readonly intake: Intake;
+export interface SignOutParts extends Omit<RestorerParts, 'onReturn'> {
   readonly restorer: Restorer;
-  readonly store: UploadStore;
 }
 
 export class SignOut {
@@ -47,10 +41,12 @@ export class SignOut {
    */
   async onSignOut(auth: AuthSession, withToken: WithToken, signal: AbortSignal): Promise<void> {
     const { deleted, open } = this.#leave();
-    await deleted.catch(() => undefined);
-    const calls = open
+    // A service without uploads is closed, and would open with another sign-in session.
+    const canceled = open
       .filter(({ service }) => service.client.auth === auth)
-      .map(({ session, service }) => service.client.calls.cancel?.(session, signal, withToken));
+      .map(({ session, service }) => ({ session, calls: service.client.calls }));
+    await deleted.catch(() => undefined);
+    const calls = canceled.map(({ session, calls }) => calls.cancel?.(session, signal, withToken));
     await Promise.allSettled(calls);
   }
 
@@ -68,7 +64,7 @@ export class SignOut {
 
   #stopAdding(): void {
     this.#parts.intake.stop();
-    this.#parts.restorer.stop();
+    this.#parts.restorer.leave();
   }
 
   /** Deletes all data, or joins a deletion in progress. Does not join `earlier`, because files may have been added since. */
@@ -103,6 +99,6 @@ export class SignOut {
  * Deletes the saved uploads of this origin, and the files that are kept for the next page. Used if the settings are too incomplete
  * to create an engine.
  */
-export async function deleteUploads(keeperUrl: string | null | undefined): Promise<void> {
-  await Promise.all([createUploadStore().clear(), dropKept(keeperUrl)]);
+export async function deleteUploads(): Promise<void> {
+  await Promise.all([createUploadStore().clear(), dropKept()]);
 }

@@ -2,7 +2,7 @@
 
 import type { Change, ProgressDetail } from '../core/changes.ts';
 import { Listeners } from '../core/listeners.ts';
-import { isSettled } from '../core/phases.ts';
+import { isActive, isSettled } from '../core/phases.ts';
 import type {
   AuthSnapshot,
   FileFacts,
@@ -62,9 +62,7 @@ function factsOf(file: FileSnapshot): FileFacts {
 
 function resumed(file: FileSnapshot, phase: ProgressDetail['phase']): FileSnapshot {
   const { warning: _warning, ...facts } = factsOf(file);
-  return phase === 'hashing' || phase === 'uploading' || phase === 'committing'
-    ? { ...facts, phase }
-    : { ...facts, phase: 'queued' };
+  return { ...facts, phase: isActive(phase) ? phase : 'queued' };
 }
 
 function progressed(file: FileSnapshot, { phase, retryAt, ...numbers }: ProgressDetail): FileSnapshot {
@@ -187,39 +185,32 @@ export class SnapshotStore {
 
 /** Returns the sums over `files`. `estimate` returns speed and time left of all uploads for the bytes that are left. */
 export function totalsOf(files: Iterable<FileSnapshot>, estimate: (leftBytes: number) => Estimated): Totals {
-  let fileCount = 0;
-  let doneCount = 0;
-  let failedCount = 0;
-  let openCount = 0;
-  let sizeBytes = 0;
-  let sentBytes = 0;
-  let storedBytes = 0;
+  const sums = {
+    fileCount: 0,
+    doneCount: 0,
+    failedCount: 0,
+    openCount: 0,
+    sizeBytes: 0,
+    sentBytes: 0,
+    storedBytes: 0,
+  };
   let leftBytes = 0;
   let isMoving = false;
   for (const file of files) {
-    fileCount += 1;
+    sums.fileCount += 1;
     if (file.phase === 'canceled') continue;
-    sizeBytes += file.sizeBytes;
-    sentBytes += file.sentBytes;
-    storedBytes += file.storedBytes;
-    if (file.phase === 'done') doneCount += 1;
-    if (file.phase === 'failed') failedCount += 1;
+    sums.sizeBytes += file.sizeBytes;
+    sums.sentBytes += file.sentBytes;
+    sums.storedBytes += file.storedBytes;
+    if (file.phase === 'done') sums.doneCount += 1;
+    if (file.phase === 'failed') sums.failedCount += 1;
     if (isSettled(file.phase)) continue;
-    openCount += 1;
+    sums.openCount += 1;
     // The remaining time does not include files that wait for the user.
     const needsUser = file.pauseReason === 'user' || file.pauseReason === 'needs-file';
     if (!needsUser) leftBytes += file.sizeBytes - file.sentBytes;
     isMoving ||= file.phase === 'uploading';
   }
   const estimated = estimate(leftBytes);
-  return {
-    ...(isMoving && estimated),
-    fileCount,
-    doneCount,
-    failedCount,
-    openCount,
-    sizeBytes,
-    sentBytes,
-    storedBytes,
-  };
+  return { ...(isMoving && estimated), ...sums };
 }

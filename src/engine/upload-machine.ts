@@ -4,8 +4,10 @@ import { canRetry } from '../core/error-codes.ts';
 import type { Transition } from '../core/machine.ts';
 import type { PauseReason, Phase } from '../core/phases.ts';
 import {
+  type Blocked,
   type Blockers,
   publicPhase,
+  type Running,
   type RunPhase,
   type StateName,
   stateNameOf,
@@ -25,9 +27,6 @@ type Cell<T extends UploadEventType, S> = (
 ) => Move;
 type Cells<S> = { readonly [T in UploadEventType]?: Cell<T, S> };
 
-type Running = Extract<UploadState, { readonly phase: RunPhase }>;
-type Blocked = Extract<UploadState, { readonly blockers: Blockers }>;
-type Canceling = Extract<UploadState, { readonly phase: 'canceling' }>;
 type Withdrawn = Extract<UploadState, { readonly phase: 'withdrawn' }>;
 type Failed = Extract<UploadState, { readonly phase: 'failed' }>;
 
@@ -182,20 +181,27 @@ const over = {
 } as const;
 
 const needFile = (model: UploadModel): Move => enter(model, NEEDS_FILE, reportPaused('needs-file'));
+const wantFile = (model: UploadModel): Move => enter(model, RESUMING, reportPaused('resuming'));
 
 const idle: Cells<UploadState> = {
   ...unfinished,
   pause,
   'file-missing': needFile,
-  'file-wanted': (model) => enter(model, RESUMING, reportPaused('resuming')),
+  'file-wanted': wantFile,
 };
 
-const running: Cells<Running> = {
+const withRun: Cells<Running | Blocked> = {
   ...unfinished,
   ...ended,
   pause,
   suspend,
   withdraw: withdrawRun,
+  offline: (model) => block(model, 'network', 'offline'),
+  'sign-in': (model, { reason }) => block(model, 'signIn', reason),
+};
+
+const running: Cells<Running> = {
+  ...withRun,
   'put-started': (model) => reach(model, 'uploading'),
   'commit-started': (model) => reach(model, 'committing'),
   'commit-accepted': (model) => reach(model, 'accepted'),
@@ -210,8 +216,6 @@ const running: Cells<Running> = {
     const { phase, retryAtMs } = model.state;
     return retryAtMs === undefined ? inert(model) : showRetry(model, { phase });
   },
-  offline: (model) => block(model, 'network', 'offline'),
-  'sign-in': (model, { reason }) => block(model, 'signIn', reason),
 };
 
 const showRetry = (model: UploadModel, state: Running): Move =>
@@ -244,19 +248,9 @@ function open(
   );
 }
 
-type Table = {
-  readonly [R in StateName]: Cells<
-    R extends RunPhase
-      ? Running
-      : R extends 'blocked'
-        ? Blocked
-        : R extends 'failed'
-          ? Failed
-          : R extends 'withdrawn'
-            ? Withdrawn
-            : UploadState
-  >;
-};
+/** The states of rows whose cells read more than the phase. */
+type StateOf = Record<RunPhase, Running> & { blocked: Blocked; failed: Failed; withdrawn: Withdrawn };
+type Table = { readonly [R in StateName]: Cells<R extends keyof StateOf ? StateOf[R] : UploadState> };
 
 type WithdrawnModel = UploadModel & { readonly state: Withdrawn };
 
@@ -300,20 +294,14 @@ const TABLE: Table = {
   committing: running,
   accepted: running,
   blocked: {
-    ...unfinished,
-    ...ended,
-    pause,
-    suspend,
-    withdraw: withdrawRun,
+    ...withRun,
     opened: open,
     'put-started': (model) => to(model, { ...model.state, resumesTo: 'uploading' }),
     'commit-started': (model) => to(model, { ...model.state, resumesTo: 'committing' }),
     'commit-accepted': (model) => to(model, { ...model.state, resumesTo: 'accepted' }),
-    offline: (model) => block(model, 'network', 'offline'),
     online: (model) => block(model, 'network', undefined),
     'lock-taken': (model) => block(model, 'tab', 'other-tab'),
     'lock-acquired': (model) => block(model, 'tab', undefined),
-    'sign-in': (model, { reason }) => block(model, 'signIn', reason),
   },
   user: { ...unfinished, resume: (model) => requeue(model) },
   suspended: {
@@ -331,6 +319,7 @@ const TABLE: Table = {
   'needs-file': {
     ...unfinished,
     replace: (model) => giveUp(model, REMOVED, REPORT_REMOVED),
+    'file-wanted': wantFile,
     'file-provided': (model) => requeue(model),
   },
   failed: {
@@ -358,18 +347,15 @@ const TABLE: Table = {
   removed: {},
 };
 
-const isCanceling = (model: UploadModel): model is UploadModel & { readonly state: Canceling } =>
-  model.state.phase === 'canceling';
-
 /**
  * Handles events during the deletion. Such an event changes only `next`, the state after the deletion, and starts no second
  * deletion.
  */
-function whileCanceling(model: UploadModel & { readonly state: Canceling }, event: UploadEvent): Move {
-  if (event.type === 'forgotten') return enter(model, model.state.next);
+function whileCanceling(model: UploadModel, before: UploadState, event: UploadEvent): Move {
+  if (event.type === 'forgotten') return enter(model, before);
   if (event.type === 'begin') return inert(model);
-  const { model: after, effects } = reduce({ ...model, state: model.state.next }, event);
-  if (after.state === model.state.next && effects.length === 0) return inert(model);
+  const { model: after, effects } = reduce({ ...model, state: before }, event);
+  if (after.state === before && effects.length === 0) return inert(model);
   const next = after.state.phase === 'canceling' ? after.state.next : after.state;
   const reported = effects.filter(({ type }) => type !== 'forget' && type !== 'leave' && type !== 'release');
   return { model: { ...model, state: { phase: 'canceling', next } }, effects: reported };
@@ -382,7 +368,7 @@ export function reduce(model: UploadModel, event: UploadEvent): Move {
   const isLate = 'generation' in event && event.generation !== model.generation;
   if (isLate) return inert(model);
   const { state } = model;
-  if (isCanceling(model)) return whileCanceling(model, event);
+  if (state.phase === 'canceling') return whileCanceling(model, state.next, event);
   const cell = TABLE[stateNameOf(state)][event.type] as Cell<typeof event.type, UploadState> | undefined;
   return cell ? cell(model, event as never) : inert(model);
 }

@@ -6,11 +6,13 @@ import type { PauseReason, Phase } from '../core/phases.ts';
 import type { ErrorSnapshot } from '../core/types.ts';
 import type { RunResult } from '../pipeline/run.ts';
 
+const RUN_PHASES = ['opening', 'hashing', 'uploading', 'committing', 'accepted'] as const;
+
 /**
  * Steps of a run. `opening`: the run identifies the file and looks up its record; the public phase is still `queued`. `accepted`:
  * the service responded to the commit with 202, and the run repeats the commit; the public phase is `committing`.
  */
-export type RunPhase = 'opening' | 'hashing' | 'uploading' | 'committing' | 'accepted';
+export type RunPhase = (typeof RUN_PHASES)[number];
 
 /** Reason why a run is paused without a command of the user. The run resumes automatically. */
 export type WaitReason = Exclude<PauseReason, 'user' | 'resuming' | 'needs-file'>;
@@ -135,32 +137,19 @@ export type UploadEffect = Readonly<
   | { type: 'report-completed-elsewhere'; detail: CompletedDetail }
 >;
 
-type Running = Extract<UploadState, { readonly phase: RunPhase }>;
-type Blocked = Extract<UploadState, { readonly blockers: Blockers }>;
-
-const RUN_PHASES: ReadonlySet<string> = new Set<RunPhase>([
-  'opening',
-  'hashing',
-  'uploading',
-  'committing',
-  'accepted',
-]);
+export type Running = Extract<UploadState, { readonly phase: RunPhase }>;
+export type Blocked = Extract<UploadState, { readonly blockers: Blockers }>;
+type Stopped = Extract<UploadState, { readonly resumesTo: 'queued' }>;
 
 /** Row names of the table: the phases, but `paused` is split into four rows by the reason of the pause. */
-export type StateName =
-  | Exclude<UploadState['phase'], 'paused'>
-  | 'blocked'
-  | 'user'
-  | 'suspended'
-  | 'resuming'
-  | 'needs-file';
+export type StateName = Exclude<UploadState['phase'], 'paused'> | 'blocked' | Stopped['reason'];
 
 export const stateNameOf = (state: UploadState): StateName =>
   state.phase !== 'paused' ? state.phase : 'blockers' in state ? 'blocked' : state.reason;
 
 /** Returns true if the upload has a run, even if the run is paused. */
 export const isRunning = (state: UploadState): state is Running | Blocked =>
-  state.phase === 'paused' ? 'blockers' in state : RUN_PHASES.has(state.phase);
+  state.phase === 'paused' ? 'blockers' in state : RUN_PHASES.some((phase) => phase === state.phase);
 
 /** Returns true if the upload has ended, or is being canceled. */
 export const isOver = (state: UploadState): boolean =>

@@ -35,12 +35,7 @@ import {
 const CANCEL_MS = 10_000;
 
 /** Changes whose detail contains the name of the file. */
-const NAMED: ReadonlySet<ChangeName> = new Set<ChangeName>([
-  'upload-failed',
-  'upload-canceled',
-  'file-removed',
-  'file-renamed',
-]);
+const NAMED: readonly ChangeName[] = ['upload-failed', 'upload-canceled', 'file-removed', 'file-renamed'];
 
 /**
  * Returns true if the upload can continue after the user provides the file. This is the case if the file was unreadable, or if the
@@ -249,7 +244,7 @@ export class Upload {
   }
 
   #report<K extends ChangeName>(name: K, detail: Omit<ChangeMap[K], 'id' | 'name'>): void {
-    const own = NAMED.has(name) ? { id: this.id, name: this.name } : { id: this.id };
+    const own = NAMED.includes(name) ? { id: this.id, name: this.name } : { id: this.id };
     this.#context.report({ name, detail: { ...own, ...detail } } as Change);
   }
 

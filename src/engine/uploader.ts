@@ -77,7 +77,6 @@ export class Uploader {
   /** Called before sign-in leaves the page, which loses the picked files. Return `false` to stay on the page. */
   mayRedirect: (() => boolean) | undefined;
   readonly #warn: Warn;
-  readonly #store: UploadStore;
   readonly #tabLocks = new TabLocks();
   readonly #intake: Intake;
   readonly #restorer: Restorer;
@@ -100,7 +99,6 @@ export class Uploader {
         'Uploader runs in browsers only. With server-side rendering, create it after the page has loaded.',
       );
     this.#warn = warnOnce(options.warn);
-    this.#store = options.store ?? createUploadStore();
     const checked = createSettings(settings, this.#warn);
     const how: ConnectOptions = {
       times: options.times,
@@ -131,19 +129,19 @@ export class Uploader {
       ...(options.policy && { policy: options.policy }),
       ...(options.commitDeadlineMs !== undefined && { commitDeadlineMs: options.commitDeadlineMs }),
     };
+    const store = options.store ?? createUploadStore();
     const shared = {
       scheduler: this.#scheduler,
       commands: this.#commands,
       context,
-      tabLocks: this.#tabLocks,
-      store: this.#store,
-      fileCache: new FileCache(this.#store, this.#warn),
+      store,
+      fileCache: new FileCache(store, this.#warn),
       snapshots: this.#snapshots,
-      warn: this.#warn,
     };
     this.#intake = new Intake(shared);
-    this.#restorer = new Restorer({ ...shared, intake: this.#intake });
-    this.#signOut = new SignOut({ ...shared, intake: this.#intake, restorer: this.#restorer });
+    const parts = { ...shared, intake: this.#intake };
+    this.#restorer = new Restorer({ ...parts, onReturn: () => this.#restoreAgain() });
+    this.#signOut = new SignOut({ ...parts, restorer: this.#restorer });
     this.#restored = this.#restore();
     preconnect([checked.baseUrl]);
   }
@@ -298,7 +296,7 @@ export class Uploader {
 
   /** @internal Applies a command of a button that can be undone. */
   async apply(command: UndoCommand, ids: readonly FileId[]): Promise<void> {
-    const uploads = ids.map((id) => this.#scheduler.get(id)).filter((upload) => upload !== undefined);
+    const uploads = ids.flatMap((id) => this.#scheduler.get(id) ?? []);
     await this.#commands.applyTo(uploads, command);
     this.#closeUnused();
   }
@@ -333,6 +331,8 @@ export class Uploader {
 
   /** Starts sign-in. `via` overrides the setting `auth`. Call this method in a click handler, or the browser blocks the popup. */
   signIn(via?: 'popup' | 'redirect'): void {
+    const { current, services } = this.#connections;
+    for (const service of services) if (service !== current.service) service.allowSignIn();
     this.#auth.signIn(via);
   }
 
@@ -361,7 +361,8 @@ export class Uploader {
 
   /** Lets the uploader call `getToken` again after a sign-out. Unlike `signIn()`, this method opens no window or form. */
   allowSignIn(): void {
-    this.#auth.allow();
+    // Uploads that were added before a change of the settings have their own session.
+    for (const service of this.#connections.services) service.allowSignIn();
   }
 
   /**
@@ -395,7 +396,7 @@ export class Uploader {
     this.#tabLocks.open();
     this.#scheduler.restore();
     void this.#commands.apply({ type: 'restore' });
-    this.#restored = this.#restored.then(() => this.#restore());
+    this.#restoreAgain();
   }
 
   /**
@@ -417,6 +418,10 @@ export class Uploader {
     this.#monitor.close();
     this.#tabLocks.close();
     this.#connections.close();
+  }
+
+  #restoreAgain(): void {
+    this.#restored = this.#restored.then(() => this.#restore());
   }
 
   /** Restores saved uploads. Never rejects: after a failure, the user can still add new files. */

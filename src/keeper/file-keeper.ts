@@ -23,6 +23,13 @@ const UNUSED_MS = 1000;
 
 const scope = globalThis as unknown as Scope;
 const kept = new Map<string, Kept>();
+/** Ports of the pages that handed over the files, by the same keys as `kept`. */
+const givers = new Map<string, MessagePort | undefined>();
+/**
+ * Files of answers that may not have arrived, by the id of the request. If the page was left before the answer, the files are kept
+ * for the next page.
+ */
+const given = new Map<string, readonly Kept[]>();
 let untilMs = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let endHold: () => void = () => undefined;
@@ -35,7 +42,7 @@ function hold(event: PageMessage, ms: number): void {
     endHold = resolve;
   });
   timer = setTimeout(() => {
-    kept.clear();
+    clear();
     scope.registration.unregister().then(endHold, endHold);
   }, ms);
   event.waitUntil(held);
@@ -46,10 +53,29 @@ function stopHolding(): void {
   endHold();
 }
 
-/** Drops the files of other owners of the same service. */
-function dropOthers({ service, owner }: Pick<Kept, 'service' | 'owner'>): void {
-  for (const [id, file] of kept) if (file.service === service && file.owner !== owner) kept.delete(id);
+function stopIfEmpty(): void {
+  if (kept.size + given.size === 0) stopHolding();
 }
+
+/** Drops files. Tells the pages that handed them over, which may be in the back/forward cache. */
+function drop(files: Iterable<Kept>): void {
+  for (const file of files) {
+    const id = idOf(file);
+    kept.delete(id);
+    givers.get(id)?.postMessage(id);
+    givers.delete(id);
+  }
+}
+
+function clear(): void {
+  given.clear();
+  kept.clear();
+  givers.clear();
+}
+
+/** Drops the files of other owners of the same service. */
+const dropOthers = ({ service, owner }: Pick<Kept, 'service' | 'owner'>): void =>
+  drop([...kept.values()].filter((file) => file.service === service && file.owner !== owner));
 
 scope.addEventListener('message', (event) => {
   const { data, origin, ports, source } = event;
@@ -57,23 +83,46 @@ scope.addEventListener('message', (event) => {
   const isPage = !source || source.frameType === 'top-level' || source.frameType === 'auxiliary';
   if (!data || !isPage || origin !== scope.location.origin) return;
   // Timers stop while a device sleeps.
-  if (Date.now() > untilMs) kept.clear();
+  if (Date.now() > untilMs) clear();
   if (data.ask) {
     const ask = readAsk(data.ask);
-    if (!ask) return;
+    if (!ask || !data.id) return;
     // Without an owner, the page may not have named its user yet (decision 0036).
     if (ask.owner !== '') dropOthers(ask);
-    const found = filesFor(ask, kept.values());
-    for (const file of found) kept.delete(idOf(file));
-    ports[0]?.postMessage(found);
-    if (kept.size === 0) stopHolding();
+    const files = filesFor(ask, kept.values());
+    for (const file of files) {
+      kept.delete(idOf(file));
+      // The page gets its own files back, and needs no message.
+      if (file.added?.document === ask.document) givers.delete(idOf(file));
+    }
+    given.set(data.id, files);
+    ports[0]?.postMessage(files);
+    stopIfEmpty();
     return;
   }
-  if (data.drop) kept.clear();
-  else if (!Array.isArray(data.files)) return;
-  for (const file of readFiles(data.files)) {
-    dropOthers(file);
+  if (data.got) {
+    drop(given.get(data.got) ?? []);
+    given.delete(data.got);
+    stopIfEmpty();
+    return;
+  }
+  if (data.drop) {
+    drop([...kept.values()]);
+    given.clear();
+  } else if (!Array.isArray(data.files)) return;
+  let last: Kept | undefined;
+  const keep = (file: Kept): void => {
+    if (file.service !== last?.service || file.owner !== last.owner) dropOthers(file);
+    last = file;
     kept.set(idOf(file), file);
+  };
+  for (const id of data.unanswered ?? []) {
+    for (const file of given.get(id) ?? []) keep(file);
+    given.delete(id);
+  }
+  for (const file of readFiles(data.files)) {
+    keep(file);
+    givers.set(idOf(file), ports[0]);
   }
   hold(event, kept.size > 0 ? HOLD_MS : UNUSED_MS);
 });

@@ -2,10 +2,11 @@
 // an earlier page handed over. Loaded only if `keeper-url` is set.
 
 import type { Change } from '../core/changes.ts';
-import type { Warn } from '../core/config.ts';
+import type { Settings, Warn } from '../core/config.ts';
 import type { Phase } from '../core/phases.ts';
 import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
+import { workerOf } from './drop-kept.ts';
 import {
   type Added,
   type Ask,
@@ -17,11 +18,21 @@ import {
   readFiles,
 } from './keeper-messages.ts';
 
-/** Longest wait for the worker, in milliseconds. A worker that was stopped takes up to two seconds to start. */
+/**
+ * Time until files are looked for elsewhere, in milliseconds. A worker that was stopped takes up to two seconds to start, on a busy
+ * machine longer.
+ */
 const ANSWER_MS = 3000;
-/** Wait for other tabs, in milliseconds. If there is no other tab, there is no response. */
-const TABS_MS = 200;
+/** Wait for other tabs, which may be busy, in milliseconds. If no other tab has the files, there is no response. */
+const TABS_MS = 1000;
 const CHANNEL = 'secure-uploader:files';
+const NO_REQUEST = 'none';
+
+/**
+ * Id of this document. The first uploader that asks the worker receives the files of all uploaders of the page; the id tells them
+ * from files of other pages.
+ */
+const DOCUMENT = `${performance.timeOrigin} ${Math.random()}`;
 
 /** What the keeper reads of an upload. */
 export interface KeptUpload {
@@ -30,18 +41,17 @@ export interface KeptUpload {
   readonly relativePath: string;
   readonly parentId: string;
   readonly phase: Phase;
-  readonly state: { readonly phase: string; readonly reason?: string };
+  readonly state: {
+    readonly phase: string;
+    readonly reason?: string;
+    readonly error?: { readonly retryable: boolean };
+  };
   readonly picked: PickedFile | undefined;
   readonly resumeState: { readonly record: UploadRecord | undefined };
   readonly connection: {
-    readonly settings: {
-      readonly baseUrl: string;
-      readonly clientId: string;
-      readonly owner: string;
-      readonly noResume: boolean;
-    };
+    readonly settings: Pick<Settings, 'baseUrl' | 'clientId' | 'owner' | 'noResume'>;
   };
-  dispatch(command: { type: 'leave' }): void;
+  dispatch(command: { type: 'suspend' | 'restore' | 'leave' }): void;
 }
 
 export interface KeeperParts {
@@ -60,9 +70,17 @@ export class KeeperClient {
   #url: string | undefined;
   #registration: ServiceWorkerRegistration | undefined;
   #isRegistered = false;
+  /** Ports of requests to the worker that have no answer yet, by id. */
+  readonly #unanswered = new Map<string, MessagePort>();
   /** Received files that no upload has accepted yet. */
   readonly #received = new Set<Kept>();
+  /** Uploads without a record that this uploader handed over when the page went to the back/forward cache. */
+  #handedOver: readonly KeptUpload[] = [];
+  /** Ids of these uploads whose files another page has got. */
+  #taken = new Set<string>();
   #channel: BroadcastChannel | undefined;
+  /** Controller that is aborted when the page goes to the back/forward cache. */
+  #shown = new AbortController();
   readonly #closing = new AbortController();
 
   constructor(keeperUrl: string, parts: KeeperParts) {
@@ -83,7 +101,11 @@ export class KeeperClient {
     signal.addEventListener('abort', unsubscribe);
     globalThis.addEventListener('pagehide', ({ persisted }) => this.#handOver(persisted), { signal });
     const onShow = ({ persisted }: PageTransitionEvent): void => {
-      if (persisted) parts.onReturn();
+      if (!persisted) return;
+      this.#isRegistered = false;
+      this.#shown = new AbortController();
+      if (parts.uploads().length > 0) void this.#register();
+      parts.onReturn();
     };
     globalThis.addEventListener('pageshow', onShow, { signal });
     this.#channel.addEventListener('message', ({ data }) => this.#onAsked(data));
@@ -95,7 +117,11 @@ export class KeeperClient {
    * that are still missing. Calls `use` with each file. Resolves when the promises of `use` have resolved. Until then, the file is
    * handed over if this page is left.
    */
-  async ask(request: Ask, clientId: string, use: (found: Kept) => Promise<void>): Promise<void> {
+  async ask(
+    request: Omit<Ask, 'document'>,
+    clientId: string,
+    use: (found: Kept) => Promise<void>,
+  ): Promise<void> {
     const uses: Promise<void>[] = [];
     const take = async (found: readonly Kept[]): Promise<void> => {
       for (const kept of found) this.#received.add(kept);
@@ -103,14 +129,31 @@ export class KeeperClient {
         uses.push(use(kept).finally(() => this.#received.delete(kept)));
       });
     };
-    if (!this.#url) return;
-    const wanted = { ...request, keys: [...request.keys, keyOfNew(clientId)] };
-    const found = filesFor(wanted, await this.#askWorker(wanted).catch(() => []));
-    const foundKeys = new Set(found.map(({ key }) => key));
-    await take(found);
-    const left = { ...request, keys: request.keys.filter((key) => !foundKeys.has(key)) };
-    if (left.keys.length > 0) await take(filesFor(left, await this.#askTabs(left).catch(() => [])));
+    if (!this.#url) {
+      this.#keepOwn([]);
+      return;
+    }
+    const wanted = { ...request, document: DOCUMENT, keys: [...request.keys, keyOfNew(clientId)] };
+    const missing = new Set(request.keys);
+    await this.#askWorker(wanted, async (received) => {
+      const found = this.#keepOwn(filesFor(wanted, received));
+      for (const { key } of found) missing.delete(key);
+      await take(found);
+    }).catch(() => undefined);
+    this.#keepOwn([]);
+    if (missing.size > 0) await take(await this.#askTabs({ ...wanted, keys: [...missing] }).catch(() => []));
     await Promise.all(uses);
+  }
+
+  /**
+   * Continues the uploads that this uploader handed over, and removes those whose files another page has received. Returns the
+   * files of other pages.
+   */
+  #keepOwn(found: readonly Kept[]): readonly Kept[] {
+    for (const upload of this.#handedOver)
+      upload.dispatch({ type: this.#taken.has(upload.id) ? 'leave' : 'restore' });
+    this.#handedOver = [];
+    return found.filter(({ added }) => added?.document !== DOCUMENT);
   }
 
   /** Forgets files that no upload has accepted yet. */
@@ -130,32 +173,63 @@ export class KeeperClient {
     this.#isRegistered = true;
     try {
       this.#registration = await navigator.serviceWorker.register(this.#parts.trusted(url), { scope: url });
-      const { active, waiting, installing } = this.#registration;
-      const worker = active ?? waiting ?? installing;
-      let wasActive = worker === active;
-      worker?.addEventListener('statechange', () => {
-        if (worker.state === 'activated') wasActive = true;
-        if (worker.state !== 'redundant' || !wasActive) return;
+      const worker = workerOf(this.#registration);
+      // A worker without files would unregister itself a second after another page was left. This request stops its timer.
+      worker?.postMessage({ got: NO_REQUEST } satisfies KeeperRequest);
+      let wasActive = worker === this.#registration.active;
+      const onChange = (): void => {
+        if (worker?.state === 'activated') wasActive = true;
+        if (worker?.state !== 'redundant' || !wasActive) return;
         this.#isRegistered = false;
         void this.#register();
-      });
+      };
+      // Chromium removes a page from the back/forward cache if a listener is called there.
+      worker?.addEventListener('statechange', onChange, { signal: this.#shown.signal });
     } catch (error) {
       this.#fail(error);
     }
   }
 
-  readonly #askWorker = async (ask: Ask): Promise<readonly Kept[]> => {
-    const worker = this.#url && (await findWorker(this.#url));
-    if (!worker) return [];
+  /**
+   * Calls `use` with the answer of the worker. Resolves when `use` has resolved, or when the wait is over. An answer that arrives
+   * later is used too, because the worker returns each file once.
+   */
+  async #askWorker(ask: Ask, use: (received: readonly Kept[]) => Promise<void>): Promise<void> {
+    const found = await navigator.serviceWorker.getRegistration(this.#url);
+    // Without a registration of its own, the URL may be in the scope of another worker of the site.
+    if (!found || found.scope !== this.#url) return;
+    // A page without uploads lets the worker unregister itself when the page is left.
+    this.#registration ??= found;
+    const worker = workerOf(found);
     const { port1, port2 } = new MessageChannel();
-    return answerOf(port1, ANSWER_MS, () => worker.postMessage({ ask } satisfies KeeperRequest, [port2]));
-  };
+    const id = crypto.randomUUID();
+    this.#unanswered.set(id, port1);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ANSWER_MS);
+      port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+        clearTimeout(timer);
+        this.#unanswered.delete(id);
+        worker?.postMessage({ got: id } satisfies KeeperRequest);
+        void use(readFiles(data)).finally(resolve);
+      };
+      worker?.postMessage({ ask, id } satisfies KeeperRequest, [port2]);
+    });
+  }
 
-  readonly #askTabs = async (ask: Ask): Promise<readonly Kept[]> => {
+  /** Several tabs may have some of the files. */
+  #askTabs(ask: Ask): Promise<readonly Kept[]> {
     const answerTo = `${CHANNEL}:${crypto.randomUUID()}`;
     const answers = new BroadcastChannel(answerTo);
-    return answerOf(answers, TABS_MS, () => this.#channel?.postMessage({ ask, answerTo }));
-  };
+    const found: Kept[] = [];
+    return new Promise<readonly Kept[]>((resolve) => {
+      setTimeout(resolve, TABS_MS, found);
+      answers.onmessage = ({ data }: MessageEvent<unknown>) => {
+        found.push(...filesFor(ask, readFiles(data)));
+        if (new Set(found.map(({ key }) => key)).size === ask.keys.length) resolve(found);
+      };
+      this.#channel?.postMessage({ ask, answerTo });
+    }).finally(() => answers.close());
+  }
 
   /** Sends files to another tab that asks for them. */
   #onAsked(data: { readonly ask?: unknown; readonly answerTo?: unknown } | null): void {
@@ -169,31 +243,49 @@ export class KeeperClient {
 
   /**
    * Sends the files of all unfinished uploads to the worker. Without such uploads, the worker unregisters itself. In a page that
-   * goes to the back/forward cache, the uploads without a record leave the list, since no lock keeps two pages from running them.
+   * goes to the back/forward cache, the uploads without a record stop until the page comes back, since no lock keeps two pages from
+   * running them.
    */
   #handOver(isCached: boolean): void {
-    const worker = this.#registration?.active;
-    const files = this.#unfinished();
-    worker?.postMessage({ files } satisfies KeeperRequest);
+    const worker = workerOf(this.#registration);
+    if (!worker) return;
+    const files = this.#unfinished(isCached ? DOCUMENT : '');
+    const { port1, port2 } = new MessageChannel();
+    const unanswered = [...this.#unanswered.keys()];
+    worker.postMessage({ files, unanswered } satisfies KeeperRequest, [port2]);
+    // The next page may have got the files of an answer that arrives when this page comes back.
+    for (const port of this.#unanswered.values()) port.close();
+    this.#unanswered.clear();
+    if (!isCached) return;
+    this.#shown.abort();
+    // A late message must not count for the next hand-over.
+    const taken = new Set<string>();
+    port1.onmessage = ({ data }: MessageEvent<string>) => taken.add(data);
+    this.#taken = taken;
     const newIds = new Set(files.map(({ added }) => added?.id));
-    if (!worker || !isCached) return;
-    for (const upload of [...this.#parts.uploads()])
-      if (newIds.has(upload.id)) upload.dispatch({ type: 'leave' });
+    this.#handedOver = this.#parts.uploads().filter(({ id }) => newIds.has(id));
+    for (const upload of this.#handedOver) upload.dispatch({ type: 'suspend' });
   }
 
-  #unfinished(): readonly Kept[] {
+  /** Returns the files for the worker. `document` is the id of this document if it goes to the back/forward cache, otherwise ''. */
+  #unfinished(document = ''): readonly Kept[] {
     const own = this.#parts.uploads().flatMap((upload): Kept[] => {
       const { phase, state, picked, connection } = upload;
       const { record } = upload.resumeState;
       const { baseUrl: service, owner, clientId, noResume } = connection.settings;
       if (!picked || phase === 'done' || phase === 'canceled' || state.phase === 'withdrawn') return [];
-      if (!record && noResume) return [];
       const kept = { file: picked.file, isPaused: state.reason === 'user', service, owner };
-      return [
-        record ? { ...kept, key: record.key } : { ...kept, key: keyOfNew(clientId), added: addedOf(upload) },
-      ];
+      if (record) return [{ ...kept, key: record.key }];
+      if (noResume || state.error?.retryable === false) return [];
+      // Without progress, a failed upload would fail again with each page.
+      const isPaused = kept.isPaused || phase === 'failed';
+      return [{ ...kept, isPaused, key: keyOfNew(clientId), added: addedOf(upload, document) }];
     });
-    return [...own, ...this.#received];
+    const received = [...this.#received].map(({ added, ...kept }) => ({
+      ...kept,
+      added: added && { ...added, document: '' },
+    }));
+    return [...own, ...received];
   }
 
   #fail(error: unknown): void {
@@ -205,8 +297,12 @@ export class KeeperClient {
   }
 }
 
-const addedOf = ({ id, name, relativePath, parentId, picked, state }: KeptUpload): Added => ({
+const addedOf = (
+  { id, name, relativePath, parentId, picked, state }: KeptUpload,
+  document: string,
+): Added => ({
   id,
+  document,
   name,
   relativePath,
   parentId,
@@ -215,23 +311,6 @@ const addedOf = ({ id, name, relativePath, parentId, picked, state }: KeptUpload
   isHeld: state.phase === 'held',
 });
 
-/** Returns the worker that an earlier page has registered, if there is one. */
-async function findWorker(url: string): Promise<ServiceWorker | null | undefined> {
-  const found = await navigator.serviceWorker.getRegistration(url);
-  // Without a registration of its own, the URL may be in the scope of another worker of the site.
-  return found?.scope === url ? found?.active : undefined;
-}
-
-/** Drops all files that the worker keeps. Also works without a `KeeperClient`. Never rejects. */
-export async function dropKept(keeperUrl: string): Promise<void> {
-  try {
-    const worker = await findWorker(readUrl(keeperUrl));
-    worker?.postMessage({ drop: true } satisfies KeeperRequest);
-  } catch {
-    // Without a worker, nothing is kept.
-  }
-}
-
 /** Returns the absolute URL. Throws if the URL is invalid or has another origin, or if the page cannot use service workers. */
 function readUrl(keeperUrl: string): string {
   const url = new URL(keeperUrl, document.baseURI);
@@ -239,17 +318,4 @@ function readUrl(keeperUrl: string): string {
   if (url.origin !== location.origin) throw new TypeError('not on the origin of the page');
   if (!navigator.serviceWorker) throw new TypeError('no service workers on this page');
   return url.href;
-}
-
-/** Calls `ask`. Resolves with the files of the first message to `port`. Rejects if there is no message within `ms`. */
-function answerOf(
-  port: MessagePort | BroadcastChannel,
-  ms: number,
-  ask: () => void,
-): Promise<readonly Kept[]> {
-  return new Promise<readonly Kept[]>((resolve, reject) => {
-    setTimeout(reject, ms);
-    port.onmessage = ({ data }: MessageEvent<unknown>) => resolve(readFiles(data));
-    ask();
-  }).finally(() => port.close());
 }

@@ -12,6 +12,8 @@ interface Place {
 export interface Added {
   /** Id of the upload. */
   readonly id: string;
+  /** Id of the document, if it has the upload and may come back from the back/forward cache; '' otherwise. */
+  readonly document: string;
   readonly name: string;
   readonly relativePath: string;
   readonly parentId: string;
@@ -35,12 +37,21 @@ export interface Kept extends Place {
 export interface Ask extends Place {
   /** Values of `Kept.key`. */
   readonly keys: readonly string[];
+  /** Id of the document. */
+  readonly document: string;
 }
 
-/** A request to the worker. `files`: files to keep for the next page. `ask`: files to return. `drop`: drops all files. */
+/**
+ * A request to the worker. `files`: files to keep for the next page, with the ids of the page's requests that were not answered
+ * (`unanswered`). `ask`: files to return, with an id of the request. `got`: id of a request whose answer has arrived; any id stops
+ * the timer of a worker without files. `drop`: drops all files.
+ */
 export interface KeeperRequest {
   readonly files?: readonly Kept[];
+  readonly unanswered?: readonly string[];
   readonly ask?: Ask;
+  readonly id?: string;
+  readonly got?: string;
   readonly drop?: true;
 }
 
@@ -53,7 +64,8 @@ const hasTexts = (value: unknown, ...names: readonly string[]): boolean =>
 
 function isKept(value: unknown): value is Kept {
   const { file, isPaused, added } = fieldsOf(value);
-  const isSound = added === undefined || hasTexts(added, 'id', 'name', 'relativePath', 'parentId');
+  const isSound =
+    added === undefined || hasTexts(added, 'id', 'document', 'name', 'relativePath', 'parentId');
   return hasTexts(value, ...PLACE, 'key') && file instanceof File && typeof isPaused === 'boolean' && isSound;
 }
 
@@ -66,12 +78,18 @@ export const readFiles = (value: unknown): readonly Kept[] =>
 
 /** Returns the request for files; `undefined` if `value` is not a valid request. */
 export function readAsk(value: unknown): Ask | undefined {
-  return hasTexts(value, ...PLACE) && Array.isArray(fieldsOf(value).keys) ? (value as Ask) : undefined;
+  return hasTexts(value, ...PLACE, 'document') && Array.isArray(fieldsOf(value).keys)
+    ? (value as Ask)
+    : undefined;
 }
 
 /** Returns the files of a list that a request may have. */
-export const filesFor = ({ service, owner, keys }: Ask, files: Iterable<Kept>): readonly Kept[] =>
-  [...files].filter((kept) => kept.service === service && kept.owner === owner && keys.includes(kept.key));
+export function filesFor({ service, owner, keys }: Ask, files: Iterable<Kept>): readonly Kept[] {
+  const wanted = new Set(keys);
+  return [...files].filter(
+    (kept) => kept.service === service && kept.owner === owner && wanted.has(kept.key),
+  );
+}
 
 /** Returns a string that differs between the files that are kept. */
 export const idOf = ({ key, added }: Kept): string => added?.id ?? key;

@@ -1,20 +1,22 @@
 // The code that both hash workers share.
 
 import type { createHashSlice } from './digest.ts';
-import type { HashAnswer, HashRequest, Ready } from './hash-pool.ts';
+import type { HashAnswer, HashProgress, HashRequest, Ready } from './hash-messages.ts';
 
 /**
- * Replies to each `HashRequest` with a `HashAnswer`.
+ * Replies to each `HashRequest` with a `HashAnswer`, and with `HashProgress` while it reads.
  *
- * Must not refer to anything outside this function: `worker-source.ts` runs its text in a worker.
+ * Must use only its parameters and globals: `worker-source.ts` runs its source code in a worker.
  */
 export function answerRequests(hashSlice: ReturnType<typeof createHashSlice>): void {
   const scope = globalThis as unknown as {
     onmessage: ((event: MessageEvent<HashRequest>) => void) | null;
-    postMessage: (message: HashAnswer | Ready) => void;
+    postMessage: (message: HashAnswer | HashProgress | Ready) => void;
   };
   scope.onmessage = ({ data }) => {
-    void hashSlice(data).then((found) => scope.postMessage({ id: data.id, ...found }));
+    const { id } = data;
+    const onRead = (): void => scope.postMessage({ id, isReading: true });
+    void hashSlice(data, onRead).then((found) => scope.postMessage({ id, ...found }));
   };
   scope.postMessage('ready');
 }

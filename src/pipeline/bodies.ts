@@ -3,6 +3,7 @@
 
 import type { HashSlice } from '../core/types.ts';
 import { ByteBudget } from './hash.ts';
+import type { RunParts } from './run.ts';
 
 /** Memory for hashed chunks that are not being sent yet. All uploads on the page share this memory. */
 const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
@@ -10,14 +11,6 @@ const PAGE_POOL = { freeBytes: 64 * 2 ** 20 };
 const EAGER_BYTES = 16 * 2 ** 20;
 /** Value of `PresignParts.eagerBytes` if slices are sent. With a larger value, slots would be idle while chunks are hashed. */
 const EAGER_SLICED_BYTES = 64 * 2 ** 20;
-
-export interface Bodies {
-  readonly hashSlice: HashSlice;
-  readonly budget: ByteBudget;
-  readonly eagerBytes: number;
-  /** True if the browser refuses to send a file that has changed since it was picked. */
-  readonly isWatched: boolean;
-}
 
 interface BrandedNavigator {
   readonly userAgentData?: {
@@ -36,12 +29,15 @@ export function canSendSlices(
   return navigator?.userAgentData?.brands?.some(({ brand }) => brand === 'Chromium') ?? false;
 }
 
-/** Creates the body parameters of one run. `hashSlice` is the function of the hash pool. */
+/**
+ * Creates the body parameters of one run. `hashSlice` is the function of the hash pool. `isWatched` is true if the browser refuses
+ * to send a file that has changed since it was picked.
+ */
 export function createBodies(
   hashSlice: HashSlice,
   isSliced: boolean = canSendSlices(),
   { userAgentData }: BrandedNavigator = globalThis.navigator as BrandedNavigator,
-): Bodies {
+): Pick<RunParts, 'hashSlice' | 'budget' | 'eagerBytes' | 'isWatched'> {
   if (!isSliced)
     return { hashSlice, budget: new ByteBudget(PAGE_POOL), eagerBytes: EAGER_BYTES, isWatched: false };
   return {

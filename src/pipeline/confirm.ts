@@ -1,22 +1,12 @@
 // Repeats a commit that the service accepted (202) in an earlier run. Needs only the record, not the file.
 
 import { UploaderError } from '../core/errors.ts';
-import { commit } from './commit.ts';
+import { type CommitParts, commit } from './commit.ts';
 import { plan } from './plan.ts';
 import type { RunParts, RunResult } from './run.ts';
 
-export type ConfirmParts = Pick<
-  RunParts,
-  | 'calls'
-  | 'signal'
-  | 'retrying'
-  | 'connectionChange'
-  | 'commitDeadlineMs'
-  | 'onAccepted'
-  | 'onOpened'
-  | 'onSession'
-  | 'store'
->;
+export type ConfirmParts = Omit<CommitParts, 'saveAccepted'> &
+  Pick<RunParts, 'onOpened' | 'onSession' | 'store'>;
 
 /** Resolves with `undefined` if the file has to be uploaded again, because the record, the session or chunks are lost. */
 export async function confirm(key: string, parts: ConfirmParts): Promise<RunResult | undefined> {

@@ -7,13 +7,16 @@ export type Hashed =
   | { readonly hash: string; readonly body?: Blob; readonly state?: Uint8Array; readonly sliceHash?: string }
   | { readonly error: { readonly name: string; readonly message: string; readonly isRead: boolean } };
 
-type HashSliceHere = (request: {
+export interface HashWork {
   readonly slice: Blob;
   readonly algorithm: HashAlgorithm;
   readonly keepBytes: boolean;
   /** Set to continue the SHA-256 of a whole file, from this state. */
   readonly state?: Uint8Array | undefined;
-}) => Promise<Hashed>;
+}
+
+/** `onRead` is called while the slice is read, at most once a second. */
+type HashSliceHere = (work: HashWork, onRead?: () => void) => Promise<Hashed>;
 
 type WasmHashes = Pick<typeof import('./wasm-hashes.ts'), 'blake3' | 'sha256' | 'continueSha256'>;
 
@@ -21,7 +24,7 @@ type WasmHashes = Pick<typeof import('./wasm-hashes.ts'), 'blake3' | 'sha256' | 
  * Returns a function that hashes a slice, and never rejects. With `keepBytes`, it also returns the bytes as a Blob. It uses
  * `crypto.subtle` for SHA-256 in secure contexts, and otherwise calls `loadWasm`.
  *
- * Must not refer to anything outside this function: `worker-source.ts` runs its text in a worker.
+ * Must use only its parameters and globals: `worker-source.ts` runs its source code in a worker.
  */
 export function createHashSlice(loadWasm?: () => Promise<WasmHashes>): HashSliceHere {
   // Memory that all slices reuse, since browsers free unused buffers late.
@@ -45,18 +48,22 @@ export function createHashSlice(loadWasm?: () => Promise<WasmHashes>): HashSlice
   }
 
   /** Reads all bytes of a slice. Rejects if the slice cannot be read, or is shorter than its size when the file was picked. */
-  async function readWhole(slice: Blob): Promise<Uint8Array<ArrayBuffer>> {
+  async function readWhole(slice: Blob, onRead?: () => void): Promise<Uint8Array<ArrayBuffer>> {
     const reader = byteReader(slice);
     let bytes: Uint8Array<ArrayBuffer>;
     if (reader) {
       let memory = spare.byteLength >= slice.size ? spare : new ArrayBuffer(slice.size);
       spare = new ArrayBuffer(0);
       let count = 0;
+      let readMs = performance.now();
       for (let isDone = false; !isDone && count < slice.size; ) {
         const { value, done } = await reader.read(new Uint8Array(memory, count, slice.size - count));
         memory = value?.buffer ?? new ArrayBuffer(0);
         count += value?.byteLength ?? 0;
         isDone = done;
+        if (performance.now() - readMs < 1000) continue;
+        readMs = performance.now();
+        onRead?.();
       }
       void reader.cancel();
       bytes = new Uint8Array(memory, 0, count);
@@ -76,10 +83,10 @@ export function createHashSlice(loadWasm?: () => Promise<WasmHashes>): HashSlice
     }
   }
 
-  return async ({ slice, algorithm, keepBytes, state }) => {
+  return async ({ slice, algorithm, keepBytes, state }, onRead) => {
     let isRead = true;
     try {
-      const bytes = await readWhole(slice);
+      const bytes = await readWhole(slice, onRead);
       isRead = false;
       const hash = await digest(bytes, algorithm);
       const found = state

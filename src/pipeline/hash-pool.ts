@@ -6,21 +6,8 @@ import type { ContinueHash, HashAlgorithm, HashSlice } from '../core/types.ts';
 import { abortable, sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createHashSlice, type Hashed } from './digest.ts';
+import type { HashAnswer, HashProgress, HashRequest } from './hash-messages.ts';
 import { workerStarter } from './start-worker.ts';
-
-/** A message to a worker. The reply has the same `id`. */
-export interface HashRequest {
-  readonly id: number;
-  readonly slice: Blob;
-  readonly algorithm: HashAlgorithm;
-  readonly keepBytes: boolean;
-  readonly state?: Uint8Array | undefined;
-}
-
-export type HashAnswer = Hashed & { readonly id: number };
-
-/** First message from a worker. */
-export type Ready = 'ready';
 
 export interface HashPoolOptions {
   readonly algorithm: HashAlgorithm;
@@ -32,15 +19,19 @@ export interface HashPoolOptions {
   /** Timeout for the start of a worker, in milliseconds. Defaults to 10 s. */
   readonly startMs?: number;
   /**
-   * Timeout of a slice in milliseconds, plus one second for each MiB. After the timeout, the slice counts as unreadable, and the
-   * worker is replaced. Defaults to 60 s.
+   * Time without progress after which a slice counts as unreadable and its worker is replaced, in milliseconds, plus one second for
+   * each MiB. Defaults to 60 s. WebKit reports no progress.
    */
   readonly silenceMs?: number;
+  /** Time after which a slice counts as slow, in milliseconds, plus one second for each 4 MiB. Defaults to 1 s. */
+  readonly slowMs?: number;
   /** Time after which idle workers are terminated, in milliseconds. Defaults to 30 s. */
   readonly idleMs?: number;
   /** Delay before an unreadable slice is read a second time, in milliseconds. A drive may have to wake up. Defaults to 500 ms. */
   readonly readAgainMs?: number;
 }
+
+const DEFAULTS = { startMs: 10_000, silenceMs: 60_000, slowMs: 1000, idleMs: 30_000, readAgainMs: 500 };
 
 /** Hashes on the page. The one-file build has no `wasm-hashes.ts` here (`vite.config.ts`). */
 const hashSlice = createHashSlice(() => import('./wasm-hashes.ts'));
@@ -50,6 +41,8 @@ const isPlatformHash = (algorithm: HashAlgorithm): boolean =>
   algorithm === 'sha-256' && Boolean(globalThis.crypto?.subtle);
 
 type Found = Omit<Extract<Hashed, { hash: string }>, 'id'>;
+
+type QueueOptions = Parameters<HashSlice>[1] & Pick<HashRequest, 'state'>;
 
 interface Task {
   readonly request: HashRequest;
@@ -62,11 +55,18 @@ interface Task {
 interface Member {
   readonly worker: Worker;
   task: Task | undefined;
+  startedMs: number;
   timer: ReturnType<typeof setTimeout> | undefined;
 }
 
 /** Size limit of slices that `hashFirst` hashes on the page, in bytes. Larger slices wait for a worker. */
 const LARGEST_ON_PAGE = 16 * 2 ** 20;
+
+/** Maximum number of workers that are started beyond `size`, for other files, while slow slices use workers. */
+const MAX_EXTRA = 2;
+
+/** Rate below which a large slice counts as slow. */
+const SLOW_READ_BYTES_PER_SECOND = 4 * 2 ** 20;
 
 /** Lowest expected rate of one worker while other workers read from the same drive. */
 const SLOWEST_READ_BYTES_PER_SECOND = 2 ** 20;
@@ -79,12 +79,10 @@ export const poolSize = (cores: number = globalThis.navigator?.hardwareConcurren
   Math.min(4, Math.max(2, cores - 2));
 
 export class HashPool {
-  readonly #options: Required<Omit<HashPoolOptions, 'workerUrl' | 'startMs' | 'hashesFiles'>> & {
-    readonly workerUrl: string | undefined;
-    readonly needsWasm: boolean;
-  };
+  readonly #options: HashPoolOptions &
+    typeof DEFAULTS & { readonly size: number; readonly needsWasm: boolean };
   readonly #startWorker: ReturnType<typeof workerStarter>;
-  readonly #queue: Task[] = [];
+  #queue: Task[] = [];
   readonly #members = new Set<Member>();
   #starting = 0;
   #failedStarts = 0;
@@ -92,22 +90,14 @@ export class HashPool {
   #onPage = 0;
   #nextId = 0;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
+  #slowTimer: ReturnType<typeof setTimeout> | undefined;
   /** Controller that `close()` aborts, to stop workers that are starting. */
   #closing = new AbortController();
 
-  constructor({
-    algorithm,
-    hashesFiles = false,
-    workerUrl,
-    size = poolSize(),
-    startMs = 10_000,
-    silenceMs = 60_000,
-    idleMs = 30_000,
-    readAgainMs = 500,
-  }: HashPoolOptions) {
-    const needsWasm = hashesFiles || !isPlatformHash(algorithm);
-    this.#options = { algorithm, needsWasm, workerUrl, size, silenceMs, idleMs, readAgainMs };
-    this.#startWorker = workerStarter(workerUrl, needsWasm, startMs);
+  constructor(options: HashPoolOptions) {
+    const needsWasm = options.hashesFiles || !isPlatformHash(options.algorithm);
+    this.#options = { ...DEFAULTS, size: poolSize(), ...options, needsWasm };
+    this.#startWorker = workerStarter(options.workerUrl, needsWasm, this.#options.startMs);
   }
 
   get size(): number {
@@ -119,7 +109,7 @@ export class HashPool {
    * signal's reason.
    */
   readonly hashSlice: HashSlice = (slice, options) =>
-    this.#twice(() => this.#hashQueued(slice, options), options.signal);
+    this.#twice(() => this.#queued(slice, options), options.signal);
 
   /** Works like `hashSlice`, but hashes the first slice on the page if possible, without waiting for a worker to start. */
   readonly hashFirst: HashSlice = (slice, options) =>
@@ -135,7 +125,7 @@ export class HashPool {
    */
   readonly continueHash: ContinueHash = (slice, state, signal) =>
     this.#twice(async () => {
-      const found = await this.#queued({ slice, keepBytes: false, state }, signal);
+      const found = await this.#queued(slice, { keepBytes: false, state, signal });
       const { hash, state: after, sliceHash } = found;
       if (after && sliceHash !== undefined) return { hash, state: after, sliceHash };
       throw new UploaderError(
@@ -144,11 +134,9 @@ export class HashPool {
       );
     }, signal);
 
-  readonly #hashQueued: HashSlice = (slice, { keepBytes, signal }) =>
-    this.#queued({ slice, keepBytes }, signal);
-
-  #queued(work: Pick<HashRequest, 'slice' | 'keepBytes' | 'state'>, signal: AbortSignal): Promise<Found> {
-    const request = { id: this.#nextId++, algorithm: this.#options.algorithm, ...work };
+  #queued(slice: Blob, { keepBytes, state, signal }: QueueOptions): Promise<Found> {
+    const { algorithm } = this.#options;
+    const request = { id: this.#nextId++, slice, algorithm, keepBytes, ...(state && { state }) };
     const found = new Promise<Found>((resolve, reject) => {
       this.#queue.push({ request, signal, resolve, reject, tries: 0 });
     });
@@ -162,7 +150,7 @@ export class HashPool {
 
   readonly #hashSoon: HashSlice = (slice, { keepBytes, signal }) => {
     const { algorithm } = this.#options;
-    if (!isPlatformHash(algorithm)) return this.#hashQueued(slice, { keepBytes, signal });
+    if (!isPlatformHash(algorithm)) return this.#queued(slice, { keepBytes, signal });
     if (this.#members.size + this.#starting === 0 && this.#mayStart) this.#start();
     const found = new Promise<Found>((resolve, reject) => {
       const request = { id: this.#nextId++, slice, algorithm, keepBytes };
@@ -190,6 +178,8 @@ export class HashPool {
   /** Terminates all workers. The next slice starts new workers. */
   close(): void {
     clearTimeout(this.#idleTimer);
+    clearTimeout(this.#slowTimer);
+    this.#slowTimer = undefined;
     this.#closing.abort();
     this.#closing = new AbortController();
     for (const member of this.#members) this.#drop(member);
@@ -197,16 +187,44 @@ export class HashPool {
 
   #pump(): void {
     clearTimeout(this.#idleTimer);
-    while (this.#queue[0]?.signal.aborted) this.#queue.shift();
-    const wanted = Math.min(this.#options.size, this.#queue.length + this.#busyCount);
+    this.#queue = this.#queue.filter(({ signal }) => !signal.aborted);
+    const wanted = this.#wantedCount;
     while (this.#members.size + this.#starting < wanted && this.#mayStart) this.#start();
     for (const member of this.#members) {
       if (!member.task) this.#assign(member);
+      if (!member.task && this.#members.size > this.#options.size && this.#slowFiles.size === 0)
+        this.#drop(member);
     }
     if (this.#members.size === 0 && this.#starting === 0) this.#hashOnPage();
     if (this.#queue.length === 0 && this.#busyCount === 0 && this.#members.size > 0) {
       this.#idleTimer = setTimeout(() => this.close(), this.#options.idleMs);
     }
+    if (this.#queue.length > 0 && !this.#slowTimer) {
+      this.#slowTimer = setTimeout(() => {
+        this.#slowTimer = undefined;
+        this.#pump();
+      }, this.#options.slowMs);
+    }
+  }
+
+  /** The signals of the slow slices in workers. Slices with the same signal are of the same file. */
+  get #slowFiles(): ReadonlySet<AbortSignal> {
+    const slow = new Set<AbortSignal>();
+    for (const { task, startedMs } of this.#members) {
+      if (!task) continue;
+      const slowMs = this.#options.slowMs + (task.request.slice.size / SLOW_READ_BYTES_PER_SECOND) * 1000;
+      if (performance.now() - startedMs >= slowMs) slow.add(task.signal);
+    }
+    return slow;
+  }
+
+  get #wantedCount(): number {
+    const { size } = this.#options;
+    const slow = this.#slowFiles;
+    const busy = this.#busyCount;
+    const others = this.#queue.filter(({ signal }) => !slow.has(signal)).length;
+    const extra = slow.size > 0 ? MAX_EXTRA : 0;
+    return Math.max(Math.min(size, busy + this.#queue.length), Math.min(size + extra, busy + others));
   }
 
   /**
@@ -227,9 +245,10 @@ export class HashPool {
     const { signal } = this.#closing;
     this.#startWorker(signal)
       .then((worker) => {
-        const member: Member = { worker, task: undefined, timer: undefined };
+        const member: Member = { worker, task: undefined, startedMs: 0, timer: undefined };
         this.#failedStarts = 0;
-        worker.onmessage = ({ data }: MessageEvent<HashAnswer>) => this.#onAnswer(member, data);
+        worker.onmessage = ({ data }: MessageEvent<HashAnswer | HashProgress>) =>
+          this.#onAnswer(member, data);
         worker.onerror = (event) => {
           // Prevents an `error` event on the page, because another worker gets the slice.
           event.preventDefault();
@@ -252,7 +271,7 @@ export class HashPool {
   #warn(): void {
     const { workerUrl, needsWasm } = this.#options;
     warnOnceHere(
-      `The hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start. Chunks are hashed on the page's main thread, which is slower. ` +
+      `The hash worker${workerUrl ? ` ${workerUrl}` : ''} can't start. Chunks are hashed on the page, which is slower. ` +
         `Copy secure-uploader/hash${needsWasm ? '-wasm' : ''}.worker.js to your site and set worker-url to its URL.`,
     );
   }
@@ -261,11 +280,12 @@ export class HashPool {
     return this.#options.silenceMs + (slice.size / SLOWEST_READ_BYTES_PER_SECOND) * 1000;
   }
 
+  /** Removes the next slice from the queue. Other files go before files with slow slices, which get no extra workers. */
   #next(): Task | undefined {
-    for (let task = this.#queue.shift(); task; task = this.#queue.shift()) {
-      if (!task.signal.aborted) return task;
-    }
-    return undefined;
+    const slow = this.#slowFiles;
+    const other = this.#queue.findIndex(({ signal }) => !slow.has(signal));
+    if ((other < 0 || slow.size === 0) && this.#busyCount >= this.#options.size) return undefined;
+    return this.#queue.splice(Math.max(0, other), 1)[0];
   }
 
   #assign(member: Member): void {
@@ -273,13 +293,26 @@ export class HashPool {
     if (!task) return;
     task.tries += 1;
     member.task = task;
-    member.timer = setTimeout(() => this.#onTimeout(member), this.#timeoutMs(task.request));
+    member.startedMs = performance.now();
+    this.#startTimer(member, this.#timeoutMs(task.request));
     member.worker.postMessage(task.request);
   }
 
-  #onAnswer(member: Member, answer: HashAnswer): void {
+  #startTimer(member: Member, ms: number): void {
+    clearTimeout(member.timer);
+    member.timer = setTimeout(() => this.#onTimeout(member), ms);
+  }
+
+  #onAnswer(member: Member, answer: HashAnswer | HashProgress): void {
     const { task } = member;
     if (!task || task.request.id !== answer.id) return;
+    if ('isReading' in answer) {
+      if (task.signal.aborted) {
+        this.#drop(member);
+        this.#pump();
+      } else this.#startTimer(member, this.#timeoutMs(task.request));
+      return;
+    }
     clearTimeout(member.timer);
     member.task = undefined;
     settle(task, answer);
@@ -315,8 +348,9 @@ export class HashPool {
     const task = this.#next();
     if (!task) return;
     this.#starting += 1;
-    void hashWithin(this.#timeoutMs(task.request), task.request)
-      .then((answer) => settle(task, answer))
+    // Does not wait for a read of an aborted slice.
+    void abortable(hashWithin(this.#timeoutMs(task.request), task.request), task.signal)
+      .then((answer) => settle(task, answer), task.reject)
       .finally(() => {
         this.#starting -= 1;
         this.#pump();
@@ -329,25 +363,29 @@ const TIMED_OUT: Hashed = {
   error: { name: 'TimeoutError', message: 'The slice was not read in time', isRead: true },
 };
 
+/** Hashes a slice on the page. Resolves with `TIMED_OUT` after `ms` without progress. */
 async function hashWithin(ms: number, request: HashRequest): Promise<Hashed> {
-  const over = new AbortController();
-  const timeout = sleep(ms, over.signal).then(() => TIMED_OUT);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
   try {
-    return await Promise.race([hashSlice(request), timeout]);
+    return await new Promise((resolve) => {
+      const restart = (): void => {
+        clearTimeout(timer);
+        if (!isOver) timer = setTimeout(() => resolve(TIMED_OUT), ms);
+      };
+      restart();
+      void hashSlice(request, restart).then(resolve);
+    });
   } finally {
-    over.abort();
+    isOver = true;
+    clearTimeout(timer);
   }
 }
 
 function settle(task: Pick<Task, 'resolve' | 'reject'>, answer: Hashed): void {
   if ('hash' in answer) {
-    const { hash, body, state, sliceHash } = answer;
-    task.resolve({
-      hash,
-      ...(body && { body }),
-      ...(state && { state }),
-      ...(sliceHash !== undefined && { sliceHash }),
-    });
+    const { id: _id, ...found } = answer as Found & Partial<HashAnswer>;
+    task.resolve(found);
     return;
   }
   const { name, message, isRead } = answer.error;

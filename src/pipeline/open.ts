@@ -1,24 +1,25 @@
 // The stage that finds the saved record of a file, or opens a session on the service.
 
-import type { Calls, HashAlgorithm, Metadata, Session, StoredChunk, UploadRecord } from '../core/types.ts';
+import type {
+  Calls,
+  HashAlgorithm,
+  PickedFile,
+  Session,
+  StoredChunk,
+  StoredState,
+  UploadRecord,
+} from '../core/types.ts';
 
-export interface OpenFile {
-  readonly file: File;
+export interface OpenFile extends PickedFile {
   readonly name: string;
-  readonly relativePath: string;
   readonly parentId: string;
-  readonly handle?: FileSystemFileHandle;
-  readonly metadata?: Metadata | undefined;
 }
 
 /** Access to the saved record of an upload. The functions reject only if the run is aborted. */
 export interface RecordKeeper {
   find(key: string): Promise<UploadRecord | undefined>;
   save(record: UploadRecord): Promise<void>;
-  saveChunks(
-    key: string,
-    chunks: readonly { readonly index: number; readonly hash: string; readonly receipt: string }[],
-  ): Promise<void>;
+  saveChunks(key: string, chunks: readonly StoredState[]): Promise<void>;
   remove(key: string): Promise<void>;
 }
 
@@ -30,7 +31,7 @@ export interface OpenParts {
    * Resolves with the key of the record and the hash of the file's first bytes. Rejects with `file-unreadable` or `hash-failed`.
    */
   readonly identify: () => Promise<{ readonly key: string; readonly firstSliceHash: string }>;
-  /** True if the upload already has a record, or if its file is being saved (`keep-files`). */
+  /** True if the upload already has a record, or gets one even for a single chunk (`keep-files`, `keeper-url`). */
   readonly hasRecord: boolean;
   readonly chunkSizeBytes: number;
   /**
@@ -61,7 +62,7 @@ export interface Opened {
    * `smallerBytes` limits the chunk size from now on, and is saved, so that a later visit does not try larger chunks.
    */
   reopen(smallerBytes?: number): Promise<void>;
-  save(chunk: { readonly index: number; readonly hash: string; readonly receipt: string }): void;
+  save(chunk: StoredState): void;
   /** Saves that the service has accepted the commit (202). Creates a record if the upload does not have one. */
   accept(session: Session, chunks: readonly StoredChunk[], atMs: number, fileHash?: string): void;
   forget(): Promise<void>;

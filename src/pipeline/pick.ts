@@ -1,7 +1,6 @@
 // Accepts or rejects picked files by name, type, size and number. Does not read the content of the files.
 
-import type { ErrorCode } from '../core/errors.ts';
-import type { PickedFile } from '../core/types.ts';
+import type { PickedFile, Rejection } from '../core/types.ts';
 
 export interface PickLimits {
   /** Accepted files, as in `<input accept>`: extensions, media types, `image/*`. An empty string accepts all files. */
@@ -11,11 +10,7 @@ export interface PickLimits {
   readonly refuseEmpty: boolean;
 }
 
-export interface Refusal {
-  readonly code: ErrorCode;
-  /** The limit that the file exceeds: bytes, a count, or the accepted types. */
-  readonly limit?: number | string;
-}
+export type Refusal = Pick<Rejection, 'code' | 'limit'>;
 
 /**
  * Returns the reason why a file is rejected; `undefined` if the file is accepted. `listedCount` files already count towards

@@ -1,5 +1,5 @@
-// Stage that requests tickets in batches. The first batch has one chunk, so that sending starts soon. Each later batch has twice as
-// many chunks. A batch is requested while the previous batch is being sent.
+// Stage that requests tickets in batches. The first batch has one chunk, so that sending starts soon. Each later batch has up to
+// twice as many chunks. A batch is requested while the previous batch is being sent.
 
 import { UploaderError } from '../core/errors.ts';
 import { readAhead, withLulls } from '../core/streams.ts';
@@ -64,7 +64,7 @@ export function isStale(ticket: Ticket | undefined, nowMs: number = performance.
 }
 
 const lifeMs = ({ expiresAtMs = 0, receivedAtMs }: TicketUpload, nowMs: number): number =>
-  Math.max(0, expiresAtMs - (receivedAtMs ?? nowMs));
+  expiresAtMs - (receivedAtMs ?? nowMs);
 
 async function* gather(
   chunks: AsyncIterable<HashedChunk>,

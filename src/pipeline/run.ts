@@ -118,7 +118,9 @@ async function sendAll(
     const askedAt = async (): Promise<ReadonlyMap<string, Ticket>> => {
       const askedAfter = parts.inFlight.storedCount;
       const tickets = await parts.calls.presign(session, chunks, parts.signal);
-      return new Map([...tickets].map(([hash, ticket]) => [hash, { ...ticket, askedAfter }]));
+      const dated = new Map([...tickets].map(([hash, ticket]) => [hash, { ...ticket, askedAfter }]));
+      for (const [hash, ticket] of dated) parts.inFlight.onTicket(ticket, hash);
+      return dated;
     };
     return parts.retrying(askedAt, parts.signal).catch(orLost(opened));
   };

@@ -6,7 +6,7 @@ import { trusted } from '../core/trusted.ts';
 /** Integrity hash of `hash-wasm.worker.js`. Defined only in the CDN build (`vite.config.ts`). */
 declare const __WORKER_INTEGRITY__: string | undefined;
 
-/** Has the URL of a bundled worker, and starts none. Replaces `Worker` in expressions that bundlers recognize. */
+/** Replaces `Worker` in expressions that bundlers recognize. Has the URL of the bundled worker, but starts no worker. */
 class WorkerAddress {
   readonly url: string;
   constructor(url: URL, _options: WorkerOptions) {

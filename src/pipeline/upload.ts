@@ -18,32 +18,43 @@ const MAX_STORED = 10_000;
 
 /** The chunks that all files are sending now, by hash, so that equal chunks are sent only once (decision 0012). */
 export class InFlightChunks {
-  readonly #sending = new Map<string, Promise<void>>();
+  /** For each hash, the runs that send it. A run is identified by its receipts. */
+  readonly #sending = new Map<string, Map<object, Promise<void>>>();
   /** The value of `storedCount` when the hash was stored. */
   readonly #stored = new Map<string, number>();
   storedCount = 0;
+  /** False if the service does not report stored chunks. Then, waiting for other files would only send equal chunks one by one. */
+  #reportsStored = true;
 
   /** True if the hash was stored after the ticket was requested: the ticket may ask for a PUT that is no longer needed. */
   isTicketOutdated({ askedAfter = 0 }: Ticket, hash: string): boolean {
-    return (this.#stored.get(hash) ?? 0) > askedAfter;
+    return this.#reportsStored && (this.#stored.get(hash) ?? 0) > askedAfter;
   }
 
-  /** Resolves when the chunk with this hash is stored or has failed. Returns `undefined` if none is being sent. */
-  whenSettled(hash: string): Promise<void> | undefined {
-    return this.#sending.get(hash);
+  /** Finds out whether the service reports stored chunks. Call this method with each new ticket. */
+  onTicket({ askedAfter = 0, upload }: Ticket, hash: string): void {
+    if (!upload) this.#reportsStored = true;
+    else if (askedAfter >= (this.#stored.get(hash) ?? Infinity)) this.#reportsStored = false;
+  }
+
+  /** Resolves when the chunk with this hash is stored or has failed. Returns `undefined` if there is nothing to wait for. */
+  whenSettled(hash: string, run: object): Promise<void> | undefined {
+    const sending = this.#sending.get(hash);
+    const [any] = this.#reportsStored ? (sending?.values() ?? []) : [];
+    return sending?.get(run) ?? any;
   }
 
   /** Registers that a chunk is being sent. Returns a function to call when it is stored or has failed. */
-  track(hash: string): (isStored: boolean) => void {
+  track(hash: string, run: object): (isStored: boolean) => void {
     let end = (): void => undefined;
-    this.#sending.set(
-      hash,
-      new Promise((resolve) => {
-        end = resolve;
-      }),
-    );
+    const settled = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const sending = this.#sending.get(hash) ?? new Map<object, Promise<void>>();
+    this.#sending.set(hash, sending.set(run, settled));
     return (isStored) => {
-      this.#sending.delete(hash);
+      sending.delete(run);
+      if (sending.size === 0) this.#sending.delete(hash);
       if (isStored) {
         this.storedCount += 1;
         this.#stored.delete(hash);
@@ -141,7 +152,7 @@ export function upload(
 const needsSlot = (chunk: TicketedChunk, parts: UploadParts): boolean =>
   chunk.receipt === undefined &&
   chunk.ticket?.upload !== undefined &&
-  !parts.inFlight.whenSettled(chunk.hash) &&
+  !parts.inFlight.whenSettled(chunk.hash, parts.receipts) &&
   !parts.inFlight.isTicketOutdated(chunk.ticket, chunk.hash);
 
 /** Stores a chunk. If an equal chunk is being sent, waits for it, then uses its receipt or requests a new ticket. */
@@ -163,7 +174,7 @@ async function store(
         if (bytes.body) parts.budget.release(chunk.sizeBytes);
         return storedChunk(chunk, receipt, true, parts);
       }
-      const other = inFlight.whenSettled(chunk.hash);
+      const other = inFlight.whenSettled(chunk.hash, receipts);
       if (!other) break;
       slot?.release();
       slot = undefined;
@@ -172,7 +183,7 @@ async function store(
       ticket = undefined;
     }
     if (ticket && inFlight.isTicketOutdated(ticket, chunk.hash)) ticket = undefined;
-    const settle = inFlight.track(chunk.hash);
+    const settle = inFlight.track(chunk.hash, receipts);
     let isStored = false;
     try {
       const firstSlot = slot;
@@ -208,7 +219,7 @@ async function send(
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
   const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, put, signal } = parts;
-  // For the host of the latest upload URL.
+  // Belongs to the host of the latest upload URL.
   let backoff: HostBackoff;
   const retries = new Retries({
     ...parts,

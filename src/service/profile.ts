@@ -4,12 +4,6 @@
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 
-/** A profile with defaults. Functions stay optional, because their defaults are in `wire.ts`. */
-export type FullProfile = Profile &
-  Required<
-    Pick<Profile, 'missingChunk' | 'hashEncoding' | 'emptyFile' | 'fileName' | 'sendSizes' | 'statuses'>
-  >;
-
 const DEFAULTS = {
   missingChunk: 'error',
   hashEncoding: 'hex',
@@ -18,6 +12,9 @@ const DEFAULTS = {
   sendSizes: false,
   statuses: {},
 } as const satisfies Profile;
+
+/** A profile with defaults. Functions stay optional, because their defaults are in `wire.ts`. */
+export type FullProfile = Profile & Required<Pick<Profile, keyof typeof DEFAULTS>>;
 
 /** Returns the profile with defaults for fields that are missing or `undefined`. */
 export function fillProfile(profile: Profile): FullProfile {

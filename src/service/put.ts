@@ -18,13 +18,13 @@ export interface PutOptions {
 
 const STALL_MS = 30_000;
 const MAX_ANSWER_BYTES = 65_536;
-// Multiplies `stallMs` until the first byte: browsers send only six requests to a host at once. The others wait, but have not
-// stalled.
+// Factor for `stallMs` until the first byte is sent. Browsers send only six requests to a host at once; the others wait, but have
+// not stalled.
 const PATIENCE_BEFORE_FIRST_BYTE = 4;
-// Multiplies `stallMs` after the last byte: the bytes are in the system's network buffer or at the storage, without progress
-// events.
+// Factor for `stallMs` after the last byte. There are no progress events while the system sends its buffer and the storage
+// processes the bytes.
 const PATIENCE_FOR_ANSWER = 2;
-/** The factors extend the timeout to at most this, milliseconds. A longer `stallMs` still applies. */
+/** Limit of `stallMs` multiplied by a factor, in milliseconds. The timeout is never shorter than `stallMs`. */
 const MOST_PATIENCE_MS = 120_000;
 
 /**
@@ -122,11 +122,7 @@ function errorOf(
   const says = `The storage responded with ${status}`;
   if (meaning === 'slow-down' || (!meaning && (status === 429 || status === 503))) {
     const retryAfterMs = readRetryAfterMs(headerOf(xhr, 'retry-after'), headerOf(xhr, 'date'));
-    return new UploaderError(
-      'rate-limited',
-      says,
-      retryAfterMs === undefined ? { status } : { status, retryAfterMs },
-    );
+    return new UploaderError('rate-limited', says, { status, retryAfterMs });
   }
   if (meaning === 'retry' || (!meaning && (status === 408 || status >= 500)))
     return new UploaderError('service-failed', says, { status });

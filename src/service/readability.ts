@@ -20,33 +20,27 @@ interface Evidence {
   rounds: number;
 }
 
-/** One PUT. */
-export interface Attempt {
-  onReadable(): void;
-  /** Returns the error for a PUT without a readable response. `sentBytes` is the number of bytes that were sent. */
-  explain(sentBytes: number, signal: AbortSignal): Promise<UploaderError>;
-}
-
-/** Returns a function that starts an `Attempt` for each PUT. The results of all attempts are collected by origin. */
-export function createReadability(): (url: string, sizeBytes: number) => Attempt {
+/** Returns a function to call with each PUT. The results of all PUTs are collected by origin. */
+export function createReadability() {
   const evidenceOf = perOrigin((): Evidence => ({ readableBytes: 0, rounds: 0 }));
-  return (url, sizeBytes) => {
+  return (url: string, sizeBytes: number) => {
     const { origin, pathname } = new URL(url);
     const evidence = evidenceOf(url);
     const { rounds } = evidence;
     return {
-      onReadable() {
+      onReadable(): void {
         if (sizeBytes <= evidence.readableBytes) return;
         evidence.readableBytes = sizeBytes;
         evidence.rounds = 0;
       },
-      async explain(sentBytes, signal) {
+      /** Returns the error for a PUT without a readable response. `sentBytes` is the number of bytes that were sent. */
+      async explain(sentBytes: number, signal: AbortSignal): Promise<UploaderError> {
         const error = networkError();
         const { readableBytes } = evidence;
-        // A connection that breaks in the middle is an outage. Without CORS, the preflight fails before the first byte, or the
-        // browser hides the response after the last byte.
+        // If the body was sent in part, or a PUT of this size was readable before, the cause is not CORS. Without CORS, the
+        // preflight fails before the first byte, or the browser hides the response after the last byte.
         if ((sentBytes && sentBytes < sizeBytes) || sizeBytes <= readableBytes) return error;
-        // Without the query, which has the signature. The time limit of the PUT applies.
+        // The query is omitted because it contains the signature. `signal` includes the time limit of the PUT.
         const isReachable = await fetch(origin + pathname, {
           method: 'HEAD',
           mode: 'no-cors',

@@ -2,7 +2,7 @@
 
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { CommitProof, Session, SessionFile, Ticket, TicketUpload } from '../core/types.ts';
+import type { CommitProof, Session, SessionInput, Ticket, TicketUpload } from '../core/types.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { type Answer, readDateMs, readRetryAfterMs } from './http.ts';
 import { askProfile, type FullProfile, meaningOf } from './profile.ts';
@@ -35,12 +35,7 @@ const text = (value: unknown): string | undefined =>
  * `sessionFields` throws.
  */
 export function sessionBody(
-  {
-    parentId,
-    fileName,
-    fileSize,
-    file,
-  }: { parentId: string; fileName: string; fileSize: number; file?: SessionFile },
+  { parentId, fileName, fileSize, file }: SessionInput,
   { sessionFields }: Pick<Profile, 'sessionFields'> = {},
 ): unknown {
   const own = { parent_id: parentId, file_name: fileName.normalize('NFC'), file_size: fileSize };
@@ -236,8 +231,7 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   const { status } = answer;
   const retryAfterMs = readPauseMs(answer);
   const debugInfo = text(field(answer.body, 'debuginfo'))?.slice(0, MAX_DEBUG_INFO);
-  const details = { status, ...(debugInfo === undefined ? {} : { debugInfo }) };
-  const waiting = retryAfterMs === undefined ? details : { ...details, retryAfterMs };
+  const details = { status, debugInfo };
   const says = `The service responded with ${status} to ${operation}`;
   // Errors of the service have `debuginfo`. Without `debuginfo`, the URL may be wrong.
   if ((status === 404 || status === 405) && debugInfo === undefined)
@@ -255,9 +249,9 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
         ? new UploaderError('file-too-large', says, details)
         : new UploaderError('upload-refused', says, { ...details, status: 413 });
     case 'slow-down':
-      return new UploaderError('rate-limited', says, waiting);
+      return new UploaderError('rate-limited', says, { ...details, retryAfterMs });
     case 'retry':
-      return new UploaderError('service-failed', says, waiting);
+      return new UploaderError('service-failed', says, { ...details, retryAfterMs });
     default:
       return new UploaderError(
         operation === 'open' && status === 409 ? 'name-taken' : 'upload-refused',

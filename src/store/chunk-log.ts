@@ -2,38 +2,26 @@
 // files. Each write adds small entries and leaves earlier entries unchanged, so saving does not get slower as an upload grows.
 
 import { promisifyRequest } from 'idb-keyval';
-import type { UploadRecord } from '../core/types.ts';
+import type { StoredState, UploadRecord } from '../core/types.ts';
 import { createDatabase } from './database.ts';
-import { readChunks, type StoredState, writeChunks } from './record.ts';
+import { readChunks, writeChunks } from './record.ts';
 
 /**
- * The log of chunks and files. All functions reject only with `store-full` or `store-unavailable`. Ids are `chunksId` and `fileId`
- * of a `SavedRecord`.
+ * Creates the log of chunks and files. All functions reject only with `store-full` or `store-unavailable`. Ids are `chunksId` and
+ * `fileId` of a `SavedRecord`.
  */
-export interface ChunkLog {
-  /** Resolves with the chunks of `chunksId`, and with the bytes of `fileId`, if they exist. */
-  read(
-    chunksId: string,
-    fileId: string | undefined,
-    file: Pick<UploadRecord, 'sizeBytes' | 'chunkSizeBytes'>,
-  ): Promise<{ readonly stored: UploadRecord['stored']; readonly bytes: ArrayBuffer | undefined }>;
-  /** Adds stored chunks. The keys of the map are values of `chunksId`. */
-  append(chunks: ReadonlyMap<string, readonly StoredState[]>): Promise<void>;
-  saveFile(fileId: string, bytes: ArrayBuffer): Promise<void>;
-  /** Deletes the chunks or the file with this id. */
-  remove(id: string): Promise<void>;
-  /** Resolves with the ids of all chunks and files. */
-  listIds(): Promise<readonly string[]>;
-  clear(): Promise<void>;
-}
-
-export function createChunkLog(name: string, deadlineMs: number): ChunkLog {
+export function createChunkLog(name: string, deadlineMs: number) {
   const database = createDatabase(name, deadlineMs);
   // Part of each key, so that two pages never overwrite each other's entries.
   const writer = Date.now() + Math.random();
   let sequence = 0;
   return {
-    async read(chunksId, fileId, file) {
+    /** Resolves with the chunks of `chunksId`, and with the bytes of `fileId`, if they exist. */
+    async read(
+      chunksId: string,
+      fileId: string | undefined,
+      file: Pick<UploadRecord, 'sizeBytes' | 'chunkSizeBytes'>,
+    ) {
       const [entries, bytes] = await database.read((store) =>
         Promise.all([
           promisifyRequest<unknown[]>(store.getAll(rangeOf(chunksId))),
@@ -45,15 +33,19 @@ export function createChunkLog(name: string, deadlineMs: number): ChunkLog {
         bytes: bytes instanceof ArrayBuffer ? bytes : undefined,
       };
     },
-    append: (chunks) =>
+    /** Adds stored chunks. The keys of the map are values of `chunksId`. */
+    append: (chunks: ReadonlyMap<string, readonly StoredState[]>) =>
       database.write((store) => {
         for (const [id, states] of chunks) {
           sequence += 1;
           store.put(writeChunks(states), [id, writer, sequence]);
         }
       }),
-    saveFile: (fileId, bytes) => database.write((store) => void store.put(bytes, [fileId])),
-    remove: (id) => database.write((store) => void store.delete(rangeOf(id))),
+    saveFile: (fileId: string, bytes: ArrayBuffer) =>
+      database.write((store) => void store.put(bytes, [fileId])),
+    /** Deletes the chunks or the file with this id. */
+    remove: (id: string) => database.write((store) => void store.delete(rangeOf(id))),
+    /** Resolves with the ids of all chunks and files. */
     listIds: () => database.read(listIds),
     clear: () => database.write((store) => void store.clear()),
   };

@@ -18,7 +18,7 @@ export interface Database {
 
 const STORE_NAME = 'entries';
 
-/** Names of errors after which a new connection may succeed. */
+/** Names of errors after which the operation is repeated with a new connection to the database. */
 const LOST = new Set(['InvalidStateError', 'AbortError', 'UnknownError', 'TransactionInactiveError']);
 
 /**
@@ -57,33 +57,35 @@ export function createDatabase(
     }
   }
 
-  async function useOrReopen<T>(
-    mode: IDBTransactionMode,
-    run: (store: IDBObjectStore) => Promise<T>,
-  ): Promise<T> {
-    try {
-      return await use(mode, run);
-    } catch (error) {
-      if (!isLost(error)) throw error;
-      return use(mode, run);
-    }
-  }
-
   async function guarded<T>(
     mode: IDBTransactionMode,
     run: (store: IDBObjectStore) => Promise<T>,
   ): Promise<T> {
     if (overdueCount > 0)
       throw new UploaderError('store-unavailable', "The browser's database does not respond");
-    const used = useOrReopen(mode, run);
-    const onLate = (): void => {
+    const used = use(mode, run).catch((error) => {
+      if (!isLost(error)) throw error;
+      return use(mode, run);
+    });
+    const done = new AbortController();
+    const late = sleep(deadlineMs, done.signal).then(() => {
       const end = (): void => {
         overdueCount -= 1;
       };
       overdueCount += 1;
       used.then(end, end);
-    };
-    return withDeadline(() => used, deadlineMs, onLate);
+      throw new UploaderError(
+        'store-unavailable',
+        `The browser's database did not respond within ${deadlineMs} ms`,
+      );
+    });
+    try {
+      return await Promise.race([used, late]);
+    } catch (error) {
+      throw toStoreError(error);
+    } finally {
+      done.abort();
+    }
   }
 
   return {
@@ -119,34 +121,6 @@ function abortOnLeave(transaction: IDBTransaction): void {
     }
   };
   globalThis.addEventListener('pagehide', abort, ended);
-}
-
-/** Deletes the database if it exists. Rejects with `store-unavailable` if the deletion fails or takes longer than `deadlineMs`. */
-export async function deleteDatabase(name: string, deadlineMs: number): Promise<void> {
-  await withDeadline(() => promisifyRequest(indexedDB.deleteDatabase(name)), deadlineMs);
-}
-
-/** Settles like `work`, but rejects only with `store-full` or `store-unavailable`. Calls `onLate` if the deadline is missed. */
-async function withDeadline<T>(
-  work: () => Promise<T>,
-  deadlineMs: number,
-  onLate: () => void = () => undefined,
-): Promise<T> {
-  const done = new AbortController();
-  const late = sleep(deadlineMs, done.signal).then(() => {
-    onLate();
-    throw new UploaderError(
-      'store-unavailable',
-      `The browser's database did not respond within ${deadlineMs} ms`,
-    );
-  });
-  try {
-    return await Promise.race([work(), late]);
-  } catch (error) {
-    throw toStoreError(error);
-  } finally {
-    done.abort();
-  }
 }
 
 const isLost = (error: unknown): boolean =>

@@ -6,7 +6,9 @@ import type { HashSlice, UploadRecord } from '../core/types.ts';
 /** Number of bytes that are hashed, from the start of the file. */
 export const FIRST_SLICE_BYTES = 65_536;
 
-export type FileIdentity = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs' | 'firstSliceHash'>;
+const IDENTITY = ['name', 'sizeBytes', 'lastModifiedMs', 'firstSliceHash'] as const;
+
+export type FileIdentity = Pick<UploadRecord, (typeof IDENTITY)[number]>;
 
 export interface RecordKeyParts extends FileIdentity {
   readonly baseUrl: string;
@@ -39,11 +41,5 @@ export async function identify(file: File, hashSlice: HashSlice, signal: AbortSi
 }
 
 /** Returns true if name, size, modification time and the hash of the first bytes are equal. Does not compare the whole content. */
-export function isSameFile(record: FileIdentity, identity: FileIdentity): boolean {
-  return (
-    record.name === identity.name &&
-    record.sizeBytes === identity.sizeBytes &&
-    record.lastModifiedMs === identity.lastModifiedMs &&
-    record.firstSliceHash === identity.firstSliceHash
-  );
-}
+export const isSameFile = (record: FileIdentity, identity: FileIdentity): boolean =>
+  IDENTITY.every((name) => record[name] === identity[name]);

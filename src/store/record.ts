@@ -2,7 +2,7 @@
 // may have written it.
 
 import { copyOfMetadata } from '../core/metadata.ts';
-import type { HashAlgorithm, UploadRecord } from '../core/types.ts';
+import type { StoredState, UploadRecord } from '../core/types.ts';
 
 /** A record without its chunks, which are saved separately. */
 export type RecordToSave = Omit<UploadRecord, 'stored'>;
@@ -17,43 +17,63 @@ export interface SavedRecord extends Omit<RecordToSave, 'file'> {
   readonly usedAtMs?: number | undefined;
 }
 
-export interface StoredState {
-  readonly index: number;
-  readonly hash: string;
-  readonly receipt: string;
-}
-
 /** Version of the format. Records with another version are not read. */
 const VERSION = 1;
 
+/** Returns the value of a field; `undefined` if the value is invalid. */
+type Read<T> = (value: unknown) => T | undefined;
+
+const text: Read<string> = (value) => (typeof value === 'string' ? value : undefined);
+const filled: Read<string> = (value) => text(value) || undefined;
+const count: Read<number> = (value) =>
+  Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined;
+const flag: Read<true> = (value) => (value === true ? value : undefined);
+
+/** Reads a file handle. Some browsers have no file handles. */
+export const readHandle = (value: unknown): FileSystemFileHandle | undefined =>
+  typeof FileSystemFileHandle === 'function' && value instanceof FileSystemFileHandle ? value : undefined;
+
+type RequiredName = {
+  [K in keyof SavedRecord]-?: object extends Pick<SavedRecord, K> ? never : K;
+}[keyof SavedRecord];
+type Readers<K extends keyof SavedRecord> = { readonly [N in K]-?: Read<SavedRecord[N]> };
+
+/** Fields without which a record is invalid. */
+const REQUIRED: Readers<RequiredName> = {
+  chunksId: filled,
+  key: text,
+  name: text,
+  relativePath: text,
+  sizeBytes: count,
+  // Times before 1970 are negative.
+  lastModifiedMs: (value) => (Number.isFinite(value) ? Number(value) : undefined),
+  type: text,
+  parentId: text,
+  firstSliceHash: text,
+  chunkSizeBytes: (value) => count(value) || undefined,
+  hashAlgorithm: (value) => (value === 'sha-256' || value === 'blake3' ? value : undefined),
+  createdAtMs: count,
+};
+
+const OPTIONAL: Readers<Exclude<keyof SavedRecord, RequiredName | 'session'>> = {
+  newName: text,
+  fileId: filled,
+  isPaused: flag,
+  isWithdrawn: flag,
+  acceptedAtMs: count,
+  fileHash: (value) => (/^[0-9a-f]{64}$/.test(text(value) ?? '') ? text(value) : undefined),
+  metadata: copyOfMetadata,
+  usedAtMs: count,
+  handle: readHandle,
+};
+
+const READERS = { ...REQUIRED, ...OPTIONAL };
+
 /** Returns the object to save. Copies only known fields, so that no secret is saved by accident. */
 export function writeRecord(record: SavedRecord): Record<string, unknown> {
-  return {
-    version: VERSION,
-    chunksId: record.chunksId,
-    key: record.key,
-    name: record.name,
-    newName: record.newName,
-    relativePath: record.relativePath,
-    sizeBytes: record.sizeBytes,
-    lastModifiedMs: record.lastModifiedMs,
-    type: record.type,
-    parentId: record.parentId,
-    firstSliceHash: record.firstSliceHash,
-    chunkSizeBytes: record.chunkSizeBytes,
-    hashAlgorithm: record.hashAlgorithm,
-    sessionId: record.session?.sessionId,
-    sessionHeader: record.session?.header,
-    fileId: record.fileId,
-    isPaused: record.isPaused,
-    isWithdrawn: record.isWithdrawn,
-    acceptedAtMs: record.acceptedAtMs,
-    fileHash: record.fileHash,
-    metadata: record.metadata,
-    createdAtMs: record.createdAtMs,
-    usedAtMs: record.usedAtMs,
-    ...(record.handle ? { handle: record.handle } : {}),
-  };
+  const known = Object.keys(READERS).map((name) => [name, record[name as keyof SavedRecord]]);
+  const { sessionId, header: sessionHeader } = record.session ?? {};
+  return { version: VERSION, sessionId, sessionHeader, ...Object.fromEntries(known) };
 }
 
 /** Returns true for a record that a newer version of this package saved. Such a record must not be deleted. */
@@ -62,62 +82,14 @@ export const isNewer = (value: unknown): boolean =>
 
 /** Returns the record in a value from the database; `undefined` if the record is invalid. */
 export function readRecord(value: unknown): SavedRecord | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const fields = value as Readonly<Record<string, unknown>>;
-  const text = (name: string): string | undefined =>
-    typeof fields[name] === 'string' ? fields[name] : undefined;
-  const count = (name: string): number | undefined =>
-    Number.isSafeInteger(fields[name]) && (fields[name] as number) >= 0
-      ? (fields[name] as number)
-      : undefined;
-  const lastModifiedMs = fields.lastModifiedMs;
-  const read = {
-    chunksId: text('chunksId') || undefined,
-    key: text('key'),
-    name: text('name'),
-    relativePath: text('relativePath'),
-    sizeBytes: count('sizeBytes'),
-    // Times before 1970 are negative.
-    lastModifiedMs: Number.isFinite(lastModifiedMs) ? (lastModifiedMs as number) : undefined,
-    type: text('type'),
-    parentId: text('parentId'),
-    firstSliceHash: text('firstSliceHash'),
-    chunkSizeBytes: count('chunkSizeBytes') || undefined,
-    hashAlgorithm: readAlgorithm(fields.hashAlgorithm),
-    createdAtMs: count('createdAtMs'),
-  };
-  const [sessionId, header, fileId] = [text('sessionId'), text('sessionHeader'), text('fileId')];
+  const fields: Readonly<Record<string, unknown>> = Object(value);
+  const [sessionId, header] = [filled(fields.sessionId), filled(fields.sessionHeader)];
   const session = sessionId && header ? { sessionId, header } : undefined;
-  if (fields.version !== VERSION || !isFull(read) || !(session || fileId)) return undefined;
-  const handle = readHandle(fields.handle);
-  const acceptedAtMs = count('acceptedAtMs');
-  const fileHash = text('fileHash');
-  const metadata = copyOfMetadata(fields.metadata);
-  return {
-    ...read,
-    session,
-    ...(fileId && { fileId }),
-    ...(fields.isPaused === true && { isPaused: true }),
-    ...(fields.isWithdrawn === true && { isWithdrawn: true }),
-    ...(metadata && { metadata }),
-    ...(acceptedAtMs !== undefined && { acceptedAtMs }),
-    ...(fileHash && /^[0-9a-f]{64}$/.test(fileHash) && { fileHash }),
-    newName: text('newName'),
-    usedAtMs: count('usedAtMs'),
-    ...(handle && { handle }),
-  };
+  const read = Object.entries(READERS).map(([name, of]) => [name, of(fields[name])]);
+  const record = Object.fromEntries(read.filter(([, known]) => known !== undefined)) as SavedRecord;
+  const isWhole = Object.keys(REQUIRED).every((name) => name in record) && (session ?? record.fileId);
+  return fields.version === VERSION && isWhole ? { ...record, session } : undefined;
 }
-
-type Full<T> = { [K in keyof T]: Exclude<T[K], undefined> };
-
-const isFull = <T extends object>(read: T): read is T & Full<T> => !Object.values(read).includes(undefined);
-
-const readAlgorithm = (value: unknown): HashAlgorithm | undefined =>
-  value === 'sha-256' || value === 'blake3' ? value : undefined;
-
-/** Returns the value if it is a file handle. */
-export const readHandle = (value: unknown): FileSystemFileHandle | undefined =>
-  typeof FileSystemFileHandle === 'function' && value instanceof FileSystemFileHandle ? value : undefined;
 
 /** An entry of the chunk log. The format is compact, since there may be one entry for each chunk. */
 export type ChunkEntry = readonly (readonly [index: number, hash: string, receipt: string])[];

@@ -4,17 +4,10 @@
 import { promisifyRequest } from 'idb-keyval';
 import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { UploadRecord } from '../core/types.ts';
+import type { StoredState, UploadRecord } from '../core/types.ts';
 import { createChunkLog, groupCommit } from './chunk-log.ts';
-import { createDatabase, type Database, deleteDatabase } from './database.ts';
-import {
-  isNewer,
-  type RecordToSave,
-  readRecord,
-  type SavedRecord,
-  type StoredState,
-  writeRecord,
-} from './record.ts';
+import { createDatabase, type Database } from './database.ts';
+import { isNewer, type RecordToSave, readRecord, type SavedRecord, writeRecord } from './record.ts';
 
 /** The saved uploads of this origin. All functions reject only with `store-full` or `store-unavailable`. */
 export interface UploadStore {
@@ -70,9 +63,7 @@ export function createUploadStore({
     chunksIds.clear();
   });
   const chunkLog = createChunkLog(`${name}-chunks`, deadlineMs);
-  /** Deletes the separate database in which earlier versions saved files. */
-  const deleteOldFiles = (): Promise<void> => deleteDatabase(`${name}-files`, deadlineMs);
-  /** Pending writes of records, by key. Chunks may be saved before the write of their record is complete. */
+  /** Pending changes of records, by key. Chunks may be saved before the write of their record is complete. */
   const saving = new Map<string, Promise<unknown>>();
   const touchedMs = new Map<string, number>();
   /** Number of `clear()` calls. A record that was read before a `clear()` must not be written afterwards. */
@@ -91,6 +82,8 @@ export function createUploadStore({
     return undefined;
   }
 
+  const readAll = (): Promise<unknown[]> => records.read((store) => promisifyRequest(store.getAll()));
+
   async function withStored({ chunksId, fileId, ...record }: SavedRecord): Promise<UploadRecord> {
     const { stored, bytes } = await chunkLog.read(chunksId, fileId, record);
     const { lastModifiedMs: lastModified, type } = record;
@@ -98,9 +91,7 @@ export function createUploadStore({
     return { ...record, stored, ...(file && { file }) };
   }
 
-  async function remove(key: string): Promise<void> {
-    // Waits for a pending write, which would otherwise save the record again after the deletion.
-    await saving.get(key);
+  async function removeWhole(key: string): Promise<void> {
     const record = await load(key);
     chunksIds.delete(key);
     unsure.delete(key);
@@ -129,7 +120,10 @@ export function createUploadStore({
     if (count === clearCount) await chunkLog.saveFile(fileId as string, bytes);
   }
 
-  /** Waits for pending writes of the same record, then runs `write`. */
+  /**
+   * Waits for pending changes of the same record, then runs `write`. A change reads the record and writes it in two transactions,
+   * so it would save the record again if another one removed it in between.
+   */
   async function inTurn(key: string, write: () => Promise<void>): Promise<void> {
     const count = clearCount;
     const writeAfter = async (before: Promise<unknown> | undefined): Promise<void> => {
@@ -164,9 +158,16 @@ export function createUploadStore({
     const nowMs = performance.now();
     if (nowMs - (touchedMs.get(key) ?? Number.NEGATIVE_INFINITY) < TOUCH_MS) return;
     touchedMs.set(key, nowMs);
+    await inTurn(key, () => change(key, { usedAtMs: Date.now() }));
+  }
+
+  const remove = (key: string): Promise<void> => inTurn(key, () => removeWhole(key));
+
+  /** Changes fields of a saved record. Does nothing if there is no record. */
+  async function change(key: string, fields: Partial<SavedRecord>): Promise<void> {
     const count = clearCount;
     const record = await load(key);
-    if (record && count === clearCount) await saveRecord(records, { ...record, usedAtMs: Date.now() });
+    if (record && count === clearCount) await saveRecord(records, { ...record, ...fields });
   }
 
   return {
@@ -177,15 +178,10 @@ export function createUploadStore({
 
     save: (record) => inTurn(record.key, () => saveWhole(record)),
 
-    update: (key, change) =>
-      inTurn(key, async () => {
-        const count = clearCount;
-        const record = await load(key);
-        if (record && count === clearCount) await saveRecord(records, { ...record, ...change });
-      }),
+    update: (key, fields) => inTurn(key, () => change(key, fields)),
 
     async fileBytes() {
-      const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
+      const values = await readAll();
       return values.map(readRecord).reduce((sum, record) => sum + (record?.fileId ? record.sizeBytes : 0), 0);
     },
 
@@ -194,7 +190,7 @@ export function createUploadStore({
     remove,
 
     async list() {
-      const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
+      const values = await readAll();
       const saved = values.map(readRecord).filter((record) => record !== undefined);
       saved.sort((a, b) => a.createdAtMs - b.createdAtMs);
       const found = await Promise.all(saved.map(withStored));
@@ -202,8 +198,6 @@ export function createUploadStore({
     },
 
     async prune(maxAgeMs, isInUse = () => false) {
-      // Not awaited, because a page with an earlier version blocks the deletion while it is open.
-      deleteOldFiles().catch(() => undefined);
       // Chunk ids are listed before records, so that chunks of records that are saved in the meantime are not deleted.
       const ids = await chunkLog.listIds();
       const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
@@ -216,7 +210,7 @@ export function createUploadStore({
         if ((ageMs > maxAgeMs || record.isWithdrawn) && !isInUse(key)) await remove(key);
         else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
       }
-      const values: unknown[] = await records.read((store) => promisifyRequest(store.getAll()));
+      const values = await readAll();
       // The other chunks may belong to records of a newer version, which this version cannot read.
       if (values.some(isNewer)) return;
       for (const id of ids) if (!kept.has(id)) await chunkLog.remove(id);
@@ -231,7 +225,6 @@ export function createUploadStore({
       const cleared = await Promise.allSettled([
         records.write((store) => void store.clear()),
         chunkLog.clear(),
-        deleteOldFiles(),
       ]);
       const failed = cleared.find((result) => result.status === 'rejected');
       if (failed)

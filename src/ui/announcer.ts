@@ -8,6 +8,7 @@ import type { Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import { type Format, shownName } from './format.ts';
 import type { Messages } from './messages.ts';
+import { sharedReason } from './shared-reason.ts';
 import { leftOf } from './views/file-row.ts';
 import { refusalOf } from './views/rejections.ts';
 
@@ -129,7 +130,11 @@ export class Announcer {
       await sleep(this.#options.sumsEveryMs, signal);
       const { snapshot, texts, format } = this.#host;
       const { totals, files } = snapshot;
-      if (!files.some((file) => isActive(file.phase))) continue;
+      if (!files.some((file) => isActive(file.phase))) {
+        const reason = sharedReason(files, false);
+        if (reason) this.say(texts.pauseReasons[reason]);
+        continue;
+      }
       const percent = format.percent(totals.sizeBytes === 0 ? 0 : totals.sentBytes / totals.sizeBytes);
       const left = totals.remainingMs === undefined ? undefined : leftOf(totals.remainingMs, texts, format);
       this.say(texts.announceSums(percent, totals.doneCount, totals.fileCount, left));

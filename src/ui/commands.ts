@@ -6,7 +6,7 @@ import type { Commands } from './views/state.ts';
 
 /** The element's methods that commands call. */
 export type CommandHost = {
-  readonly [K in Exclude<keyof Commands, 'dismiss' | 'cancelSignIn' | keyof UndoCommands>]: (
+  readonly [K in Exclude<keyof Commands, 'dismiss' | 'cancelSignIn' | 'dropRestored' | keyof UndoCommands>]: (
     ...args: Parameters<Commands[K]>
   ) => Promise<void>;
 };
@@ -27,6 +27,7 @@ export function createCommands(
   host: CommandHost,
   engine: CommandEngine,
   undo: Pick<UndoController, 'run' | 'undo' | 'hold'>,
+  dropRestored: () => void,
 ): Commands {
   const run = (promise: Promise<void>): void => {
     promise.catch((error: unknown) => {
@@ -46,6 +47,7 @@ export function createCommands(
     prioritize: (id) => run(host.prioritize(id)),
     remove: (id) => undo.run('removed', id),
     clear: () => run(host.clear()),
+    dropRestored,
     signIn: (via) => run(host.signIn(via)),
     dismiss: () => void engine.uploader.dismissRejections(),
     cancelSignIn: () => void engine.uploader.cancelSignIn(),

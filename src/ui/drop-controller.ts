@@ -9,6 +9,8 @@ import type { Intake } from './views/state.ts';
 
 export interface DropHost extends ReactiveControllerHost, HTMLElement {
   readonly disabled: boolean;
+  /** With `overlay`, files can be dropped anywhere on the page. */
+  readonly layout?: string | undefined;
 }
 
 const NOTHING: Intake = { dragging: false, readingCount: undefined, emptyFolderCount: 0, unreadableCount: 0 };
@@ -22,6 +24,8 @@ export class DropController implements ReactiveController {
   readonly #onDragStart: () => void;
   readonly #isClosed: () => boolean;
   #connection = new AbortController();
+  /** The last event over the drop target. */
+  #accepted: DragEvent | undefined;
   /** Number that is incremented to discard files that are still being read. */
   #generation = 0;
 
@@ -42,10 +46,12 @@ export class DropController implements ReactiveController {
   hostConnected(): void {
     this.#connection = new AbortController();
     const options = { signal: this.#connection.signal };
-    this.#host.addEventListener('dragenter', this.#onDragOver, options);
-    this.#host.addEventListener('dragover', this.#onDragOver, options);
-    this.#host.addEventListener('dragleave', this.#onDragLeave, options);
-    this.#host.addEventListener('drop', this.#onDrop, options);
+    for (const target of [this.#host, document] as readonly HTMLElement[]) {
+      target.addEventListener('dragenter', this.#onDragOver, options);
+      target.addEventListener('dragover', this.#onDragOver, options);
+      target.addEventListener('dragleave', this.#onDragLeave, options);
+      target.addEventListener('drop', this.#onDrop, options);
+    }
     globalThis.addEventListener('dragover', this.#onStray, options);
     globalThis.addEventListener('drop', this.#onStray, options);
     document.addEventListener('paste', this.#onPaste, options);
@@ -73,21 +79,35 @@ export class DropController implements ReactiveController {
     this.#set({ ...this.intake, dragging });
   }
 
+  get #isOverlay(): boolean {
+    return this.#host.layout === 'overlay';
+  }
+
+  /** Returns true if the drop target is under the pointer. An overlay leaves drop targets of the page and other uploaders alone. */
+  #isOverTarget(event: DragEvent): boolean {
+    return (
+      event.currentTarget === this.#host ||
+      (this.#isOverlay && !event.defaultPrevented && !isOverFileInput(event))
+    );
+  }
+
   readonly #onDragOver = (event: DragEvent): void => {
-    if (!holdsFiles(event.dataTransfer) || this.#isClosed()) return;
+    if (!this.#isOverTarget(event) || !holdsFiles(event.dataTransfer) || this.#isClosed()) return;
     event.preventDefault();
     event.dataTransfer.dropEffect = 'copy';
+    this.#accepted = event;
     this.#setDragging(true);
   };
 
   readonly #onDragLeave = (event: DragEvent): void => {
     // `dragleave` also fires when the pointer moves between inner elements. These events are ignored.
-    const isInside = event.relatedTarget instanceof Node && this.#host.contains(event.relatedTarget);
-    if (!isInside) this.#setDragging(false);
+    const target = this.#isOverlay ? document : this.#host;
+    const isInside = event.relatedTarget instanceof Node && target.contains(event.relatedTarget);
+    if (!isInside && event.currentTarget === target) this.#setDragging(false);
   };
 
   readonly #onDrop = (event: DragEvent): void => {
-    if (!holdsFiles(event.dataTransfer) || this.#isClosed()) return;
+    if (!this.#isOverTarget(event) || !holdsFiles(event.dataTransfer) || this.#isClosed()) return;
     event.preventDefault();
     this.#setDragging(false);
     this.#read(event.dataTransfer);
@@ -95,10 +115,8 @@ export class DropController implements ReactiveController {
 
   /** Prevents the browser from opening a file that is dropped elsewhere on the page. */
   readonly #onStray = (event: DragEvent): void => {
-    this.#setDragging(this.intake.dragging && event.composedPath().includes(this.#host));
-    const [target] = event.composedPath();
-    const isForInput = target instanceof HTMLInputElement && target.type === 'file';
-    if (event.defaultPrevented || isForInput || !holdsFiles(event.dataTransfer)) return;
+    this.#setDragging(this.intake.dragging && event === this.#accepted);
+    if (event.defaultPrevented || isOverFileInput(event) || !holdsFiles(event.dataTransfer)) return;
     event.preventDefault();
     event.dataTransfer.dropEffect = 'none';
   };
@@ -140,6 +158,11 @@ export class DropController implements ReactiveController {
     this.intake = intake;
     this.#host.requestUpdate();
   }
+}
+
+function isOverFileInput(event: DragEvent): boolean {
+  const [target] = event.composedPath();
+  return target instanceof HTMLInputElement && target.type === 'file';
 }
 
 const holdsFiles = (data: DataTransfer | null): data is DataTransfer =>

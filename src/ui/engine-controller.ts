@@ -8,6 +8,7 @@ import { toUploaderError } from '../core/errors.ts';
 import type { Snapshot } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
 import { deleteUploads } from '../engine/sign-out.ts';
+import { totalsOf } from '../engine/snapshot-store.ts';
 import { Uploader, type UploaderOptions } from '../engine/uploader.ts';
 import { readSettings, type SettingsHost } from './read-settings.ts';
 
@@ -22,15 +23,7 @@ const RENDER_EVERY_MS = 100;
 const EMPTY: Snapshot = Object.freeze<Snapshot>({
   files: [],
   rejections: [],
-  totals: {
-    fileCount: 0,
-    doneCount: 0,
-    failedCount: 0,
-    openCount: 0,
-    sizeBytes: 0,
-    sentBytes: 0,
-    storedBytes: 0,
-  },
+  totals: totalsOf([], () => ({})),
   auth: { state: 'signed-out', mode: 'auto', required: false },
 });
 
@@ -97,7 +90,7 @@ export class EngineController implements ReactiveController {
     try {
       void this.uploader;
     } catch (error) {
-      await deleteUploads(this.#host.keeperUrl);
+      await deleteUploads();
       throw error;
     }
     await this.uploader.signOut();

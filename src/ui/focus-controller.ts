@@ -1,8 +1,11 @@
-// Keeps the keyboard focus. When the focused button is removed, focuses the nearest remaining button.
+// Keeps the keyboard focus. When the focused button is removed, focuses the nearest remaining button. A row that moves keeps it.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 
 export type FocusHost = ReactiveControllerHost & { readonly renderRoot: HTMLElement | DocumentFragment };
+
+/** Buttons that may get the focus although the user was about to press another one. */
+const SAFE = 'button:not([data-action=cancel-all])';
 
 /** Restores the focus after each rendering of its host. */
 export class FocusController implements ReactiveController {
@@ -38,12 +41,15 @@ export class FocusController implements ReactiveController {
     const focused = this.#focused;
     this.#focused = undefined;
     const root = this.#host.renderRoot as Partial<ShadowRoot> & ParentNode;
-    if (!focused || focused.isConnected || root.activeElement) return;
+    if (!focused || root.activeElement) return;
+    if (focused.isConnected) {
+      focused.focus({ preventScroll: true });
+      return;
+    }
     const action = focused.dataset.action ?? '';
     for (const place of this.#places) {
       if (!place.isConnected) continue;
-      const next =
-        place.querySelector<HTMLElement>(`[data-action="${action}"]`) ?? place.querySelector('button');
+      const next = place.querySelector<HTMLElement>(`[data-action="${action}"]`) ?? place.querySelector(SAFE);
       if (next) {
         next.focus();
         return;

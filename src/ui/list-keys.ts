@@ -14,7 +14,7 @@ export class ListKeys implements ReactiveController {
   currentId: FileId | undefined;
   readonly #host: ListKeysHost;
   readonly #remove: (id: FileId) => void;
-  /** The end of a long list, which is focused when it has been rendered. */
+  /** The end of the list that will get the focus when its row has been rendered. */
   #wanted: 'first' | 'last' | undefined;
 
   constructor(host: ListKeysHost, remove: (id: FileId) => void) {
@@ -85,7 +85,8 @@ export class ListKeys implements ReactiveController {
     const row = rowOf(child ?? null);
     this.#wanted = child && !row ? end : undefined;
     row?.focus();
-    // Also a focused row: WebKit scrolls to the top when the focused row is replaced, and focus() does not scroll back.
+    // Needed even if the row has the focus: WebKit scrolls to the top when the focused row is replaced, and focus() does not scroll
+    // back.
     child?.scrollIntoView({ block: row ? 'nearest' : end === 'first' ? 'start' : 'end' });
   }
 }

@@ -62,6 +62,14 @@ export class LoginController implements ReactiveController {
     return state === 'prompt' ? required || error !== undefined || this.#isAsked : this.isShown;
   }
 
+  /**
+   * True if the user has just asked for the form: by a call of the page, or by choosing files. In other cases, such as a session
+   * that expires, the focus stays where the user works.
+   */
+  get #isExpected(): boolean {
+    return this.#isAsked || this.#host.renderRoot.querySelector('.zone :focus') !== null;
+  }
+
   async #load(): Promise<void> {
     if (this.#isLoading) return;
     this.#isLoading = true;
@@ -71,6 +79,7 @@ export class LoginController implements ReactiveController {
       if (!this.isShown || !this.#host.isConnected) return;
       const form = document.createElement('secure-uploader-login');
       form.slot = 'login';
+      form.toggleAttribute('focus-first', this.#isExpected);
       this.#fill(form);
       this.#form = form;
       this.#host.append(form);

@@ -8,7 +8,7 @@ import type { PauseReason, Phase } from '../core/phases.ts';
 export type ErrorMessages = Readonly<Record<ErrorCode, string>>;
 
 /**
- * Texts of the uploader itself. Sizes, speeds, durations and percentages are already formatted for `locale`.
+ * Texts of the uploader. Functions get sizes, durations and percentages as text, formatted for `locale`.
  */
 export interface InterfaceMessages {
   /**
@@ -25,6 +25,10 @@ export interface InterfaceMessages {
   readonly chooseFolder: string;
   readonly upTo: (size: string) => string;
   readonly atMost: (count: number) => string;
+  /** Message of a form that needs `count` uploaded files. */
+  readonly atLeast: (count: number) => string;
+  /** Message of a form with files that are not uploaded. */
+  readonly unfinished: string;
   readonly reading: (count: number) => string;
   readonly emptyFolders: (count: number) => string;
   readonly unreadable: (count: number) => string;
@@ -51,6 +55,7 @@ export interface InterfaceMessages {
   readonly cancelAll: string;
   readonly retryFailed: string;
   readonly clear: string;
+  readonly moreActions: string;
   readonly progress: string;
   readonly progressOf: (name: string) => string;
   readonly sizeOf: (sent: string, total: string) => string;
@@ -78,6 +83,7 @@ export interface InterfaceMessages {
   readonly signingIn: string;
   readonly coolingTitle: string;
   readonly coolingText: (duration: string | undefined) => string;
+  readonly seconds: (count: number) => string;
   readonly tryAgain: string;
   readonly announceStarted: (count: number) => string;
   readonly announceSums: (percent: string, done: number, count: number, left: string | undefined) => string;
@@ -95,14 +101,14 @@ const files = (count: number): string => (count === 1 ? '1 file' : `${count.toLo
 const ERRORS: ErrorMessages = {
   'bad-config': "Uploads aren't set up correctly on this page. Contact the site owner.",
   'insecure-context': 'Uploads need a secure connection. Open this page over HTTPS.',
-  'file-too-large': 'This file is too large. Choose a smaller one.',
-  'file-type-refused': "This file type isn't allowed. Choose another file.",
+  'file-too-large': 'Too large. Choose a smaller file.',
+  'file-type-refused': 'File type not allowed. Choose another file.',
   'too-many-files': 'Too many files. Remove one to add another.',
-  'file-empty': 'This file is empty. Choose another file.',
+  'file-empty': 'Empty file. Choose another one.',
   'file-unreadable':
     "We couldn't read this file. Make sure it still exists and isn't open in another app, then choose it again.",
   'file-changed': 'This file changed during the upload. Try again to upload the new version.',
-  'wrong-file': 'This is a different file. Choose the one you started uploading.',
+  'wrong-file': "This file doesn't match the unfinished upload. Choose the original file.",
   'hash-failed': "We couldn't prepare this file for upload. Try again.",
   offline: "You're offline. The upload resumes when you're back online.",
   network: "We couldn't reach the server. Check your connection and try again.",
@@ -114,7 +120,7 @@ const ERRORS: ErrorMessages = {
   'service-failed': 'Something went wrong on the server. Try again in a moment.',
   'bad-response': 'The server sent unexpected data. Try again in a moment.',
   'ticket-expired': 'The upload link expired. Try again.',
-  'upload-refused': 'The server rejected this file. Contact the site owner.',
+  'upload-refused': 'The server rejected the upload. Try again, or contact the site owner.',
   'storage-unreadable': "The storage server can't be used from this page. Contact the site owner.",
   'upload-stalled': 'The upload stopped making progress. Check your connection and try again.',
   'hash-mismatch': 'Some data was damaged during the upload, but your file is safe. Try again.',
@@ -132,17 +138,17 @@ const ERRORS: ErrorMessages = {
   'issuer-mismatch': 'This sign-in came from an unexpected server. Contact the site owner.',
   'code-rejected': "We couldn't complete your sign-in. Try again.",
   'token-malformed': 'Something went wrong while signing you in. Try again.',
-  'token-rejected': 'Your session expired. Sign in again.',
+  'token-rejected': "The server didn't accept your sign-in. Sign in again.",
   'host-token-failed': "This page couldn't sign you in. Try again.",
   'credentials-rejected': 'Incorrect email or password. Try again.',
-  'account-locked': 'This account is locked. Try again later, or contact support.',
-  'challenge-failed': "That didn't match. Try again.",
+  'account-locked': 'This account is locked. Try again later, or contact the site owner.',
+  'challenge-failed': 'Verification failed. Try again.',
   'challenge-denied': 'The sign-in request was denied. Try again.',
   'challenge-expired': 'This step timed out. Sign in again.',
   'method-unsupported': "This form doesn't support your verification method. Try another way to sign in.",
   'step-unsupported': "You can't finish signing in with this form. Try another way to sign in.",
   'passkey-canceled': 'Passkey sign-in was canceled. Try again.',
-  'passkey-unavailable': "Passkeys aren't available on this device. Choose another method.",
+  'passkey-unavailable': "Passkeys can't be used here. Choose another method.",
   canceled: 'Canceled.',
 };
 
@@ -159,6 +165,8 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   chooseFolder: 'Choose a folder',
   upTo: (size) => `up to ${size} per file`,
   atMost: (count) => `at most ${files(count)}`,
+  atLeast: (count) => (count === 1 ? 'Upload a file.' : `Upload at least ${files(count)}.`),
+  unfinished: "Some files aren't uploaded yet. Finish uploading them, or remove them from the list.",
   reading: (count) => `Reading folders… ${files(count)} found`,
   emptyFolders: (count) =>
     count === 1 ? '1 empty folder was skipped.' : `${count} empty folders were skipped.`,
@@ -205,6 +213,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   cancelAll: 'Cancel all',
   retryFailed: 'Retry failed files',
   clear: 'Clear finished',
+  moreActions: 'More actions',
   progress: 'Progress of all files',
   progressOf: (name) => `Progress of ${name}`,
   sizeOf: (sent, total) => `${sent} of ${total}`,
@@ -234,6 +243,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   coolingTitle: 'Waiting to sign you in',
   coolingText: (duration) =>
     duration === undefined ? 'Trying again soon.' : `Trying again in about ${duration}.`,
+  seconds: (count) => `${count} s`,
   tryAgain: 'Try again',
   announceStarted: (count) => `Uploading ${files(count)}.`,
   announceSums: (percent, done, count, left) =>

@@ -1,4 +1,4 @@
-// Collects the settings from the element's properties, and warns about unknown attributes.
+// Collects the settings from the element's properties. Warns about misspelled attributes, and about a token in HTML.
 
 import type { LitElement } from 'lit';
 import type { SettingsInput } from '../core/config.ts';

@@ -8,6 +8,7 @@ import { createSettings, type Settings } from '../core/config.ts';
 import type { AuthSnapshot } from '../core/types.ts';
 import { openSignIn, type SignIn } from '../engine/sign-in.ts';
 import { Countdown } from './countdown.ts';
+import { textsOf } from './languages.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from './login-messages.ts';
 import { login } from './styles/login.ts';
 import { type Idp, LOCKED, loginStep } from './views/login.ts';
@@ -26,7 +27,7 @@ let count = 0;
  * ```
  * @fires signed-in - Without an uploader: the user has a session with the service.
  * @fires auth-changed - The state of sign-in changed.
- * @fires auth-challenged - The service asks for another proof of identity.
+ * @fires auth-challenged - The service asks for a second factor.
  * @fires auth-failed - Sign-in failed for the reason `code`.
  */
 export class SecureUploaderLogin extends LitElement {
@@ -56,41 +57,40 @@ export class SecureUploaderLogin extends LitElement {
   authOptions?: AuthOptions;
   /** Identity providers to choose from. A `federated` provider uses the sign-in window. */
   idps: readonly Idp[] = [];
-  /** Texts that replace the English texts. */
+  /** Texts that replace the default texts. */
   messages: Partial<LoginMessages> = {};
   /** Settings from the uploader that contains the form, so that uploader and form share one session. */
   settings?: Settings;
 
   readonly #countdown = new Countdown(this);
+  readonly #texts = textsOf(this, ENGLISH_LOGIN);
   readonly #id = `secure-uploader-login-${++count}`;
   #signIn: SignIn | undefined;
-  #life = new AbortController();
+  #unsubscribe: (() => void) | undefined;
   #email = '';
   #isPasswordShown = false;
   #shownAuth: AuthSnapshot | undefined;
-  #shownTitle = '';
+  #shownTitle: string | undefined;
   #hasFocus = false;
 
   /** Renders into the light DOM, so that password managers can fill in the fields. */
   protected override createRenderRoot(): HTMLElement {
-    const root = this.getRootNode() as Document | ShadowRoot;
-    const sheet = login.styleSheet;
-    if (sheet && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
     return this;
   }
 
   override connectedCallback(): void {
     super.connectedCallback();
-    this.#life = new AbortController();
+    // A form that is moved may get into a root without its styles.
+    const root = this.getRootNode() as Document | ShadowRoot;
+    const sheet = login.styleSheet;
+    if (sheet && !root.adoptedStyleSheets.includes(sheet)) root.adoptedStyleSheets.push(sheet);
     shown.add(this);
     this.requestUpdate();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#life.abort();
-    this.#signIn?.session.close();
-    this.#signIn = undefined;
+    this.#leave();
     shown.delete(this);
     for (const other of shown) other.requestUpdate();
   }
@@ -102,16 +102,20 @@ export class SecureUploaderLogin extends LitElement {
     if (!this.isConnected || !(this.settings || this.baseUrl)) return;
     if (this.#signIn && !(this.settings && changed.has('settings'))) return;
     const next = this.settings ? openSignIn(this.settings) : this.#openAlone();
-    const before = this.#signIn;
     // Different settings can share a session. In this case, the form stays as it is.
-    if (before?.form === next.form) {
+    if (this.#signIn?.form === next.form) {
       next.session.close();
       return;
     }
-    before?.session.close();
+    this.#leave();
     this.#signIn = next;
-    const stop = next.session.subscribe(() => this.requestUpdate());
-    this.#life.signal.addEventListener('abort', stop);
+    this.#unsubscribe = next.session.subscribe(() => this.requestUpdate());
+  }
+
+  #leave(): void {
+    this.#unsubscribe?.();
+    this.#signIn?.session.close();
+    this.#signIn = undefined;
   }
 
   #openAlone(): SignIn {
@@ -137,7 +141,7 @@ export class SecureUploaderLogin extends LitElement {
   protected override render(): TemplateResult | undefined {
     const signIn = this.#signIn;
     if (!signIn) return undefined;
-    const messages = { ...ENGLISH_LOGIN, ...this.messages };
+    const messages = this.#texts();
     const first = [...shown].find((other) => other.#signIn?.form === signIn.form);
     if (first !== this) return html`<p>${messages.shownElsewhere}</p>`;
     const { challenge } = signIn.form;
@@ -163,26 +167,34 @@ export class SecureUploaderLogin extends LitElement {
     });
   }
 
-  /** Moves the focus if the focus was in the form. A new step focuses its heading; an error focuses the input to correct. */
+  /**
+   * With the attribute `focus-first`, focuses the first input once. (Chromium logs a message for `autofocus` if something has the
+   * focus.) Otherwise moves the focus only if it was in the form: a new step focuses its heading, an error the input to correct.
+   */
   protected override updated(): void {
     const auth = this.#signIn?.session.snapshot;
-    if (!auth || auth === this.#shownAuth) return;
+    if (!auth) return;
     const heading = this.querySelector<HTMLElement>('h2');
-    const title = heading?.textContent ?? '';
+    const title = heading?.textContent;
     const isNewStep = title !== this.#shownTitle;
-    this.#shownAuth = auth;
+    // Another language changes the title too, without a new step.
     this.#shownTitle = title;
+    if (auth === this.#shownAuth) return;
+    if (this.hasAttribute('focus-first') && !this.#shownAuth) this.querySelector('input')?.focus();
+    this.#shownAuth = auth;
     if (auth.state === 'signed-in') this.#email = '';
     if (!this.#hasFocus) return;
     if (isNewStep) heading?.focus();
     else if (auth.error) {
-      const input = this.querySelector<HTMLInputElement>('input[name="code"], input[type="password"]');
+      const input = this.querySelector<HTMLInputElement>('[name=code], [type=password]');
       input?.focus();
       input?.select();
     }
   }
 
-  readonly #onLogIn = (event: SubmitEvent): void => {
+  // Lit calls listeners with the element as `this`.
+
+  #onLogIn(event: SubmitEvent): void {
     event.preventDefault();
     const form = event.target as HTMLFormElement;
     const { idp_id: idpId, ...entered } = Object.fromEntries(new FormData(form)) as Record<string, string>;
@@ -191,27 +203,27 @@ export class SecureUploaderLogin extends LitElement {
     for (const input of form.querySelectorAll('input')) if (input.name !== 'email') input.value = '';
     const first = this.idps.find(({ kind }) => kind === 'local');
     this.#signIn?.form.logIn(entered, idpId ?? first?.id);
-  };
+  }
 
-  readonly #onAnswer = (event: SubmitEvent): void => {
+  #onAnswer(event: SubmitEvent): void {
     event.preventDefault();
-    const input = (event.target as HTMLFormElement).elements.namedItem('code') as HTMLInputElement;
-    this.#signIn?.form.answer(input.value);
-  };
+    const code = new FormData(event.target as HTMLFormElement).get('code') as string;
+    this.#signIn?.form.answer(code);
+  }
 
-  readonly #onType = ({ target }: InputEvent): void => {
+  #onType({ target }: InputEvent): void {
     const { value, form } = target as HTMLInputElement;
     const { session, form: steps } = this.#signIn as SignIn;
     // Typing clears this error, because the user may enter another account that is not locked.
     if (session.snapshot.error?.code === LOCKED) session.signIn();
     const isWhole = value.replace(/[\s-]/g, '').length === steps.challenge?.codeLength;
     if (isWhole && this.#options.autoSubmitCode === true) form?.requestSubmit();
-  };
+  }
 
-  readonly #onToggle = (): void => {
+  #onToggle(): void {
     this.#isPasswordShown = !this.#isPasswordShown;
     this.requestUpdate();
-  };
+  }
 }
 
 /** Registers the element if it is not registered yet. */

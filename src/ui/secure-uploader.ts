@@ -1,7 +1,6 @@
 // The element: connects its attributes, events and shadow root with the engine, the controllers and the views.
 
-import { LitElement, type PropertyValues, type TemplateResult } from 'lit';
-import { property } from 'lit/decorators.js';
+import type { PropertyValues, TemplateResult } from 'lit';
 import type { TokenInput } from '../core/changes.ts';
 import type { GetToken, Profile } from '../core/config.ts';
 import { isActive } from '../core/phases.ts';
@@ -14,15 +13,20 @@ import { DropController } from './drop-controller.ts';
 import { EngineController } from './engine-controller.ts';
 import type { SecureUploaderEventMap } from './event-map.ts';
 import { FocusController } from './focus-controller.ts';
+import { FormControl } from './form-control.ts';
 import { createFormat, type Format } from './format.ts';
 import { showState } from './host-states.ts';
+import { textsOf } from './languages.ts';
+import { LeaveController } from './leave-controller.ts';
 import { ListKeys } from './list-keys.ts';
 import { LoginController } from './login-controller.ts';
 import type { LoginMessages } from './login-messages.ts';
 import { ENGLISH, type Messages } from './messages.ts';
 import { pickHandles } from './pick-file.ts';
+import { property } from './property.ts';
 import { warnOfAttributes } from './read-settings.ts';
 import { resume } from './resume.ts';
+import { createRowOrder } from './row-order.ts';
 import { styles } from './styles/styles.ts';
 import { TokenSource, takeEarlyToken } from './token-source.ts';
 import { UndoController } from './undo-controller.ts';
@@ -54,11 +58,18 @@ import { WindowController } from './window-controller.ts';
  * @tag secure-uploader
  * @tagname secure-uploader
  *
+ * @slot empty - Replaces the content of the drop zone while the list is empty.
+ * @slot icon - Replaces the icon of the drop zone.
+ * @slot invitation - Replaces the title of the drop zone, such as "Drop files here".
  * @slot hint - Replaces the line below the drop zone's title, which shows the limits by default.
+ * @slot buttons - Replaces the buttons of the drop zone. The new ones call `browse()`.
+ * @slot row-{id} - Additional content of the row of a file; `{id}` is its id in events.
+ * @slot footer - Replaces the footer.
  * @slot login - The sign-in form of `auth="local"`. Filled by the element itself.
  *
  * @csspart base - The outer container.
  * @csspart drop-zone - The drop zone; also `dragging` while files are dragged over it.
+ * @csspart overlay - With `layout="overlay"`, what covers the page while files are dragged over it.
  * @csspart notice - What was skipped in the last drop.
  * @csspart rejections - The panel with rejected files.
  * @csspart rejection-reason - Why files were rejected.
@@ -80,6 +91,7 @@ import { WindowController } from './window-controller.ts';
  *   `done` or `ended`.
  * @csspart totals-icon - The icon of the footer.
  * @csspart headline - The state of all files in words, such as "All 10 files uploaded".
+ * @csspart menu - The menu of the footer, with the actions that have no place beside the first one.
  * @csspart totals-status - Number of files, size, speed and time left of all files.
  * @csspart undo - The notice about canceled or removed files, which can be undone for 8 seconds.
  * @csspart button - A button with text; also its name, such as `browse-button` or `pause-all-button`.
@@ -92,7 +104,7 @@ import { WindowController } from './window-controller.ts';
  * @cssproperty [--secure-uploader-muted=#596170] - Color of secondary text.
  * @cssproperty [--secure-uploader-line=#e2e5ea] - Color of lines.
  * @cssproperty [--secure-uploader-danger=#b3261e] - Color of errors.
- * @cssproperty [--secure-uploader-warning=#8a5300] - Color of files that have to be chosen again.
+ * @cssproperty [--secure-uploader-warning=#8a5300] - Color of warnings, and of files that have to be chosen again.
  * @cssproperty [--secure-uploader-success=#15734a] - Color of completed files.
  * @cssproperty [--secure-uploader-radius=12px] - Corner radius of the container; inner radii follow.
  * @cssproperty [--secure-uploader-font=inherit] - Font family.
@@ -102,7 +114,7 @@ import { WindowController } from './window-controller.ts';
  * @cssstate uploading - At least one file is being hashed, uploaded or committed.
  * @cssstate dragging - Files are dragged over the element.
  */
-export class SecureUploader extends LitElement {
+export class SecureUploader extends FormControl {
   static override styles = styles;
 
   /** URL of the service. Required. A change applies to files added later. */
@@ -119,7 +131,7 @@ export class SecureUploader extends LitElement {
   @property({ attribute: 'response-mode' }) responseMode?: 'query' | 'fragment' | undefined;
   /** Use of silent sign-in in a hidden frame: `auto` or `off`. */
   @property() silent?: 'auto' | 'off' | undefined;
-  /** Issuer that sign-in responses must name. */
+  /** Required value of `iss` in sign-in responses (RFC 9207). */
   @property() issuer?: string | undefined;
   /** Identity provider to sign in with. */
   @property({ attribute: 'idp-id' }) idpId?: string | undefined;
@@ -176,8 +188,15 @@ export class SecureUploader extends LitElement {
    * (2).pdf`. `rename` uses the other name automatically.
    */
   @property({ attribute: 'on-conflict' }) onConflict?: 'fail' | 'rename' | undefined;
-  /** Prevents adding files. Running uploads continue. */
+  /** Prevents adding files, as does a disabled `<fieldset>`. Running uploads continue. A form submits no value then. */
   @property({ type: Boolean, reflect: true }) disabled = false;
+  /** Height of the rows: `comfortable`, or `compact` with rows of 40 px. */
+  @property({ reflect: true }) density: 'comfortable' | 'compact' | undefined;
+  /**
+   * Look of the drop zone: `area` is large while the list is empty, `bar` is always one line, and `button` has only the button.
+   * `overlay` looks like `bar`, and accepts files that are dropped anywhere on the page.
+   */
+  @property({ reflect: true }) layout: 'area' | 'bar' | 'overlay' | 'button' | undefined;
   /** URL of the hash worker, if the default worker can't be loaded. */
   @property({ attribute: 'worker-url' }) workerUrl?: string | undefined;
   /**
@@ -185,6 +204,15 @@ export class SecureUploader extends LitElement {
    * their files again.
    */
   @property({ attribute: 'keeper-url' }) keeperUrl?: string | undefined;
+  /**
+   * Doesn't warn users who leave the page while files are uploading. With `keeper-url`, there is no warning, because the next page
+   * continues the uploads.
+   */
+  @property({ type: Boolean, attribute: 'no-leave-warning' }) noLeaveWarning = false;
+  /** Keeps the screen on while files are uploading and the page is visible. */
+  @property({ type: Boolean, attribute: 'wake-lock' }) wakeLock = false;
+  /** Asks the browser not to delete saved progress when the disk is almost full. Firefox asks the user. */
+  @property({ type: Boolean, attribute: 'persist-storage' }) persistStorage = false;
   /** Also dispatches `chunk-hashed` and `chunk-uploaded`. */
   @property({ type: Boolean, attribute: 'chunk-events' }) chunkEvents = false;
   /** Path of the commit request. Without a path, an upload is complete when every chunk is stored. */
@@ -217,10 +245,10 @@ export class SecureUploader extends LitElement {
   @property({ attribute: false }) idps: readonly Idp[] = [];
   /** Timeouts, retry policy and `commitDeadlineMs` of the engine. Read only once, when the engine is created. */
   @property({ attribute: false }) engineOptions?: UploaderOptions | undefined;
-  /** Texts that replace the English texts, including the texts of the sign-in form. */
+  /** Texts that replace the default texts, including the texts of the sign-in form. */
   @property({ attribute: false }) messages: Partial<Messages & LoginMessages> = {};
 
-  /** @internal The English texts, overridden by `messages`. */
+  /** @internal The texts of the element's language, overridden by `messages`. */
   texts: Messages = ENGLISH;
 
   readonly #announcer = new Announcer(this);
@@ -229,24 +257,32 @@ export class SecureUploader extends LitElement {
     this,
     (files) => this.#commands.addFiles(files),
     () => this.#engine.preconnect(),
-    (): boolean => this.disabled || this.#engine.isMisconfigured,
+    (): boolean => this.#isDisabled || this.#engine.isMisconfigured,
   );
-  readonly #engine = new EngineController(this, [this.#tokens, this.#announcer, this.#drop]);
+  readonly #engine = new EngineController(this, [
+    this.#tokens,
+    this.#announcer,
+    this.#drop,
+    { onChange: (change) => this.onFormChange(change) },
+  ]);
   readonly #login = new LoginController(this, () => this.#engine.settings);
   readonly #undo = new UndoController(
     this,
     (...command) => void this.#engine.uploader.apply(...command),
     (text) => this.#announcer.say(text),
   );
-  readonly #commands = createCommands(this, this.#engine, this.#undo);
+  readonly #commands = createCommands(this, this.#engine, this.#undo, () => this.restoreValues([]));
   readonly #countdown = new Countdown(this);
   readonly #rows = new WindowController(this);
+  readonly #sort = createRowOrder(this);
   readonly #keys = new ListKeys(this, (id) => this.#commands.remove(id));
-  readonly #internals = this.attachInternals();
+  readonly #texts = textsOf(this, ENGLISH);
 
   constructor() {
     super();
     new FocusController(this);
+    new LeaveController(this);
+    new MutationObserver(() => this.requestUpdate()).observe(this, { childList: true });
     const early = takeEarlyToken(this);
     if (early !== undefined) this.token = early;
   }
@@ -254,6 +290,10 @@ export class SecureUploader extends LitElement {
   /** State of all files and of sign-in. Frozen; replaced by a new object after each change. */
   get snapshot(): Snapshot {
     return this.#engine.snapshot;
+  }
+
+  get #isDisabled(): boolean {
+    return this.disabled || this.isFieldsetDisabled;
   }
 
   /** @internal Formats numbers for the locale of the texts. */
@@ -279,7 +319,7 @@ export class SecureUploader extends LitElement {
   /** Opens the file picker. Call this method in a click or key handler. */
   async browse(kind: 'files' | 'folder' = 'files'): Promise<void> {
     if (!this.hasUpdated) await this.updateComplete;
-    if (this.disabled) return;
+    if (this.#isDisabled) return;
     this.#engine.preconnect();
     const picked = kind === 'files' && !this.noResume ? await pickHandles(this) : undefined;
     if (picked) await this.addFiles(picked);
@@ -384,6 +424,26 @@ export class SecureUploader extends LitElement {
     super.removeEventListener(...args);
   }
 
+  protected override get shown(): Snapshot {
+    return this.#undo.shown(this.snapshot).snapshot;
+  }
+
+  protected override get minFileCount(): number {
+    return this.#engine.fileRules.minFiles;
+  }
+
+  protected override openPicker(): void {
+    this.#commands.browse();
+  }
+
+  protected override removeAll(): void {
+    const { files, rejections } = this.snapshot;
+    if (files.length + rejections.length === 0) return;
+    this.#undo.complete();
+    // `clear()` also dismisses rejections.
+    void Promise.allSettled([...files.map(({ id }) => this.remove(id)), this.clear()]);
+  }
+
   override connectedCallback(): void {
     super.connectedCallback();
     warnOfAttributes(this);
@@ -399,34 +459,47 @@ export class SecureUploader extends LitElement {
     if (changed.size > 0 || !this.hasUpdated) this.#engine.configure(changed.has('getToken'));
     if (changed.get('owner')) {
       this.#announcer.clear();
+      this.restoreValues([]);
       this.#drop.leave();
     }
-    if (changed.has('messages')) this.texts = { ...ENGLISH, ...this.messages };
+    if (changed.has('messages')) this.texts = this.#texts();
   }
 
   protected override render(): TemplateResult {
-    const { snapshot, undo } = this.#undo.shown(this.snapshot);
-    const { isMisconfigured } = this.#engine;
+    // A file whose command can be undone keeps its place.
+    const files = this.#sort(this.snapshot.files);
+    const { snapshot, undo } = this.#undo.shown({ ...this.snapshot, files });
     const state: WidgetState = {
       snapshot,
       undo,
       currentId: this.#keys.currentId,
-      isMisconfigured,
+      isMisconfigured: this.#engine.isMisconfigured,
       hasLogin: this.#login.isShown,
+      slots: new Set(Array.from(this.children, ({ slot }) => slot)),
       secondsUntil: (atMs) => this.#countdown.secondsUntil(atMs),
       messages: this.texts,
       format: this.format,
-      rules: { ...this.#engine.fileRules, directory: this.directory, disabled: this.disabled },
+      label: this.labelText,
+      rules: {
+        ...this.#engine.fileRules,
+        directory: this.directory,
+        disabled: this.#isDisabled,
+        layout: this.layout,
+      },
       intake: this.#drop.intake,
       spoken: this.#announcer.spoken,
       rows: this.#rows.rangeOf(snapshot.files.map((file) => file.id)),
+      restoredCount: this.restoredValues.length,
     };
     return widget(state, this.#commands);
   }
 
-  protected override updated(): void {
+  protected override updated(changed: PropertyValues): void {
+    super.updated(changed);
     const isUploading = this.snapshot.files.some((file) => isActive(file.phase));
-    showState(this.#internals, 'uploading', isUploading);
-    showState(this.#internals, 'dragging', this.#drop.intake.dragging);
+    showState(this.internals, 'uploading', isUploading);
+    showState(this.internals, 'dragging', this.#drop.intake.dragging);
+    // Opens only while files are dragged over the page of an overlay.
+    this.renderRoot.querySelector<HTMLElement>('.overlay')?.togglePopover(true);
   }
 }

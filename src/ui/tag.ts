@@ -49,7 +49,19 @@ type CamelListeners<Events> = {
   [K in keyof Events & string as `on${Pascal<K>}`]?: ((event: Events[K]) => void) | undefined;
 };
 
-type Uploader = Settable<SecureUploader, 'snapshot' | 'token' | 'texts' | 'format'>;
+type Uploader = Settable<
+  SecureUploader,
+  | 'snapshot'
+  | 'token'
+  | 'texts'
+  | 'format'
+  | 'form'
+  | 'validity'
+  | 'validationMessage'
+  | 'willValidate'
+  | 'checkValidity'
+  | 'reportValidity'
+>;
 type Login = Settable<SecureUploaderLogin, 'settings'>;
 type LoginEvents = Pick<
   SecureUploaderEvents,

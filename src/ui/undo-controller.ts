@@ -1,5 +1,5 @@
-// Cancel and remove by button or key, which can be undone for some seconds. The engine keeps the uploads meanwhile (state
-// `withdrawn`); this module has the list of them, and the time.
+// Cancel and remove by button or key, which can be undone for some seconds. Meanwhile, the engine keeps the uploads in the state
+// `withdrawn`. This module has their list and the timer.
 
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { FileId, FileSnapshot, Snapshot } from '../core/types.ts';
@@ -27,7 +27,7 @@ type Apply = (command: UndoCommand, ids: readonly FileId[]) => void;
 interface Pending {
   readonly next: 'canceled' | 'removed';
   readonly ids: ReadonlySet<FileId>;
-  /** Time left, and time of its start; without `startMs` the time stands still. Milliseconds. */
+  /** Time left at `startMs`, in milliseconds. Without `startMs`, the timer is stopped. */
   readonly leftMs: number;
   readonly startMs?: number | undefined;
 }
@@ -77,18 +77,18 @@ export class UndoController implements ReactiveController {
   undo(id?: FileId): void {
     const pending = this.#pending;
     if (!pending) return;
-    const undone = id === undefined ? [...pending.ids] : [id];
-    const ids = new Set(pending.ids);
-    for (const each of undone) ids.delete(each);
+    const all = [...pending.ids];
+    const ids = new Set(id === undefined ? [] : all.filter((each) => each !== id));
     this.#set(ids.size > 0 ? { ...pending, ids } : undefined);
-    this.#apply({ type: 'undo' }, undone);
+    this.#apply({ type: 'undo' }, id === undefined ? all : [id]);
   }
 
   /** Completes the command at once. */
   readonly complete = (): void => {
-    const { ids } = this.#pending ?? {};
+    if (!this.#pending) return;
+    const { ids } = this.#pending;
     this.#set(undefined);
-    if (ids) this.#apply({ type: 'complete' }, [...ids]);
+    this.#apply({ type: 'complete' }, [...ids]);
   };
 
   /** Stops the time while the notice has the focus or the pointer, and continues it afterwards. */

@@ -98,7 +98,7 @@ export class WindowController implements ReactiveController {
     const root = this.#host.renderRoot;
     const list = root.querySelector('.list')?.getBoundingClientRect();
     const scroller = root.querySelector('.scroller')?.getBoundingClientRect();
-    if (!list || !scroller) return [0, GUESS * 10];
+    if (!list || !scroller) return [0, 0];
     const top = Math.max(scroller.top, 0) - list.top;
     return [top, Math.max(top, Math.min(scroller.bottom, globalThis.innerHeight) - list.top)];
   }

@@ -2,8 +2,8 @@
 import { expect } from '@open-wc/testing';
 import { createLoginForm } from '../../src/auth/form.ts';
 import type { AuthOptions } from '../../src/core/auth-options.ts';
-import { closeAll, failuresOf, forever, noPost, open } from './open-session.ts';
-import { fixtures, granted, openSilent, until } from './scripted.ts';
+import { closeAll, failuresOf, forever } from './open-session.ts';
+import { fixtures, openSilent, until } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -22,7 +22,8 @@ describe('a service with other names', () => {
   const asked: [string, Record<string, unknown>][] = [];
   const answers: Record<string, () => object> = {
     '/v2/sign-in': () => ({ state: 'NEXT_FACTOR', flow: 'one', factors: ['app', 'retina', 'backup'] }),
-    '/v2/factor': () => ({ state: asked.length < 3 ? 'BAD_CODE' : 'SIGNED_IN', flow: 'two', factors: [] }),
+    '/v2/factor': () =>
+      asked.length < 3 ? { state: 'BAD_CODE', flow: 'two', factors: [] } : { state: 'SIGNED_IN' },
     '/v2/token': () => ({ jwt: 'adapted-token', until: '2099-01-01T00:00:00Z' }),
   };
   beforeEach(() => {
@@ -38,8 +39,20 @@ describe('a service with other names', () => {
     globalThis.fetch = own;
   });
 
-  it('signs users in by its form, and recognizes a wrong code', async () => {
-    const opened = open({ auth: 'local', authOptions: await readExample() }, {}, noPost);
+  it('signs users in by its form, recognizes a wrong code, exchanges codes, and signs users out', async () => {
+    const authOptions = await readExample();
+    const adapter = {
+      ...authOptions.adapter,
+      // URL of the sign-in page for tests, which requires the standard parameter names.
+      authorizeUrl: (params: Readonly<Record<string, string>>) =>
+        `${fixtures}authorize.html?${new URLSearchParams(params)}`,
+    };
+    const input = {
+      auth: 'local',
+      logoutPath: '/sign-out',
+      authOptions: { ...authOptions, adapter },
+    } as const;
+    const opened = openSilent([], input);
     const form = opened.session.form(createLoginForm);
     opened.session.signIn();
     form.logIn({ email: 'tom@example.com', password: 'p' });
@@ -52,29 +65,28 @@ describe('a service with other names', () => {
     if (!method) throw new Error('no method is offered');
     form.act({ type: 'pick', method });
     await until(opened, 'answer');
-    form.answer('000000');
     const failed = opened.next('auth-failed');
+    form.answer('000000');
     expect((await failed).code).to.equal('challenge-failed');
+    form.answer('123456');
+    expect(await opened.session.withToken(async (token) => token, forever)).to.equal('adapted-token');
+    await opened.session.signOut();
+    const [, , , [, exchanged] = []] = asked;
+    expect(Object.keys(exchanged ?? {})).to.deep.equal(['grant', 'proof']);
     expect(asked).to.deep.equal([
       ['/v2/sign-in', { user: 'tom@example.com', secret: 'p' }],
       ['/v2/factor', { flow: 'one', factor: 'app', step: 'answer', otp: '000000' }],
+      ['/v2/factor', { flow: 'two', factor: 'app', step: 'answer', otp: '123456' }],
+      ['/v2/token', exchanged],
+      ['/v2/sign-out', {}],
     ]);
     expect(failuresOf(opened.changes)).to.deep.equal(['challenge-failed']);
+    expect(opened.sent).to.deep.equal([]);
   });
 
-  it('redeems codes', async () => {
-    const authOptions = await readExample();
-    const adapter = {
-      ...authOptions.adapter,
-      // URL of the sign-in page for tests, which requires the standard parameter names.
-      authorizeUrl: (params: Readonly<Record<string, string>>) =>
-        `${fixtures}authorize.html?${new URLSearchParams(params)}`,
-    };
-    const { session, sent } = openSilent([granted()], { authOptions: { ...authOptions, adapter } });
-    expect(await session.withToken(async (token) => token, forever)).to.equal('adapted-token');
-    expect(sent).to.deep.equal([]);
-    expect(Object.keys(asked[0]?.[1] ?? {})).to.deep.equal(['grant', 'proof']);
-    const url = authOptions.adapter?.authorizeUrl?.({ redirect_uri: 'https://app.example/cb', state: 's' });
+  it('has a sign-in page with its own parameters', async () => {
+    const { adapter } = await readExample();
+    const url = adapter?.authorizeUrl?.({ redirect_uri: 'https://app.example/cb', state: 's' });
     expect(url).to.equal('/v2/authorize?state=s&return_to=https%3A%2F%2Fapp.example%2Fcb');
   });
 });

@@ -53,6 +53,8 @@ describe('the expiry of a token', () => {
     expect(read(4999, 300_000)).to.deep.equal({ value: 't', lifetimeMs: 300_000, isAssumed: true });
     expect(read(1000, 1000)).to.deep.equal({ value: 't', lifetimeMs: 1000, isAssumed: false });
     expect(read(999, 1000)).to.deep.equal({ value: 't', lifetimeMs: 1000, isAssumed: true });
+    for (const expires_in of [true, [1], { valueOf: () => 1 }, Symbol('1')])
+      expect(readBearer({ token: 't', expires_in }, 1000)?.isAssumed, typeof expires_in).to.equal(true);
   });
 
   it('is read as a point in time before it is read as a duration', () => {

@@ -1,13 +1,11 @@
 // Silent sign-in in a hidden frame, and the exchange of the code for a token.
 import { expect } from '@open-wc/testing';
-import { readBearer } from '../../src/auth/bearer.ts';
-import { redeem } from '../../src/auth/exchange.ts';
-import { createSettings, type SettingsInput } from '../../src/core/config.ts';
+import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import { skipTime, stopClock } from '../support/clock.ts';
 import { settled, until as untilTrue } from '../support/collect.ts';
 import { closeAll, failuresOf, forever, type Opened } from './open-session.ts';
-import { fixtures, follow, granted, openSilent, until } from './scripted.ts';
+import { fixtures, granted, openSilent, until } from './scripted.ts';
 
 afterEach(closeAll);
 
@@ -242,17 +240,6 @@ describe('exchanging a code', () => {
     expect(await failureOf(opened)).to.equal('rate-limited');
     expect(opened.session.snapshot.state).to.equal('prompt');
     expect(opened.sent.length).to.equal(1);
-  });
-
-  it('sends a code once if it is exchanged twice at a time', async () => {
-    const { post, sent } = follow([granted()]);
-    const settings = createSettings({ baseUrl: 'https://service.example' });
-    const read = (input: unknown) => readBearer(input, 1000);
-    const context = { settings, post, read, signal: forever };
-    const grant = { code: 'only-once', verifier: 'v', via: 'popup' } as const;
-    const [one, two] = await Promise.all([redeem(grant, context), redeem(grant, context)]);
-    expect([one.type, two]).to.deep.equal(['token', one]);
-    expect(sent.length).to.equal(1);
   });
 
   it('waits longer each time without Retry-After, and in the end requires the user', async () => {

@@ -8,6 +8,25 @@ import { answering, create, grantOf, stopFlows } from './scripted-flows.ts';
 
 afterEach(stopFlows);
 
+// Must be the first test of the file: only the first test loads `round-effects.ts`, and loading takes longer than `settled()`.
+describe('a window whose request is canceled while the code for requests is loaded', () => {
+  it('is closed immediately', async () => {
+    const { open } = window;
+    const opened = { closed: false, close: () => Object.assign(opened, { closed: true }) };
+    window.open = () => opened as unknown as Window;
+    try {
+      const { events, flows, run, stop } = create();
+      flows.openPopup();
+      run({ type: 'run-popup' });
+      stop();
+      await settled();
+      expect([opened.closed, events]).to.deep.equal([true, []]);
+    } finally {
+      window.open = open;
+    }
+  });
+});
+
 describe('an authorization request with the user', () => {
   const queryOf = async (flows: Flows): Promise<Record<string, string>> => {
     const { client_id, idp_id, prompt, acr_values } = Object.fromEntries(

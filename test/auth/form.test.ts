@@ -8,6 +8,7 @@ import { sleep } from '../../src/core/wait.ts';
 import { openSignIn } from '../../src/engine/sign-in.ts';
 import { createPost } from '../../src/service/client.ts';
 import { findReference } from '../service/reference.ts';
+import { stopClock } from '../support/clock.ts';
 import { closeAll, forever, open } from './open-session.ts';
 import { password, readUser } from './people.ts';
 import { challenged, fixtures, openForm, until, type WithForm } from './scripted.ts';
@@ -183,6 +184,36 @@ describe('a form within an uploader', () => {
     Reflect.deleteProperty(document, 'hidden');
     expect(opened.sent.slice(1).map(({ body }) => body.action)).to.deep.equal(['start', 'poll', 'poll']);
     expect(opened.session.snapshot.error?.code).to.equal('challenge-denied');
+  });
+
+  it('polls every four seconds, and five seconds later each time after the service asked to slow down', async () => {
+    const pushed = (status: string): PostAnswer => ({
+      status: 200,
+      body: { status, challenge_token: 't', available_methods: ['push'] },
+    });
+    const words = ['challenge', 'waiting', 'waiting', 'slow_down', 'waiting', 'waiting', 'denied'];
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => false });
+    const clock = stopClock();
+    try {
+      const opened = openForm(words.map(pushed));
+      opened.session.signIn();
+      opened.form.logIn({ email: 'paul@example.com', password: 'p' });
+      await until(opened, 'wait');
+      for (const [delayMs, pollCount] of [
+        [4000, 1],
+        [4000, 2],
+        [9000, 3],
+        [9000, 4],
+      ] as const) {
+        await clock.pass(delayMs - 1);
+        expect(opened.sent).to.have.length(1 + pollCount);
+        await clock.pass(1);
+        expect(opened.sent).to.have.length(2 + pollCount);
+      }
+    } finally {
+      clock.restore();
+      Reflect.deleteProperty(document, 'hidden');
+    }
   });
 
   it('starts over when the challenge is too old', async () => {

@@ -153,7 +153,7 @@ describe('the sign-in form', () => {
     await form.enterCode('000000');
     await form.until('auth-failed');
     const again = await form.find<HTMLInputElement>('input[name="code"][aria-invalid="true"]');
-    expect(form.problem).to.equal("That didn't match. Try again. 4 attempts left.");
+    expect(form.problem).to.equal('Verification failed. Try again. 4 attempts left.');
     expect(document.activeElement, 'the focus stayed').to.equal(again);
     expect(
       getSelection()?.toString() || again.value.slice(again.selectionStart ?? 0, again.selectionEnd ?? 0),

@@ -43,9 +43,13 @@ export function open(
   return { session, changes, next: (name) => new Promise((resolve) => waiting.push({ name, resolve })) };
 }
 
-/** Closes all sessions that the test opened. */
+/**
+ * Closes all sessions that the test opened. Deletes the marks of sign-outs, because in some engines all test files share
+ * `localStorage`.
+ */
 export function closeAll(): void {
   for (const session of opened.splice(0)) session.close();
+  localStorage.clear();
 }
 
 export const namesOf = (changes: readonly Change[]): string[] => changes.map(({ name }) => name);

@@ -75,11 +75,8 @@ describe('the activity monitor', () => {
 it('reports a page that becomes visible, is restored, or is unloaded, until its signal ends', () => {
   const reported: string[] = [];
   const stop = new AbortController();
-  watchPage(stop.signal, {
-    onWake: () => reported.push('wake'),
-    onLeave: () => reported.push('leave'),
-    onShownAgain: () => reported.push('again'),
-  });
+  const tell = (what: string) => (): unknown => reported.push(what);
+  watchPage(stop.signal, tell('wake'), tell('leave'), tell('again'));
   const toldBy = (target: EventTarget, event: Event): string => {
     reported.length = 0;
     target.dispatchEvent(event);

@@ -27,6 +27,22 @@ describe('a page that has a token', () => {
     expect(Object.isFrozen(session.snapshot)).to.equal(true);
   });
 
+  it('sees the new state in the snapshot when a change is reported', async () => {
+    const seen: string[] = [];
+    const { session } = open({ getToken: async () => 'token' }, {}, noPost, ({ name }) => {
+      seen.push(`${name}: ${session.snapshot.state}`);
+    });
+    await session.withToken(async () => undefined, forever);
+    await session.signOut();
+    expect(seen).to.deep.equal([
+      'auth-changed: asking-host',
+      'auth-changed: signed-in',
+      'signed-in: signed-in',
+      'auth-changed: signed-out',
+      'signed-out: signed-out',
+    ]);
+  });
+
   it('may respond to auth-required synchronously, once', async () => {
     let second: unknown;
     const { session } = open({}, {}, noPost, (change) => {

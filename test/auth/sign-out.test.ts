@@ -1,18 +1,16 @@
 // Sign-out: the token is deleted, silent sign-in stops, and the last calls have a few seconds.
 import { expect } from '@open-wc/testing';
-import { markSignedOut } from '../../src/auth/sign-out-mark.ts';
+import { markSignedOut, signOutCount } from '../../src/auth/sign-out-mark.ts';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { WithToken } from '../../src/core/types.ts';
 import { sleep } from '../../src/core/wait.ts';
 import { stopClock } from '../support/clock.ts';
+import { settled } from '../support/collect.ts';
 import { captureWarnings } from '../support/console.ts';
 import { closeAll, forever, namesOf, noPost, type Opened, open } from './open-session.ts';
 import { granted, openSilent, type Script, until } from './scripted.ts';
 
-afterEach(() => {
-  closeAll();
-  localStorage.clear();
-});
+afterEach(closeAll);
 
 let count = 0;
 const freshUrl = (): string => `https://sign-out-${++count}.example`;
@@ -81,6 +79,37 @@ describe('after a sign-out there is no silent sign-in', () => {
     show();
     expect(opened.changes.length).to.equal(told);
     expect(await demand(opened)).to.deep.equal(['prompt', 'prompt']);
+  });
+
+  it('in another tab while this page was in the back/forward cache, even if another user has signed in since', async () => {
+    const service = { baseUrl: freshUrl(), clientId: 'of-the-cache' };
+    const opened = openSilent([granted()], service);
+    await tokenOf(opened);
+    markSignedOut(service, true);
+    markSignedOut(service, false);
+    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    expect(opened.session.snapshot.state).to.equal('signed-out');
+    expect(opened.changes.at(-1)).to.deep.equal({ name: 'signed-out', detail: { reason: 'other-tab' } });
+  });
+
+  it('in another tab while this page was in the back/forward cache, if the pages provide the tokens', async () => {
+    const service = { baseUrl: freshUrl(), clientId: 'of-the-cache' };
+    let calls = 0;
+    const input = { ...service, auth: 'token', getToken: () => `token-${++calls}` } as const;
+    const other = open(input);
+    await tokenOf(other);
+    await other.session.signOut();
+    expect(signOutCount(service)).to.equal(1);
+    other.session.close();
+    await sleep(10, forever);
+
+    const opened = open(input);
+    await tokenOf(opened);
+    markSignedOut(service, true);
+    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    expect(opened.session.snapshot.state).to.equal('signed-out');
+    await demand(opened);
+    expect(calls).to.equal(2);
   });
 
   it('for another owner on the same page, who used the same service', async () => {
@@ -183,6 +212,17 @@ describe('a page that provides tokens', () => {
     await opened.session.signOut();
     await demand(opened);
     expect(answers).to.equal(1);
+  });
+
+  it('is not asked when it acts, as long as no call needs a token', async () => {
+    let calls = 0;
+    const opened = open({ auth: 'token', getToken: () => `token-${++calls}` });
+    await tokenOf(opened);
+    await opened.session.signOut();
+    opened.session.allow();
+    await settled();
+    expect([calls, opened.session.snapshot.state]).to.deep.equal([1, 'signed-out']);
+    expect(await tokenOf(opened)).to.equal('token-2');
   });
 
   it('lets waiting calls continue when it acts', async () => {

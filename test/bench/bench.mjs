@@ -1,5 +1,5 @@
-// Runs the profiles. Each profile has a sink. In each round, every client runs in turn, each in a separate browser. Then prints
-// and saves the results.
+// Runs the scenarios of profiles.mjs, each with its own simulated service and storage (the sink). In each round, every client runs
+// in turn, each in a separate browser. Then prints and saves the results.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -15,6 +15,8 @@ import { startSink } from './sink.mjs';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const RUN_LIMIT_MS = 15 * 60_000;
 const WITH_SERVICE = '@service';
+const WITH_FAST_DISK = '@fast-disk';
+const COMPARED = 'secure-uploader@compared';
 
 /** Runs what the command line requested. Returns the exit status: 1 if a run of the widget failed, 2 for an invalid option. */
 export async function bench(options) {
@@ -26,7 +28,7 @@ export async function bench(options) {
     return 2;
   }
   const withWidget = plans.some(({ clients }) => clients.some(isOurs));
-  const page = await servePage({ withWidget, dist: options.dist });
+  const page = await servePage({ withWidget, dist: options.dist, compare: options.compare });
   const results = [];
   try {
     for (const profile of plans) results.push(await runProfile(profile, page));
@@ -46,11 +48,12 @@ export async function bench(options) {
 
 const isOurs = (client) => client.startsWith('secure-uploader');
 
-function plan({ profiles, rounds, clients, size, files, quick }) {
+function plan({ profiles, rounds, clients, size, files, quick, compare }) {
   const wanted = clients?.split(',').map((name) => name.trim());
   const count = Number(rounds ?? (quick ? 1 : 3));
   if (!Number.isInteger(count) || count < 1) throw new Error(`--rounds=${rounds} is no whole number above 0`);
-  return chooseProfiles(profiles).map((profile) => {
+  return chooseProfiles(profiles).map((chosen) => {
+    const profile = compare ? { ...chosen, clients: [COMPARED, ...chosen.clients] } : chosen;
     const sizeBytes = size
       ? parseSize(size)
       : Math.min(profile.files.sizeBytes, quick ? 128e6 : Number.POSITIVE_INFINITY);
@@ -70,13 +73,22 @@ function plan({ profiles, rounds, clients, size, files, quick }) {
   });
 }
 
+const groupsOf = ({ files, beside = [] }) => [...beside, files];
+
+/** Returns the number and the bytes of the files that a run has to upload. */
+function timedFiles(profile) {
+  const groups = groupsOf(profile).filter(({ readBytesPerSecond }) => !readBytesPerSecond);
+  const count = groups.reduce((sum, group) => sum + group.count, 0);
+  return { count, totalBytes: groups.reduce((sum, group) => sum + group.count * group.sizeBytes, 0) };
+}
+
 async function runProfile(profile, page) {
   const { count, sizeBytes } = profile.files;
   const clients = profile.clients.filter((name) => canRun(name, page));
   console.log(
     `\n${profile.name}: ${profile.about} (${count} x ${sizeBytes / 1e6} MB, ${profile.rounds} rounds)`,
   );
-  const paths = makeFiles(profile.files);
+  const paths = groupsOf(profile).flatMap(makeFiles);
   const runs = new Map(clients.map((client) => [client, []]));
   let browserVersion;
   const sink = await startSink(profile);
@@ -110,9 +122,11 @@ async function runProfile(profile, page) {
   return { name, about, files, line, rounds, yardstick, browserVersion, rows };
 }
 
+const scriptFor = (client, page) => (client === COMPARED ? page.comparedScript : page.widgetScript);
+
 function canRun(client, page) {
   if (!isOurs(client)) return true;
-  const missing = !page.widgetScript
+  const missing = !scriptFor(client, page)
     ? 'src/define.ts'
     : client.endsWith(WITH_SERVICE) && !hasService()
       ? 'demo/server/server.ts'
@@ -134,7 +148,10 @@ async function runOnce(client, { profile, page, paths, sink }) {
     token: target.token,
     folder: target.folder,
     sign: profile.sign,
-    widgetScript: page.widgetScript,
+    slow: client.endsWith(WITH_FAST_DISK)
+      ? []
+      : groupsOf(profile).filter(({ readBytesPerSecond }) => readBytesPerSecond),
+    widgetScript: scriptFor(client, page),
   };
   try {
     if (!isService) await sink.reset();
@@ -144,10 +161,10 @@ async function runOnce(client, { profile, page, paths, sink }) {
     }
     const { timed, usage } = await upload({ browser, page, paths, client, place, profile, sink });
     const counts = await target.counts();
-    const sizeBytes = profile.files.count * profile.files.sizeBytes;
+    const files = timedFiles(profile);
     const { isStopped: stopped } = timed;
-    if (!stopped && !profile.twice && counts.bytes < sizeBytes) {
-      throw new Error(`said to be done, but only ${counts.bytes} of ${sizeBytes} bytes came`);
+    if (!stopped && !profile.twice && counts.bytes < files.totalBytes) {
+      throw new Error(`said to be done, but only ${counts.bytes} of ${files.totalBytes} bytes came`);
     }
     return {
       browserVersion: browser.version,
@@ -155,7 +172,7 @@ async function runOnce(client, { profile, page, paths, sink }) {
         page: timed,
         usage,
         counts,
-        files: profile.files,
+        files,
         line: profile.uplink ? {} : profile.line,
         stopped,
       }),

@@ -11,14 +11,18 @@ const html =
   '<!doctype html><meta charset="utf-8"><title>bench</title><input type="file" multiple><script type="module" src="/clients.js"></script>';
 
 /**
- * Starts the server on a free port. Returns `{origin, widgetScript, stop()}`; `widgetScript` is undefined if no widget is
- * requested or built.
+ * Starts the server on a free port. `compare` is the folder of another checkout. Returns `{origin, widgetScript, comparedScript,
+ * stop()}`; a script is undefined if it is not requested or built.
  */
-export async function servePage({ withWidget, dist }) {
-  const bringWidget = dist ? readDist : bundleWidget;
-  const [clients, widget] = await Promise.all([bundleClients(), withWidget ? bringWidget() : undefined]);
+export async function servePage({ withWidget, dist, compare }) {
+  const bringWidget = dist ? readDist : () => bundleWidget(root, 'widget');
+  const [clients, widget, compared] = await Promise.all([
+    bundleClients(),
+    withWidget ? bringWidget() : undefined,
+    compare ? bundleWidget(compare, 'compared') : undefined,
+  ]);
   const files = new Map([['/', { type: 'text/html', bytes: html }]]);
-  for (const [name, bytes] of [...clients, ...(widget?.files ?? [])]) {
+  for (const [name, bytes] of [...clients, ...(widget?.files ?? []), ...(compared?.files ?? [])]) {
     files.set(`/${name}`, {
       type: name.endsWith('.js') ? 'text/javascript' : 'application/octet-stream',
       bytes,
@@ -33,6 +37,7 @@ export async function servePage({ withWidget, dist }) {
   return {
     origin: `http://127.0.0.1:${server.address().port}`,
     widgetScript: widget && `/${widget.entry}`,
+    comparedScript: compared && `/${compared.entry}`,
     stop: () =>
       new Promise((resolve) => {
         server.close(resolve);
@@ -58,22 +63,19 @@ async function bundleClients() {
 }
 
 // Puts all files in one folder, as in the built package, because the widget loads its worker from its own folder.
-async function bundleWidget() {
-  const define = join(root, 'src/define.ts');
+async function bundleWidget(folder, name) {
+  const define = join(folder, 'src/define.ts');
   if (!existsSync(define)) return undefined;
-  const entryPoints = {
-    'widget/define': define,
-    'widget/hash.worker': join(root, 'src/pipeline/hash.worker.ts'),
-    'widget/hash-wasm.worker': join(root, 'src/pipeline/hash-wasm.worker.ts'),
-  };
-  const result = await build({
-    ...common,
-    entryPoints,
-    outdir: here,
-    splitting: true,
-    chunkNames: 'widget/[name]-[hash]',
-  });
-  return { entry: 'widget/define.js', files: named(result, here) };
+  const pipeline = join(folder, 'src/pipeline');
+  const bundleEntries = (entryPoints, options) =>
+    build({ ...common, entryPoints, outdir: here, chunkNames: `${name}/[name]-[hash]`, ...options });
+  const workers = readdirSync(pipeline).filter((file) => file.endsWith('.worker.ts'));
+  const bundles = await Promise.all([
+    bundleEntries({ [`${name}/define`]: define }, { splitting: true }),
+    // Each worker is one file, as in the package.
+    ...workers.map((file) => bundleEntries({ [`${name}/${file.slice(0, -3)}`]: join(pipeline, file) })),
+  ]);
+  return { entry: `${name}/define.js`, files: bundles.flatMap((result) => named(result, here)) };
 }
 
 function readDist() {

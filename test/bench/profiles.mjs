@@ -25,6 +25,8 @@ const plainRequests = {
 /**
  * Profiles by name. Their fields:
  * - `files`: number of files, and bytes of each file.
+ * - `beside`: further groups of files, added before `files`. Files of a group with `readBytesPerSecond` are read at this rate in
+ *   total; the run ends when all other files are done.
  * - `line`: the connection. `totalBytesPerSecond` limits all connections together, `connectionBytesPerSecond` each one.
  *   `latencyMs` is the latency of every request, including preflights. `cutEveryBytes` is the mean number of received bytes
  *   between two cuts. `refuseEvery: n` responds to every n-th request with a 429. `http2` uses HTTP/2.
@@ -109,6 +111,18 @@ export const profiles = {
     line: { http2: true, latencyMs: 40, totalBytesPerSecond: 125 * MB },
     yardstick: plainRequests,
     clients: everyone,
+  },
+  mixed: {
+    about:
+      'a file of 32 MB that reads at 100 kB/s, 300 of 100 kB, and one of 1 GB: the time until the others are done',
+    files: { count: 1, sizeBytes: 1000 * MB },
+    beside: [
+      { count: 1, sizeBytes: 32 * MB, readBytesPerSecond: 100 * KB },
+      { count: 300, sizeBytes: 100 * KB },
+    ],
+    line: { totalBytesPerSecond: 125 * MB },
+    yardstick: { client: 'secure-uploader@fast-disk', why: 'no file is slow there' },
+    clients: ['secure-uploader', 'secure-uploader@fast-disk'],
   },
   huge: {
     about: 'one file of 2 GiB, no limit: what memory does',

@@ -28,7 +28,7 @@ export function boundMs(line, counts) {
 
 /** Returns the results of one run, from the measurements of the page, the browser and the sink. */
 export function figuresOf({ page, usage, counts, files, line, stopped }) {
-  const sizeBytes = files.count * files.sizeBytes;
+  const sizeBytes = files.totalBytes;
   const bytes = stopped ? counts.bytes : sizeBytes;
   const bound = boundMs(line, counts);
   return {

@@ -3,10 +3,24 @@
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
 import { mapUnordered } from '../../src/core/streams.ts';
-import { collect, rejection, settled, streamOf, until } from '../support/collect.ts';
+import { collect, deferred, rejection, settled, streamOf, until } from '../support/collect.ts';
 import { scripted, watched } from './scripted-streams.ts';
 
 const openDoor = async (): Promise<void> => undefined;
+
+/** Maps `source`, of which the first item has passed its door. The second item waits. */
+async function afterFirst(
+  source: AsyncIterable<number>,
+  doors: ReturnType<typeof scripted<number, number>>,
+): Promise<AsyncGenerator<number, void, undefined>> {
+  const results = mapUnordered(source, doors.fn, async (item) => item);
+  const first = results.next();
+  await settled();
+  doors.calls.get(1)?.resolve(1);
+  await first;
+  await settled();
+  return results;
+}
 
 describe('mapUnordered', () => {
   it('yields every result as soon as it is ready', async () => {
@@ -83,12 +97,7 @@ describe('mapUnordered', () => {
   it('ends only after the waiting item was rejected', async () => {
     const { source, state } = watched([1, 2, 3]);
     const doors = scripted<number, number>();
-    const results = mapUnordered(source, doors.fn, async (item) => item);
-    const first = results.next();
-    await settled();
-    doors.calls.get(1)?.resolve(1);
-    await first;
-    await settled();
+    const results = await afterFirst(source, doors);
     let isOver = false;
     const over = results.return().then(() => {
       isOver = true;
@@ -96,6 +105,29 @@ describe('mapUnordered', () => {
     await settled();
     expect([isOver, state.isEnded]).to.deep.equal([false, true]);
     doors.calls.get(2)?.reject('aborted');
+    await over;
+  });
+
+  it('ends only after its source has cleaned up', async () => {
+    const isClean = deferred();
+    async function* source(): AsyncGenerator<number, void, undefined> {
+      try {
+        yield 1;
+        yield 2;
+      } finally {
+        await isClean.promise;
+      }
+    }
+    const doors = scripted<number, number>();
+    const results = await afterFirst(source(), doors);
+    let isOver = false;
+    const over = results.return().then(() => {
+      isOver = true;
+    });
+    doors.calls.get(2)?.reject('aborted');
+    await settled();
+    expect(isOver).to.equal(false);
+    isClean.resolve();
     await over;
   });
 

@@ -149,6 +149,16 @@ describe('how long a request is retried', () => {
     expect(request.calls).to.equal(2);
   });
 
+  it('the console does not name an error before the eighth attempt', async () => {
+    const own = (): number => warnings.filter((line) => line.includes('(597)')).length;
+    const request = start('service-failed', { policy: { baseMs: 1000, capMs: 1000 } }, 597);
+    await settled();
+    for (let attempt = 1; attempt < 7; attempt += 1) await clock.pass(1000);
+    expect([request.calls, own()]).to.deep.equal([7, 0]);
+    await clock.pass(1000);
+    expect([request.calls, own()]).to.deep.equal([8, 1]);
+  });
+
   it('the console names an error once, after eight attempts', async () => {
     for (const status of [598, 598, 599]) {
       start('service-failed', {}, status);

@@ -30,6 +30,7 @@ const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, Settings
   owner: ['sign-in', 'ann'],
   accept: ['upload', '.pdf'],
   multiple: ['upload', true],
+  minFiles: ['upload', 2],
   maxFiles: ['upload', 3],
   maxFileSize: ['upload', 1000, 'maxFileSizeBytes'],
   chunkSize: ['upload', 1000, 'chunkSizeBytes'],

@@ -31,7 +31,7 @@ async function secretsOf(page: Page, email: string, ...more: string[]): Promise<
   };
 }
 
-/** Asserts that no secret is on the page, on the console or in a URL, except for the code in exactly one callback URL. */
+/** Asserts that no secret is on the page, on the console or in a URL, except for the authorization code in one callback URL. */
 async function assertNoLeak(page: Page, traces: Traces, secrets: Record<string, string[]>): Promise<void> {
   assertUnseen([...Object.values(await shownBy(page)), ...traces.lines], secrets);
   const { origin } = new URL(page.url());

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { fillIn, pick, signInByWindow, signInThere, times } from './support/auth-steps.ts';
-import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { authorizeUrl, BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
 /** Returns the status of each call that opens an upload session, and whether the call had a bearer token. */
@@ -71,15 +71,7 @@ inWorlds({ sites: BOTH_IN_CI }, () => {
   }
 
   test('given a page that frames the interactive pages of the service, then they refuse to be shown', async () => {
-    const query = new URLSearchParams({
-      response_type: 'code',
-      client_id: 'secure-uploader',
-      redirect_uri: `${world.pages.origin}/secure-uploader-callback.html`,
-      code_challenge: 'a'.repeat(43),
-      code_challenge_method: 'S256',
-      state: 'some-state',
-    });
-    const url = `${world.service.baseUrl}/authorize?${query}`;
+    const url = authorizeUrl(world.service);
     const alone = await world.context.newPage();
     await alone.goto(url);
     await alone.locator('main').getByLabel('Email address').waitFor();

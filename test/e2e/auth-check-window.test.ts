@@ -19,8 +19,8 @@ import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, TIMEOUT_MS, until } from './support/browser.ts';
 
 /**
- * Script that starts sign-in in the page. Calls from Playwright would count as user actions, and the browser would allow the
- * window.
+ * Script that starts sign-in without a user gesture. Calls from Playwright count as user gestures, so the browser would allow the
+ * pop-up window.
  */
 const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
   document.addEventListener('auth-failed', ({ detail }) => console.log('failed: ' + detail.code));

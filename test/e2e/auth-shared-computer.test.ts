@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import type { Locator, Page } from 'playwright';
 import { assertUnseen, traceOf } from './support/auth-leaks.ts';
 import { memoryOf, remainsOf, secretsOf } from './support/auth-remains.ts';
-import { fillIn, isSignedIn, turns } from './support/auth-steps.ts';
+import { fillIn, turns } from './support/auth-steps.ts';
 import { inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
@@ -30,7 +30,7 @@ async function openTab(owner: string): Promise<Page> {
 
 const uploader = (page: Page, index: number): Locator => page.locator('secure-uploader').nth(index);
 
-/** Adds a file of three chunks to the uploader at `index`. */
+/** Adds a file of four chunks to the uploader at `index`. */
 async function pick(page: Page, index: number, name: string): Promise<void> {
   const path = join(world.folder, name);
   writeFileSync(path, `${name} `.repeat(Math.ceil((3 * CHUNK) / name.length)));
@@ -68,10 +68,11 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     const { log, faults } = world.service;
     const tabs = [await openTab('alice'), await openTab('alice'), await openTab('alice')] as const;
     const [first, second, third] = tabs;
+    await pick(first, 0, `${PRIVATE}-0.txt`);
+    await signIn(first, 0, 'alice@example.com');
+    await until(first, 'upload-completed');
     faults.add({ operation: 'put', skip: 3, times: 99, stall: true });
     await pick(first, 0, `${PRIVATE}-1.txt`);
-    await signIn(first, 0, 'alice@example.com');
-    await isSignedIn(first);
     await pick(second, 1, `${PRIVATE}-2.txt`);
     await pick(third, 0, `${PRIVATE}-3.txt`);
     while (!(await isSaved(first, 3))) await turns(first, 5);
@@ -104,7 +105,7 @@ inWorlds({ sites: ['same-site'] }, ({ engine }) => {
     }
     assert.equal(world.count('authorize') + world.count('token'), 0, 'nobody is signed in silently');
     await signIn(first, 0, 'vic@example.com');
-    await until(first, 'upload-completed');
+    await until(first, 'upload-completed', 2);
 
     const ofVic = log.filter(({ hasBearer }) => hasBearer);
     assert.ok(

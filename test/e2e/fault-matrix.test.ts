@@ -1,4 +1,4 @@
-// The column `PUT` of docs/faults.md, and whether the table is complete.
+// Tests the column `PUT` of docs/faults.md, and that the table is complete.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { testColumn } from './support/fault-column.ts';

@@ -86,7 +86,7 @@ test('a storage that refuses every byte is reported, and retry works once it acc
   assert.equal(failed?.detail.status, 403);
   await page
     .locator('secure-uploader')
-    .getByText(/server rejected this file/i)
+    .getByText(/server rejected the upload/i)
     .first()
     .waitFor();
   world.service.faults.clear();

@@ -15,9 +15,20 @@ const FOR_EVER = Number.POSITIVE_INFINITY;
 const HANDED_COUNT = 500;
 /** Limit for handing over these files when the page is left, in milliseconds of processor time. */
 const HAND_OVER_MS = 250;
+/** Time after which a wait counts as hung, in milliseconds. */
+const HUNG_MS = 180_000;
 let world: World;
 before(async () => {
   world = await createWorld({ fsync: false });
+  // Sets `keeper` in the page after the widget has got the registration of its worker.
+  await world.browser.addInitScript(`{
+    const { register } = ServiceWorkerContainer.prototype;
+    ServiceWorkerContainer.prototype.register = async function (...args) {
+      const registration = await register.apply(this, args);
+      setTimeout(() => Object.assign(globalThis, { keeper: registration }));
+      return registration;
+    };
+  }`);
 });
 after(() => world.close());
 afterEach(async () => {
@@ -41,16 +52,29 @@ function writeFiles(...names: readonly string[]): Map<string, string> {
 const pickAll = (page: Page, sums: ReadonlyMap<string, string>): Promise<void> =>
   pick(page, ...[...sums.keys()].map((name) => join(world.folder, name)));
 
-/** Resolves with the files of the widget once `isReached` returns true for them. */
+/** Resolves with the files of the widget once `isReached` returns true for them. Rejects after three minutes. */
 async function untilFiles(
   page: Page,
   isReached: (files: readonly FileSnapshot[]) => boolean,
 ): Promise<readonly FileSnapshot[]> {
-  for (;;) {
+  for (const startMs = performance.now(); ; await new Promise((resolve) => setTimeout(resolve, 50))) {
     const files = await filesOf(page).catch(() => []);
     if (isReached(files)) return files;
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    if (performance.now() - startMs > HUNG_MS) assert.fail(`files of the widget: ${JSON.stringify(files)}`);
   }
+}
+
+/** Waits until the widget can hand over files. */
+const untilActive = (page: Page): Promise<unknown> =>
+  page.waitForFunction(
+    () => (globalThis as { keeper?: ServiceWorkerRegistration }).keeper?.active?.state === 'activated',
+    null,
+    { polling: 50 },
+  );
+
+async function reload(page: Page): Promise<void> {
+  await untilActive(page);
+  await page.reload();
 }
 
 const storedCount = async (name: string): Promise<number> =>
@@ -74,8 +98,7 @@ test('small files that are sent or queued continue after a reload, and each is s
   await until(page, 'upload-completed');
   await untilFiles(page, (files) => files.some(({ phase }) => phase === 'uploading'));
   const [done] = await eventsOf(page, 'upload-completed');
-  world.service.faults.clear();
-  await page.reload();
+  await reload(page);
   gate.open();
   sums.delete(done?.detail.name);
   await assertAllStored(page, sums);
@@ -93,7 +116,7 @@ test('a small file whose commit was sent is not stored a second time', async () 
   await pickAll(page, sums);
   while (requestsOf(world, 'commit').length === 0 || (await storedCount('committed.bin')) === 0)
     await new Promise((resolve) => setTimeout(resolve, 50));
-  await page.reload();
+  await reload(page);
   gate.open();
   await assertAllStored(page, sums);
 });
@@ -108,7 +131,7 @@ test('paused and nested files, and files that wait for start(), are as they were
     await element?.addFiles([{ file: file('held.txt'), relativePath: 'held.txt' }]);
   });
   const before = await filesOf(page);
-  await page.reload();
+  await reload(page);
   const files = await untilFiles(page, ({ length }) => length === 2);
   const shown = (list: readonly FileSnapshot[]): unknown[] =>
     list.map(({ name, relativePath, parentId, sizeBytes, phase, pauseReason }) => ({
@@ -134,10 +157,68 @@ async function assertShowsOnlyItsOwn(page: Page, name: string): Promise<void> {
   );
 }
 
+test('an element that is removed while it asks for queued files has them when it is inserted again', async () => {
+  const page = await open('ida', 'manual');
+  const sums = writeFiles('asked.bin');
+  await pickAll(page, sums);
+  await untilFiles(page, ({ length }) => length === 1);
+  // Removes the element when it sends its first request, and sends the request after the element was suspended.
+  await page.addInitScript(`{
+    const send = ServiceWorker.prototype.postMessage;
+    ServiceWorker.prototype.postMessage = function (message, ...rest) {
+      const element = document.querySelector('secure-uploader');
+      if (!message.ask || 'removed' in globalThis) return send.call(this, message, ...rest);
+      element.remove();
+      setTimeout(() => {
+        send.call(this, message, ...rest);
+        globalThis.removed = element;
+      });
+    };
+  }`);
+  await reload(page);
+  await page.waitForFunction(() => 'removed' in globalThis, null, { polling: 50 });
+  await page.evaluate('document.body.append(removed)');
+  await untilFiles(page, ({ length }) => length === 1);
+  await page.evaluate(() => document.querySelector('secure-uploader')?.start());
+  await assertAllStored(page, sums);
+});
+
+test('a failed file without saved progress waits for the user after a reload', async () => {
+  const page = await open('jim');
+  const sums = writeFiles('refused.bin');
+  world.service.faults.add({ operation: 'session', status: 403 });
+  await pickAll(page, sums);
+  await until(page, 'upload-failed');
+  await reload(page);
+  const [file] = await untilFiles(page, ([first]) => first !== undefined && first.phase !== 'queued');
+  assert.deepEqual([file?.phase, file?.pauseReason], ['paused', 'user']);
+  assert.equal(requestsOf(world, 'session').length, 1);
+  await page.evaluate(() => document.querySelector('secure-uploader')?.resume());
+  await assertAllStored(page, sums);
+});
+
+test('a failed file that cannot be retried is not handed over', async () => {
+  const page = await open('kim', 'manual');
+  const sums = writeFiles('queued next to it.bin');
+  world.service.faults.add({ operation: 'session', status: 413, times: FOR_EVER });
+  await pickAll(page, writeFiles('too large.bin'));
+  await page.evaluate(() => document.querySelector('secure-uploader')?.start());
+  const [failed] = await until(page, 'upload-failed');
+  assert.equal(failed?.detail.code, 'file-too-large');
+  await pickAll(page, sums);
+  await untilFiles(page, ({ length }) => length === 2);
+  await reload(page);
+  const files = await untilFiles(page, ({ length }) => length > 0);
+  assert.deepEqual(
+    files.map(({ name }) => name),
+    [...sums.keys()],
+  );
+});
+
 test('a new tab does not get the queued files of a tab that is open', async () => {
   const page = await open('dora', 'manual');
   await pickAll(page, writeFiles('queued.bin'));
-  await untilFiles(page, ({ length }) => length === 1);
+  await untilActive(page);
   await assertShowsOnlyItsOwn(await open('dora', 'manual'), 'second.bin');
   assert.equal((await filesOf(page)).length, 1);
 });
@@ -151,6 +232,8 @@ for (const [what, user, attributes, next] of [
     const page = await open(user, `manual ${attributes}`);
     await pickAll(page, writeFiles(`${user}.bin`));
     await untilFiles(page, ({ length }) => length === 1);
+    // With `no-resume`, there is no keeper.
+    if (attributes === '') await untilActive(page);
     const { token } = await world.service.createToken('alice', 3_600_000);
     const settings = `${next} keeper-url="/file-keeper.js" data-token="${token}" manual`;
     await page.goto(world.pages.add('/next.html', world.elementWith(settings)));
@@ -160,7 +243,7 @@ for (const [what, user, attributes, next] of [
 test('a page that names its owner late gets the queued files of this owner', async () => {
   const page = await open('hal', 'manual');
   await pickAll(page, writeFiles('late.bin'));
-  await untilFiles(page, ({ length }) => length === 1);
+  await untilActive(page);
   await page.addInitScript(`{
     const send = ServiceWorker.prototype.postMessage;
     ServiceWorker.prototype.postMessage = function (message, ...rest) {
@@ -171,7 +254,7 @@ test('a page that names its owner late gets the queued files of this owner', asy
   const { token } = await world.service.createToken('alice', 3_600_000);
   const settings = `keeper-url="/file-keeper.js" data-token="${token}" manual`;
   await page.goto(world.pages.add('/late.html', world.elementWith(settings)));
-  await page.waitForFunction('globalThis.hasAsked', null, { polling: 50 });
+  await page.waitForFunction(() => 'hasAsked' in globalThis, null, { polling: 50 });
   await page.evaluate(() => document.querySelector('secure-uploader')?.setAttribute('owner', 'hal'));
   const [file] = await untilFiles(page, ({ length }) => length === 1);
   assert.equal(file?.name, 'late.bin');
@@ -184,17 +267,15 @@ test('handing over 500 files takes at most 250 ms of processor time', async (t) 
     await page.evaluate(async (count) => {
       const files = Array.from({ length: count }, (_, at) => new File(['x'], `${at}.bin`));
       await document.querySelector('secure-uploader')?.addFiles(files);
-      const scope = (await navigator.serviceWorker.getRegistration('/file-keeper.js'))?.active;
-      if (scope?.state !== 'activated')
-        await new Promise((resolve) => scope?.addEventListener('statechange', resolve));
     }, HANDED_COUNT);
+    await untilActive(page);
     const longestMs = await longestTaskOf(page, async () => {
       await page.evaluate(() =>
         window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: false })),
       );
     });
     measuredMs.push(Math.round(longestMs));
-    await page.reload();
+    await reload(page);
     await untilFiles(page, ({ length }) => length === HANDED_COUNT);
     await page.close();
   }

@@ -2,34 +2,55 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
-import type { Page } from 'playwright';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import type { Frame, Page } from 'playwright';
+import { chromiumArgs } from '../../scripts/browser.mjs';
 import { builtWidget } from '../support/built.ts';
-import { eventsOf, until } from './support/browser.ts';
+import { startEngine } from './support/auth-browsers.ts';
+import { eventsOf, until, untilInPage } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
+import { hasKeeper, isUnregistered } from './support/keeper.ts';
 import { startPages } from './support/pages.ts';
 import { hasStored, pick } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const MIB = 2 ** 20;
 const FOR_EVER = Number.POSITIVE_INFINITY;
-const KEEPER = '/file-keeper.js';
 
 let world: World;
+/** Path of the keeper. Each test has its own: a keeper unregisters itself a second after its last page, during the next test. */
+let keeper = '';
+let testCount = 0;
 before(async () => {
   world = await createWorld({ fsync: false });
   world.pages.add('/plain.html', '<p>A page without an uploader</p>');
+  // Stores the files that a page hands over, as JSON, and notes when a page has told a worker to drop its files.
+  await world.browser.addInitScript(`{
+    const send = ServiceWorker.prototype.postMessage;
+    ServiceWorker.prototype.postMessage = function (message, ...rest) {
+      send.call(this, message, ...rest);
+      if (message?.files) localStorage.setItem('handed', JSON.stringify(message));
+      if (message?.drop) localStorage.setItem('dropped', '');
+    };
+  }`);
 });
 after(() => world.close());
+beforeEach(() => {
+  testCount += 1;
+  keeper = `/keeper-${testCount}.js`;
+  world.pages.setScript(keeper, keeperScript());
+});
 afterEach(async () => {
   for (const page of world.browser.pages().slice(1)) await page.close();
   world.service.faults.clear();
 });
 
+const keeperScript = (): string => readFileSync(join(builtWidget(), 'file-keeper.js'), 'utf8');
+
 const attributes = async (owner: string): Promise<string> => {
   const { token } = await world.service.createToken('alice', 3_600_000);
-  return `keeper-url="${KEEPER}" chunk-size="1MiB" owner="${owner}" data-token="${token}"`;
+  return `keeper-url="${keeper}" chunk-size="1MiB" owner="${owner}" data-token="${token}"`;
 };
 
 const openPlain = async (): Promise<Page> => {
@@ -46,9 +67,9 @@ interface Uploading {
   readonly owner: string;
 }
 
-async function openUploading(more = ''): Promise<Uploading> {
+async function openUploading(more = '', openPage = world.open): Promise<Uploading> {
   const owner = `ann ${Math.random()}`;
-  const page = await world.open(`${more} ${await attributes(owner)}`);
+  const page = await openPage(`${more} ${await attributes(owner)}`);
   const file = join(world.folder, `film ${Math.random()}.bin`);
   writeRandom(file, 8 * MIB);
   world.service.faults.add({ operation: 'put', skip: 2, times: FOR_EVER, waitFor: createGate().opened });
@@ -69,22 +90,41 @@ async function openUploading(more = ''): Promise<Uploading> {
   return { page, key, owner };
 }
 
-/** Leaves the page by a link to a page without an uploader. The keeper has the file then. */
-const leave = async ({ page }: Uploading): Promise<void> => {
+/** Creates a file that is uploaded in one chunk. */
+function smallFile(): string {
+  const path = join(world.folder, `small ${Math.random()}.bin`);
+  writeRandom(path, 1000);
+  return path;
+}
+
+/**
+ * Leaves the page for a page without an uploader. Resolves with the message to the keeper, which a browser may send after the next
+ * page has loaded.
+ */
+async function leave({ page }: Pick<Uploading, 'page'>): Promise<{ files: Record<string, object>[] }> {
+  await page.evaluate(() => localStorage.removeItem('handed'));
   await page.goto(`${world.pages.origin}/plain.html`);
-};
+  await untilInPage(page, async () => localStorage.getItem('handed') !== null, null);
+  return JSON.parse(await page.evaluate(() => localStorage.getItem('handed') ?? ''));
+}
+
+const requestOf = ({ owner, key }: Uploading): object => ({
+  service: world.service.baseUrl,
+  ...{ owner, keys: [key], document: 'of the test' },
+});
 
 /** Asks the keeper for a file, as any script of the origin can. Returns the number of files that it gives. */
-const ask = (page: Page, { owner, key }: Uploading, more: object = {}): Promise<number> =>
+const ask = (page: Page, upload: Uploading, more: object = {}): Promise<number> =>
   page.evaluate(
     async ([url, ask]) => {
       const registration = await navigator.serviceWorker.getRegistration(url);
       if (!registration?.active) return 0;
       const { port1, port2 } = new MessageChannel();
-      registration.active.postMessage({ ask }, [port2]);
+      registration.active.postMessage({ ask, id: crypto.randomUUID() }, [port2]);
       // A worker that ignores the request sends no response. Without a response, a valid request shows that it has been processed.
       const { port1: other1, port2: other2 } = new MessageChannel();
-      registration.active.postMessage({ ask: { service: '', owner: '', keys: [] } }, [other2]);
+      const empty = { ...ask, service: '', owner: '', keys: [] };
+      registration.active.postMessage({ ask: empty, id: crypto.randomUUID() }, [other2]);
       const answers: Promise<unknown>[] = [port1, other1].map(
         (port) =>
           new Promise((resolve) => {
@@ -94,7 +134,7 @@ const ask = (page: Page, { owner, key }: Uploading, more: object = {}): Promise<
       const found = (await Promise.race(answers)) as unknown[];
       return found.length;
     },
-    [KEEPER, { service: world.service.baseUrl, owner, keys: [key], ...more }] as const,
+    [keeper, { ...requestOf(upload), ...more }] as const,
   );
 
 test('the keeper gives a file to a page of the same service and owner, once', async () => {
@@ -122,7 +162,7 @@ test('after a sign-out of a page whose settings are invalid, the keeper gives no
   await page.goto(
     world.pages.add(
       '/broken.html',
-      `<secure-uploader base-url="ftp://files.test" keeper-url="${KEEPER}"></secure-uploader>`,
+      `<secure-uploader base-url="ftp://files.test" keeper-url="${keeper}"></secure-uploader>`,
     ),
   );
   await page.waitForFunction(() => customElements.get('secure-uploader'), null, { polling: 50 });
@@ -143,15 +183,23 @@ test('after a sign-out of a page with no-resume, the keeper gives nothing', asyn
   assert.equal(await ask(other, upload), 0);
 });
 
+test('after a sign-out of a page without keeper-url, the keeper gives nothing', async () => {
+  const upload = await openUploading();
+  const other = await world.open(`owner="${upload.owner}"`, '/other.html');
+  await leave(upload);
+  await other.evaluate(() => document.querySelector('secure-uploader')?.signOut());
+  assert.equal(await ask(other, upload), 0);
+});
+
 test('after a change of the owner in another tab, the keeper gives nothing', async () => {
   const upload = await openUploading();
   const other = await world.open(await attributes(upload.owner), '/other.html');
   await leave(upload);
-  await other.evaluate(async () => {
-    const element = document.querySelector('secure-uploader');
-    Object.assign(element ?? {}, { owner: 'bob' });
-    await element?.updateComplete;
+  await other.evaluate(() => {
+    localStorage.removeItem('dropped');
+    Object.assign(document.querySelector('secure-uploader') ?? {}, { owner: 'bob' });
   });
+  await untilInPage(other, async () => localStorage.getItem('dropped') !== null, null);
   assert.equal(await ask(other, upload), 0);
 });
 
@@ -211,9 +259,9 @@ for (const [title, host] of [
       await frame.evaluate(
         async ([url, ask]) => {
           const registration = await navigator.serviceWorker.getRegistration(url).catch(() => undefined);
-          registration?.active?.postMessage({ ask }, [new MessageChannel().port2]);
+          registration?.active?.postMessage({ ask, id: 'of a frame' }, [new MessageChannel().port2]);
         },
-        [KEEPER, { service: world.service.baseUrl, owner: upload.owner, keys: [upload.key] }] as const,
+        [keeper, requestOf(upload)] as const,
       );
       assert.equal(await ask(upload.page, upload), 1);
     } finally {
@@ -222,25 +270,64 @@ for (const [title, host] of [
   });
 }
 
-/** Resolves when the page's origin has no registered keeper at `url`. */
-const isUnregistered = (page: Page, url: string): Promise<unknown> =>
-  page.waitForFunction(
-    async (url) => {
-      const found = await navigator.serviceWorker.getRegistration(url);
-      return found?.scope !== new URL(url, location.href).href;
+/** Asks other tabs for a file, as any script can. Counts the answers in `answerCount` of the page. */
+const askTabs = (page: Page | Frame, upload: Uploading): Promise<void> =>
+  page.evaluate(
+    ([ask]) => {
+      const answers = new BroadcastChannel('answers');
+      Object.assign(globalThis, { answerCount: 0 });
+      answers.onmessage = () => {
+        (globalThis as unknown as { answerCount: number }).answerCount += 1;
+      };
+      new BroadcastChannel('secure-uploader:files').postMessage({ ask, answerTo: 'answers' });
     },
-    url,
-    { polling: 50 },
+    [requestOf(upload)] as const,
   );
 
+const answerCountOf = (page: Page | Frame): Promise<number> =>
+  page.evaluate(() => (globalThis as unknown as { answerCount: number }).answerCount);
+
+test('a frame in a page of another site gets no file from a tab that is open', async () => {
+  const embedder = await startPages('localhost');
+  // Playwright turns off the separate storage of such frames. The last list of features counts.
+  const browser = await startEngine('chromium', { args: [...chromiumArgs, '--disable-features=Translate'] });
+  try {
+    embedder.allow(world.pages.origin);
+    const context = await browser.newContext();
+    const openIn = async (url: string): Promise<Page> => {
+      const page = await context.newPage();
+      await page.addInitScript('globalThis.__name = (fn) => fn;');
+      await page.goto(url);
+      return page;
+    };
+    const upload = await openUploading('', async (attributes = '') => {
+      const page = await openIn(world.pages.add('/index.html', world.elementWith(attributes)));
+      await page.waitForFunction(() => customElements.get('secure-uploader'), null, { polling: 50 });
+      return page;
+    });
+    await upload.page.evaluate(() => document.querySelector('secure-uploader')?.pause());
+    const embedding = `<iframe src="${world.pages.origin}/plain.html"></iframe>`;
+    const [, frame] = (await openIn(embedder.add('/embedder.html', embedding))).frames();
+    assert.ok(frame);
+    await frame.waitForLoadState();
+    await askTabs(frame, upload);
+    const other = await openIn(`${world.pages.origin}/plain.html`);
+    await askTabs(other, upload);
+    while ((await answerCountOf(other)) === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    assert.deepEqual([await answerCountOf(other), await answerCountOf(frame)], [1, 0]);
+  } finally {
+    await browser.close();
+    await embedder.close();
+  }
+});
+
 test('when no page has asked in time, the keeper drops the file and unregisters itself', async () => {
-  const script = readFileSync(join(builtWidget(), KEEPER), 'utf8');
-  const short = script.replace('5e4', '200');
-  assert.notEqual(short, script);
-  world.pages.setScript('/short.js', short);
-  const upload = await openUploading('keeper-url="/short.js"');
+  const short = keeperScript().replace('5e4', '200');
+  assert.notEqual(short, keeperScript());
+  world.pages.setScript(keeper, short);
+  const upload = await openUploading();
   await leave(upload);
-  await isUnregistered(upload.page, '/short.js');
+  await isUnregistered(upload.page, keeper);
   const page = await world.open(await attributes(upload.owner));
   await until(page, 'upload-paused', 2);
   const reasons = (await eventsOf(page, 'upload-paused')).map(({ detail }) => detail.reason);
@@ -249,13 +336,11 @@ test('when no page has asked in time, the keeper drops the file and unregisters 
 
 test('the keeper unregisters itself when a page without unfinished uploads is left', async () => {
   const page = await world.open(await attributes('carl'));
-  const file = join(world.folder, 'small.bin');
-  writeRandom(file, 1000);
-  await pick(page, file);
+  await pick(page, smallFile());
   await until(page, 'upload-completed');
-  await page.evaluate((url) => navigator.serviceWorker.getRegistration(url), KEEPER);
-  await page.goto(`${world.pages.origin}/plain.html`);
-  await isUnregistered(page, KEEPER);
+  await hasKeeper(page, keeper);
+  await leave({ page });
+  await isUnregistered(page, keeper);
 });
 
 test('a file that a script put in place of another is not accepted, and malformed messages change nothing', async () => {
@@ -265,18 +350,18 @@ test('a file that a script put in place of another is not accepted, and malforme
     async ([url, service, owner, key]) => {
       const worker = (await navigator.serviceWorker.getRegistration(url))?.active;
       const valid = { service, owner, key, file: new File(['other'], 'film.bin'), isPaused: false };
-      for (const data of [
-        null,
-        'text',
-        { files: 'text' },
-        { ask: 'text' },
-        { ask: { ...valid, keys: 'text' } },
-      ])
-        worker?.postMessage(data);
+      const ask = { service, owner, keys: [key], document: 'of the test' };
+      const texts = [null, 'text', { files: 'text' }, { ask: 'text', id: 'one' }, { got: 'nothing' }];
+      const asks = [
+        { ...ask, keys: 'text' },
+        { ...ask, document: 1 },
+      ].map((ask) => ({ ask, id: 'two' }));
+      for (const data of [...texts, ...asks, { ask }])
+        worker?.postMessage(data, [new MessageChannel().port2]);
       for (const broken of [{ file: 'text' }, { key: 7 }, { owner: null }, { isPaused: 1 }, { service: [] }])
         worker?.postMessage({ files: [{ ...valid, ...broken }, null] });
     },
-    [KEEPER, world.service.baseUrl, upload.owner, upload.key] as const,
+    [keeper, world.service.baseUrl, upload.owner, upload.key] as const,
   );
   assert.equal(await ask(upload.page, upload), 1);
   await upload.page.evaluate(
@@ -285,7 +370,7 @@ test('a file that a script put in place of another is not accepted, and malforme
       const file = new File(['other'], 'film.bin');
       worker?.postMessage({ files: [{ service, owner, key, file, isPaused: false }] });
     },
-    [KEEPER, world.service.baseUrl, upload.owner, upload.key] as const,
+    [keeper, world.service.baseUrl, upload.owner, upload.key] as const,
   );
   const page = await world.open(await attributes(upload.owner));
   await until(page, 'upload-paused', 2);
@@ -297,35 +382,22 @@ test('a file that a script put in place of another is not accepted, and malforme
 });
 
 test('a page hands over files and nothing secret', async () => {
-  await world.browser.addInitScript(`{
-    const send = ServiceWorker.prototype.postMessage;
-    ServiceWorker.prototype.postMessage = function (message, ...rest) {
-      localStorage.setItem('handed', JSON.stringify(message));
-      return send.call(this, message, ...rest);
-    };
-  }`);
-  const upload = await openUploading();
-  await leave(upload);
-  const handed = await upload.page.evaluate(() => localStorage.getItem('handed') ?? '');
-  const { files, ...others } = JSON.parse(handed);
-  assert.deepEqual(others, {});
-  assert.deepEqual(Object.keys(files[0]).sort(), ['file', 'isPaused', 'key', 'owner', 'service']);
-  assert.deepEqual(files[0].file, {});
+  const { files, ...others } = await leave(await openUploading());
+  assert.deepEqual(others, { unanswered: [] });
+  assert.deepEqual(Object.keys(files[0] ?? {}).sort(), ['file', 'isPaused', 'key', 'owner', 'service']);
+  assert.deepEqual(files[0]?.file, {});
 });
 
 test('a page hands over nothing secret for an upload that has not started', async () => {
   const page = await world.open(`manual ${await attributes('queued')}`, '/queued.html');
-  const file = join(world.folder, 'queued.bin');
-  writeRandom(file, 1000);
-  await pick(page, file);
-  await page.waitForFunction(
-    async (url) => (await navigator.serviceWorker.getRegistration(url))?.active?.state === 'activated',
-    KEEPER,
-    { polling: 50 },
-  );
-  await page.goto(`${world.pages.origin}/plain.html`);
-  const handed = await page.evaluate(() => localStorage.getItem('handed') ?? '');
-  const [{ added, ...others }] = JSON.parse(handed).files;
+  await pick(page, smallFile());
+  await hasKeeper(page, keeper);
+  const [{ added, ...others } = {}] = (await leave({ page })).files;
   assert.deepEqual(Object.keys(others).sort(), ['file', 'isPaused', 'key', 'owner', 'service']);
-  assert.deepEqual(Object.keys(added).sort(), ['id', 'isHeld', 'name', 'parentId', 'relativePath']);
+  assert.equal(
+    Object.keys(added ?? {})
+      .sort()
+      .join(),
+    'document,id,isHeld,name,parentId,relativePath',
+  );
 });

@@ -1,5 +1,6 @@
 // The file keeper: uploads that continue after a link or a reload, without choosing the file again.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { ConsoleMessage, Page } from 'playwright';
@@ -88,6 +89,46 @@ test('a new tab gets the file of a paused upload from a tab that is still open',
   assert.deepEqual(await reasonsOf(second), ['resuming', 'user']);
   await second.evaluate(() => document.querySelector('secure-uploader')?.resume());
   await assertResumed(second, sha256);
+});
+
+test('a page that sets keeper-url after its files are listed resumes them, too', async () => {
+  const page = await open(undefined, '/set-late.html');
+  const sha256 = await beginUpload(page);
+  world.service.faults.clear();
+  await page.goto('about:blank');
+  const { token } = await world.service.createToken('alice', 3_600_000);
+  const settings = `chunk-size="1MiB" data-token="${token}" owner="/set-late.html"`;
+  await page.goto(world.pages.add('/set-late.html', world.elementWith(settings)));
+  await page.locator('secure-uploader').getByText('Choose the file again to continue').waitFor();
+  await page.evaluate(() =>
+    document.querySelector('secure-uploader')?.setAttribute('keeper-url', '/file-keeper.js'),
+  );
+  await assertResumed(page, sha256);
+  assert.deepEqual(await reasonsOf(page), ['needs-file', 'resuming']);
+});
+
+test('a page with exactly the policy of docs/resume.md resumes without a message of the browser', async () => {
+  const docs = readFileSync(new URL('../../docs/resume.md', import.meta.url), 'utf8');
+  const [, stated = ''] = /Content-Security-Policy:\n([^`]+)```/.exec(docs) ?? [];
+  const policy = stated
+    .replaceAll('https://files.example.com', world.service.baseUrl)
+    .replaceAll('https://storage.example.com', world.service.storageUrl)
+    .replace(/\s+/g, ' ');
+  assert.match(policy, /worker-src 'self'/);
+  world.pages.changePolicy('/documented.html', () => policy.trim());
+  const messages: string[] = [];
+  const onConsole = (message: ConsoleMessage): void => {
+    if (/policy|keeper-url/i.test(message.text())) messages.push(message.text());
+  };
+  world.browser.on('console', onConsole);
+  const page = await open(undefined, '/documented.html');
+  const sha256 = await beginUpload(page);
+  world.service.faults.clear();
+  await reload(page);
+  await assertResumed(page, sha256);
+  world.browser.off('console', onConsole);
+  assert.deepEqual(await reasonsOf(page), ['resuming']);
+  assert.deepEqual(messages, []);
 });
 
 for (const [what, path, attributes, change] of [

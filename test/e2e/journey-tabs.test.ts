@@ -8,6 +8,7 @@ import type { LogEntry } from '../../demo/server/faults.ts';
 import { drop, eventsOf, until } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
+import { filesOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const MIB = 2 ** 20;
@@ -29,15 +30,16 @@ beforeEach(() => {
 
 const ATTRIBUTES = 'chunk-size="1MiB"';
 const pick = (page: Page): Promise<void> => page.setInputFiles('secure-uploader >> input[type=file]', path);
-const storedBytes = (page: Page, bytes: number): Promise<unknown> =>
-  page.waitForFunction(
-    (bytes) => {
-      const element = document.querySelector('secure-uploader');
-      return (element?.snapshot.files[0]?.storedBytes ?? 0) >= bytes;
-    },
-    bytes,
-    { polling: 100 },
-  );
+/** Waits until the first file has this many stored bytes. */
+async function storedBytes(page: Page, bytes: number): Promise<void> {
+  const isStored = (bytes: number): boolean =>
+    (document.querySelector('secure-uploader')?.snapshot.files[0]?.storedBytes ?? 0) >= bytes;
+  await page.waitForFunction(isStored, bytes, { polling: 100 }).catch(async (cause) => {
+    const calls = world.service.log.map(({ operation, status, answered }) => [operation, status, answered]);
+    const found = JSON.stringify([await filesOf(page), calls], null, 1);
+    throw new Error(`fewer than ${bytes} bytes are stored: ${found}`, { cause });
+  });
+}
 /** Lets `chunkCount` PUTs complete, and holds all later PUTs at the storage until the returned gate is opened. */
 const stopAfter = (chunkCount: number): Gate => {
   const gate = createGate();

@@ -30,7 +30,7 @@ const buttonsOf = (page: Page) =>
       .filter((button) => button.checkVisibility())
       .map((button) => {
         const { left, right, top, bottom, width, height } = button.getBoundingClientRect();
-        const label = button.getAttribute('aria-label') ?? button.textContent?.trim() ?? '';
+        const label = button.getAttribute('aria-label') ?? (button.title || button.textContent?.trim() || '');
         return { label, left, right, top, bottom, width, height };
       }),
   );

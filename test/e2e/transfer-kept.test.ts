@@ -32,7 +32,8 @@ const keepsFiles = async ([fileCount, pausedCount]: readonly [number, number]): 
   };
   const records = (await valuesOf('secure-uploader-uploads')) as { isPaused?: true }[];
   const bytes = (await valuesOf('secure-uploader-chunks')).filter((value) => value instanceof ArrayBuffer);
-  return bytes.length === fileCount && records.filter(({ isPaused }) => isPaused).length === pausedCount;
+  const counts = [bytes.length, records.length, records.filter(({ isPaused }) => isPaused).length];
+  return counts.join() === [fileCount, fileCount, pausedCount].join();
 };
 const keeps = (page: Page, fileCount: number, pausedCount: number): Promise<unknown> =>
   page.waitForFunction(keepsFiles, [fileCount, pausedCount] as const, { polling: 100 });

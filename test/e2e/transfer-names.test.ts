@@ -121,7 +121,7 @@ for (const { about, name, shown = name, stored = shown, refused, relativePath, c
       assert.equal(failed?.detail.code, refused);
       await page
         .locator('secure-uploader')
-        .getByText(/server rejected this file/)
+        .getByText(/server rejected the upload/)
         .first()
         .waitFor();
       assert.equal((await namesIn('folder-a')).includes(stored), false);

@@ -246,7 +246,7 @@ for (const [what, strike] of Object.entries(DEATHS)) {
   });
 }
 
-/** Adds all workers of the page to `workers`. Shortens the timeout for a worker that does not respond from 60 to 3 seconds. */
+/** Adds all workers of the page to `workers`. Shortens each timer of 60 seconds, such as that of a hung worker, to 3. */
 function watchWorkers(): void {
   const scope = globalThis as unknown as { workers: Worker[]; setTimeout: typeof setTimeout };
   const { setTimeout: start, Worker: Usual } = globalThis;

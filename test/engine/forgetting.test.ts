@@ -137,6 +137,33 @@ describe('saved data of an upload', () => {
       ).to.deep.equal(['upload-canceled', 'file-removed']);
     });
 
+  it('is deleted before any call, however long that takes', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const mayClear = deferred();
+    const clear = (): Promise<void> => mayClear.promise.then(() => store.clear());
+    const engine = await halfWay({}, { store: { ...store, clear } });
+    const left = engine.uploader.signOut();
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(engine.service.count('cancel')).to.equal(0);
+    mayClear.resolve();
+    (await engine.service.nextRequest('cancel')).answer();
+    await left;
+  });
+
+  it('is canceled on the service even if the connection of the upload is closed while the data is deleted', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const mayClear = deferred();
+    const clear = (): Promise<void> => mayClear.promise.then(() => store.clear());
+    const engine = await halfWay({}, { store: { ...store, clear } });
+    engine.uploader.configure({ ...engine.input, auth: 'popup', silent: 'off' });
+    const left = engine.uploader.signOut();
+    await until(() => engine.uploader.snapshot.files.length === 0);
+    await engine.uploader.clear();
+    mayClear.resolve();
+    (await engine.service.nextRequest('cancel')).answer();
+    await left;
+  });
+
   it('includes no token after another user takes over, even if an earlier run is still ending', async () => {
     const input = { auth: 'token', owner: 'ann', getToken: () => 'token-of-ann' } as const;
     const engine = new TestEngine(input);

@@ -95,13 +95,41 @@ async function play(engine: TestEngine): Promise<void> {
   await look(engine, () => engine.details('file-removed').length > 0);
 }
 
-/** Resumes and retries all uploads. Waits until every upload in the list is done. */
+/** Undoes all cancels and removals, then resumes and retries all uploads. Resolves when every upload is done. */
 async function finish(engine: TestEngine): Promise<void> {
   const { uploader } = engine;
   uploader.restore();
   await Promise.all(uploader.snapshot.files.map(({ id }) => uploader.apply({ type: 'undo' }, [id])));
   await Promise.all([uploader.resume(), ...uploader.snapshot.files.map(({ id }) => uploader.retry(id))]);
   await until(() => uploader.snapshot.files.every(({ phase }) => phase === 'done'));
+}
+
+/** Calls a command in the first three events with this name, and checks the changes and the end of the upload. */
+async function callIn(event: ChangeName, command: (typeof COMMANDS)[number][1]): Promise<void> {
+  const engine = new TestEngine({ maxFileSize: 9000, baseUrl: `https://${crypto.randomUUID()}.test` });
+  const commands: Promise<unknown>[] = [];
+  // Counted before the call, because addFiles() reports file-added before it returns.
+  let callCount = 0;
+  const stop = engine.uploader.onChange((change) => {
+    if (change.name !== event || callCount > 2) return;
+    callCount += 1;
+    const { id } = { id: '', ...(change.detail as { readonly id?: FileId }) };
+    commands.push(command(engine, id));
+  });
+  await play(engine);
+  stop();
+  engine.service.answerAll();
+  await Promise.all(commands);
+  await finish(engine);
+  await settled();
+  const completed = engine.details('upload-completed').map(({ id }) => id);
+  expect(new Set(completed).size).to.equal(completed.length);
+  const removed = new Set<FileId>();
+  for (const change of engine.changes) {
+    const id = 'id' in change.detail ? change.detail.id : '';
+    expect(removed.has(id), `${change.name} after file-removed`).to.equal(false);
+    if (change.name === 'file-removed') removed.add(id);
+  }
 }
 
 describe('a listener', () => {
@@ -113,35 +141,21 @@ describe('a listener', () => {
   });
 
   for (const [name, command] of COMMANDS)
-    for (const event of EVENTS)
-      it(`of ${event} that calls ${name} leaves the upload in a valid state`, async () => {
-        rejections.length = 0;
-        const engine = new TestEngine({ maxFileSize: 9000 });
-        const commands: Promise<unknown>[] = [];
-        // Counted before the call, because addFiles() reports file-added before it returns.
-        let callCount = 0;
-        const stop = engine.uploader.onChange((change) => {
-          if (change.name !== event || callCount > 2) return;
-          callCount += 1;
-          const { id } = { id: '', ...(change.detail as { readonly id?: FileId }) };
-          commands.push(command(engine, id));
-        });
-        await play(engine);
-        stop();
-        engine.service.answerAll();
-        await Promise.all(commands);
-        await finish(engine);
-        await settled();
-        expect(rejections).to.deep.equal([]);
-        const completed = engine.details('upload-completed').map(({ id }) => id);
-        expect(new Set(completed).size).to.equal(completed.length);
-        const removed = new Set<FileId>();
-        for (const change of engine.changes) {
-          const id = 'id' in change.detail ? change.detail.id : '';
-          expect(removed.has(id), `${change.name} after file-removed`).to.equal(false);
-          if (change.name === 'file-removed') removed.add(id);
-        }
+    describe(`that calls ${name}`, () => {
+      let runs: ReadonlyMap<ChangeName, Promise<void>>;
+
+      // The engines wait for storage and workers most of the time, therefore the events of a command are tested in parallel.
+      before(() => {
+        runs = new Map(EVENTS.map((event) => [event, callIn(event, command)]));
+        return Promise.allSettled(runs.values());
       });
+
+      for (const event of EVENTS)
+        it(`in ${event} leaves the upload in a valid state`, async () => {
+          await runs.get(event);
+          expect(rejections).to.deep.equal([]);
+        });
+    });
 
   it('of the last progress event that pauses or cancels cannot undo a committed upload', async () => {
     for (const name of ['pause', 'cancel'] as const) {

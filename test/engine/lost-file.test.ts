@@ -85,6 +85,21 @@ describe('a file that cannot be read any more', () => {
     expect(engine.details('uploads-finished').at(-1)).to.include({ doneCount: 2, waitingCount: 0 });
   });
 
+  it('that was changed meanwhile keeps its metadata in its new version, and its place in a list of one file', async () => {
+    for (const metadata of [undefined, { tag: 'new' }]) {
+      const engine = new TestEngine({ workerUrl: '/no-such-worker.js', multiple: false });
+      const away = onDrive(fileOf(1, 25_000, 'away.bin'), { isAway: true });
+      await engine.uploader.addFiles([{ file: away, relativePath: 'away.bin', metadata: { tag: 'old' } }]);
+      await until(() => engine.row('away.bin')?.pauseReason === 'needs-file');
+      const picked = { file: edited(), relativePath: 'away.bin', ...(metadata && { metadata }) };
+      await engine.uploader.provide(engine.id('away.bin'), picked);
+      const opened = await engine.service.nextRequest('open');
+      expect(opened.file?.metadata).to.deep.equal(metadata ?? { tag: 'old' });
+      expect(engine.uploader.snapshot.rejections).to.deep.equal([]);
+      await engine.uploader.close();
+    }
+  });
+
   it('stays in its folder, even if the page shows another one by now', async () => {
     const engine = await lost();
     engine.uploader.configure({ ...engine.input, parentId: 'folder-b' });

@@ -16,6 +16,8 @@ const LANES = 4;
  */
 const RUNS = isChromium ? (isFullRun ? 2000 : 50) : 4;
 const TESTS = Math.ceil(RUNS / 20);
+/** Longest search for the shortest list of commands that fails, in milliseconds. Less than the timeout of a test. */
+const SEARCH_MS = 40_000;
 
 class Happening implements fc.AsyncCommand<object, World> {
   readonly #text: string;
@@ -57,6 +59,8 @@ describe('uploads', () => {
         return fc.assert(property, {
           seed: seed + part * LANES + lane,
           numRuns: Math.ceil(RUNS / TESTS / LANES),
+          interruptAfterTimeLimit: SEARCH_MS,
+          markInterruptAsFailure: true,
         });
       });
       await Promise.all(lanes);

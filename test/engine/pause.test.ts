@@ -23,6 +23,16 @@ describe('pause', () => {
     expect(engine.changeNames('a.bin')).to.deep.equal(['file-added', 'upload-started', 'upload-paused']);
   });
 
+  it('reports the latest progress first', async () => {
+    const engine = await halfWay();
+    (await engine.service.nextRequest('put')).tell(400);
+    await engine.uploader.pause();
+    const names = engine.changes.map(({ name }) => name);
+    const before = engine.changes[names.indexOf('upload-paused') - 1];
+    expect(before?.name).to.equal('upload-progress');
+    expect(before?.detail).to.include({ phase: 'uploading', sentBytes: 1400, storedBytes: 1000 });
+  });
+
   it('and resume continue in the same session, where no stored chunk is sent again', async () => {
     const engine = await halfWay();
     const sent = engine.service.puts[0];

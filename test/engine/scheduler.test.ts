@@ -4,14 +4,14 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { skipTime, stopClock } from '../support/clock.ts';
+import { stopClock } from '../support/clock.ts';
 import { settled, until, untilAsync } from '../support/collect.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 import type { Request } from '../support/scripted-service.ts';
 
 afterEach(closeEngines);
 
-/** Lets the engine do all that it can do without a timer. */
+/** Waits until the engine has finished all work that needs no network, timer or worker. */
 async function settle(): Promise<void> {
   for (let round = 0; round < 20; round += 1) await settled();
 }
@@ -58,6 +58,20 @@ describe('a large file whose bytes do not arrive', () => {
         await settle();
         expect(service.count('open')).to.equal(expected);
       }
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
+describe('empty files', () => {
+  it('start as many at once as files of one chunk', async () => {
+    const clock = stopClock();
+    try {
+      const { service, uploader } = new TestEngine({ concurrency: 1 });
+      const files = ['a', 'b', 'c', 'd', 'e'].map((name) => fileOf(1, 0, name));
+      await Promise.all([uploader.addFiles(files), settle()]);
+      expect(service.waiting('open')).to.have.length(3);
     } finally {
       clock.restore();
     }
@@ -143,13 +157,8 @@ describe('prioritized files', () => {
 
 describe('the rate of all uploads', () => {
   it('excludes the time in which no upload ran', async () => {
-    let undo = (): void => undefined;
-    let skippedMs = 0;
-    const skip = (ms: number): void => {
-      undo();
-      skippedMs += ms;
-      undo = skipTime(skippedMs);
-    };
+    // Only simulated time counts. Progress is reported by timers.
+    const clock = stopClock({ areTimersStopped: false });
     try {
       const engine = new TestEngine({ concurrency: 1 });
       engine.service.answerAll('open', 'presign');
@@ -158,7 +167,7 @@ describe('the rate of all uploads', () => {
         await engine.uploader.addFiles([fileOf(seed, 5000, name)]);
         for (const storedBytes of [1000, 2000, 3000, 4000]) {
           const put = await engine.service.nextRequest('put');
-          skip(2000);
+          await clock.pass(2000);
           put.answer();
           await until(() => engine.row(name)?.storedBytes === storedBytes);
         }
@@ -170,10 +179,10 @@ describe('the rate of all uploads', () => {
       };
       expect(await uploadSlowly(1, 'a.bin')).to.be.within(375, 550);
       // After ten seconds, the estimate would start again.
-      skip(9000);
+      await clock.pass(9000);
       expect(await uploadSlowly(2, 'b.bin')).to.be.within(375, 550);
     } finally {
-      undo();
+      clock.restore();
     }
   });
 });

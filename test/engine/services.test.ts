@@ -3,6 +3,7 @@
 
 import { expect } from '@open-wc/testing';
 import { connect } from '../../src/engine/connection.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
 import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
@@ -51,6 +52,26 @@ describe('a service', () => {
     expect([madeCount, openCount]).to.deep.equal([2, 1]);
     await engine.uploader.close();
     expect(openCount).to.equal(0);
+  });
+
+  it('that does not report stored chunks gets equal files in parallel after the first one', async () => {
+    const engine = new TestEngine({ concurrency: 6 });
+    engine.service.isForgetful = true;
+    engine.service.answerAll('open', 'presign', 'commit');
+    await engine.uploader.addFiles(Array.from({ length: 12 }, (_, at) => fileOf(1, 900, `${at}.bin`)));
+    (await engine.service.nextRequest('put')).answer();
+    await until(() => engine.service.waiting('put').length === 6);
+    engine.service.answerAll();
+    await engine.waitForChange('upload-completed', 12);
+    expect(engine.service.puts).to.have.length(12);
+  });
+
+  it('that reports stored chunks gets one of twelve equal files', async () => {
+    const engine = new TestEngine({ concurrency: 6 });
+    engine.service.answerAll();
+    await engine.uploader.addFiles(Array.from({ length: 12 }, (_, at) => fileOf(1, 900, `${at}.bin`)));
+    await engine.waitForChange('upload-completed', 12);
+    expect(engine.service.puts).to.have.length(1);
   });
 
   it('that rejects a chunk does not block an equal chunk for another service', async () => {
@@ -176,4 +197,51 @@ describe('an upload of an earlier visit', () => {
       globalThis.BroadcastChannel = Real;
     }
   });
+});
+
+describe('a suspended list', () => {
+  it('stays as it is when the page comes back from the back/forward cache', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const warned: string[] = [];
+    const warn = (text: string): number => warned.push(text);
+    const engine = new TestEngine({ keeperUrl: '/no-such-keeper.js', manual: true }, { store, warn });
+    await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+    await until(() => warned.length > 0);
+    await engine.uploader.suspend();
+    await createUnfinished(fileOf(2, 2500, 'b.bin'), {}, store);
+    globalThis.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    for (let round = 0; round < 50; round += 1) await settled();
+    expect(engine.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['a.bin']);
+    engine.uploader.restore();
+    await until(() => engine.row('b.bin') !== undefined);
+  });
+});
+
+describe('a file that was added after a sign-out', () => {
+  for (const how of ['allowSignIn', 'signIn'] as const)
+    it(`is uploaded after ${how}(), also if the page has set the owner meanwhile`, async () => {
+      const service = new ScriptedService().answerAll();
+      const { openSession } = service.calls;
+      const engine = new TestEngine(
+        { auth: 'token', getToken: () => 'token' },
+        {
+          connect: (...given) => {
+            const client = connect(...given);
+            const calls = {
+              ...service.calls,
+              openSession: (...[input, signal]: Parameters<typeof openSession>) =>
+                client.auth.withToken(() => openSession(input, signal), signal),
+            };
+            return { ...client, calls, put: service.put };
+          },
+        },
+      );
+      await engine.uploader.signOut();
+      await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+      await until(() => engine.row('a.bin')?.pauseReason === 'signed-out');
+      engine.uploader.configure({ ...engine.input, owner: 'ann' });
+      await settled();
+      engine.uploader[how]();
+      await until(() => engine.phase('a.bin') === 'done');
+    });
 });

@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { StoredChunk } from '../../src/core/types.ts';
 import { Progress } from '../../src/engine/transfer/progress.ts';
+import { UploadSlots } from '../../src/engine/transfer/upload-slots.ts';
 import { describeError, type RunContext, type RunTarget, reportsOf } from '../../src/engine/upload-run.ts';
 import { plan } from '../../src/pipeline/plan.ts';
 import { captureWarnings } from '../support/console.ts';
@@ -18,14 +19,15 @@ function setUp() {
     connection: { service: { client: { auth: { snapshot: { state: 'signed-in', required: false } } } } },
   } as unknown as RunTarget;
   const reported: string[] = [];
+  const slots = new UploadSlots('auto');
   const context = {
-    slots: { onChunkStored: ignore, onBytesSent: ignore },
+    slots,
     onBytesSent: ignore,
     report: ({ name }: { name: string }) => reported.push(name),
     throttle: { reportSoon: ignore },
   } as unknown as RunContext;
   const stop = new AbortController();
-  return { reports: reportsOf(upload, context, stop.signal, ignore), reported, stop, upload };
+  return { reports: reportsOf(upload, context, stop.signal, ignore), reported, slots, stop, upload };
 }
 
 describe('a run', () => {
@@ -38,6 +40,19 @@ describe('a run', () => {
     expect(upload.unsentCount).to.equal(2);
     for (const chunk of chunks) reports.onStored(chunk);
     expect(upload.unsentCount).to.equal(0);
+  });
+
+  it('uses fewer slots after the storage or the network is overloaded, not after other errors', () => {
+    for (const [code, limit] of [
+      ['rate-limited', 1],
+      ['upload-stalled', 1],
+      ['service-failed', 2],
+      ['hash-mismatch', 2],
+    ] as const) {
+      const { reports, slots } = setUp();
+      reports.onWait(Date.now(), new UploaderError(code, 'refused'));
+      expect(slots.limit, code).to.equal(limit);
+    }
   });
 
   it('reports nothing after an abort', () => {

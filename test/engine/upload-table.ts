@@ -180,6 +180,7 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
   'needs-file': {
     ...unfinished,
     replace: 'canceling>removed ! file-removed forget',
+    'file-wanted': 'resuming ! upload-paused',
     'file-provided': 'queued ! note-paused upload-resumed',
   },
   failed: {

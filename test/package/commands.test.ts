@@ -55,12 +55,9 @@ describe('npm test', () => {
         join(project, 'test/server', file),
         `import { describe, test } from 'node:test';\n${text}`,
       );
-    const { status, stdout } = await node([
-      'scripts/test.mjs',
-      `--root=${project}`,
-      '--only=server',
-      ...args,
-    ]);
+    // With `CI`, the output has no list of the tests that were left out.
+    const command = ['scripts/test.mjs', `--root=${project}`, '--only=server', ...args];
+    const { status, stdout } = await node(command, { CI: '1' });
     const end = /\n(?:ok {2}|FAIL) The reference service: [\s\S]*$/.exec(stdout)?.[0] ?? stdout;
     return {
       status,
@@ -155,6 +152,33 @@ describe('npm test', () => {
     const { failures } = JSON.parse(await readFile(counts, 'utf8'));
     const error = 'timed out (in: a group > the last)';
     assert.deepEqual(failures, [{ file: 'a.test.ts', title: 'the file', error }]);
+  });
+
+  test('counts files in pages during the run, and names those that are running', async () => {
+    const session = (id: string, status: string, tests: unknown[] = []): object => ({
+      id,
+      status,
+      testFile: join(root, `test/core/${id}.test.ts`),
+      browser: { name: 'Chromium' },
+      testResults: { name: '', tests, suites: [] },
+      errors: [],
+      passed: true,
+    });
+    const sessions = [
+      session('ended', 'FINISHED', [{ name: 'fine', passed: true, skipped: false }]),
+      session('running', 'TEST_STARTED'),
+      session('waiting', 'SCHEDULED'),
+    ];
+    const counts = join(folder, 'in-pages.json');
+    const script = `import { countReporter } from './test/support/count-reporter.mjs';
+      const reporter = countReporter();
+      reporter.start({ config: { rootDir: process.cwd() } });
+      for (let times = 1; times <= 2; times += 1)
+        reporter.getTestProgress({ sessions: ${JSON.stringify(sessions)} });`;
+    const { stdout } = await node(['--input-type=module', '--eval', script], { COUNT_FILE: counts });
+    assert.equal(stdout.trim(), 'test/core/ended.test.ts in Chromium: 1 passed');
+    const { passed, failed, unfinished } = JSON.parse(await readFile(counts, 'utf8'));
+    assert.deepEqual([passed, failed, unfinished], [1, 0, ['test/core/running.test.ts in Chromium']]);
   });
 
   test('ends a file that does not end, and a suite that a process of its tests keeps from ending', async () => {

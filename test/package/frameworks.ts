@@ -48,9 +48,9 @@ export const wrong = [
   <secure-uploader key="1" auth="window" />,
   // @ts-expect-error The token is no attribute.
   <secure-uploader key="2" token="secret" />,
-  // @ts-expect-error The snapshot is the element's.
+  // @ts-expect-error The snapshot is read-only.
   <secure-uploader key="3" snapshot={{}} />,
-  // @ts-expect-error A method is not set.
+  // @ts-expect-error A method can't be set as a prop.
   <secure-uploader key="4" addFiles={() => undefined} />,
   // @ts-expect-error The detail has no such field.
   <secure-uploader key="5" onupload-completed={({ detail }) => console.log(detail.receipts)} />,
@@ -184,7 +184,7 @@ describe('The entries for frameworks', () => {
 
 type Difference<A, B> = Exclude<A, B> | Exclude<B, A>;
 const none = <T extends [never]>(): T | undefined => undefined;
-type Values = 'getToken' | 'parentFor' | 'profile' | 'authOptions' | 'idps' | 'engineOptions' | 'messages';
+type Values = 'getToken' | 'formValue' | 'parentFor' | 'profile' | 'authOptions' | 'idps' | 'engineOptions' | 'messages';
 none<[Difference<keyof UploaderTag, Values | ${namesOf('secure-uploader')}>]>();
 none<[Difference<keyof LoginTag, 'authOptions' | 'idps' | 'messages' | ${namesOf('secure-uploader-login')}>]>();
 `,

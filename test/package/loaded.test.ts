@@ -262,6 +262,30 @@ describe('The package in a page', () => {
     assert.deepEqual(errors, []);
   });
 
+  test('asks once for the texts of a language that cannot be loaded, and stays English', async (t) => {
+    const site = await serveBuilt(t, "import 'secure-uploader/define';\nimport 'secure-uploader/locales';");
+    const { page, errors } = await open(`${site.origin}/index.html`);
+    const warnings: string[] = [];
+    page.on('console', (message) => {
+      if (message.text().includes('"de"')) warnings.push(message.text());
+    });
+    await page.route(/\/de-[^/]+\.js$/, (route) => route.abort());
+    const show = (lang: string): Promise<void> =>
+      page.evaluate((lang) => {
+        const element = document.createElement('secure-uploader');
+        Object.assign(element, { lang, baseUrl: 'https://files.example', parentId: 'a', auth: 'none' });
+        document.body.append(element);
+      }, lang);
+    const warned = page.waitForEvent('console', (message) => message.text().includes('"de"'));
+    await show('de');
+    await warned;
+    for (const lang of ['de', 'fr']) await show(lang);
+    await page.getByRole('button', { name: 'Choisir un fichier' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Choose a file' }).count(), 2);
+    assert.equal(warnings.length, 1, warnings.join());
+    assert.deepEqual(errors, []);
+  });
+
   test('works in an app that Vite built from the package, worker included', async (t) => {
     const site = await serveBuilt(
       t,

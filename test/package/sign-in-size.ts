@@ -19,7 +19,7 @@ interface Bundle {
 
 type Entry = 'allow-extension' | 'strict';
 
-/** Bundles the module that defines the element, and leaves out the modules that match `without`. */
+/** Bundles the module that defines the element, and treats the modules that match `without` as external. */
 async function bundle(app: PackedApp, entry: Entry, without: RegExp[] = []): Promise<Bundle> {
   const result = await build({
     root: app.folder,

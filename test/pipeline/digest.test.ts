@@ -70,6 +70,29 @@ describe('a slice', () => {
       expect(await hashSlice({ ...request, slice })).to.deep.equal({ error });
     });
 
+  it('that is read slowly is reported once a second', async () => {
+    let nowMs = 0;
+    Object.assign(performance, { now: () => nowMs });
+    try {
+      const slice = Object.assign(new Blob(['abcdefgh']), {
+        stream: () =>
+          new ReadableStream({
+            type: 'bytes',
+            pull(controller) {
+              nowMs += 400;
+              controller.enqueue(new Uint8Array([nowMs / 400]));
+            },
+          }),
+      });
+      const readAtMs: number[] = [];
+      await hashSlice({ ...request, slice }, () => readAtMs.push(nowMs));
+      // WebKit has no byte streams, so its reads cannot report progress.
+      expect(readAtMs).to.deep.equal('ReadableStreamBYOBReader' in globalThis ? [1200, 2400] : []);
+    } finally {
+      Reflect.deleteProperty(performance, 'now');
+    }
+  });
+
   it('of which fewer bytes arrive than its size cannot be read', async () => {
     for (const given of [0, 2]) {
       const slice = Object.assign(new Blob(['abc']), {

@@ -106,14 +106,20 @@ describe('tickets', () => {
     }
   });
 
-  it('are requested in small batches if a slot is idle and many bytes wait', async () => {
-    const { parts, sizes } = setUpPresigning({
-      batch: { limit: 64, max: 64 },
-      eagerBytes: 2 * KIB64,
-      bytesPerSecond: () => 1e9,
-    });
-    await collect(presign(stream(chunks(10)), parts));
-    expect(sizes()).to.deep.equal([2, 2, 2, 2, 2]);
+  it('are requested in small batches if many bytes wait and the line is faster than 32 MB/s', async () => {
+    for (const [bytesPerSecond, expected] of [
+      [1e9, [2, 2, 2, 2, 2]],
+      [32e6 + 1, [2, 2, 2, 2, 2]],
+      [32e6, [10]],
+    ] as const) {
+      const { parts, sizes } = setUpPresigning({
+        batch: { limit: 64, max: 64 },
+        eagerBytes: 2 * KIB64,
+        bytesPerSecond: () => bytesPerSecond,
+      });
+      await collect(presign(stream(chunks(10)), parts));
+      expect(sizes(), `${bytesPerSecond}`).to.deep.equal(expected);
+    }
   });
 
   it('are requested as usual before anything was sent', async () => {

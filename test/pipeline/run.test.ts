@@ -224,6 +224,20 @@ describe('a session that is lost', () => {
     });
   }
 
+  it('is opened again with the chunk size that the service then chooses', async () => {
+    const { service, start, reported } = setUpRun(fileOf(47, 4000), { chosenChunkSize: (bytes) => bytes });
+    const running = start();
+    for (const [count, chunkSizeBytes] of [2000, 1000].entries()) {
+      const session = { sessionId: `session-${count}`, header: `header-${count}`, chunkSizeBytes };
+      (await service.nextRequest('open')).answer(session);
+      if (count === 0) (await service.nextRequest('presign')).refuse(lost());
+    }
+    service.answerAll();
+    const { chunks } = await running;
+    expect(chunks.map(({ sizeBytes }) => sizeBytes)).to.deep.equal([1000, 1000, 1000, 1000]);
+    expect(reported.filter((line) => line.startsWith('opened'))).to.deep.equal(['opened 2', 'opened 4']);
+  });
+
   it('a second time fails the file with the error of the service', async () => {
     const { pagePool, service, start } = setUpRun(fileOf(41, 4500));
     service.answerAll('open', 'put');
@@ -280,6 +294,20 @@ describe('a storage that rejects the chunks as too large (413)', () => {
     const running = rejection(start());
     (await service.nextRequest('put')).refuse(tooLarge);
     expect(await running).to.equal(tooLarge);
+    expect(service.count('open')).to.equal(1);
+  });
+
+  it('gets them in a new session, whose 403 fails the file, also if an earlier visit opened the first', async () => {
+    const file = fileOf(46, 2500);
+    const { keeper, service, start } = setUpRun(file, { minChunkBytes: 1 });
+    keeper.records.set(file.name, await recordOf(file, [0]));
+    const running = rejection<UploaderError>(start());
+    (await service.nextRequest('presign')).answer();
+    (await service.nextRequest('put')).refuse(tooLarge);
+    (await service.nextRequest('open')).answer();
+    (await service.nextRequest('presign')).refuse(new UploaderError('forbidden', 'no', { status: 403 }));
+    service.answerAll();
+    expect((await running).code).to.equal('forbidden');
     expect(service.count('open')).to.equal(1);
   });
 });

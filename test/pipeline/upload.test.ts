@@ -289,7 +289,7 @@ describe('an abort', () => {
     expect(await sending).to.equal('paused');
     expect(requests.every(({ signal }) => signal.aborted)).to.equal(true);
     expect(slots.taken).to.equal(0);
-    expect(requests.map(({ hash }) => parts.inFlight.whenSettled(hash))).to.deep.equal([
+    expect(requests.map(({ hash }) => parts.inFlight.whenSettled(hash, parts.receipts))).to.deep.equal([
       undefined,
       undefined,
     ]);

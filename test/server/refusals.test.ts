@@ -67,7 +67,7 @@ test('a file of a folder without read permission is not served', async () => {
   assertRefused(await alice.get('/files/..%2f..%2fkeys.json'), 404);
 });
 
-test('a passport alone is useless, and so is another user’s bearer with it', async () => {
+test('a session header is refused without a token, and with the token of another user', async () => {
   const { passport, hashes } = await begin(alice, [new Uint8Array([1])]);
   const vic = await actAs(rig.service, 'vic');
   assertRefused(await vic.presign(passport, hashes), 403);

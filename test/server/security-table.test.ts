@@ -6,11 +6,27 @@ import { mutations } from '../../scripts/security-mutations.mjs';
 
 const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
-test('every rule of sign-in, of the file keeper and of the reference service has a mutation, which names its first test', () => {
-  const rows = [...read('SECURITY.md').matchAll(/^\| ([SRK]\d+) \|.*?`(test\/[\w./-]+)` “([^”]+)”/gm)];
-  assert.ok(rows.length >= 17 + 24 + 7);
-  const shown = rows.map(([, rule, file, title]) => `${rule} ${file} ${title}`).sort();
-  assert.deepEqual(shown, mutations.map(({ rule, test: file, title }) => `${rule} ${file} ${title}`).sort());
+const rows = read('SECURITY.md')
+  .split('\n')
+  .flatMap((line) => {
+    const [, rule = ''] = /^\| ([A-Z]\d+) \|/.exec(line) ?? [];
+    const [, file, title] = /`(test\/[\w./-]+)` “([^”]+)”/.exec(line) ?? [];
+    const [, same] = /\| see ([A-Z]\d+) \|$/.exec(line) ?? [];
+    return rule ? [{ rule, shown: `${file} ${title}`, same }] : [];
+  });
+
+test('every attack, every rule of sign-in, of the file keeper and of the reference service has a mutation, which names its first test', () => {
+  assert.ok(rows.length >= 20 + 17 + 24 + 7);
+  const own = rows.filter(({ same }) => !same).map(({ rule, shown }) => `${rule} ${shown}`);
+  assert.deepEqual(
+    own.sort(),
+    mutations.map(({ rule, test: file, title }) => `${rule} ${file} ${title}`).sort(),
+  );
+});
+
+test('an attack that shares the mutation of a rule has the same first test', () => {
+  for (const { rule, shown, same } of rows.filter(({ same }) => same))
+    assert.equal(shown, rows.find((other) => other.rule === same)?.shown, rule);
 });
 
 test('every mutation matches the code once', () => {

@@ -56,6 +56,14 @@ describe('a PUT without a readable response', () => {
     expect(await codesOf(begin, [0, 0, 0], 1001)).to.deep.equal(['network', 'network', 'storage-unreadable']);
   });
 
+  it('still counts if the storage answers no larger one readably than before', async () => {
+    const begin = await setUp();
+    begin(10).onReadable();
+    await codesOf(begin, [0, 0]);
+    begin(10).onReadable();
+    expect(await codesOf(begin, [0])).to.deep.equal(['storage-unreadable']);
+  });
+
   it('counts from one again after the server could not be reached', async () => {
     const begin = await setUp();
     await codesOf(begin, [0, 0]);

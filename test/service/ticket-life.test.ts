@@ -30,6 +30,10 @@ describe('the life of an upload URL', () => {
     }
   });
 
+  it('may be a millisecond', () => {
+    expect(lifeOf({ expires_at: '2026-02-03T10:00:00.001Z' })).to.be.closeTo(0.001, 1e-6);
+  });
+
   it('is in the URL', () => {
     const signed = `${url}&X-Amz-Date=20260203T095900Z&X-Amz-Expires=300`;
     expect(lifeOf({ upload_url: signed })).to.equal(240);

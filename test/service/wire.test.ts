@@ -115,6 +115,13 @@ describe('a profile of the page', () => {
     }
   });
 
+  it('may return any whole number of bytes as the chunk size', () => {
+    for (const bytes of [1, 2 ** 40])
+      expect(
+        readSession(answerOf({ body: { session_id: 's' } }), full({ chunkSize: () => bytes })).chunkSizeBytes,
+      ).to.equal(bytes);
+  });
+
   it('that throws is an error of the page, with the name of the function', () => {
     const cause = new Error('of the page');
     const error = caught(() =>

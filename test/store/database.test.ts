@@ -1,4 +1,4 @@
-// How the database under the store handles failed transactions: which errors are retried, and which calls fail.
+// How the store's database handles failed transactions: which ones are repeated, and which errors are thrown.
 
 import { expect } from '@open-wc/testing';
 import { promisifyRequest } from 'idb-keyval';
@@ -121,6 +121,37 @@ describe('a page that is left', () => {
       return read;
     });
     expect([value, tries, lost.count]).to.deep.equal(['value', 2, 1]);
+  });
+
+  it('aborts no read that has ended, however it has ended', async () => {
+    const { database } = counted();
+    const { abort } = IDBTransaction.prototype;
+    let aborts = 0;
+    IDBTransaction.prototype.abort = function (this: IDBTransaction) {
+      aborts += 1;
+      abort.call(this);
+    };
+    try {
+      const isComplete = deferred();
+      await database.read((store) => {
+        store.transaction.addEventListener('complete', () => isComplete.resolve());
+        return promisifyRequest(store.get('key'));
+      });
+      await isComplete.promise;
+      const isAborted = deferred();
+      const failed = database.read(async ({ transaction }) => {
+        transaction.addEventListener('abort', () => isAborted.resolve());
+        abort.call(transaction);
+        throw new DOMException('', 'DataError');
+      });
+      expect(await rejection(failed)).to.include({ code: 'store-unavailable' });
+      await isAborted.promise;
+      await settled();
+      window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+      expect(aborts).to.equal(0);
+    } finally {
+      IDBTransaction.prototype.abort = abort;
+    }
   });
 
   it('leaves no write open', async () => {

@@ -190,6 +190,22 @@ describe('a missing database', () => {
     expect(await store.find(record.key)).to.equal(undefined);
   });
 
+  it('does not fail for a caller whose record is still there after the connection was lost, if another page removes it later', async () => {
+    const record = recordOf();
+    await store.save(record);
+    const { getAll } = IDBObjectStore.prototype;
+    IDBObjectStore.prototype.getAll = () => {
+      IDBObjectStore.prototype.getAll = getAll;
+      throw new DOMException('', 'InvalidStateError');
+    };
+    expect(await store.list()).to.have.length(1);
+    expect(await store.find(record.key)).to.deep.include(record);
+    await createUploadStore({ name }).remove(record.key);
+    expect(await store.find(record.key)).to.equal(undefined);
+    await store.saveChunks(record.key, statesOf(0, 1));
+    expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
+  });
+
   it('does not fail for a caller that has removed the record since, or deleted everything', async () => {
     for (const forget of [() => store.remove('key'), () => store.clear()]) {
       await store.save(recordOf());

@@ -2,7 +2,6 @@
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { untilAsync } from '../support/collect.ts';
 import { rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
@@ -21,9 +20,6 @@ function fileOf(sizeBytes: number): File {
 
 const saved = (key: string, file: File | undefined, more = {}) =>
   recordOf({ key, sizeBytes: file?.size ?? 10, session: undefined, ...(file && { file }), ...more });
-
-const databases = async (): Promise<(string | undefined)[]> =>
-  (await indexedDB.databases()).map((database) => database.name);
 
 describe('a record with its file', () => {
   it('has the same bytes, name, type and time on the next visit, before a session is open and after', async () => {
@@ -120,37 +116,5 @@ describe('a record with its file', () => {
     answer(new ArrayBuffer(10));
     await saving;
     expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
-  });
-});
-
-describe('files that an earlier version saved in a separate database', () => {
-  const openOld = (): Promise<IDBDatabase> =>
-    new Promise((resolve, reject) => {
-      const request = indexedDB.open(`${name}-files`);
-      request.onupgradeneeded = () => request.result.createObjectStore('entries');
-      request.onerror = reject;
-      request.onsuccess = () => resolve(request.result);
-    });
-
-  for (const [what, act] of [
-    ['old uploads are removed', () => store.prune(1e9)],
-    ['everything is deleted', () => store.clear()],
-  ] as const) {
-    it(`are deleted when ${what}`, async () => {
-      (await openOld()).close();
-      expect(await databases()).to.include(`${name}-files`);
-      await act();
-      await untilAsync(async () => !(await databases()).includes(`${name}-files`));
-    });
-  }
-
-  it('do not keep old uploads from being removed while a page of that version is open', async () => {
-    const old = await openOld();
-    await store.save(saved('one', undefined, { session, createdAtMs: 1 }));
-    await store.prune(1000);
-    expect(await store.list()).to.deep.equal([]);
-    expect(await databases()).to.include(`${name}-files`);
-    old.close();
-    await untilAsync(async () => !(await databases()).includes(`${name}-files`));
   });
 });

@@ -1,6 +1,7 @@
 // Records for tests of the store, and direct access to the databases of the store.
 
-import type { RecordToSave, StoredState } from '../../src/store/record.ts';
+import type { StoredState } from '../../src/core/types.ts';
+import type { RecordToSave } from '../../src/store/record.ts';
 
 /** Returns a record of a file with 100 chunks of 100 bytes. */
 export const recordOf = (more: Partial<RecordToSave> = {}): RecordToSave => ({

@@ -117,6 +117,18 @@ describe('chunks', () => {
   });
 });
 
+describe('changes of one upload at the same time', () => {
+  it('are all saved', async () => {
+    await store.save(record);
+    await Promise.all([
+      store.update(key, { newName: 'b.txt' }),
+      store.update(key, { isPaused: true }),
+      store.update(key, { session: nextSession.session }),
+    ]);
+    expect(await store.find(key)).to.deep.include({ ...nextSession, newName: 'b.txt', isPaused: true });
+  });
+});
+
 describe('a change of which a part fails', () => {
   it('rejects if the chunks of a removed upload stay', async () => {
     await store.save(record);
@@ -211,6 +223,18 @@ describe('the date of an upload', () => {
       await store.saveChunks(key, statesOf(0, 1));
       expect(await usedAtMs()).to.be.a('number');
     });
+
+  it('is not renewed after a removal, which may begin at any time during the renewal', async () => {
+    // Another page renews the date with its first chunk. Each round gives it another head start.
+    for (let turnCount = 0; turnCount < 16; turnCount += 1) {
+      await store.save(record);
+      const page = createUploadStore({ name });
+      const saved = page.saveChunks(key, statesOf(0, 1));
+      for (let turn = 0; turn < turnCount; turn += 1) await page.fileBytes();
+      await Promise.all([saved, page.remove(key)]);
+      expect(await page.list(), `after ${turnCount} reads`).to.deep.equal([]);
+    }
+  });
 
   it('that cannot be renewed fails for the caller that saves chunks', async () => {
     await store.save(record);

@@ -1,5 +1,6 @@
 // Builds the package and single bundles that many test files load, once for each state of the sources. The results stay in
-// node_modules/.cache. `node --import tsx test/support/built.ts` builds everything before the tests.
+// node_modules/.cache, or in the folder `BUILT_CACHE`.
+// `node --import tsx test/support/built.ts` builds everything before the tests.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -13,6 +14,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,15 +22,18 @@ import { basename, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const cache = join(root, 'node_modules/.cache/secure-uploader-tests');
-/** Number of results that are kept, including the newest. Runs may still use older ones. */
+const cache = process.env.BUILT_CACHE ?? join(root, 'node_modules/.cache/secure-uploader-tests');
+/** Number of results that are kept, including the newest. */
 const KEPT_COUNT = 3;
+/** Older results are kept for this time since their last use, because runs may still use them. */
+const KEPT_MS = 3_600_000;
 
 /** Inputs of `npm run build`. */
 const BUILD_SOURCES = [
   'src',
   'scripts/build.mjs',
   'scripts/editor-data.mjs',
+  'scripts/entries.mjs',
   'scripts/files.mjs',
   'scripts/third-party.mjs',
   'vite.config.ts',
@@ -60,9 +65,13 @@ function stampOf(names: readonly string[]): string {
  * Returns a folder that `make` filled for this state of the sources, now or in an earlier run. If several processes do this at the
  * same time, the result of the first one to finish is kept.
  */
-function keep(name: string, folder: string, make: (target: string) => void): string {
+function keep(name: string, folder: string, make: (target: string) => unknown): string {
   const kept = join(cache, name, folder);
-  if (existsSync(kept)) return kept;
+  if (existsSync(kept)) {
+    // The result counts as new again, so that it is kept.
+    utimesSync(kept, new Date(), new Date());
+    return kept;
+  }
   mkdirSync(join(cache, name), { recursive: true });
   const target = mkdtempSync(join(cache, 'making-'));
   try {
@@ -77,7 +86,7 @@ function keep(name: string, folder: string, make: (target: string) => void): str
   }
   const modifiedMs = (other: string): number => statSync(join(cache, name, other)).mtimeMs;
   const others = readdirSync(join(cache, name)).sort((one, other) => modifiedMs(other) - modifiedMs(one));
-  for (const old of others.slice(KEPT_COUNT))
+  for (const old of others.slice(KEPT_COUNT).filter((other) => modifiedMs(other) < Date.now() - KEPT_MS))
     rmSync(join(cache, name, old), { recursive: true, force: true });
   return kept;
 }
@@ -99,13 +108,16 @@ export interface BuiltPackage {
   readonly builtIn: string;
 }
 
-/** Builds a copy of the project in a new folder. Copies everything that the build creates to `target`. Returns the folder. */
-export function buildTo(target: string, env: NodeJS.ProcessEnv = {}): string {
+/**
+ * Builds a copy of the project in a new folder, with the arguments `args` of scripts/build.mjs. Copies everything that the build
+ * creates to `target`. Returns the folder.
+ */
+export function buildTo(target: string, env: NodeJS.ProcessEnv = {}, args: readonly string[] = []): string {
   const stage = mkdtempSync(join(tmpdir(), 'secure-uploader-build-'));
   try {
     for (const name of BUILD_SOURCES) cpSync(join(root, name), join(stage, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(stage, 'node_modules'));
-    run(['scripts/build.mjs'], stage, env);
+    run(['scripts/build.mjs', ...args], stage, env);
     const inputs = ['node_modules', ...BUILD_SOURCES.map((name) => name.replace(/\/.*/, ''))];
     for (const name of readdirSync(stage).filter((each) => !inputs.includes(each)))
       cpSync(join(stage, name), join(target, name), { recursive: true });
@@ -123,8 +135,13 @@ export function builtPackage(): BuiltPackage {
   return { folder, builtIn: readFileSync(join(folder, 'built-in.txt'), 'utf8') };
 }
 
-/** Returns the folder of the one-file build. */
-export const builtWidget = (): string => join(builtPackage().folder, 'dist/cdn');
+/** Returns the folder of the one-file build. Builds nothing else for it, unless the whole package is built already. */
+export function builtWidget(): string {
+  const stamp = stampOf(BUILD_SOURCES);
+  const isBuilt = existsSync(join(cache, 'package', stamp));
+  const make = (target: string): unknown => buildTo(target, {}, ['--pages']);
+  return join(isBuilt ? builtPackage().folder : keep('widget', stamp, make), 'dist/cdn');
+}
 
 /** Returns the text of a bundle. `source` is a path from the root of the project, and may import only from `src`. */
 export function builtBundle(source: string): string {

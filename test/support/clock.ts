@@ -33,8 +33,11 @@ export function skipTime(ms: number): () => void {
   };
 }
 
-/** Stops `Date.now`, `performance.now` and timers. Returns a clock that controls them. */
-export function stopClock(): Clock {
+/**
+ * Stops `Date.now`, `performance.now` and timers. Returns a clock that controls them. With `areTimersStopped: false`, timers still
+ * run in real time.
+ */
+export function stopClock({ areTimersStopped = true } = {}): Clock {
   const { setTimeout, clearTimeout } = globalThis;
   const { now } = Date;
   const timers = new Map<number, { readonly atMs: number; readonly run: () => void }>();
@@ -44,12 +47,14 @@ export function stopClock(): Clock {
   let lastId = 0;
   Date.now = () => startMs + passedMs + jumpedMs;
   Object.assign(performance, { now: () => passedMs });
-  globalThis.setTimeout = ((run: () => void, ms = 0): number => {
-    lastId += 1;
+  const start = (run: () => void, ms = 0): number => {
+    // The ids of browsers are positive. With positive ids here, clearTimeout() after `restore()` could clear a timer of the page.
+    lastId -= 1;
     timers.set(lastId, { atMs: passedMs + ms, run });
     return lastId;
-  }) as typeof setTimeout;
-  globalThis.clearTimeout = ((id: number) => void timers.delete(id)) as typeof clearTimeout;
+  };
+  const clear = (id: number): void => void timers.delete(id);
+  if (areTimersStopped) Object.assign(globalThis, { setTimeout: start, clearTimeout: clear });
   return {
     get timerCount() {
       return timers.size;

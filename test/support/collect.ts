@@ -49,6 +49,27 @@ export async function untilAsync(isTrue: () => Promise<boolean>): Promise<void> 
   while (!(await isTrue())) await settled();
 }
 
+/**
+ * Returns a function that returns true if the result of `count` has been the same number for `ms`. Time between two calls counts as
+ * one second at most, because the machine may have been stopped meanwhile.
+ */
+export function quietFor(ms: number, count: () => number): () => boolean {
+  let seenCount = count();
+  let lastMs = performance.now();
+  let quietMs = 0;
+  return () => {
+    const nowMs = performance.now();
+    quietMs += Math.min(nowMs - lastMs, 1000);
+    lastMs = nowMs;
+    const current = count();
+    if (current !== seenCount) {
+      seenCount = current;
+      quietMs = 0;
+    }
+    return quietMs > ms;
+  };
+}
+
 export interface Deferred<T> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

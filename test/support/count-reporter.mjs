@@ -32,33 +32,56 @@ function failuresOf(session, file) {
   return [{ file, engine, title: 'the file', error: 'ended without a test' }];
 }
 
-/** Creates a Web Test Runner reporter. A file that breaks or has no test counts as one failure. */
+const hasEnded = ({ status }) => status === 'FINISHED';
+
+/**
+ * Creates a Web Test Runner reporter. A file that breaks or has no test counts as one failure. Prints and counts files while the
+ * run continues, so that the results are known even if it is interrupted.
+ */
 export function countReporter(file = process.env.COUNT_FILE) {
   let rootDir;
+  const printed = new Set();
+  const pathOf = ({ testFile }) => relative(rootDir, testFile);
+
+  function print(session) {
+    const count = countOf(session);
+    const state = count.failed ? `${count.passed} passed, ${count.failed} failed` : `${count.passed} passed`;
+    const skipped = count.skipped ? `, ${count.skipped} skipped` : '';
+    console.log(`${pathOf(session)} in ${session.browser.name}: ${state}${skipped}`);
+    printed.add(session.id);
+  }
+
+  function count(sessions, unfinished = []) {
+    const sum = { passed: 0, failed: 0, skipped: 0 };
+    const failures = [];
+    const passedIn = {};
+    for (const session of sessions) {
+      const counted = countOf(session);
+      for (const key of Object.keys(sum)) sum[key] += counted[key];
+      failures.push(...failuresOf(session, pathOf(session)));
+      passedIn[session.browser.name] ??= [];
+      for (const { name, passed } of testsOf(session.testResults))
+        if (passed) passedIn[session.browser.name].push(name);
+      if (!printed.has(session.id)) print(session);
+    }
+    if (file) writeFileSync(file, JSON.stringify({ ...sum, failures, passedIn, unfinished }));
+    return sum;
+  }
+
   return {
     start({ config }) {
       rootDir = config.rootDir;
     },
+    // Called when a file ends, at most every 10 s.
+    getTestProgress({ sessions }) {
+      const running = sessions.filter((session) => session.status !== 'SCHEDULED' && !hasEnded(session));
+      const nameOf = (session) => `${pathOf(session)} in ${session.browser.name}`;
+      count(sessions.filter(hasEnded), running.map(nameOf));
+      return [];
+    },
     onTestRunFinished({ sessions }) {
-      const sum = { passed: 0, failed: 0, skipped: 0 };
-      const failures = [];
-      const passedIn = {};
-      for (const session of sessions) {
-        const count = countOf(session);
-        for (const key of Object.keys(sum)) sum[key] += count[key];
-        const path = relative(rootDir, session.testFile);
-        failures.push(...failuresOf(session, path));
-        passedIn[session.browser.name] ??= [];
-        for (const { name, passed } of testsOf(session.testResults))
-          if (passed) passedIn[session.browser.name].push(name);
-        const state = count.failed
-          ? `${count.passed} passed, ${count.failed} failed`
-          : `${count.passed} passed`;
-        const skipped = count.skipped ? `, ${count.skipped} skipped` : '';
-        console.log(`${path} in ${session.browser.name}: ${state}${skipped}`);
-      }
-      console.log(`\nIn pages: ${sum.passed} passed, ${sum.failed} failed`);
-      if (file) writeFileSync(file, JSON.stringify({ ...sum, failures, passedIn }));
+      const { passed, failed } = count(sessions);
+      console.log(`\nIn pages: ${passed} passed, ${failed} failed`);
     },
   };
 }

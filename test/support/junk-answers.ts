@@ -100,8 +100,11 @@ const nearlyRight = fc.tuple(
     ),
   ),
 );
+/** Responses with all requested chunks, many of which are valid. */
+const right = fc.tuple(...HASHES.map((hash) => fc.tuple(fc.constant(hash), goodEntry)));
 const chunks = fc.oneof(
   nearlyRight.map((entries) => Object.fromEntries(entries)),
+  right.map((entries) => Object.fromEntries(entries)),
   fc.dictionary(fc.constantFrom(...HASHES, '0', '1', '2'), entry),
 );
 const answer = fc.oneof(

@@ -12,12 +12,12 @@ import { type SettingsInput, Uploader } from '../../src/engine/uploader.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf, sha256 } from './bytes.ts';
 import { jumpClock } from './clock.ts';
-import { settled } from './collect.ts';
+import { quietFor, settled } from './collect.ts';
 import { ENGINE_SETTINGS } from './engine.ts';
 import { type Kind, type Request, ScriptedService } from './scripted-service.ts';
 
 export const CHUNK_SIZES = [1000, 2000, 100_000];
-/** Time in milliseconds: with all faults off, a simulation without any change for this time is stuck. */
+/** A simulation counts as stuck if nothing changes for this time, in milliseconds, while all faults are off. */
 const STUCK_MS = 15_000;
 
 export const FILES: readonly File[] = [
@@ -349,15 +349,7 @@ export class World {
 
   /** Returns a function that returns true if nothing has changed for `STUCK_MS`. */
   #watch(): () => boolean {
-    let seenCount = this.changeCount;
-    let seenMs = performance.now();
-    return () => {
-      if (this.changeCount !== seenCount || !navigator.onLine) {
-        seenCount = this.changeCount;
-        seenMs = performance.now();
-      }
-      return performance.now() - seenMs > STUCK_MS;
-    };
+    return quietFor(STUCK_MS, () => (navigator.onLine ? this.changeCount : Number.NaN));
   }
 
   async #resolved(): Promise<void> {

@@ -6,7 +6,7 @@ import type { Mutation, Passing } from './mutant-proxy.ts';
 export interface Mutant {
   readonly fault: string;
   readonly check: string;
-  /** True if the check needs the responses of all others. */
+  /** True if the check evaluates the responses to all other checks, so that all of them have to run. */
   readonly needsAll?: boolean;
   readonly service?: Mutation;
   readonly storage?: Mutation;

@@ -27,7 +27,7 @@ async function bundleAll(root) {
   const entries = [
     ...filesUnder(root, tests, /\.test\.ts$/),
     ...filesUnder(root, ['test/ui/fixtures'], /-page\.ts$/),
-    ...filesUnder(root, ['src'], /^(callback|file-keeper|.*\.worker)\.ts$/),
+    ...filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/),
   ];
   const options = { splitting: true, sourcemap: 'linked', outdir: root, chunkNames: 'chunks/[hash]' };
   const { outputFiles } = await bundle(root, entries, undefined, options);
@@ -39,12 +39,33 @@ async function bundleAll(root) {
   );
 }
 
+/** Path of the file keeper's script on test pages. */
+export const KEEPER_PATH = '/file-keeper.js';
+
+/**
+ * Bundles the script of the file keeper, a classic script, which cannot import modules. `sources` (path to text) replaces files on
+ * disk. Resolves with `undefined` if `root` has no file keeper.
+ */
+export async function bundleKeeper(root, sources) {
+  const entry = 'src/keeper/file-keeper.ts';
+  if (!existsSync(join(root, entry))) return undefined;
+  const { scripts } = await bundle(root, [entry], sources, { format: 'iife' });
+  return scripts.get(entry);
+}
+
 /**
  * Returns middleware that serves the results of `bundleAll()`, built once per run. If bundling fails, serves all files as modules.
  */
 export function bundled(root) {
   let bundles;
+  let keeper;
   return async (context, next) => {
+    if (context.path === KEEPER_PATH) {
+      keeper ??= bundleKeeper(root);
+      context.type = 'text/javascript';
+      context.body = await keeper;
+      return undefined;
+    }
     bundles ??= bundleAll(root).catch(() => new Map());
     const text = (await bundles).get(context.path);
     if (text === undefined) return next();

@@ -42,9 +42,9 @@ const words = (text: string | null | undefined): string => (text ?? '').replace(
 export const roleOf = (element: Element): string =>
   element.getAttribute('role') ?? TAG_ROLES[element.localName] ?? 'generic';
 
-/** Returns the accessible name of an element. Supports only what this project uses: `aria-label`, a surrounding label, or text. */
+/** Returns the accessible name of an element, from what this project uses: `aria-label`, `title`, a surrounding label, or text. */
 export function nameOf(element: Element): string {
-  const labelled = element.getAttribute('aria-label');
+  const labelled = element.getAttribute('aria-label') ?? element.getAttribute('title');
   if (labelled !== null) return words(labelled);
   const label = element.closest('label');
   if (!label) return words(element.textContent);
@@ -133,7 +133,7 @@ export async function tabThrough(host: HTMLElement): Promise<string[]> {
   host.after(after);
   before.focus();
   const names: string[] = [];
-  // Far more than any state has: a focus that never leaves ends this test only.
+  // No state has nearly as many tab stops. The limit ends the loop if the focus never leaves the host.
   while (names.length < 100) {
     await sendKeys({ press: 'Tab' });
     const active = focused();

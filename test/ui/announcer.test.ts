@@ -78,6 +78,23 @@ describe('announcements', () => {
     ]);
   });
 
+  it('report once for which reason all files wait, and then their progress', async () => {
+    const { announcer, host, said, until } = listen(snapshot([file('a', 'uploading', 100, 0.5)]));
+    const waiting = { pauseReason: 'offline' } as const;
+    announcer.onChange(started('a'));
+    await until(1);
+    host.snapshot = snapshot(['a', 'b'].map((name) => file(name, 'paused', 100, 0.5, waiting)));
+    await until(2);
+    host.snapshot = snapshot(['a', 'b'].map((name) => file(name, 'uploading', 100, 0.5)));
+    await until(3);
+    announcer.stop();
+    expect(said).to.deep.equal([
+      'Uploading 1 file.',
+      'Waiting for connection',
+      '50% uploaded, 0 of 2 files done.',
+    ]);
+  });
+
   it('report many failures in one sentence, immediately', async () => {
     const { announcer, said, until } = listen(snapshot([]));
     for (let index = 0; index < 500; index++) announcer.onChange(failed(`${index}.txt`));
@@ -101,7 +118,7 @@ describe('announcements', () => {
     announcer.onChange(change('file-rejected', detail));
     await until(1);
     expect(said).to.deep.equal([
-      "b.exe wasn't added. This file type isn't allowed. Choose another file. Allowed: PDF.",
+      "b.exe wasn't added. File type not allowed. Choose another file. Allowed: PDF.",
     ]);
   });
 

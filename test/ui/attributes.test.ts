@@ -32,6 +32,7 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
   owner: ['alice', ({ owner }) => owner, 'alice'],
   accept: ['image/*', ({ accept }) => accept, 'image/*'],
   multiple: ['', ({ multiple }) => multiple, true],
+  'min-files': ['2', ({ minFiles }) => minFiles, 2],
   'max-files': ['7', ({ maxFiles }) => maxFiles, 7],
   'max-file-size': ['500MB', ({ maxFileSizeBytes }) => maxFileSizeBytes, 500_000_000],
   'chunk-size': ['8MiB', ({ chunkSizeBytes }) => chunkSizeBytes, 8_388_608],
@@ -59,7 +60,18 @@ const TABLE: Readonly<Record<string, readonly [text: string, (settings: Settings
 };
 
 /** Attributes that are not settings. */
-const OWN = ['directory', 'disabled', 'chunk-events'];
+const OWN = [
+  'name',
+  'required',
+  'directory',
+  'disabled',
+  'density',
+  'layout',
+  'chunk-events',
+  'no-leave-warning',
+  'wake-lock',
+  'persist-storage',
+];
 
 const settingsOf = (attributes: Readonly<Record<string, string>>): Settings => {
   const element = document.createElement('secure-uploader') as SecureUploader;

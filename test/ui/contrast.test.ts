@@ -1,4 +1,4 @@
-// Contrast of everything that is not text: progress bars, and borders of buttons, fields and the drop zone (WCAG 1.4.11).
+// Contrast in all themes: of texts (WCAG 1.4.3), and of progress bars and borders of buttons, fields and the drop zone (1.4.11).
 
 import { expect, fixture, html } from '@open-wc/testing';
 import type { Snapshot } from '../../src/index.ts';
@@ -47,54 +47,98 @@ const BARS: Readonly<Record<string, Snapshot>> = {
   'is uploaded': STATES.finished as Snapshot,
 };
 
-for (const scheme of SCHEMES) {
-  const show = async (shown: Snapshot): Promise<WidgetFixture> => {
-    const element = await fixture<WidgetFixture>(
-      html`<widget-fixture style="color-scheme: ${scheme}"></widget-fixture>`,
-    );
-    await element.show(shown);
-    return element;
-  };
-  const surfaceOf = (element: WidgetFixture): string =>
-    getComputedStyle(one(element, '.base')).backgroundColor;
+/** The themes of the package; without a name, no theme is loaded. Each with the least contrast of its texts. */
+const THEMES: readonly (readonly [name: string, textLeast: number])[] = [
+  ['', 4.5],
+  ['default', 4.5],
+  ['compact-neutral', 4.5],
+  ['high-contrast', 7],
+  ['material', 4.5],
+];
+const COLORS = ['accent', 'text', 'muted', 'danger', 'warning', 'success'];
+const MOST_LINES = 60;
 
-  describe(`in ${scheme} mode, a contrast of at least 3:1`, () => {
-    for (const [what, shown] of Object.entries(BARS))
-      it(`separates the two parts of a bar that ${what}`, async () => {
-        const element = await show(shown);
-        const track = getComputedStyle(one(element, '.bar')).backgroundColor;
-        const layers = [[surfaceOf(element), 1] as const, [track, 1] as const];
-        for (const selector of ['.bar .sent', '.bar .stored']) {
-          const { backgroundColor, opacity } = getComputedStyle(one(element, selector));
-          const shownColor = paint(...layers, [backgroundColor, Number(opacity)]);
-          expect(contrast(shownColor, paint(...layers)), selector).to.be.at.least(LEAST);
-        }
+/** Loads a theme into the page, also for the fixture. */
+async function loadTheme(name: string): Promise<HTMLStyleElement> {
+  const style = document.createElement('style');
+  const text = name ? await (await fetch(`/src/themes/${name}.css`)).text() : '';
+  expect(text.split('\n').length, name).to.be.lessThan(MOST_LINES);
+  style.textContent = text.replace('secure-uploader,', 'secure-uploader, widget-fixture,');
+  document.head.append(style);
+  return style;
+}
+
+for (const [theme, textLeast] of THEMES)
+  for (const scheme of SCHEMES) {
+    const show = async (shown: Snapshot): Promise<WidgetFixture> => {
+      const element = await fixture<WidgetFixture>(
+        html`<widget-fixture style="color-scheme: ${scheme}"></widget-fixture>`,
+      );
+      await element.show(shown);
+      return element;
+    };
+    const surfaceOf = (element: WidgetFixture): string =>
+      getComputedStyle(one(element, '.base')).backgroundColor;
+
+    describe(`in ${scheme} mode${theme && ` with the theme ${theme}`}, a contrast of at least 3:1`, () => {
+      let style: HTMLStyleElement;
+      before(async () => {
+        style = await loadTheme(theme);
+      });
+      after(() => style.remove());
+
+      it(`separates texts from their surface, with at least ${textLeast}:1`, async () => {
+        const element = await show(STATES.errors as Snapshot);
+        const probe = document.createElement('i');
+        element.renderRoot.append(probe);
+        const colorOf = (name: string): Rgb => {
+          probe.style.color = `var(--_${name})`;
+          return paint([getComputedStyle(probe).color, 1]);
+        };
+        const surfaces = [colorOf('surface'), colorOf('tint')];
+        for (const name of COLORS)
+          for (const surface of surfaces)
+            expect(contrast(colorOf(name), surface), name).to.be.at.least(textLeast);
+        expect(contrast(colorOf('on-accent'), colorOf('accent')), 'on-accent').to.be.at.least(textLeast);
       });
 
-    it('separates borders of buttons and of the drop zone from their surface', async () => {
-      const element = await show(STATES.empty as Snapshot);
-      const surface = paint([surfaceOf(element), 1]);
-      const borders = [
-        getComputedStyle(one(element, '[data-action=folder]')).borderTopColor,
-        getComputedStyle(one(element, '.zone'), '::before').borderTopColor,
-      ];
-      for (const color of borders)
-        expect(contrast(paint([surfaceOf(element), 1], [color, 1]), surface)).to.be.at.least(LEAST);
-    });
+      for (const [what, shown] of Object.entries(BARS))
+        it(`separates the two parts of a bar that ${what}`, async () => {
+          const element = await show(shown);
+          const track = getComputedStyle(one(element, '.bar')).backgroundColor;
+          const layers = [[surfaceOf(element), 1] as const, [track, 1] as const];
+          for (const selector of ['.bar .sent', '.bar .stored']) {
+            const { backgroundColor, opacity } = getComputedStyle(one(element, selector));
+            const shownColor = paint(...layers, [backgroundColor, Number(opacity)]);
+            expect(contrast(shownColor, paint(...layers)), selector).to.be.at.least(LEAST);
+          }
+        });
 
-    it('separates fields of the sign-in form from the page', async () => {
-      const page = await fixture<HTMLElement>(
-        html`<div style="color-scheme: ${scheme}"><style>${login.cssText}</style><secure-uploader-login><input /></secure-uploader-login></div>`,
-      );
-      const field = page.querySelector('input') as HTMLInputElement;
-      const background = scheme === 'light' ? '#fff' : '#16191f';
-      const { borderTopColor } = getComputedStyle(field);
-      expect(contrast(paint([background, 1], [borderTopColor, 1]), paint([background, 1]))).to.be.at.least(
-        LEAST,
-      );
+      it('separates borders of buttons and of the drop zone from their surface', async () => {
+        const element = await show(STATES.empty as Snapshot);
+        const surface = paint([surfaceOf(element), 1]);
+        const borders = [
+          getComputedStyle(one(element, '[data-action=folder]')).borderTopColor,
+          getComputedStyle(one(element, '.zone'), '::before').borderTopColor,
+        ];
+        for (const color of borders)
+          expect(contrast(paint([surfaceOf(element), 1], [color, 1]), surface)).to.be.at.least(LEAST);
+      });
+
+      it('separates fields of the sign-in form from the page', async () => {
+        const page = await fixture<HTMLElement>(
+          html`<div style="color-scheme: ${scheme}"><style>${login.cssText}</style><secure-uploader-login><input /></secure-uploader-login></div>`,
+        );
+        const field = page.querySelector('input') as HTMLInputElement;
+        field.style.color = 'var(--_surface)';
+        const background = getComputedStyle(field).color;
+        const { borderTopColor } = getComputedStyle(field);
+        expect(contrast(paint([background, 1], [borderTopColor, 1]), paint([background, 1]))).to.be.at.least(
+          LEAST,
+        );
+      });
     });
-  });
-}
+  }
 
 describe('a list in which every upload is paused', () => {
   it('has a total bar in the color of paused bars', async () => {

@@ -266,9 +266,7 @@ export const SITUATIONS: readonly Situation[] = [
       'Pause: sent.txt': mixed('sent.txt paused user'),
       'Cancel: sent.txt': mixed('sent.txt canceled'),
       'Pause all': mixed('sent.txt paused user'),
-      'Resume all': mixed('paused.txt uploading'),
-      'Retry failed files': mixed('failed.txt uploading'),
-      'Cancel all': mixed('paused.txt canceled', 'sent.txt canceled', 'failed.txt canceled'),
+      'More actions': { shows: 'Resume all' },
     },
   },
   {

@@ -165,6 +165,46 @@ describe('a drag', () => {
   });
 });
 
+describe('a drag of files over the page of an overlay', () => {
+  for (const [title, type, place, isDisabled, expected] of [
+    ['is accepted beside the element', 'dragover', 'page', false, [true, 'copy', true]],
+    ['is accepted over the element', 'dragenter', 'inside', false, [true, 'copy', true]],
+    ['is accepted over a text field', 'dragover', 'text field', false, [true, 'copy', true]],
+    ['is left to a file input', 'dragover', 'file input', false, [false, 'none', false]],
+    ['is not accepted while the element is disabled', 'dragover', 'page', true, [true, 'none', false]],
+  ] as const)
+    it(title, () => {
+      Object.assign(page.host, { layout: 'overlay', disabled: isDisabled });
+      expect(drag(type, place)).to.deep.equal(expected);
+    });
+
+  it('ends when it leaves the window, and over a drop target of the page', () => {
+    page.host.layout = 'overlay';
+    const { host, places, drop } = page;
+    places.editable.addEventListener('dragover', (event) => event.preventDefault());
+    drag('dragover', 'page');
+    host.dispatchEvent(new DragEvent('dragleave', { bubbles: true, relatedTarget: places.page }));
+    expect(drop.intake.dragging, 'beside the element').to.equal(true);
+    places.page.dispatchEvent(new DragEvent('dragleave', { bubbles: true }));
+    expect(drop.intake.dragging, 'outside of the window').to.equal(false);
+    drag('dragover', 'page');
+    expect(drag('dragover', 'editable'), 'over a drop target of the page').to.deep.equal([
+      true,
+      'none',
+      false,
+    ]);
+  });
+
+  it('is read when it is dropped anywhere, and not on a drop target of the page', async () => {
+    page.host.layout = 'overlay';
+    page.places.editable.addEventListener('drop', (event) => event.preventDefault());
+    drag('drop', 'editable', held(transferOf(textFile('other.txt'))));
+    expect(drag('drop', 'page')).to.deep.equal([true, 'none', false]);
+    await until(() => page.files.length > 0);
+    expect(page.files).to.deep.equal(['a.txt']);
+  });
+});
+
 describe('a drop', () => {
   for (const [title, place, data, isDisabled, prevented, names] of [
     ['of a file on the element is read', 'inside', 'files', false, true, ['a.txt']],
@@ -178,7 +218,7 @@ describe('a drop', () => {
       page.host.disabled = isDisabled;
       const [isPrevented, , isHeld] = drag('drop', place, data === 'text' ? held(words()) : undefined);
       expect(isPrevented).to.equal(prevented);
-      expect(isHeld).to.equal(place === 'host');
+      expect(isHeld).to.equal(false);
       await until(() => page.files.length === names.length);
       expect(page.files).to.deep.equal(names);
     });

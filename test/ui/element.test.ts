@@ -4,6 +4,7 @@ import { expect } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { freshFile } from '../support/bytes.ts';
+import { rejection } from '../support/collect.ts';
 import { restoreBrowser, setUp } from './stage.ts';
 import { all, one } from './support.ts';
 
@@ -17,6 +18,9 @@ const PROPERTIES = {
   noResume: false,
   keepFiles: false,
   disabled: false,
+  noLeaveWarning: false,
+  wakeLock: false,
+  persistStorage: false,
   chunkEvents: false,
   idps: [],
   messages: {},
@@ -84,6 +88,31 @@ describe('the element', () => {
     element.owner = 'bob';
     await element.updateComplete;
     expect(alert()).to.equal('');
+  });
+
+  it('rejects files whose metadata is invalid, and adds none of them', async () => {
+    const { element } = await setUp([]);
+    const picked = { file: freshFile(10), relativePath: 'a.txt', metadata: { size: 1n } as never };
+    expect(await rejection(element.addFiles([freshFile(10), picked]))).to.include({ code: 'bad-config' });
+    expect(element.snapshot.files).to.deep.equal([]);
+  });
+
+  it('does not read its settings again when only the list changes', async () => {
+    const { element } = await setUp([], { manual: true });
+    let readCount = 0;
+    Object.defineProperty(element, 'chunkSize', {
+      configurable: true,
+      get: () => {
+        readCount += 1;
+        return 1000;
+      },
+    });
+    await element.addFiles(freshFile(10, 'a.txt'));
+    while (all(element, '.row').length === 0) await new Promise(requestAnimationFrame);
+    expect(readCount).to.equal(0);
+    element.accept = '.txt';
+    await element.updateComplete;
+    expect(readCount).to.be.greaterThan(0);
   });
 
   it('removes itself from the page if no file is given', async () => {

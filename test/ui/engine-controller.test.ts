@@ -2,7 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { freshFile } from '../support/bytes.ts';
-import { rejection, settled } from '../support/collect.ts';
+import { deferred, rejection, settled } from '../support/collect.ts';
 import { restoreBrowser, setUp } from './stage.ts';
 import { createElement } from './support.ts';
 
@@ -91,6 +91,32 @@ describe('the element before its first settings', () => {
       await element.updateComplete;
       expect(isShown()).to.equal(true);
     } finally {
+      console.error = error;
+    }
+  });
+});
+
+describe('a sign-out with invalid settings', () => {
+  it('rejects only after all saved data is deleted', async () => {
+    const { error } = console;
+    const found = deferred<[]>();
+    console.error = () => undefined;
+    Object.defineProperty(navigator.serviceWorker, 'getRegistrations', {
+      configurable: true,
+      value: () => found.promise,
+    });
+    try {
+      const element = await createElement({ baseUrl: 'ftp://a.test', keeperUrl: '/file-keeper.js' });
+      let isOver = false;
+      const left = rejection<Error & { code: string }>(element.signOut()).finally(() => {
+        isOver = true;
+      });
+      for (let round = 0; round < 20; round += 1) await settled();
+      expect(isOver).to.equal(false);
+      found.resolve([]);
+      expect((await left).code).to.equal('bad-config');
+    } finally {
+      Reflect.deleteProperty(navigator.serviceWorker, 'getRegistrations');
       console.error = error;
     }
   });

@@ -1,21 +1,43 @@
-// Asserts that no text is cut off: in all states, in narrow containers, with large text, and in several languages.
+// Asserts that no text is cut off: in all states, in narrow containers, with large text, in several languages and in longer texts.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import type { Snapshot } from '../../src/index.ts';
+import arabic from '../../src/locales/ar.ts';
+import german from '../../src/locales/de.ts';
+import spanish from '../../src/locales/es.ts';
+import french from '../../src/locales/fr.ts';
+import hebrew from '../../src/locales/he.ts';
+import italian from '../../src/locales/it.ts';
+import dutch from '../../src/locales/nl.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { ENGLISH, type Messages } from '../../src/ui/messages.ts';
-import { ARABIC } from './fixtures/arabic.ts';
-import { GERMAN } from './fixtures/german.ts';
+import { readScope } from '../support/model.ts';
 import { STATES } from './fixtures/snapshots.ts';
 import type { WidgetFixture } from './fixtures/widget-fixture.ts';
 import './fixtures/widget-fixture.ts';
+import { longer, rewritten } from './pseudo.ts';
 
 const WIDTHS_PX = [280, 320, 360, 480];
 const ZOOMS = [1, 2];
+const { isFullRun } = await readScope();
+/**
+ * English, texts that are longer than in English, the longest locale, and one from right to left. A full run adds the next longest
+ * ones and Hebrew.
+ */
 const LANGUAGES: readonly (readonly [name: string, Messages])[] = [
   ['English', ENGLISH],
-  ['German', GERMAN],
-  ['Arabic', ARABIC],
+  ['longer texts', rewritten(ENGLISH, longer)],
+  ['German', german],
+  ['Arabic', arabic],
+  ...(isFullRun
+    ? ([
+        ['Dutch', dutch],
+        ['French', french],
+        ['Italian', italian],
+        ['Spanish', spanish],
+        ['Hebrew', hebrew],
+      ] as const)
+    : []),
 ];
 const PARTS = '.zone, .panel, .row, .totals';
 /** Tolerance for the rounding of layout, in px. */
@@ -70,7 +92,7 @@ function cutTexts(element: WidgetFixture): string[] {
         const isCut = box.top < area.top - TOLERANCE_PX || box.bottom > area.bottom + TOLERANCE_PX;
         if (overflowY !== 'visible' && isCut) problems.add(`cut above or below: ${words}`);
       }
-      // Compares only with buttons of the same part of the interface: scrolled rows can lie below the footer.
+      // Compares only with buttons of the same part of the interface: rows that are scrolled out of view can overlap the footer.
       const part = text.parentElement?.closest(PARTS);
       for (const button of part?.querySelectorAll('button') ?? [])
         if (!button.contains(text) && overlap(box, button.getBoundingClientRect()))
@@ -80,27 +102,55 @@ function cutTexts(element: WidgetFixture): string[] {
   return [...problems];
 }
 
+/** Shows each state in each width, after `prepare`. Returns a description of each text that is cut off. */
+async function cutTextsOfAll(prepare: (element: WidgetFixture) => void): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [state, shown] of Object.entries(STATES)) {
+    const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
+    prepare(element);
+    for (const width of WIDTHS_PX) {
+      element.style.inlineSize = `${width}px`;
+      await element.show(shown as Snapshot);
+      problems.push(...cutTexts(element).map((problem) => `${state}, ${width} px: ${problem}`));
+    }
+    element.remove();
+  }
+  return problems;
+}
+
 for (const [language, messages] of LANGUAGES) {
   for (const zoom of ZOOMS) {
     it(`no text is cut off in ${language} at ${zoom * 100} %`, async () => {
-      const problems: string[] = [];
-      for (const [state, shown] of Object.entries(STATES)) {
-        const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
-        element.dir = messages === ARABIC ? 'rtl' : 'ltr';
+      const problems = await cutTextsOfAll((element) => {
+        element.dir = ['ar', 'he'].includes(messages.locale) ? 'rtl' : 'ltr';
         element.style.fontSize = `${zoom * 16}px`;
         const undo = { ids: new Set<string>(), text: messages.undoableCancel(3) };
-        element.more = { messages, format: createFormat(messages.locale), undo };
-        for (const width of WIDTHS_PX) {
-          element.style.inlineSize = `${width}px`;
-          await element.show(shown as Snapshot);
-          problems.push(...cutTexts(element).map((problem) => `${state}, ${width} px: ${problem}`));
-        }
-        element.remove();
-      }
+        element.more = { messages, format: createFormat(messages.locale), undo, restoredCount: 12 };
+      });
       expect(problems).to.deep.equal([]);
     });
   }
 }
+
+/** Adds styles to the shadow root, like those that users add with an extension of the browser. */
+function addStyles({ renderRoot }: WidgetFixture, css: string): void {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(css);
+  const root = renderRoot as ShadowRoot;
+  root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+}
+
+it('no text is cut off with the text spacing that users may set', async () => {
+  // The values of WCAG 2.2, criterion 1.4.12.
+  const spacing =
+    'line-height: 1.5 !important; letter-spacing: 0.12em !important; word-spacing: 0.16em !important';
+  expect(await cutTextsOfAll((element) => addStyles(element, `* { ${spacing} }`))).to.deep.equal([]);
+});
+
+it('a text with a fixed height is found if the spacing makes it too high', async () => {
+  const cut = 'p { block-size: 1em; overflow: hidden; line-height: 3 !important }';
+  expect(await cutTextsOfAll((element) => addStyles(element, cut))).not.to.deep.equal([]);
+});
 
 it('a row in a narrow container keeps its icon, its percentage and its buttons', async () => {
   const element = await fixture<WidgetFixture>(

@@ -52,6 +52,12 @@ describe('the list', () => {
     const stops = (): string[] => all(element, '.list [tabindex="0"]').map(({ dataset }) => dataset.id ?? '');
     expect(stops()).to.deep.equal(['id-a']);
     expect(all(element, '.list button').every(({ tabIndex }) => tabIndex === -1)).to.equal(true);
+    expect(all(element, '.row').map((row) => row.getAttribute('tabindex'))).to.deep.equal([
+      '0',
+      '-1',
+      '-1',
+      '-1',
+    ]);
     rowOf(element, 'b').focus();
     await shown(() => stops().join() === 'id-b');
     await element.show(snapshot(LIST.files.filter(({ name }) => name !== 'b')));
@@ -145,6 +151,19 @@ describe('the list', () => {
     await shown(() => focused(element) === 'scan-00000.tif');
     expect(await press(element, 'ArrowDown')).to.deep.equal(['scan-00001.tif']);
   });
+});
+
+it('what has the keyboard focus has an outline of 2 px', async () => {
+  const element = await show(STATES.errors as Snapshot);
+  const keys = ['Tab', 'Tab', 'Tab', 'ArrowDown', 'ArrowRight', 'Escape', 'Tab'];
+  const outlines = new Set<string>();
+  for (const key of keys) {
+    await sendKeys({ press: key });
+    const active = element.shadowRoot?.activeElement as HTMLElement;
+    const { outlineStyle, outlineWidth } = getComputedStyle(active);
+    outlines.add(`${outlineStyle} ${outlineWidth}`);
+  }
+  expect([...outlines]).to.deep.equal(['solid 2px']);
 });
 
 describe('Delete in the real element', () => {

@@ -45,7 +45,7 @@ describe('the list', () => {
     const element = await createElement({ manual: true });
     await element.addFiles([textFile('one.txt'), textFile('two.txt'), textFile('three.txt')]);
     const button = await shown(() =>
-      all(element, 'button').find((each) => each.getAttribute('aria-label') === 'Move to top: three.txt'),
+      all(element, 'button').find((each) => each.getAttribute('title') === 'Move to top: three.txt'),
     );
     button.focus();
     button.click();

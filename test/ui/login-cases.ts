@@ -14,6 +14,40 @@ export interface Step extends Partial<Omit<LoginView, 'auth' | 'form'>> {
   readonly said?: string;
 }
 
+/** Returns the view of `step`. `note` returns the callback with this name. */
+export function viewOf(
+  { state, error, said, ...more }: Step,
+  note: (name: string) => (...args: unknown[]) => void,
+): LoginView {
+  return {
+    session: { signIn: note('signIn'), cancel: note('cancel') },
+    form: { said, act: note('act'), usePasskey: async () => note('usePasskey')() },
+    auth: { state, mode: 'local', required: true, ...(error && { error: { code: error, retryable: true } }) },
+    challenge: undefined,
+    messages: ENGLISH_LOGIN,
+    fields: [{ name: 'password' }],
+    idps: [],
+    email: '',
+    id: 'x',
+    isFramed: false,
+    hasWindow: true,
+    isPasswordShown: false,
+    resendInS: 0,
+    coolInS: 0,
+    onLogIn: (event: SubmitEvent) => {
+      event.preventDefault();
+      note('onLogIn')();
+    },
+    onAnswer: (event: SubmitEvent) => {
+      event.preventDefault();
+      note('onAnswer')();
+    },
+    onType: note('onType'),
+    onToggle: note('onToggle'),
+    ...more,
+  } as unknown as LoginView;
+}
+
 export const method = (family: string, more: Partial<Method> = {}): Method =>
   ({ id: family, family, needsStart: false, ...more }) as Method;
 export const challenge = (more: Partial<Challenge>): Challenge => ({ methods: [], ...more }) as Challenge;
@@ -271,5 +305,9 @@ export const STEPS: Readonly<Record<string, readonly [Step, readonly string[]]>>
   'counts down while the service is busy': [
     { state: 'cooling', error: 'rate-limited', coolInS: 5 },
     ['title One moment…', problem('rate-limited'), 'timer 5 s', 'button Cancel'],
+  ],
+  'counts down to the last second': [
+    { state: 'cooling', error: 'rate-limited', coolInS: 1 },
+    ['title One moment…', problem('rate-limited'), 'timer 1 s', 'button Cancel'],
   ],
 };

@@ -86,6 +86,14 @@ describe('the sign-in panel', () => {
   });
 });
 
+/** Returns a function that focuses a button in this part of the interface. */
+const chooseFiles =
+  (part: string) =>
+  ({ host }: Stage): void => {
+    host.renderRoot.innerHTML = `<div class="${part}"><button></button></div>`;
+    host.renderRoot.querySelector('button')?.focus();
+  };
+
 describe('the form', () => {
   it('is a child of the element, once, with its settings, providers and texts', async () => {
     const settings = createSettings({ baseUrl: 'https://a.test', auth: 'local' });
@@ -140,6 +148,20 @@ describe('the form', () => {
       globalThis.reportError = own;
     }
   });
+
+  for (const [title, act, isExpected] of [
+    ['takes the focus if the page asked for it', ({ login }: Stage) => login.ask(), true],
+    ['takes the focus from the button that chose files', chooseFiles('zone'), true],
+    ['leaves the focus in the list', chooseFiles('row'), false],
+    ['leaves the focus elsewhere', () => undefined, false],
+  ] as const)
+    it(title, async () => {
+      const made = stage();
+      act(made);
+      made.shows({ state: 'prompt', required: true });
+      await until(() => made.form() !== null);
+      expect(made.form()?.hasAttribute('focus-first')).to.equal(isExpected);
+    });
 
   for (const [title, hadFocus] of [
     ['moves the focus to the file button when it is removed', true],

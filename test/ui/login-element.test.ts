@@ -56,6 +56,21 @@ describe('the sign-in form alone on a page', () => {
     expect(document.adoptedStyleSheets.filter((sheet) => sheet === styles.styleSheet)).to.have.length(1);
   });
 
+  it('keeps its styles in another shadow root', async () => {
+    const { element } = await stage();
+    const host = document.createElement('div');
+    const root = host.attachShadow({ mode: 'open' });
+    document.body.append(host);
+    const displayOf = (): string => getComputedStyle(element).display;
+    expect(displayOf()).to.equal('block');
+    root.append(element);
+    await element.updateComplete;
+    expect(displayOf()).to.equal('block');
+    document.body.append(element);
+    host.remove();
+    expect(document.adoptedStyleSheets.filter((sheet) => sheet === styles.styleSheet)).to.have.length(1);
+  });
+
   it('sends what was entered, with the provider that the page sets', async () => {
     const made = await stage({ idpId: 'staff' });
     await logIn(made);
@@ -263,6 +278,15 @@ describe('the focus of the sign-in form', () => {
     expect(focused()).to.equal('h2');
   });
 
+  it('goes to the first field, once, of a form with focus-first', async () => {
+    const made = await stage({}, {}, ['focus-first']);
+    expect(focused()).to.equal('email');
+    field(made, 'email').blur();
+    await logIn(made);
+    await made.answer(REJECTED);
+    expect(document.activeElement).to.equal(document.body);
+  });
+
   it('is not moved when the form appears, nor when it renders without a new step', async () => {
     const made = await stage();
     expect(document.activeElement).to.equal(document.body);
@@ -293,6 +317,18 @@ describe('the focus of the sign-in form', () => {
     expect(focused()).to.equal('code');
     const { selectionStart, selectionEnd } = field(made, 'code');
     expect([selectionStart, selectionEnd]).to.deep.equal([0, 6]);
+  });
+
+  it('stays in its field during a request after the texts changed, and goes to the invalid field', async () => {
+    const made = await stage();
+    field(made, 'email').focus();
+    made.element.messages = { logIn: 'Anmelden' };
+    await made.element.updateComplete;
+    expect(title(made)).to.equal('Anmelden');
+    await logIn(made);
+    expect(focused()).to.equal('email');
+    await made.answer(REJECTED);
+    expect(focused()).to.equal('password');
   });
 
   it('stays elsewhere on the page', async () => {

@@ -39,7 +39,7 @@ describe('the sign-in form inside another page', () => {
         const made = await stage();
         expect(made.element.querySelector('form') !== null).to.equal(isAsked);
         expect(made.element.textContent?.includes(FRAMED)).to.equal(!isAsked);
-        // Without an uploader, a blocked form has no button that opens a sign-in window instead.
+        // This page has no uploader, so a blocked form does not offer the button "Open sign-in window".
         expect(made.element.querySelectorAll('button').length > 0).to.equal(isAsked);
         const allowed = await stage({ allowFramedLogin: true });
         expect(allowed.element.querySelector('form') !== null).to.equal(true);

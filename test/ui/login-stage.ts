@@ -35,6 +35,7 @@ export const challenge = (
 export async function stage(
   more: Partial<SecureUploaderLogin> = {},
   options: AuthOptions = {},
+  attributes: readonly string[] = [],
 ): Promise<Stage> {
   const sent: Stage['sent'] = [];
   const waiting: ((answer: AdapterAnswer) => void)[] = [];
@@ -43,6 +44,7 @@ export async function stage(
     return new Promise<AdapterAnswer>((resolve) => waiting.push(resolve));
   };
   const element = document.createElement('secure-uploader-login');
+  for (const name of attributes) element.toggleAttribute(name, true);
   Object.assign(element, {
     baseUrl: `https://${crypto.randomUUID()}.test`,
     authOptions: { adapter: { login: call('login'), challenge: call('challenge') }, ...options },

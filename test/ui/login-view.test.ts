@@ -2,48 +2,14 @@
 
 import { expect } from '@open-wc/testing';
 import { nothing, render } from 'lit';
-import { ENGLISH_LOGIN } from '../../src/ui/login-messages.ts';
-import { type LoginView, loginStep } from '../../src/ui/views/login.ts';
-import { challenge, NOTED, PASSKEY, SMS, STEPS, type Step, TOTP } from './login-cases.ts';
+import { loginStep } from '../../src/ui/views/login.ts';
+import { challenge, NOTED, PASSKEY, SMS, STEPS, type Step, TOTP, viewOf } from './login-cases.ts';
 
 const asked: unknown[][] = [];
 const note =
   (name: string) =>
   (...args: unknown[]): void =>
     void asked.push([name, ...args]);
-
-const session = { signIn: note('signIn'), cancel: note('cancel') };
-const form = { said: undefined, act: note('act'), usePasskey: async () => note('usePasskey')() };
-
-function viewOf({ state, error, said, ...more }: Step): LoginView {
-  return {
-    session,
-    form: { ...form, said },
-    auth: { state, mode: 'local', required: true, ...(error && { error: { code: error, retryable: true } }) },
-    challenge: undefined,
-    messages: ENGLISH_LOGIN,
-    fields: [{ name: 'password' }],
-    idps: [],
-    email: '',
-    id: 'x',
-    isFramed: false,
-    hasWindow: true,
-    isPasswordShown: false,
-    resendInS: 0,
-    coolInS: 0,
-    onLogIn: (event: SubmitEvent) => {
-      event.preventDefault();
-      note('onLogIn')();
-    },
-    onAnswer: (event: SubmitEvent) => {
-      event.preventDefault();
-      note('onAnswer')();
-    },
-    onType: note('onType'),
-    onToggle: note('onToggle'),
-    ...more,
-  } as unknown as LoginView;
-}
 
 const clean = (text: string | null | undefined): string => (text ?? '').replace(/\s+/g, ' ').trim();
 
@@ -70,7 +36,7 @@ let root: HTMLElement;
 /** Renders a step. Returns one line for each heading, message, field and button. */
 function show(step: Step): string[] {
   asked.length = 0;
-  render(loginStep(viewOf(step)), root);
+  render(loginStep(viewOf(step, note)), root);
   return [...root.querySelectorAll('h2, [role=status], p, label, button')].map((element) => {
     if (element.localName === 'h2') return `title ${clean(element.textContent)}`;
     if (element.localName === 'label') return fieldLine(element);

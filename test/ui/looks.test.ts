@@ -57,7 +57,8 @@ const CLASSES: readonly (readonly [title: string, Shown, selector: string, class
     '[data-action=start]',
     'primary',
   ],
-  ['the button that pauses all', inList('queued', 'queued'), '[data-action=pause-all]', 'plain'],
+  ['the button that pauses all', inList('queued', 'queued'), '[data-action=pause-all]', ''],
+  ['the button beside it', inList('queued', 'queued'), '[data-action=cancel-all]', 'plain'],
 ];
 
 const classesOf = (element: Element): string => [...element.classList].join(' ');
@@ -123,8 +124,8 @@ describe('the list of rejected files', () => {
       ...[...item.querySelectorAll('.refused')].map(({ textContent }) => textContent),
     ]);
     expect(groups).to.deep.equal([
-      ['This file is empty. Choose another file.', 'a', 'c'],
-      ['This file is too large. Choose a smaller one.', 'b'],
+      ['Empty file. Choose another one.', 'a', 'c'],
+      ['Too large. Choose a smaller file.', 'b'],
     ]);
   });
 
@@ -235,5 +236,38 @@ describe('the dots between facts', () => {
   it('are not read to users', async () => {
     const dot = one(await show(rows(pdf('done'))), '.row .facts > span');
     expect(getComputedStyle(dot, '::before').content).to.equal('"·" / ""');
+  });
+});
+
+describe('colors', () => {
+  for (const [title, shown, selector, color] of [
+    ['a warning', rows(pdf('uploading', 0.5, { warning: 'store-full' })), '.problem', 'warning'],
+    [
+      'the headline of failed files',
+      rows(failed('network'), pdf('done', 1, { id: 'b' })),
+      '.headline',
+      'danger',
+    ],
+    ['the headline of uploaded files', inList('done', 'done'), '.headline', 'success'],
+    ['the headline of other files', inList('done', 'uploading'), '.headline', 'text'],
+  ] as const)
+    it(`of ${title} is the one of the theme`, async () => {
+      const element = await show(shown);
+      const probe = document.createElement('span');
+      probe.style.color = `var(--_${color})`;
+      one(element, '.base').append(probe);
+      expect(getComputedStyle(one(element, selector)).color).to.equal(getComputedStyle(probe).color);
+    });
+});
+
+describe('the columns', () => {
+  it('of the panel, of the rows and of the footer are in line', async () => {
+    const element = await show({ snapshot: STATES.errors as Snapshot });
+    const edges = (selector: string, edge: 'left' | 'right'): number[] => [
+      ...new Set(all(element, selector).map((each) => Math.round(each.getBoundingClientRect()[edge]))),
+    ];
+    expect(edges('[data-action=end], [data-action=dismiss], [data-action=more]', 'right')).to.have.length(1);
+    expect(edges('.badge', 'left')).to.have.length(1);
+    expect(edges('.row .name, .panel .title, .headline, .zone .title', 'left')).to.have.length(1);
   });
 });

@@ -56,6 +56,7 @@ const COMPOSED: readonly (readonly [text: string, expected: string])[] = [
   [ENGLISH_LOGIN.attemptsLeft(2), '2 attempts left.'],
   [ENGLISH_LOGIN.waitNumber('42'), 'Select 42 on your phone.'],
   [ENGLISH_LOGIN.sendAgainIn(7), 'Send again in 7 s'],
+  [ENGLISH_LOGIN.seconds(7), '7 s'],
 ];
 
 /** Returns all texts, each with its path such as `phases.done`. */

@@ -9,6 +9,7 @@ const ICONS: Readonly<Record<string, string>> = {
   'M6.75 4.75': 'resume',
   'M15.75 10a': 'retry',
   'M4.5 3.75h': 'first',
+  'M9.5 4.5h1': 'more',
   'm5.5 5.5 9': 'close',
   'M6.5 9V6.5': 'lock',
 };

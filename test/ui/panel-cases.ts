@@ -175,9 +175,9 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      "rejection-reason This file type isn't allowed. Choose another file. Allowed: PDF, image.",
+      'rejection-reason File type not allowed. Choose another file. Allowed: PDF, image.',
       'rejection in/0.exe',
-      'icon-button label=Dismiss title=Dismiss <close>',
+      'icon-button title=Dismiss <close>',
     ],
   ],
   'one, without a limit': [
@@ -185,9 +185,9 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      'rejection-reason This file is empty. Choose another file.',
+      'rejection-reason Empty file. Choose another one.',
       'rejection in/0.exe',
-      'icon-button label=Dismiss title=Dismiss <close>',
+      'icon-button title=Dismiss <close>',
     ],
   ],
   'one, with an empty limit': [
@@ -195,9 +195,9 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      "rejection-reason This file type isn't allowed. Choose another file.",
+      'rejection-reason File type not allowed. Choose another file.',
       'rejection in/0.exe',
-      'icon-button label=Dismiss title=Dismiss <close>',
+      'icon-button title=Dismiss <close>',
     ],
   ],
   'one, for its size': [
@@ -205,9 +205,9 @@ export const REFUSED: Cases<Shown> = {
     [
       "rejections label=1 file wasn't added",
       "title 1 file wasn't added",
-      'rejection-reason This file is too large. Choose a smaller one. Allowed: up to 5 MB per file.',
+      'rejection-reason Too large. Choose a smaller file. Allowed: up to 5 MB per file.',
       'rejection in/0.exe',
-      'icon-button label=Dismiss title=Dismiss <close>',
+      'icon-button title=Dismiss <close>',
     ],
   ],
   'two, above the limit': [
@@ -218,7 +218,7 @@ export const REFUSED: Cases<Shown> = {
       'rejection-reason Too many files. Remove one to add another. Allowed: at most 1 file.',
       'rejection in/0.exe',
       'rejection in/1.exe',
-      'icon-button label=Dismiss title=Dismiss <close>',
+      'icon-button title=Dismiss <close>',
     ],
   ],
 };

@@ -24,8 +24,7 @@ const MB = 1_000_000;
 export const speeds = { bytesPerSecond: 8.24 * MB, remainingMs: 21_000 };
 export const pdf = (phase: Phase, share = 0, more: Partial<FileSnapshot> = {}): FileSnapshot =>
   file('a.pdf', phase, 2 * MB, share, more);
-export const paused = (pauseReason?: PauseReason): FileSnapshot =>
-  pdf('paused', 0.5, pauseReason && { pauseReason });
+export const paused = (pauseReason: PauseReason): FileSnapshot => pdf('paused', 0.5, { pauseReason });
 export const failed = (code: ErrorCode): FileSnapshot =>
   pdf('failed', 0.5, { error: { code, retryable: true } });
 
@@ -145,15 +144,6 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
   ],
   'is paused by the user': [
     paused('user'),
-    {
-      percent: '50%',
-      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Paused · 1 MB of 2 MB',
-      actions: [RESUME, CANCEL],
-    },
-  ],
-  'is paused, without a reason': [
-    paused(),
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',

@@ -1,6 +1,7 @@
 // Test cases of the sign-in panel: input of the widget, and expected outline (test/ui/outline.ts).
 
 import type { AuthSnapshot, ErrorCode, FileSnapshot } from '../../src/index.ts';
+import { ENGLISH } from '../../src/ui/messages.ts';
 import type { WidgetState } from '../../src/ui/views/state.ts';
 import { file, snapshot } from './fixtures/snapshots.ts';
 import type { Shown } from './panel-cases.ts';
@@ -161,6 +162,18 @@ export const SIGN_IN: Cases<Shown> = {
       'sign-in cooling label=Waiting to sign you in',
       'title Waiting to sign you in',
       'error Trying again in about 30 s.',
+      'button cancel-sign-in-button Cancel',
+    ],
+  ],
+  'cooling for a while, in another language': [
+    auth(
+      { state: 'cooling', ...error('rate-limited') },
+      { secondsUntil: () => 30, messages: { ...ENGLISH, seconds: (count) => `${count} sekunder` } },
+    ),
+    [
+      'sign-in cooling label=Waiting to sign you in',
+      'title Waiting to sign you in',
+      'error Trying again in about 30 sekunder.',
       'button cancel-sign-in-button Cancel',
     ],
   ],

@@ -33,7 +33,8 @@ export function restoreBrowser(): void {
   for (const each of undo.splice(0)) each();
 }
 
-function replace<T extends object>(target: T, name: keyof T & string, value: unknown): void {
+/** Replaces a property until `restoreBrowser` is called. */
+export function replace<T extends object>(target: T, name: keyof T & string, value: unknown): void {
   const own = Object.getOwnPropertyDescriptor(target, name);
   Object.defineProperty(target, name, { value, configurable: true, writable: true });
   undo.push(() => {

@@ -1,4 +1,4 @@
-// All visible states, in handwritten snapshots: controls, accessible names, and no violation reported by axe.
+// Renders a handwritten snapshot of each visible state. Checks controls and accessible names, and runs axe.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import { ENGLISH, ERROR_CODES, type Snapshot } from '../../src/index.ts';
@@ -25,6 +25,10 @@ describe('every state of the widget', () => {
     const { files } = STATES.uploading as Snapshot;
     const undo = { ids: new Set(files.map(({ id }) => id)), text: 'Upload canceled' };
     await expect(await show('uploading', { more: { undo } })).to.be.accessible();
+  });
+
+  it('has no axe violations with restored form values', async () => {
+    await expect(await show('empty', { more: { restoredCount: 2 } })).to.be.accessible();
   });
 
   it('has no axe violations in dark mode', async () => {
@@ -141,9 +145,9 @@ describe('the keyboard focus', () => {
     button(element, 'Remove from list: b').focus();
     await element.show(snapshot(files.filter(({ name }) => name !== 'b')));
     const focused = element.shadowRoot?.activeElement;
-    expect(focused?.getAttribute('aria-label')).to.equal('Remove from list: c');
+    expect(focused?.getAttribute('title')).to.equal('Remove from list: c');
     await element.show(snapshot(files.slice(0, 1)));
-    expect(element.shadowRoot?.activeElement?.getAttribute('aria-label')).to.equal('Remove from list: a');
+    expect(element.shadowRoot?.activeElement?.getAttribute('title')).to.equal('Remove from list: a');
     await element.show(snapshot([]));
     expect(element.shadowRoot?.activeElement?.textContent?.trim()).to.equal('Choose files');
   });
@@ -152,9 +156,9 @@ describe('the keyboard focus', () => {
     const element = await show(snapshot([file('a', 'uploading', 10, 0.5)]));
     button(element, 'Pause: a').focus();
     await element.show(snapshot([file('a', 'paused', 10, 0.5, { pauseReason: 'user' })]));
-    expect(element.shadowRoot?.activeElement?.getAttribute('aria-label')).to.equal('Resume: a');
+    expect(element.shadowRoot?.activeElement?.getAttribute('title')).to.equal('Resume: a');
     await element.show(snapshot([file('a', 'done', 10)]));
-    expect(element.shadowRoot?.activeElement?.getAttribute('aria-label')).to.equal('Remove from list: a');
+    expect(element.shadowRoot?.activeElement?.getAttribute('title')).to.equal('Remove from list: a');
   });
 
   it('is not moved when it is elsewhere', async () => {
@@ -213,5 +217,60 @@ describe('a list of ten thousand files', () => {
       return rows.some((row) => row.top <= top + 1) && rows.some((row) => row.bottom >= bottom - 1);
     });
     expect(all(element, '.row').length).to.be.lessThan(60);
+  });
+});
+
+describe('a reason for which all files wait', () => {
+  const reasonsOf = async (...reasons: ('offline' | 'user' | 'rate-limited')[]): Promise<string[]> => {
+    const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
+    await element.show(
+      snapshot(reasons.map((pauseReason, at) => file(`${at}`, 'paused', 10, 0.5, { pauseReason }))),
+    );
+    return [...element.renderRoot.querySelectorAll('.headline, .phase')].map(
+      (each) => each.textContent ?? '',
+    );
+  };
+
+  it('is shown once, in the headline, and rows only say that they wait', async () => {
+    for (const [reason, text] of [
+      ['offline', 'Waiting for connection'],
+      ['rate-limited', 'Server busy, retrying soon'],
+    ] as const)
+      expect(await reasonsOf(reason, reason)).to.deep.equal(['Waiting', 'Waiting', text]);
+  });
+
+  it('is shown in the rows if the headline says that files can be started', async () => {
+    const element = await show(
+      snapshot([
+        file('a', 'paused', 10, 0.5, { pauseReason: 'offline' }),
+        file('b', 'paused', 10, 0.5, { pauseReason: 'offline' }),
+        file('c', 'queued', 10),
+      ]),
+    );
+    const words = (): string[] =>
+      all(element, '.phase, .headline').map(({ textContent }) => textContent ?? '');
+    const [offline, waiting] = ['Waiting for connection', 'Waiting'];
+    expect(words()).to.deep.equal([waiting, waiting, waiting, offline]);
+    element.rules = { ...element.rules, manual: true };
+    await element.show(element.snapshot);
+    expect(words()).to.deep.equal([offline, offline, waiting, '1 file ready to upload']);
+  });
+
+  it('is shown in the row of a single file, and in rows with different reasons', async () => {
+    expect(await reasonsOf('offline')).to.deep.equal(['Waiting for connection']);
+    expect(await reasonsOf('offline', 'user')).to.deep.equal(['Waiting for connection', 'Paused', 'Paused']);
+  });
+});
+
+describe('a button with an icon', () => {
+  it('has one text for its tooltip and its name, so that screen readers read it once', async () => {
+    const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
+    for (const shown of Object.values(STATES)) {
+      await element.show(shown as Snapshot);
+      for (const button of element.renderRoot.querySelectorAll('.icon-button')) {
+        expect(button.getAttribute('title')).to.be.a('string');
+        expect(button.getAttribute('aria-label')).to.equal(null);
+      }
+    }
   });
 });

@@ -60,7 +60,7 @@ export const textOf = ({ renderRoot }: Rooted): string =>
 /** Returns the button named `name`; throws if there is none. */
 export function button(host: Rooted, name: string): HTMLButtonElement {
   const found = all(host, 'button').find(
-    (each) => (each.getAttribute('aria-label') ?? each.textContent?.trim()) === name,
+    (each) => (each.getAttribute('aria-label') ?? (each.title || each.textContent?.trim())) === name,
   );
   if (!found) throw new Error(`there is no button "${name}"`);
   return found as HTMLButtonElement;

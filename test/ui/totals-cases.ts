@@ -72,6 +72,27 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
       'button cancel-all-button Cancel all',
     ],
   ],
+  'two wait for the connection, and another for its turn': [
+    { files: [paused('offline'), paused('offline'), pdf('queued')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=33 valuetext=33% sent 33.3% stored 26.7%',
+      'totals-icon <upload>',
+      'headline Waiting for connection',
+      'totals-status 0 of 3 files done · 2 MB of 6 MB',
+      'button pause-all-button Pause all',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'two wait for different reasons': [
+    { files: [paused('offline'), paused('other-tab')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'totals-icon <upload>',
+      'headline Paused',
+      'totals-status 0 of 2 files done · 2 MB of 4 MB',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
   'two are paused by the user': [
     { files: [paused('user'), paused('user')] },
     [
@@ -88,7 +109,27 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
     [
       'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
       'totals-icon <upload>',
-      'headline Paused',
+      'headline Waiting for sign-in',
+      'totals-status 0 of 2 files done · 2 MB of 4 MB',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'two wait for another proof of identity': [
+    { files: [paused('challenge'), paused('challenge')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'totals-icon <upload>',
+      'headline Waiting for sign-in',
+      'totals-status 0 of 2 files done · 2 MB of 4 MB',
+      'button cancel-all-button Cancel all',
+    ],
+  ],
+  'two wait for a busy service': [
+    { files: [paused('rate-limited'), paused('rate-limited')] },
+    [
+      'progress total-progress label=Progress of all files valuenow=50 valuetext=50% sent 50% stored 40%',
+      'totals-icon <upload>',
+      'headline Server busy, retrying soon',
       'totals-status 0 of 2 files done · 2 MB of 4 MB',
       'button cancel-all-button Cancel all',
     ],
@@ -154,6 +195,8 @@ export const TOTALS: Cases<{ readonly files: readonly FileSnapshot[]; readonly i
       'headline Uploading 2 of 2 files',
       'totals-status 1 file failed · 2 MB of 4 MB · 8.2 MB/s · 3 min left',
       'button pause-all-button Pause all',
+      'icon-button title=More actions <more>',
+      'menu',
       'button retry-failed-button Retry failed files',
       'button cancel-all-button Cancel all',
     ],

@@ -139,6 +139,22 @@ describe('cancel all by its button', () => {
     expect(stage.ended).to.deep.equal([]);
   });
 
+  it('can be undone after a choice in the menu, and leaves the focus on a row', async () => {
+    const stage = await open('a.txt', 'b.txt', 'c.txt');
+    await press(stage, 'Pause: a.txt');
+    await reaches(stage, ['a.txt paused user', 'b.txt uploading', 'c.txt uploading']);
+    button(stage.element, 'More actions').focus();
+    await sendKeys({ press: 'Enter' });
+    for (const key of ['Tab', 'Tab', 'Enter', 'Enter']) await sendKeys({ press: key });
+    await render(stage);
+    expect(all(stage.element, '.row.canceled')).to.have.length(3);
+    expect(all(stage.element, '.menu')).to.have.length(0);
+    expect(focused(stage)).to.equal(all(stage.element, '.row')[0]);
+    await press(stage, 'Undo');
+    await reaches(stage, ['a.txt paused user', 'b.txt uploading', 'c.txt uploading']);
+    expect(stage.ended).to.deep.equal([]);
+  });
+
   it('leaves completed files as they are', async () => {
     const stage = await open('a.txt');
     stage.service.answerAll();
@@ -150,6 +166,30 @@ describe('cancel all by its button', () => {
     await press(stage, 'Cancel all');
     expect(all(stage.element, '.row.done')).to.have.length(1);
     expect(notice(stage)?.textContent).to.contain('Upload canceled');
+  });
+});
+
+describe('a long list', () => {
+  it('keeps the row of a canceled file at its place until the cancel is complete', async () => {
+    const names = Array.from('abcdefghijkl', (name) => `${name}.txt`);
+    const stage = await open(...names.slice(0, 3));
+    await stage.element.addFiles(names.slice(3).map((name) => freshFile(900, name)));
+    const order = (): string =>
+      all(stage.element, '.row .stem')
+        .map(({ textContent }) => textContent)
+        .join('');
+    await render(stage);
+    const time = await cancelWithClock(stage);
+    expect([order(), all(stage.element, '.row.canceled').length]).to.deep.equal(['abcdefghijkl', 1]);
+    await time.pass(8000);
+    await fileReaches(stage, 'a.txt', 'canceled');
+    await render(stage);
+    expect(order()).to.equal('bcdefghijkla');
+    const idOf = (name: string): string =>
+      stage.element.snapshot.files.find((file) => file.name === name)?.id ?? '';
+    await stage.element.move(idOf('l.txt'), idOf('c.txt'));
+    await render(stage);
+    expect(order()).to.equal('blcdefghijka');
   });
 });
 
@@ -195,6 +235,28 @@ describe('the time to undo', () => {
       await time.pass(1);
       await reaches(stage, ['a.txt canceled']);
     });
+
+  it('needs no timer any more when the command was undone', async () => {
+    const { setTimeout, clearTimeout } = globalThis;
+    const timers = new Set<unknown>();
+    Object.assign(globalThis, {
+      setTimeout: (run: () => void, ms?: number) => {
+        const timer = setTimeout(run, ms);
+        if (ms === 8000) timers.add(timer);
+        return timer;
+      },
+      clearTimeout: (timer: number) => {
+        timers.delete(timer);
+        clearTimeout(timer);
+      },
+    });
+    undoSteps.push(() => Object.assign(globalThis, { setTimeout, clearTimeout }));
+    const stage = await open('a.txt');
+    await press(stage, 'Cancel: a.txt');
+    expect(timers.size).to.equal(1);
+    await press(stage, 'Undo');
+    expect(timers.size).to.equal(0);
+  });
 
   it('stands still while the notice has the pointer, although the focus leaves it', async () => {
     const stage = await open('a.txt');

@@ -124,9 +124,9 @@ describe('uploading with the element', () => {
     // On a slow machine, the panel may appear before the second file is rejected.
     await shown(() => panel.textContent?.includes("2 files weren't added"));
     expect(panel.textContent).to.contain(
-      'This file is too large. Choose a smaller one. Allowed: up to 40 bytes per file.',
+      'Too large. Choose a smaller file. Allowed: up to 40 bytes per file.',
     );
-    expect(panel.textContent).to.contain("This file type isn't allowed.");
+    expect(panel.textContent).to.contain('File type not allowed.');
     expect(all(element, '.row')).to.have.length(0);
     button(element, 'Dismiss').click();
     await shown(() => !element.renderRoot.querySelector('[part=rejections]'));
@@ -153,7 +153,7 @@ describe('uploading with the element', () => {
     const failed = nextEvent(element, 'upload-failed');
     pick(element, textFile(name));
     await failed;
-    const retry = await shown(() => element.renderRoot.querySelector<HTMLButtonElement>('[title=Retry]'));
+    const retry = await shown(() => element.renderRoot.querySelector<HTMLButtonElement>('[title^="Retry:"]'));
     const completed = nextEvent(element, 'upload-completed');
     retry.click();
     expect((await completed).detail.name).to.equal(name);

@@ -96,10 +96,10 @@ describe('the rows that are rendered', () => {
 
   it('are the first ones before the list is on the screen', () => {
     host.list.className = '';
-    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 19));
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 9));
     host.list.className = 'list';
     host.scroller.className = '';
-    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 19));
+    expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(0, 9));
   });
 
   it('are those in the scroller, and 600 pixels of rows before and after them', () => {
@@ -109,7 +109,7 @@ describe('the rows that are rendered', () => {
   });
 
   it('end where a row ends at the edge', () => {
-    // Row 4 ends at 960 - 600 = 360 px, and row 25 ends at 960 + 312 + 600 = 1,872 px.
+    // Row 4, counted from 0, ends at 960 - 600 = 360 px: left out. Row 26 starts at 960 + 312 + 600 = 1,872 px: included.
     host.place(100, 312, 960);
     expect(host.rows.rangeOf(idsOf(1000))).to.deep.equal(guessed(5, 27));
   });

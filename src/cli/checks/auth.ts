@@ -6,7 +6,7 @@ import type { Exchange } from '../exchange.ts';
 import { describe, type Finding, fail, isOk, judge, pass, refused, Skip } from '../finding.ts';
 
 const WRONG = 'conform-wrong-token';
-/** Statuses with a meaning of their own. Any other 4xx can be declared to mean that the token is wrong. */
+/** Statuses with a default meaning. For any other 4xx, the check proposes a setting in `profile.statuses`. */
 const TAKEN = [400, 403, 404, 408, 409, 410, 413, 422, 429];
 
 /** Sends an operation that would succeed, with this token. */

@@ -8,7 +8,7 @@ import { describe, type Finding, fail, isOk, judge, pass, Skip } from '../findin
 const SECTION = 'what-the-service-must-do-for-a-page';
 const FOREIGN = 'https://conform.invalid';
 
-/** Returns the origin of the page. Throws `Skip` if the page needs no CORS. */
+/** Returns the origin of the page. Throws `Skip` without `--origin`, or if the page has the origin of the service. */
 function originOf({ options: { origin, baseUrl } }: Context): string {
   if (origin === undefined) throw new Skip('pass --origin to check CORS');
   if (origin === new URL(baseUrl).origin) throw new Skip('the page has the origin of the service');

@@ -43,7 +43,7 @@ async function sent(c: Context): Promise<Exchange> {
   return put;
 }
 
-/** Expects that the storage refuses, or that the refusal does not matter because nothing was stored. */
+/** Expects the storage to refuse a wrong body. Otherwise, presign must not report it as stored, and the commit must not succeed. */
 async function refusedOrNotStored(
   c: Context,
   { piece, session }: Chunk,

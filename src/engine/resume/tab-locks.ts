@@ -39,6 +39,8 @@ export class TabLocks {
   readonly #announced = new Map<string, RemoteProgress>();
   /** One promise for each lock that this tab holds. The promise resolves when the browser has released the lock. */
   readonly #held = new Set<Promise<void>>();
+  /** Each function ends the wait of one call of `allReleased()`. */
+  readonly #onOpen = new Set<() => void>();
 
   /** Channel to the other tabs, opened on first use; `undefined` after `close()`. */
   get #channel(): BroadcastChannel | undefined {
@@ -101,6 +103,7 @@ export class TabLocks {
   /** Undoes `close()`. */
   open(): void {
     this.#isClosed = false;
+    for (const end of this.#onOpen) end();
     if (this.#observers.size > 0) void this.#channel;
   }
 
@@ -114,9 +117,18 @@ export class TabLocks {
     this.#post({ type: 'done', key, detail });
   }
 
-  /** Resolves when all locks that this tab holds now are released. Does not release the locks. */
+  /**
+   * Resolves when all locks that this tab holds now are released, or when `open()` is called, since uploads can then keep their
+   * locks. Does not release the locks.
+   */
   async allReleased(): Promise<void> {
-    await Promise.all(this.#held);
+    let end: () => void = () => undefined;
+    const opened = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    this.#onOpen.add(end);
+    await Promise.race([opened, Promise.all(this.#held)]);
+    this.#onOpen.delete(end);
   }
 
   close(): void {

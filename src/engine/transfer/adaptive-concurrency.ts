@@ -9,6 +9,14 @@ export interface Reading {
   readonly busy: number;
 }
 
+/** Growth after congestion, until the limit is back at `target`. */
+interface Recovery {
+  readonly target: number;
+  /** Number of chunks stored since the congestion, and the number at which the limit grows next. */
+  storedCount: number;
+  growsAt: number;
+}
+
 /** Rate per slot from which the connection counts as fast. A fast connection gets all slots immediately. */
 const SLOW_SLOT_BYTES_PER_SECOND = 256 * 1024;
 /** Length of the first measurement (`LOOK_MS`), and of all other measurements, in milliseconds. */
@@ -22,13 +30,12 @@ const QUICK_MS = 500;
 const NOTICEABLE = 0.08;
 /** Number of measurements to wait after a change that did not help. */
 const REST_WINDOWS = 5;
-/** Number of measurements after congestion during which the limit does not grow. */
-const HELD_WINDOWS = 2;
 
 /**
  * Starts with two slots. A fast connection gets all slots after the first measurement. On a slow connection, adds or removes one
  * slot at a time, and keeps each change that helps (hill climbing). If the rate stays the same, fewer slots win, since their PUTs
- * are less likely to stall.
+ * are less likely to stall. On congestion, halves the number of slots, then adds one slot whenever as many chunks are stored as
+ * there are slots (additive increase, multiplicative decrease).
  */
 export class AdaptiveConcurrency {
   #maximum: number;
@@ -42,8 +49,7 @@ export class AdaptiveConcurrency {
   #turn: -1 | 0 | 1 = 0;
   #lastRate = 0;
   #rest = 0;
-  /** Number of remaining measurements during which the limit does not grow. */
-  #held = 0;
+  #recovery: Recovery | undefined;
 
   constructor(maximum: number) {
     this.#maximum = maximum;
@@ -61,22 +67,24 @@ export class AdaptiveConcurrency {
     if (hadAll) this.#limit = maximum;
   }
 
-  /** Halves the limit. Call this method on congestion. */
+  /** Halves the limit. Call this method on congestion. Until a chunk is stored, further calls count as the same congestion. */
   halve(): void {
+    if (this.#recovery?.storedCount === 0) return;
+    const target = Math.max(this.#limit, this.#recovery?.target ?? 0);
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
+    this.#recovery = { target, storedCount: 0, growsAt: this.#limit };
     this.#isFirstLook = false;
     this.#step = 0;
-    this.#rest = REST_WINDOWS;
-    this.#held = HELD_WINDOWS;
-    this.#sinceMs = undefined;
   }
 
   /** Adds a slot after a quick chunk. Quick chunks are too short to measure a rate, and more slots do not slow them down. */
   onChunkStored(tookMs: number): void {
-    if (tookMs < QUICK_MS && this.#held === 0) this.#limit = Math.min(this.#maximum, this.#limit + 1);
+    if (this.#recovery) this.#recover(this.#recovery);
+    else if (tookMs < QUICK_MS) this.#move(1);
   }
 
   measure({ nowMs, bytes, busy }: Reading): void {
+    if (this.#recovery) return;
     if (this.#sinceMs === undefined || busy === 0) {
       // Buffers alone would not have accepted so many bytes, so the connection is fast.
       if (this.#isFirstLook && bytes > busy * BUFFERED_BYTES) this.#openAll();
@@ -90,10 +98,8 @@ export class AdaptiveConcurrency {
     const rate = (this.#bytes / elapsedMs) * 1000;
     const wasSaturated = this.#wasSaturated;
     this.#begin(nowMs);
-    const isHeld = this.#held > 0;
-    if (isHeld) this.#held -= 1;
     if (!this.#isFirstLook) {
-      if (wasSaturated) this.#climb(rate, isHeld);
+      if (wasSaturated) this.#climb(rate);
       return;
     }
     this.#isFirstLook = false;
@@ -114,9 +120,19 @@ export class AdaptiveConcurrency {
     this.#wasSaturated = true;
   }
 
-  #climb(rate: number, isHeld: boolean): void {
+  #recover(recovery: Recovery): void {
+    recovery.storedCount += 1;
+    if (recovery.storedCount < recovery.growsAt) return;
+    this.#move(1);
+    recovery.growsAt += this.#limit;
+    if (this.#limit < Math.min(recovery.target, this.#maximum)) return;
+    this.#recovery = undefined;
+    this.#sinceMs = undefined;
+  }
+
+  #climb(rate: number): void {
     const gain = this.#lastRate > 0 ? rate / this.#lastRate - 1 : 0;
-    if (!isHeld && gain > 1 && rate / this.#limit >= SLOW_SLOT_BYTES_PER_SECOND) {
+    if (gain > 1 && rate / this.#limit >= SLOW_SLOT_BYTES_PER_SECOND) {
       this.#lastRate = rate;
       this.#openAll();
       return;

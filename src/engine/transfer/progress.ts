@@ -2,7 +2,7 @@
 
 import type { Chunk, ProgressNumbers, StoredChunk } from '../../core/types.ts';
 
-/** The numbers that are absent until there is evidence. */
+/** The numbers that are absent until the rate has been measured. */
 export type Estimated = Pick<ProgressNumbers, 'bytesPerSecond' | 'remainingMs'>;
 
 /** Rate in bytes per second, smoothed over the last seconds. */
@@ -60,10 +60,10 @@ const EVIDENCE_MS = 3000;
 const STALLED_MS = 10_000;
 /** Time in which the time left does not decrease again after it has increased. */
 const HOLD_MS = 5000;
-/** The time left follows the measured rate over this time. */
+/** Time over which the time left adapts to the measured rate. */
 const FOLLOW_MS = 3000;
 
-/** Speed and time left, as users see them: steady, and unknown without evidence. */
+/** Speed and time left, as users see them: steady, and absent until the rate has been measured. */
 export class Estimate {
   readonly #rate = new Rate(ESTIMATE_WINDOW_MS);
   #bytes: number | undefined;
@@ -73,7 +73,7 @@ export class Estimate {
   #askedMs = 0;
   #heldUntilMs = 0;
 
-  /** True until no bytes have been sent for 10 seconds. */
+  /** True if bytes were sent in the last 10 seconds. */
   isMoving(nowMs: number): boolean {
     return nowMs - this.#movedMs < STALLED_MS;
   }

@@ -101,13 +101,11 @@ export const list = css`
     margin-block-start: 0.5em;
   }
 
-  .canceled .name,
-  .warning {
+  .canceled .name {
     color: var(--_muted);
   }
 
-  .paused .sent,
-  .paused .stored {
+  :is(.paused, .waiting) :is(.sent, .stored) {
     background: var(--_muted);
   }
 
@@ -122,7 +120,7 @@ export const list = css`
   .totals {
     display: flex;
     flex-wrap: wrap;
-    gap: 0.35em 1em;
+    gap: 0.35em 0.85em;
     align-items: center;
     padding-block: 0.6em;
     padding-inline: 1em 0.6em;
@@ -143,20 +141,44 @@ export const list = css`
     font-weight: 600;
   }
 
-  .totals.done .headline {
-    color: var(--_success);
-  }
-
   .totals.done .stored {
     background: var(--_success);
   }
 
-  .totals.failed .headline {
-    color: var(--_danger);
-  }
-
   .bulk {
     font-size: 0.95em;
+  }
+
+  .bulk > .icon-button {
+    anchor-name: --_more;
+  }
+
+  .menu {
+    padding: 0.3em;
+    color: inherit;
+    border-color: var(--_edge);
+    box-shadow: 0 4px 16px #0003;
+  }
+
+  .menu > button {
+    display: block;
+    inline-size: 100%;
+    text-align: start;
+  }
+
+  /*
+   * Above its button, or below it. In other browsers, the menu is in the middle of the window. Without position-area, which places
+   * it outside of the window in Firefox 153 from right to left.
+   */
+  @supports (bottom: anchor(top)) {
+    .menu {
+      inset: auto;
+      inset-inline-end: anchor(self-end);
+      bottom: anchor(top);
+      margin: 0.25em 0;
+      position-anchor: --_more;
+      position-try-fallbacks: flip-block;
+    }
   }
 
   /* Icon, name and buttons are in the first line of a row; everything else has its full width. */
@@ -191,38 +213,37 @@ export const list = css`
       flex: 1 1 100%;
     }
 
-    .choices > button {
+    .choices button {
       flex: 1 1 auto;
     }
 
-    .compact > .badge,
+    .compact .badge,
     .panel > .badge {
       display: none;
     }
 
-    .bulk:has(> .plain:first-child) {
-      margin-inline-start: -0.65em;
-    }
-  }
-
-  /* Speed and time left would change the number of lines. The footer has them, too. */
-  @container (inline-size < 38em) {
-    .base:has(.totals) .row .speed {
-      display: none;
-    }
-  }
-
-  @container (inline-size < 26em) {
     .sums {
       flex-basis: 8em;
     }
 
     .bulk {
       flex-basis: 100%;
+      justify-content: end;
+    }
+
+    .bulk > button:not(.plain, .icon-button) {
+      flex: 1;
     }
 
     .totals .status {
       min-block-size: 2lh;
+    }
+  }
+
+  /* Hidden, because speed and time left would change the number of lines. The footer shows them, too. */
+  @container (inline-size < 38em) {
+    .base:has(.totals) .row .speed {
+      display: none;
     }
   }
 

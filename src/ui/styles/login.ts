@@ -1,5 +1,5 @@
-// Styles of the sign-in form. Every rule is scoped to its tag, since the form is in the light DOM (for password
-// managers).
+// Styles of the sign-in form. Every rule is scoped to its tag, since the form is in the light DOM (for password managers). Inputs
+// have a font size of at least 16 px, because Safari on iOS zooms in on smaller text.
 
 import { css } from 'lit';
 import { buttons } from './controls.ts';
@@ -12,6 +12,7 @@ export const login = css`
     display: block;
     max-inline-size: 26em;
     line-height: 1.45;
+    overflow-wrap: anywhere;
 
     ${buttons}
 
@@ -23,6 +24,7 @@ export const login = css`
 
     :is(section, form, ul, label) {
       display: grid;
+      grid: auto / 100%;
       gap: 0.75em;
     }
 
@@ -31,7 +33,7 @@ export const login = css`
     }
 
     h2[tabindex]:focus-visible {
-      outline: none;
+      outline: 0;
     }
 
     label {
@@ -41,31 +43,25 @@ export const login = css`
 
     :is(input, select) {
       box-sizing: border-box;
+      inline-size: 100%;
       min-block-size: 2.4em;
       padding: 0.35em 0.7em;
       font: inherit;
+      font-size: max(16px, 1em);
       color: inherit;
       background: transparent;
       border: 1px solid var(--_edge);
       border-radius: var(--_inner);
     }
 
-    :is(input, select, li > button) {
-      inline-size: 100%;
-    }
-
     @media (pointer: coarse) {
       :is(button, input, select) {
         min-block-size: 44px;
       }
-
-      /* Safari on iOS zooms in on smaller text. */
-      :is(input, select) {
-        font-size: max(16px, 1em);
-      }
     }
 
     li > button {
+      inline-size: 100%;
       text-align: start;
     }
 
@@ -81,11 +77,8 @@ export const login = css`
     }
 
     :is(.hint, input[readonly]) {
-      color: var(--_muted);
-    }
-
-    .hint {
       display: block;
+      color: var(--_muted);
     }
 
     .error {

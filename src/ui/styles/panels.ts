@@ -38,16 +38,13 @@ export const panels = css`
     outline-offset: -2px;
   }
 
-  .zone > .badge {
-    inline-size: 3.2em;
-    block-size: 3.2em;
+  .zone .badge {
     color: var(--_accent);
     border-radius: 50%;
   }
 
-  .zone > .badge .icon {
-    inline-size: 1.5em;
-    block-size: 1.5em;
+  .zone:not(.compact) .badge {
+    font-size: 1.28em;
   }
 
   .invitation > .title {
@@ -91,17 +88,7 @@ export const panels = css`
     border: 0;
   }
 
-  .compact > .badge {
-    inline-size: 2.5em;
-    block-size: 2.5em;
-  }
-
-  .compact > .badge .icon {
-    inline-size: 1.25em;
-    block-size: 1.25em;
-  }
-
-  .compact > .invitation {
+  .compact .invitation {
     flex: 1 1 8em;
   }
 
@@ -132,6 +119,11 @@ export const panels = css`
     border-block-end: 1px solid var(--_line);
   }
 
+  /* In line with the buttons of the rows. */
+  .panel > .icon-button {
+    margin-inline-end: -0.4em;
+  }
+
   .base > :last-child {
     border-block-end: 0;
   }
@@ -142,9 +134,13 @@ export const panels = css`
     border-block-start: 1px solid var(--_line);
   }
 
+  .restored,
   .sign-in {
     flex-wrap: wrap;
     align-items: center;
+  }
+
+  .sign-in {
     background: var(--_tint);
     outline-offset: -2px;
   }
@@ -154,15 +150,16 @@ export const panels = css`
   }
 
   .danger .badge,
-  .failed .badge,
+  .failed :is(.badge, .headline),
   .sign-in.danger .text {
     color: var(--_danger);
   }
 
-  .done .badge {
+  .done :is(.badge, .headline) {
     color: var(--_success);
   }
 
+  .warning,
   .needs-file :is(.badge, .phase) {
     color: var(--_warning);
   }
@@ -172,7 +169,7 @@ export const panels = css`
     min-inline-size: 0;
   }
 
-  .sign-in .body {
+  :is(.restored, .sign-in) .body {
     flex-basis: 14em;
   }
 
@@ -189,8 +186,13 @@ export const panels = css`
     overflow-wrap: anywhere;
   }
 
+  /* A space in the content would be lost in the one-file build, whose styles are minified. */
+  .refused:not(:last-child) {
+    margin-inline-end: 0.3em;
+  }
+
   .refused:not(:last-child)::after {
-    content: ', ';
+    content: ',';
   }
 
   .refused {

@@ -1,7 +1,9 @@
 import { controls } from './controls.ts';
+import { density } from './density.ts';
+import { layouts } from './layouts.ts';
 import { list } from './list.ts';
 import { panels } from './panels.ts';
 import { tokens } from './tokens.ts';
 
 /** The styles of the shadow root, in order. */
-export const styles = [tokens, controls, panels, list];
+export const styles = [tokens, controls, panels, list, density, layouts];

@@ -53,7 +53,8 @@ export const tokens = css`
     list-style: none;
   }
 
-  .base {
+  .base,
+  .menu {
     background: var(--_surface);
     border: 1px solid var(--_line);
     border-radius: var(--_radius);

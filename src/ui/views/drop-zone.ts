@@ -1,8 +1,9 @@
-// The drop zone: large while the list is empty, otherwise one line above the list.
+// The drop zone: one line above the list, or large while the list is empty and `layout` is `area`.
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Format } from '../format.ts';
 import type { Messages } from '../messages.ts';
+import { button } from './buttons.ts';
 import { uploadIcon } from './icons.ts';
 import type { Commands, Rules, WidgetState } from './state.ts';
 
@@ -11,36 +12,29 @@ export function dropZone(state: WidgetState, commands: Commands): TemplateResult
   const { messages, rules, snapshot, intake, format } = state;
   const { dragging, readingCount, emptyFolderCount, unreadableCount } = intake;
   const isClosed = rules.disabled || state.isMisconfigured;
-  const isCompact = snapshot.files.length > 0;
-  const hint = isCompact ? '' : hintOf(rules, messages, format);
+  const isEmpty = snapshot.files.length === 0;
+  const isCompact = !isEmpty || /^(bar|button|overlay)$/.test(rules.layout ?? '');
+  const hint = isEmpty ? hintOf(rules, messages, format) : '';
   const title = dragging ? messages.dropNow : rules.multiple ? messages.dropFiles : messages.dropFile;
   const onClick = (event: MouseEvent): void => {
-    const isOnButton = (event.target as Element).closest('button') !== null;
+    const isOnButton = (event.target as Element).closest('button, [slot=buttons]') !== null;
     if (!isOnButton && !isClosed) commands.browse('files');
   };
+  const content = html`<span class="badge"><slot name="icon">${uploadIcon}</slot></span>
+      <p class="invitation">
+        ${isClosed ? nothing : html`<span class="title"><slot name="invitation">${title}</slot></span>`}
+        <slot name="hint">${hint ? html`<span class="hint">${hint}</span>` : nothing}</slot>
+      </p>
+      <div class="choices"><slot name="buttons">
+        ${button('browse', rules.multiple ? messages.chooseFiles : messages.chooseFile, () => commands.browse('files'), { kind: isEmpty ? 'primary' : undefined, isDisabled: isClosed })}
+        ${rules.directory ? button('folder', messages.chooseFolder, () => commands.browse('folder'), { isDisabled: isClosed }) : nothing}
+      </slot></div>`;
   return html`<div
       class="zone ${isCompact ? 'compact' : ''} ${dragging ? 'dragging' : isClosed ? 'closed' : ''}"
       part="drop-zone ${dragging ? 'dragging' : ''}"
       @click=${onClick}
-    >
-      <span class="badge">${uploadIcon}</span>
-      <p class="invitation">
-        ${isClosed ? nothing : html`<span class="title">${title}</span>`}
-        <slot name="hint">${hint ? html`<span class="hint">${hint}</span>` : nothing}</slot>
-      </p>
-      <div class="choices">
-        <button type="button" class=${isCompact ? nothing : 'primary'} part="button browse-button" data-action="browse" ?disabled=${isClosed} @click=${() => commands.browse('files')}>
-          ${rules.multiple ? messages.chooseFiles : messages.chooseFile}
-        </button>
-        ${
-          rules.directory
-            ? html`<button type="button" part="button folder-button" data-action="folder" ?disabled=${isClosed} @click=${() => commands.browse('folder')}>
-                ${messages.chooseFolder}
-              </button>`
-            : nothing
-        }
-      </div>
-    </div>
+>${isEmpty ? html`<slot name="empty">${content}</slot>` : content}</div>
+    ${dragging && rules.layout === 'overlay' ? html`<div class="overlay" part="overlay" popover="manual"><span class="badge">${uploadIcon}</span>${messages.dropNow}</div>` : nothing}
     ${readingCount === undefined ? nothing : html`<p class="notice" part="notice">${messages.reading(readingCount)}</p>`}
     ${notice(emptyFolderCount > 0 && messages.emptyFolders(emptyFolderCount))}
     ${notice(unreadableCount > 0 && messages.unreadable(unreadableCount))}`;

@@ -6,8 +6,12 @@ import { fileRow } from './file-row.ts';
 import { styleProperty } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
-/** The list, or nothing while there are no files. */
-export function fileList(state: WidgetState, commands: Commands): TemplateResult | typeof nothing {
+/** The list, or nothing while there are no files. `hasSharedReason` is true if the footer shows the reason why all files wait. */
+export function fileList(
+  state: WidgetState,
+  hasSharedReason: boolean,
+  commands: Commands,
+): TemplateResult | typeof nothing {
   const { files } = state.snapshot;
   if (files.length === 0) return nothing;
   const { first, last, before, after } = state.rows;
@@ -19,7 +23,7 @@ export function fileList(state: WidgetState, commands: Commands): TemplateResult
       ${spacer(before)}${repeat(
         rendered,
         (file) => file.id,
-        (file, index) => fileRow(file, first + index + 1, file === tabStop, state, commands),
+        (file, index) => fileRow(file, first + index + 1, file === tabStop, hasSharedReason, state, commands),
       )}${spacer(after)}
     </div>
   </div>`;

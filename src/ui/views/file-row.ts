@@ -3,10 +3,11 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { canRetry } from '../../core/error-codes.ts';
 import { nextName } from '../../core/names.ts';
-import { isActive, type Phase } from '../../core/phases.ts';
+import { isActive, isSettled, type Phase } from '../../core/phases.ts';
 import type { FileSnapshot } from '../../core/types.ts';
 import { type Format, shownName, splitName } from '../format.ts';
 import type { Messages } from '../messages.ts';
+import { button } from './buttons.ts';
 import {
   alertIcon,
   closeIcon,
@@ -20,14 +21,18 @@ import {
 import { progressBar, shareOf } from './progress-bar.ts';
 import type { Commands, WidgetState } from './state.ts';
 
+/** Arrow keys reach the buttons of a row. */
+const IN_ROW = { tabindex: -1 } as const;
+
 const GLYPHS: Partial<Record<Phase, TemplateResult>> = { done: doneIcon, failed: alertIcon };
 
-/** A row; `position` counts from 1. Its buttons are reached with the arrow keys. */
+/** A row; `position` counts from 1. Its buttons are reached with the arrow keys. The footer shows a shared reason to wait. */
 export function fileRow(
   file: FileSnapshot,
   position: number,
   isTabStop: boolean,
-  { messages, format, secondsUntil, undo }: WidgetState,
+  hasSharedReason: boolean,
+  { messages, format, secondsUntil, slots, undo }: WidgetState,
   commands: Commands,
 ): TemplateResult {
   const name = shownName(file.name);
@@ -39,7 +44,7 @@ export function fileRow(
   const path = shownName(file.relativePath.slice(0, file.relativePath.lastIndexOf('/') + 1));
   const problem = file.error?.code ?? file.warning;
   return html`<div
-    class="row ${phase} ${needsFile ? 'needs-file' : ''}"
+    class="row ${phase} ${needsFile ? 'needs-file' : file.retryAt === undefined ? '' : 'retrying'}"
     part="file ${phase}"
     role="row"
     tabindex=${isTabStop ? 0 : -1}
@@ -65,11 +70,16 @@ export function fileRow(
             })
           : nothing
       }
-      <p class="status" part="file-status">${statusOf(file, path, messages, format, secondsUntil(file.retryAt))}</p>
+      <p class="status" part="file-status">${statusOf(file, path, hasSharedReason, messages, format, secondsUntil(file.retryAt))}</p>
       ${problem === undefined ? nothing : html`<p class="problem ${file.error ? 'error' : 'warning'}" part=${file.error ? 'error' : 'warning'}>${messages[problem]}</p>`}
       ${
         file.error?.code === 'name-taken'
-          ? html`<button type="button" tabindex="-1" part="button rename-button" data-action="rename" @click=${() => commands.retry(file.id, nextName(file.name))}>${messages.uploadAs(nextName(name))}</button>`
+          ? button(
+              'rename',
+              messages.uploadAs(nextName(name)),
+              () => commands.retry(file.id, nextName(file.name)),
+              IN_ROW,
+            )
           : nothing
       }
       ${
@@ -77,10 +87,14 @@ export function fileRow(
           ? html`<button type="button" tabindex="-1" part="button choose-button" data-action="go" aria-label=${messages.actionOn(messages.chooseAgain, name)} @click=${() => commands.resume(file.id)}>${messages.chooseAgain}</button>`
           : nothing
       }
+      ${slots.has(`row-${file.id}`) ? html`<slot name=${`row-${file.id}`}></slot>` : nothing}
     </div>
     <div class="actions" role="gridcell">${
       phase === 'queued' && position > 1
-        ? iconButton('first', messages.first, name, firstIcon, messages, () => commands.prioritize(file.id))
+        ? button('first', messages.actionOn(messages.first, name), () => commands.prioritize(file.id), {
+            ...IN_ROW,
+            icon: firstIcon,
+          })
         : nothing
     }${actionsOf(file, name, messages, commands, undo?.ids.has(file.id) === true)}</div>
   </div>`;
@@ -90,6 +104,7 @@ export function fileRow(
 function statusOf(
   file: FileSnapshot,
   path: string,
+  hasSharedReason: boolean,
   messages: Messages,
   format: Format,
   retryInS: number,
@@ -98,8 +113,10 @@ function statusOf(
   const word =
     file.retryAt !== undefined
       ? retryText(retryInS, messages, format)
-      : phase === 'paused'
-        ? messages.pauseReasons[file.pauseReason ?? 'user']
+      : file.phase === 'paused'
+        ? hasSharedReason
+          ? messages.phases.queued
+          : messages.pauseReasons[file.pauseReason]
         : messages.phases[isHandedOver(file) ? 'committing' : phase];
   const total = format.size(file.sizeBytes);
   const isSending = phase === 'uploading' && file.retryAt === undefined && !isHandedOver(file);
@@ -163,38 +180,15 @@ function actionsOf(
         : ([messages.retry, retryIcon, () => commands.retry(id)] as const);
   const canGoOn =
     isOpen ||
-    (phase === 'paused' && (file.pauseReason ?? 'user') === 'user') ||
-    (phase === 'failed' && canRetry(file.error?.code ?? 'network')) ||
+    (file.phase === 'paused' && file.pauseReason === 'user') ||
+    (file.phase === 'failed' && canRetry(file.error.code)) ||
     phase === 'canceled';
-  const isEnded = phase === 'done' || phase === 'failed' || phase === 'canceled';
+  const isEnded = isSettled(phase);
   const end = isEnded ? messages.remove : messages.cancel;
-  return html`${canGoOn ? iconButton('go', label, name, icon, messages, run) : nothing}${iconButton(
+  return html`${canGoOn ? button('go', messages.actionOn(label, name), run, { ...IN_ROW, icon }) : nothing}${button(
     'end',
-    end,
-    name,
-    closeIcon,
-    messages,
+    messages.actionOn(end, name),
     () => (isEnded ? commands.remove(id) : commands.cancel(id)),
+    { ...IN_ROW, icon: closeIcon },
   )}`;
 }
-
-const iconButton = (
-  action: string,
-  label: string,
-  name: string,
-  icon: TemplateResult,
-  messages: Messages,
-  run: () => void,
-): TemplateResult =>
-  html`<button
-    type="button"
-    tabindex="-1"
-    class="icon-button"
-    part="icon-button"
-    data-action=${action}
-    title=${label}
-    aria-label=${messages.actionOn(label, name)}
-    @click=${run}
-  >
-    ${icon}
-  </button>`;

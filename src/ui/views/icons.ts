@@ -1,25 +1,27 @@
 // Icons on a 20-pixel grid, in the text color. Hidden from screen readers, since all buttons have labels.
 
-import { html, type SVGTemplateResult, svg, type TemplateResult } from 'lit';
+import { html, type TemplateResult } from 'lit';
 
-const draw = (shape: SVGTemplateResult): TemplateResult =>
-  html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">${shape}</svg>`;
+const draw = (path: string): TemplateResult =>
+  html`<svg class="icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false"><path d=${path} /></svg>`;
 
 /** An arrow that leaves a tray. */
 export const uploadIcon = draw(
-  svg`<path d="M10 13V3.5M6.25 7 10 3.25 13.75 7M3.5 12.5v2a2 2 0 0 0 2 2h9a2 2 0 0 0 2-2v-2" />`,
+  'M10 13V3.5M6.25 7 10 3.25 13.75 7M3.5 12.5v2a2 2 0 0 0 2 2h9a2 2 0 0 0 2-2v-2',
 );
 export const fileIcon = draw(
-  svg`<path d="M11.5 2.75H6a1.5 1.5 0 0 0-1.5 1.5v11.5a1.5 1.5 0 0 0 1.5 1.5h8a1.5 1.5 0 0 0 1.5-1.5v-9zM11.5 2.75v4h4" />`,
+  'M11.5 2.75H6a1.5 1.5 0 0 0-1.5 1.5v11.5a1.5 1.5 0 0 0 1.5 1.5h8a1.5 1.5 0 0 0 1.5-1.5v-9zM11.5 2.75v4h4',
 );
-export const doneIcon = draw(svg`<path d="m4.75 10.5 3.5 3.5 7-8" />`);
-export const alertIcon = draw(svg`<path d="M10 4.5v6.75M10 15v.1" />`);
-export const pauseIcon = draw(svg`<path d="M7.25 5v10M12.75 5v10" />`);
-export const resumeIcon = draw(svg`<path d="M6.75 4.75v10.5L15.25 10z" />`);
-export const retryIcon = draw(svg`<path d="M15.75 10a5.75 5.75 0 1 1-1.9-4.28M16 2.9v3.6h-3.6" />`);
+export const doneIcon = draw('m4.75 10.5 3.5 3.5 7-8');
+export const alertIcon = draw('M10 4.5v6.75M10 15v.1');
+export const pauseIcon = draw('M7.25 5v10M12.75 5v10');
+export const resumeIcon = draw('M6.75 4.75v10.5L15.25 10z');
+export const retryIcon = draw('M15.75 10a5.75 5.75 0 1 1-1.9-4.28M16 2.9v3.6h-3.6');
 /** An arrow up to a bar. */
-export const firstIcon = draw(svg`<path d="M4.5 3.75h11M10 16.5V7M6.25 10.5 10 6.75l3.75 3.75" />`);
-export const closeIcon = draw(svg`<path d="m5.5 5.5 9 9M14.5 5.5l-9 9" />`);
+export const firstIcon = draw('M4.5 3.75h11M10 16.5V7M6.25 10.5 10 6.75l3.75 3.75');
+/** Three dots, one above the other. */
+export const moreIcon = draw('M9.5 4.5h1v1h-1zM9.5 9.5h1v1h-1zM9.5 14.5h1v1h-1z');
+export const closeIcon = draw('m5.5 5.5 9 9M14.5 5.5l-9 9');
 export const lockIcon = draw(
-  svg`<path d="M6.5 9V6.5a3.5 3.5 0 0 1 7 0V9M5.75 9h8.5a1.25 1.25 0 0 1 1.25 1.25v5a1.25 1.25 0 0 1-1.25 1.25h-8.5a1.25 1.25 0 0 1-1.25-1.25v-5A1.25 1.25 0 0 1 5.75 9zM10 12v1.75" />`,
+  'M6.5 9V6.5a3.5 3.5 0 0 1 7 0V9M5.75 9h8.5a1.25 1.25 0 0 1 1.25 1.25v5a1.25 1.25 0 0 1-1.25 1.25h-8.5a1.25 1.25 0 0 1-1.25-1.25v-5A1.25 1.25 0 0 1 5.75 9zM10 12v1.75',
 );

@@ -75,7 +75,11 @@ export function loginStep(view: LoginView): TemplateResult {
       return panel(view, messages.done);
     default:
       // Screen readers announce the error once, but not the seconds.
-      return panel(view, messages.busy, coolInS > 0 ? html`<p role="timer">${coolInS} s</p>` : undefined);
+      return panel(
+        view,
+        messages.busy,
+        coolInS > 0 ? html`<p role="timer">${messages.seconds(coolInS)}</p>` : undefined,
+      );
   }
 }
 
@@ -84,7 +88,7 @@ export function loginStep(view: LoginView): TemplateResult {
  * start.
  */
 const panel = (view: LoginView, title: string, content?: TemplateResult): TemplateResult =>
-  html`<section aria-labelledby="${view.id}-title">
+  html`<section lang=${view.messages.locale} aria-labelledby="${view.id}-title">
     <h2 id="${view.id}-title" tabindex="-1">${title}</h2>
     <div role="status" class="error" id="${view.id}-error">${problem(view)}</div>
     ${content} ${windowButton(view)} ${waysOut(view)}
@@ -187,13 +191,7 @@ function credential(view: LoginView, field: CredentialField): TemplateResult {
   const shown = isPassword && isPasswordShown ? 'text' : type;
   return html`<div class="beside">
     ${entry(view, { name, label, type: shown, autocomplete, required: field.required })}
-    ${
-      isPassword
-        ? html`<button type="button" class="plain" @click=${view.onToggle}>
-            ${isPasswordShown ? messages.hide : messages.show}
-          </button>`
-        : nothing
-    }
+    ${isPassword ? plain(isPasswordShown ? messages.hide : messages.show, view.onToggle) : nothing}
   </div>`;
 }
 

@@ -2,15 +2,9 @@
 // Policy without 'unsafe-inline' blocks the style attribute that `styleMap` writes on the first rendering.
 
 import { html, nothing, type TemplateResult } from 'lit';
-import { Directive, directive, type ElementPart, type PartInfo, PartType } from 'lit/directive.js';
+import { Directive, directive, type ElementPart } from 'lit/directive.js';
 
 class StyleProperty extends Directive {
-  constructor(info: PartInfo) {
-    super(info);
-    if (info.type !== PartType.ELEMENT)
-      throw new Error('styleProperty must be in the tag, not in an attribute');
-  }
-
   override render(_name: string, _value: string): undefined {
     return undefined;
   }
@@ -20,7 +14,7 @@ class StyleProperty extends Directive {
   }
 }
 
-/** A directive that sets one style property of its element. */
+/** A directive that sets one style property of its element. It is written in the tag, not in an attribute. */
 export const styleProperty = directive(StyleProperty);
 
 /** Shares are between 0 and 1; `shown` is the value for screen readers. */

@@ -4,6 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import type { Rejection } from '../../core/types.ts';
 import { shownName } from '../format.ts';
 import type { Messages } from '../messages.ts';
+import { button } from './buttons.ts';
 import { shownTypes } from './drop-zone.ts';
 import { alertIcon, closeIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
@@ -32,9 +33,7 @@ export function rejectionsPanel(state: WidgetState, commands: Commands): Templat
         ${rest > 0 ? html`<li>${messages.more(rest)}</li>` : nothing}
       </ul>
     </div>
-    <button type="button" class="icon-button" part="icon-button" data-action="dismiss" title=${messages.dismiss} aria-label=${messages.dismiss} @click=${() => commands.dismiss()}>
-      ${closeIcon}
-    </button>
+    ${button('dismiss', messages.dismiss, () => commands.dismiss(), { icon: closeIcon })}
   </div>`;
 }
 

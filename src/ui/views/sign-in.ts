@@ -2,6 +2,7 @@
 
 import { html, nothing, type TemplateResult } from 'lit';
 import type { AuthSnapshot, AuthState } from '../../core/types.ts';
+import { button } from './buttons.ts';
 import { lockIcon } from './icons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
@@ -47,27 +48,9 @@ export function signInPanel(state: WidgetState, commands: Commands): TemplateRes
       ${text ? html`<p class="text" part=${auth.error ? 'error' : 'sign-in-text'}>${text}</p>` : nothing}
     </div>
     <div class="choices">
-      ${
-        auth.state === 'prompt'
-          ? nothing
-          : html`<button type="button" class="plain" part="button cancel-sign-in-button" data-action="cancel-sign-in" @click=${() => commands.cancelSignIn()}>
-              ${messages.cancel}
-            </button>`
-      }
-      ${
-        canContinueHere(state)
-          ? html`<button type="button" class="plain" part="button continue-here-button" data-action="continue-here" @click=${() => commands.signIn('redirect')}>
-              ${messages.continueHere}
-            </button>`
-          : nothing
-      }
-      ${
-        canSignIn
-          ? html`<button type="button" class=${isWaiting ? 'plain' : 'primary'} part="button sign-in-button" data-action="sign-in" @click=${() => commands.signIn()}>
-              ${label}
-            </button>`
-          : nothing
-      }
+      ${auth.state === 'prompt' ? nothing : button('cancel-sign-in', messages.cancel, () => commands.cancelSignIn(), { kind: 'plain' })}
+      ${canContinueHere(state) ? button('continue-here', messages.continueHere, () => commands.signIn('redirect'), { kind: 'plain' }) : nothing}
+      ${canSignIn ? button('sign-in', label, () => commands.signIn(), { kind: isWaiting ? 'plain' : 'primary' }) : nothing}
     </div>
   </div>`;
 }
@@ -89,7 +72,7 @@ function wordsOf({ snapshot: { auth }, messages, secondsUntil }: WidgetState): {
       return { title: messages.popupLostTitle, text: messages.popupLostText };
     case 'cooling': {
       const pauseInS = secondsUntil(auth.retryAtMs);
-      const left = pauseInS > 0 ? `${pauseInS} s` : undefined;
+      const left = pauseInS > 0 ? messages.seconds(pauseInS) : undefined;
       const text = auth.error?.code === 'offline' ? messages.offline : messages.coolingText(left);
       return { title: messages.coolingTitle, text };
     }

@@ -10,6 +10,8 @@ export interface WidgetState {
   readonly snapshot: Snapshot;
   readonly messages: Messages;
   readonly format: Format;
+  /** Text of the element's `<label>`; empty without a label. */
+  readonly label: string;
   readonly rules: Rules;
   readonly intake: Intake;
   /** True if the sign-in form replaces the sign-in panel. */
@@ -18,6 +20,11 @@ export interface WidgetState {
   readonly secondsUntil: (atMs: number | undefined) => number;
   /** True if the settings are invalid. */
   readonly isMisconfigured: boolean;
+  /**
+   * Names of the slots that have content. Footer and rows have a slot only then: in WebKit, the page's scroll position is lost when
+   * slots are added or removed, and in Chromium, Tab does not reach a menu in a slot.
+   */
+  readonly slots: ReadonlySet<string>;
   /** Texts of the live regions. */
   readonly spoken: { readonly polite: string; readonly alert: string };
   /** The command that can still be undone. */
@@ -26,6 +33,8 @@ export interface WidgetState {
   readonly currentId?: FileId | undefined;
   /** Which rows to render. */
   readonly rows: RowRange;
+  /** Number of form values that the browser restored. Their files are not in the list. */
+  readonly restoredCount: number;
 }
 
 /** Files that were canceled or removed a moment ago, and the text about them. */
@@ -48,6 +57,7 @@ export interface Intake {
 export interface Rules extends FileRules {
   readonly directory: boolean;
   readonly disabled: boolean;
+  readonly layout?: string | undefined;
 }
 
 /** Rows `first` (inclusive) to `last` (exclusive), and the height of the rows before and after them in pixels. */
@@ -73,6 +83,8 @@ export interface Commands {
   /** Stops the time in which a command can be undone, or continues it. */
   holdUndo(isHeld: boolean): void;
   clear(): void;
+  /** Removes the form values that the browser restored. */
+  dropRestored(): void;
   dismiss(): void;
   signIn(via?: 'popup' | 'redirect'): void;
   cancelSignIn(): void;

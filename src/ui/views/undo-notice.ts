@@ -1,6 +1,7 @@
 // What was canceled or removed a moment ago, with a button that undoes it. Screen readers get the same text from the live region.
 
 import { html, nothing, type TemplateResult } from 'lit';
+import { button } from './buttons.ts';
 import type { Commands, WidgetState } from './state.ts';
 
 /** The notice, or nothing if no command can be undone. */
@@ -28,6 +29,6 @@ export function undoNotice(
     @focusout=${hold}
   >
     <p class="body">${undo.text}</p>
-    <button type="button" part="button undo-button" data-action="undo" @click=${() => commands.undo()}>${messages.undo}</button>
+    ${button('undo', messages.undo, () => commands.undo())}
   </div>`;
 }

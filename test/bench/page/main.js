@@ -2,11 +2,14 @@
 // (times it).
 import { tusJs, upchunk, uppyS3, uppyTus } from './peers.js';
 import { pipeMem, rawBalanced, rawParallel } from './raw.js';
+import { readSlowly } from './slow-files.js';
 import { widget } from './widget.js';
 
 const clients = {
   'secure-uploader': widget,
   'secure-uploader@service': widget,
+  'secure-uploader@fast-disk': widget,
+  'secure-uploader@compared': widget,
   'raw-parallel': rawParallel,
   'pipe-mem': pipeMem,
   'raw-balanced': rawBalanced,
@@ -60,13 +63,20 @@ function watchThread() {
 }
 
 let files;
+let slowFiles;
 let upload;
 
 window.bench = {
   names: Object.keys(clients),
   async prepare(name, place) {
     files = [...document.querySelector('input').files];
-    upload = await clients[name]({ ...place, address: createAddress(place) });
+    slowFiles = files.filter(({ size }) => place.slow.some(({ sizeBytes }) => size === sizeBytes));
+    for (const { sizeBytes, readBytesPerSecond } of place.slow)
+      readSlowly(
+        files.filter(({ size }) => size === sizeBytes),
+        readBytesPerSecond,
+      );
+    upload = await clients[name]({ ...place, slowFiles, address: createAddress(place) });
   },
   async run({ stopAfterMs }) {
     const stopped = stopAfterMs

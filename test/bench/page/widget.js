@@ -2,7 +2,7 @@
 // widget.
 
 /** Adds a <secure-uploader> to the page, and returns an upload with this element. */
-export const widget = async ({ service, token, folder, widgetScript }) => {
+export const widget = async ({ service, token, folder, widgetScript, slowFiles }) => {
   await import(widgetScript);
   await customElements.whenDefined('secure-uploader');
   const element = document.createElement('secure-uploader');
@@ -19,6 +19,11 @@ export const widget = async ({ service, token, folder, widgetScript }) => {
         reject(new Error(`${type} ${detail.code ?? ''} ${detail.message ?? ''}`));
       for (const name of ['file-rejected', 'upload-failed', 'auth-failed'])
         element.addEventListener(name, fail);
+      let doneCount = 0;
+      element.addEventListener('upload-completed', () => {
+        doneCount += 1;
+        if (slowFiles.length > 0 && doneCount === files.length - slowFiles.length) resolve();
+      });
       element.addEventListener('uploads-finished', ({ detail }) => {
         if (detail.doneCount === files.length) resolve();
         else reject(new Error(`${detail.doneCount} of ${files.length} files done`));

@@ -2,8 +2,8 @@
 // protocols. Without limits, it adds no delay.
 import { setTimeout as pause } from 'node:timers/promises';
 
-// Timers are imprecise. Waits of up to `GRAIN_MS` are skipped. Time that is lost by late timers is made up for, up to
-// `CATCH_UP_MS`.
+// Timers are imprecise. Waits of up to `GRAIN_MS` are skipped. Up to `CATCH_UP_MS` that
+// late timers cost are recovered.
 const GRAIN_MS = 4;
 const CATCH_UP_MS = 40;
 /**
@@ -59,7 +59,7 @@ export class Line {
   #part;
   #countedAt;
   #asked = 0;
-  // Seed of the random cuts: constant, so that every client gets the same cuts.
+  // Constant, so that the connections of every client are cut after the same numbers of bytes.
   #seed = 1;
 
   constructor(shape, counts) {

@@ -1,11 +1,7 @@
-// Checks sign-in for users of assistive technology: announcements, accessible names, and violations of axe rules.
-import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+// Checks sign-in for users of assistive technology: announcements, accessible names, and violations of accessibility rules.
 import type { Page } from 'playwright';
+import { assertAccessible } from './accessible.ts';
 import { observing } from './observe.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');
 
 /** Script that records every announcement of live regions in `said`. */
 export const RECORD_ANNOUNCEMENTS = `globalThis.said = []; ${observing(`(records) => {
@@ -20,19 +16,7 @@ export const RECORD_ANNOUNCEMENTS = `globalThis.said = []; ${observing(`(records
 export const announcementsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => (globalThis as unknown as { said: string[] }).said);
 
-/** Asserts that axe finds no violation in the element with the selector `at`, or in the whole page by default. */
-export async function assertAccessible(page: Page, at: string | undefined, name: string): Promise<void> {
-  await page.evaluate(AXE);
-  const found = await page.evaluate(async (at) => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(at: unknown): Promise<{ violations: { id: string }[] }> };
-    };
-    return (await axe.run(at ?? document)).violations.map(({ id }) => id);
-  }, at);
-  assert.deepEqual(found, [], name);
-}
-
-/** Waits until the sign-in form shows `heading`, and asserts that axe finds no violation. Returns the form's accessible content. */
+/** Waits until the sign-in form shows `heading`, and asserts that it has no violation. Returns the form's accessible content. */
 export async function announcedForm(page: Page, heading: string): Promise<string> {
   const form = page.locator('secure-uploader-login');
   await form.getByRole('heading', { name: heading, level: 2, exact: true }).waitFor();

@@ -19,7 +19,7 @@ const QUICK = JSON.stringify({
 export const SETTINGS = `chunk-size="${CHUNK_BYTES}" concurrency="8" batch-size="1" data-engine-options='${QUICK}'`;
 /** Lifetime of the first token. Must be longer than `assumedLifetimeMs`, because the widget ignores earlier expiry times. */
 const LIFETIME_MS = 3_000;
-/** Number of PUTs that the service holds. A browser opens at most six connections to one host. */
+/** Number of PUTs whose responses the service delays: all that a browser sends at once to one host with HTTP/1.1. */
 export const HELD_COUNT = 6;
 
 /** Returns the time at which the first token expires, in ms since 1970. */

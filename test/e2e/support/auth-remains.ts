@@ -51,9 +51,7 @@ export const remainsOf = (page: Page): Promise<Remains> =>
     };
   });
 
-/**
- * Returns all strings that the scripts of the page still reference after a garbage collection. Chromium only.
- */
+/** Returns the strings in a heap snapshot of the page after a garbage collection. Chromium only. */
 export async function memoryOf(page: Page): Promise<readonly string[]> {
   const session = await page.context().newCDPSession(page);
   const pieces: string[] = [];

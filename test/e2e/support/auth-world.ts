@@ -14,7 +14,7 @@ import { isFullRun } from '../../../scripts/scope.mjs';
 import { builtBundle, SHARED_BUNDLES } from '../../support/built.ts';
 import { type Engine, engines, startEngine } from './auth-browsers.ts';
 import { TIMEOUT_MS } from './browser.ts';
-import { type Pages, startPages } from './pages.ts';
+import { type Pages, recordViolation, startPages } from './pages.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const CALLBACK = 'secure-uploader-callback';
@@ -122,8 +122,7 @@ async function createAuthWorld(
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname === '/violation') {
-      request.setEncoding('utf8').on('data', (text: string) => violations.push(text));
-      request.on('end', () => response.end());
+      recordViolation(request, response, violations);
       return;
     }
     const script = files[pathname];
@@ -239,6 +238,20 @@ async function createAuthWorld(
       rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** Returns the URL of the page that a sign-in window of the journeys opens, optionally with an identity provider. */
+export function authorizeUrl({ baseUrl }: Pick<Service, 'baseUrl'>, idp?: string): string {
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: 'secure-uploader',
+    redirect_uri: `${world.pages.origin}${CALLBACK_PATH}`,
+    code_challenge: 'a'.repeat(43),
+    code_challenge_method: 'S256',
+    state: 'some-state',
+    ...(idp !== undefined && { idp_id: idp }),
+  });
+  return `${baseUrl}/authorize?${query}`;
 }
 
 /** Resolves when the page or frame has loaded the script of the widget. */

@@ -67,6 +67,17 @@ export const eventsOf = async (page: Page | Frame, name?: string): Promise<SeenE
   return name ? events.filter((event) => event.name === name) : events;
 };
 
+/** Resolves when `isTrue` resolves with true in the page. `waitForFunction` would take every promise for true. */
+export async function untilInPage<A>(
+  page: Page,
+  isTrue: (argument: A) => Promise<boolean>,
+  argument: A,
+): Promise<void> {
+  const endsAtMs = performance.now() + TIMEOUT_MS;
+  while (!(await page.evaluate(isTrue as never, argument)))
+    if (performance.now() > endsAtMs) throw new Error(`not true within ${TIMEOUT_MS} ms: ${isTrue}`);
+}
+
 /**
  * Resolves when `count` events named `name` have arrived. Rejects if no event of any name arrives for three minutes. The total time
  * is not limited, because it depends on the machine.

@@ -68,7 +68,7 @@ export interface Chaos {
   choose(request: StruckRequest): Partial<Fault> | undefined;
   /** Number of faults so far. */
   readonly count: number;
-  /** Returns the error codes that the file may have after its faults so far. */
+  /** Returns the error codes with which the upload of this file may fail after its faults so far. */
   codesOf(fileName: string): ReadonlySet<string>;
   /** Writes a file whose bytes depend only on the seed and `number`. Returns the hash of the file. */
   writeFile(path: string, number: number, sizeBytes: number): string;

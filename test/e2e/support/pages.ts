@@ -1,6 +1,6 @@
 // Serves pages with the built widget on their own origin, under the strictest content security policy (CSP) of the documentation.
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { builtWidget } from '../../support/built.ts';
@@ -30,7 +30,10 @@ export interface Pages {
   close(): Promise<void>;
 }
 
-/** Script that records all events of the widget in `globalThis.events`, reports CSP violations, and loads the widget. */
+/**
+ * Script that records all events of the widget in `globalThis.events`, and the time at which its engine starts in `startedAtMs`.
+ * Reports CSP violations, and loads the widget.
+ */
 const RECORDER = `
 const names = ${JSON.stringify([
   'file-added',
@@ -66,8 +69,27 @@ for (const element of document.querySelectorAll('[data-engine-options]')) {
 for (const element of document.querySelectorAll('[data-token]')) {
   element.getToken = async () => element.dataset.token;
 }
+customElements.whenDefined('secure-uploader').then(() => { globalThis.startedAtMs = performance.now(); });
 await import('/secure-uploader.min.js');
 `;
+
+/**
+ * Adds the CSP violation that a page reports to `violations`. Ignores the favicon: browsers request it on their own, at any time.
+ */
+export function recordViolation(
+  request: IncomingMessage,
+  response: ServerResponse,
+  violations: string[],
+): void {
+  let report = '';
+  request.setEncoding('utf8').on('data', (text: string) => {
+    report += text;
+  });
+  request.on('end', () => {
+    if (!/^img-src \S+\/favicon\.ico(\s|$)/.test(report)) violations.push(report);
+    response.end();
+  });
+}
 
 export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const widget = builtWidget();
@@ -92,8 +114,7 @@ export async function startPages(host = '127.0.0.1'): Promise<Pages> {
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     if (pathname === '/violation') {
-      request.setEncoding('utf8').on('data', (text: string) => violations.push(text));
-      request.on('end', () => response.end());
+      recordViolation(request, response, violations);
       return;
     }
     const file = join(widget, pathname.slice(1));

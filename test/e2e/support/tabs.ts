@@ -15,6 +15,8 @@ export const tabEngines: readonly TabEngine[] = (['chromium', 'firefox', 'webkit
 export interface Tab {
   goto(url: string): Promise<void>;
   reload(): Promise<void>;
+  /** Goes back to the previous page, which the browser may restore from the back/forward cache. */
+  back(): Promise<void>;
   /** Resolves with the value of the JavaScript `expression` in the page. */
   evaluate<T>(expression: string): Promise<T>;
   /** Chooses files in the uploader's file picker. */
@@ -32,13 +34,16 @@ export const startTab = (engine: TabEngine): Promise<Tab> =>
   engine === 'webkit' ? startWebKitTab() : startPlaywrightTab(engine);
 
 async function startPlaywrightTab(engine: Engine): Promise<Tab> {
-  const browser = await startEngine(engine);
+  // Playwright turns the back/forward cache of Chromium off.
+  const browser = await startEngine(engine, { ignoreDefaultArgs: ['--disable-back-forward-cache'] });
   const context = await browser.newContext();
   const newTab = async (): Promise<Tab> => {
     const page = await context.newPage();
     return {
       goto: async (url) => void (await page.goto(url)),
       reload: async () => void (await page.reload()),
+      // `goBack()` waits for a navigation, which a page from the cache does not report.
+      back: () => page.evaluate('void setTimeout(() => history.back())'),
       evaluate: (expression) => page.evaluate(expression),
       choose: (...paths) => page.setInputFiles('secure-uploader >> input[type=file]', paths),
       newTab,
@@ -65,6 +70,7 @@ async function startWebKitTab(): Promise<Tab> {
     return {
       goto: (url) => send('POST', '/url', { url }),
       reload: () => send('POST', '/refresh', {}),
+      back: () => send('POST', '/back', {}),
       evaluate: async <T>(expression: string) => (await execute(`return (${expression});`)) as T,
       async choose(...paths) {
         const input = await execute(

@@ -85,6 +85,26 @@ describe('an upload of an earlier visit', () => {
     expect((await store.list()).map(({ name }) => name)).to.deep.equal(['young.bin']);
   });
 
+  it('is listed only after uploads that are too old were deleted', async () => {
+    const store = await createUnfinished(file);
+    const mayPrune = deferred();
+    const log: string[] = [];
+    const prune: typeof store.prune = async (...limits) => {
+      await mayPrune.promise;
+      await store.prune(...limits);
+      log.push('pruned');
+    };
+    const list: typeof store.list = async () => {
+      log.push('listed');
+      return store.list();
+    };
+    const engine = new TestEngine({}, { store: { ...store, prune, list } });
+    for (let round = 0; round < 20; round += 1) await settled();
+    mayPrune.resolve();
+    await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
+    expect(log).to.deep.equal(['pruned', 'listed']);
+  });
+
   it('accepts the same file when it is added for the same folder', async () => {
     const { engine } = await nextVisit();
     await engine.uploader.addFiles([file]);

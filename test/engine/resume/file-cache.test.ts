@@ -140,6 +140,15 @@ describe('with `keep-files`', () => {
       await isUnlocked((await savedFiles())[0]?.key ?? '');
     });
 
+  it('a file that waits keeps its lock after it is saved', async () => {
+    const engine = new TestEngine({ ...kept, manual: true }, { store });
+    await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await keeps(1);
+    const key = (await savedFiles())[0]?.key ?? '';
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(await lockCount(key)).to.equal(1);
+  });
+
   it('a file that is renamed stays saved, however long writing the name takes', async () => {
     const isUpdating = deferred();
     const mayUpdate = deferred();

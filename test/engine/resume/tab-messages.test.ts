@@ -176,6 +176,17 @@ describe('the lock of an upload', () => {
     second.close();
   });
 
+  it('is not awaited any more when the tab opens again, since uploads can then keep it', async () => {
+    const tab = new TabLocks();
+    const release = await tab.tryLock(crypto.randomUUID());
+    tab.close();
+    const all = [tab.allReleased(), tab.allReleased()];
+    tab.open();
+    await Promise.all(all);
+    tab.close();
+    await release?.();
+  });
+
   it('is requested if another tab has it, and granted when that releases it', async () => {
     const second = new TabLocks();
     const release = await second.tryLock(key);

@@ -72,13 +72,55 @@ describe('concurrency', () => {
     expect(drive(concurrency, longWay, 7, 230_000).at(-1)).to.equal(6);
   });
 
-  it('halves after a backoff, and grows again later', () => {
+  /** Stores as many chunks as there are slots, `count` times. Returns the limit after each time. */
+  function storeRounds(concurrency: AdaptiveConcurrency, count: number): number[] {
+    return Array.from({ length: count }, () => {
+      for (let left = concurrency.limit; left > 0; left -= 1) concurrency.onChunkStored(900);
+      return concurrency.limit;
+    });
+  }
+
+  it('halves on congestion, and adds a slot whenever each slot has stored a chunk, up to the limit before', () => {
     const concurrency = new AdaptiveConcurrency(6);
     drive(concurrency, longWay, 2);
     concurrency.halve();
     expect(concurrency.limit).to.equal(3);
-    expect(drive(concurrency, longWay, 5, 2000).at(-1)).to.equal(3);
-    expect(drive(concurrency, longWay, 60, 7000).at(-1)).to.equal(6);
+    // A rate, however high, is no reason to grow sooner, and a low rate none to shrink.
+    expect(drive(concurrency, longWay, 20, 2000).at(-1)).to.equal(3);
+    expect(drive(concurrency, () => 10 * KB, 20, 22_000).at(-1)).to.equal(3);
+    concurrency.onChunkStored(90);
+    concurrency.onChunkStored(90);
+    expect(concurrency.limit).to.equal(3);
+    concurrency.onChunkStored(90);
+    expect(concurrency.limit).to.equal(4);
+    expect(storeRounds(concurrency, 3)).to.deep.equal([5, 6, 6]);
+    const few = new AdaptiveConcurrency(6);
+    few.halve();
+    expect(few.limit).to.equal(1);
+    expect(storeRounds(few, 3)).to.deep.equal([2, 2, 2]);
+  });
+
+  it('halves once for all requests that were refused at the same time', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    drive(concurrency, longWay, 2);
+    for (let count = 0; count < 6; count += 1) concurrency.halve();
+    expect(concurrency.limit).to.equal(3);
+    concurrency.onChunkStored(900);
+    concurrency.halve();
+    expect(concurrency.limit).to.equal(1);
+    expect(storeRounds(concurrency, 6)).to.deep.equal([2, 3, 4, 5, 6, 6]);
+    concurrency.setMaximum(12);
+    expect(concurrency.limit).to.equal(12);
+  });
+
+  it('measures again when the limit is as before the congestion', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    drive(concurrency, longWay, 2);
+    concurrency.halve();
+    storeRounds(concurrency, 3);
+    expect(drive(concurrency, thinLine, 60, 3000).at(-1)).to.be.at.most(5);
+    concurrency.onChunkStored(90);
+    expect(concurrency.limit).to.be.at.most(6);
   });
 
   it('grows if the connection becomes faster: immediately if all slots were in use', () => {
@@ -90,32 +132,6 @@ describe('concurrency', () => {
     drive(slow, thinLine, 30);
     slow.setMaximum(12);
     expect(slow.limit).to.be.at.most(2);
-  });
-
-  it('stays low for a while after a backoff, however quickly chunks are stored and even after a pause', () => {
-    const concurrency = new AdaptiveConcurrency(6);
-    drive(concurrency, longWay, 2);
-    concurrency.halve();
-    for (let count = 0; count < 10; count += 1) concurrency.onChunkStored(90);
-    expect(concurrency.limit).to.equal(3);
-    // The rate is low for four seconds, then as before.
-    expect(drive(concurrency, () => 10 * KB, 4, 2000).at(-1)).to.equal(3);
-    expect(drive(concurrency, longWay, 4, 6000).at(-1)).to.equal(3);
-    drive(concurrency, longWay, 30, 10_000);
-    for (let count = 0; count < 10; count += 1) concurrency.onChunkStored(90);
-    expect(concurrency.limit).to.equal(6);
-  });
-
-  it('grows again two samples after a backoff', () => {
-    const concurrency = new AdaptiveConcurrency(6);
-    drive(concurrency, longWay, 2);
-    concurrency.halve();
-    drive(concurrency, longWay, 6, 2000);
-    concurrency.onChunkStored(90);
-    expect(concurrency.limit).to.equal(3);
-    drive(concurrency, longWay, 1, 8000);
-    concurrency.onChunkStored(90);
-    expect(concurrency.limit).to.equal(4);
   });
 
   it('grows by one slot with each small chunk that is stored immediately, however low the rate of a slot', () => {
@@ -224,6 +240,7 @@ describe('concurrency', () => {
     for (const limit of [1, 1, 1]) {
       concurrency.halve();
       expect(concurrency.limit).to.equal(limit);
+      concurrency.onChunkStored(900);
     }
     expect(new AdaptiveConcurrency(1).limit).to.equal(1);
     expect(Math.max(...windows(slowPace(2), proxy, 30))).to.equal(2);
@@ -256,21 +273,6 @@ describe('concurrency', () => {
     expect(after(4.1, slowLane)).to.equal(6);
     expect(after(4.1, slowLane - 1)).to.be.at.most(2);
     expect(after(4, slowLane)).to.be.at.most(2);
-  });
-
-  it('grows by one slot per window on a fast connection after a backoff, after five windows', () => {
-    const concurrency = new AdaptiveConcurrency(6);
-    concurrency.halve();
-    concurrency.measure({ nowMs: lookMs, bytes: 0, busy: 1 });
-    expect(windows(concurrency, longWay, 10)).to.deep.equal([1, 1, 1, 1, 1, 2, 3, 4, 5, 6]);
-    const wide = new AdaptiveConcurrency(12);
-    wide.measure({ nowMs: 0, bytes: 0, busy: 2 });
-    wide.measure({ nowMs: lookMs, bytes: 4 * MB, busy: 2 });
-    wide.halve();
-    wide.measure({ nowMs: lookMs, bytes: 0, busy: 6 });
-    const eight: Throughput = (slots) => 4 * MB * Math.min(slots, 8);
-    const limits = [6, 6, 6, 6, 6, 7, 8, 9, 8, 8, 8, 8, 8, 8, 7, 8, 8, 8, 8, 8, 8, 9, 8];
-    expect(windows(wide, eight, limits.length)).to.deep.equal(limits);
   });
 
   it('does not mistake the end of a stall for a connection that became fast', () => {

@@ -1,14 +1,9 @@
 // Upload slots, which all files share: their number, and which file gets the next slot.
 
 import { expect } from '@open-wc/testing';
-import { UploaderError } from '../../../src/core/errors.ts';
 import { UploadSlots } from '../../../src/engine/transfer/upload-slots.ts';
-import { fileOf } from '../../support/bytes.ts';
 import { rejection, settled } from '../../support/collect.ts';
-import { closeEngines, TestEngine } from '../../support/engine.ts';
 import { listenersOf } from '../../support/listeners.ts';
-
-afterEach(closeEngines);
 
 const forever = new AbortController().signal;
 
@@ -47,23 +42,6 @@ describe('slots', () => {
     held.release();
     await settled();
     expect(given).to.deep.equal([-1, 3, 5]);
-  });
-
-  it('are fewer for all files after the storage responds to one of them with Retry-After', async () => {
-    const engine = new TestEngine({ concurrency: 'auto' });
-    const { service, uploader } = engine;
-    service.answerAll('open', 'presign', 'commit');
-    await uploader.addFiles([fileOf(1, 4500, 'a.bin'), fileOf(2, 4500, 'b.bin')]);
-    const [first, second] = [await service.nextRequest('put'), await service.nextRequest('put')];
-    first.refuse(new UploaderError('rate-limited', 'slow down', { status: 429 }));
-    second.answer();
-    const third = await service.nextRequest('put');
-    await engine.waitForChange('chunk-uploaded');
-    service.mostPuts = 0;
-    third.answer();
-    service.answerAll();
-    await engine.waitForChange('upload-completed', 2);
-    expect(service.mostPuts).to.equal(1);
   });
 
   it('are more if many PUTs share one connection, unless the page set a number', () => {
@@ -125,16 +103,13 @@ describe('slots', () => {
     expect([given, fast.limit]).to.deep.equal([[1, 2, 3], 6]);
     const many = new UploadSlots('auto');
     given.length = 0;
-    many.onChunkStored(100);
-    for (let at = 0; at < 5; at += 1) many.onChunkStored(100);
-    many.onBytesSent(0);
     for (let order = 1; order <= 8; order += 1) void asking(many, () => order, given);
     many.onBytesSent(2 ** 24);
     await settled();
     expect(given).to.have.length(6);
     many.allowMultiplexed();
     await settled();
-    expect(given.length).to.be.within(6, 8);
+    expect(given).to.have.length(8);
   });
 
   it('leave no listener on a signal', async () => {

@@ -1,0 +1,21 @@
+// Drops what file keepers keep. In a module of its own, because a sign-out needs it also in a page without `keeper-url`.
+
+import type { KeeperRequest } from './keeper-messages.ts';
+
+/** Returns the active worker, else the waiting or installing one: it also gets the files if the page is left immediately. */
+export const workerOf = (from: ServiceWorkerRegistration | undefined): ServiceWorker | null | undefined =>
+  from?.active ?? from?.waiting ?? from?.installing;
+
+/** Drops the files that the keepers of this origin keep for the next page. Never rejects. */
+export async function dropKept(): Promise<void> {
+  try {
+    for (const registration of await navigator.serviceWorker.getRegistrations()) {
+      const worker = workerOf(registration);
+      // Other workers of the site have a larger scope than their script.
+      if (worker?.scriptURL === registration.scope)
+        worker.postMessage({ drop: true } satisfies KeeperRequest);
+    }
+  } catch {
+    // Without service workers, nothing is kept.
+  }
+}

@@ -1,0 +1,165 @@
+// The element as a form control: value, validity, reset, and the value after the user returns to the page.
+
+import { LitElement, type PropertyValues } from 'lit';
+import type { Change, CompletedDetail } from '../core/changes.ts';
+import type { FileId, Snapshot } from '../core/types.ts';
+import type { Messages } from './messages.ts';
+import { property } from './property.ts';
+
+/** Returns what a form submits for an uploaded file. */
+export type FormValue = (file: CompletedDetail) => string | File;
+
+const entryOf: FormValue = ({ name, sizeBytes, sessionId, chunks }) =>
+  JSON.stringify({ name, sizeBytes, sessionId, hashes: chunks.map(({ hash }) => hash) });
+
+/** A form control with one value per uploaded file. */
+export abstract class FormControl extends LitElement {
+  static formAssociated = true;
+
+  /** Name of the form field. Without a name, forms don't submit the uploaded files. */
+  @property({ reflect: true }) name?: string | undefined;
+  /** Forms can be submitted only with an uploaded file. */
+  @property({ type: Boolean }) required = false;
+  /** Number of uploaded files that forms need before they can be submitted. */
+  @property({ attribute: 'min-files' }) minFiles?: number | string | undefined;
+  /**
+   * Function that returns what a form submits for an uploaded file. Defaults to JSON with `name`, `sizeBytes`, `sessionId` and
+   * `hashes`.
+   */
+  @property({ attribute: false }) formValue?: FormValue | undefined;
+
+  protected readonly internals = this.attachInternals();
+  /** Values that the browser restored. Their files are not in the list. */
+  protected restoredValues: readonly (string | File)[] = [];
+  readonly #values = new Map<FileId, string | File>();
+  /** The current form value. */
+  #current: { readonly name: string; readonly values: readonly (string | File)[] } = { name: '', values: [] };
+
+  /** The files that the user sees: without those whose removal can still be undone. */
+  protected abstract readonly shown: Snapshot;
+  /** @internal */
+  abstract readonly texts: Messages;
+  /** The setting `min-files`; 0 if it is unset. */
+  protected abstract readonly minFileCount: number;
+  protected abstract openPicker(): void;
+  /** Removes all files and rejections. */
+  protected abstract removeAll(): void;
+
+  constructor() {
+    super();
+    // A click on a `<label>` is dispatched to the element itself.
+    this.addEventListener('click', (event) => {
+      if (event.composedPath()[0] === this) this.openPicker();
+    });
+  }
+
+  /** The form of the element. */
+  get form(): HTMLFormElement | null {
+    return this.internals.form;
+  }
+
+  /** Whether and why the element is invalid, as in other form controls. */
+  get validity(): ValidityState {
+    return this.internals.validity;
+  }
+
+  /** The message about an invalid element; empty if the element is valid. */
+  get validationMessage(): string {
+    return this.internals.validationMessage;
+  }
+
+  /** False if forms don't validate the element, for example because it is disabled. */
+  get willValidate(): boolean {
+    return this.internals.willValidate;
+  }
+
+  /** Returns true if the element is valid. Otherwise, dispatches `invalid`. */
+  checkValidity(): boolean {
+    return this.internals.checkValidity();
+  }
+
+  /** Like `checkValidity()`, and shows the message. */
+  reportValidity(): boolean {
+    return this.internals.reportValidity();
+  }
+
+  protected get isFieldsetDisabled(): boolean {
+    return this.closest('fieldset:disabled') !== null;
+  }
+
+  /** Text of the `<label>` elements; empty without a label. */
+  protected get labelText(): string {
+    return Array.from(this.internals.labels, ({ textContent }) => textContent?.trim()).join(' ');
+  }
+
+  protected onFormChange({ name, detail }: Change): void {
+    if (name === 'upload-completed') {
+      this.#addValue(detail);
+      // A listener may submit the form. While files are open, the next rendering is early enough; setting the value for each of
+      // thousands of files would copy all values each time.
+      if (this.shown.totals.openCount === 0) this.#updateForm();
+    } else if (name === 'file-removed') {
+      this.#values.delete(detail.id);
+    } else if (name === 'signed-out' && detail.reason !== 'expired') this.restoreValues([]);
+  }
+
+  /** Replaces the restored values. */
+  protected restoreValues(values: readonly (string | File)[]): void {
+    this.restoredValues = values;
+    this.requestUpdate();
+  }
+
+  protected override updated(_changed: PropertyValues): void {
+    this.#updateForm();
+  }
+
+  /** Called when a `<fieldset>` or the attribute disables or enables the element. */
+  protected formDisabledCallback(): void {
+    this.requestUpdate();
+  }
+
+  protected formResetCallback(): void {
+    this.restoreValues([]);
+    this.removeAll();
+  }
+
+  /** Called when the user goes back or reloads, with the value at that time. */
+  protected formStateRestoreCallback(state: File | string | FormData | null): void {
+    if (state instanceof FormData) this.restoreValues([...state.values()]);
+  }
+
+  #addValue(file: CompletedDetail): void {
+    try {
+      this.#values.set(file.id, (this.formValue ?? entryOf)(file));
+    } catch (error) {
+      reportError(error);
+    }
+  }
+
+  #updateForm(): void {
+    const { internals, minFileCount, renderRoot, required, shown, texts } = this;
+    const name = this.name ?? '';
+    const minCount = Math.max(minFileCount, Number(required));
+    const isUsed = name !== '' || minCount > 0;
+    const values = isUsed
+      ? [...this.restoredValues, ...shown.files.flatMap(({ id }) => this.#values.get(id) ?? [])]
+      : [];
+    this.#setValue(name, values);
+    const anchor = renderRoot.querySelector<HTMLElement>('.base') ?? undefined;
+    if (isUsed && shown.totals.openCount + shown.totals.failedCount > 0)
+      internals.setValidity({ customError: true }, texts.unfinished, anchor);
+    else if (values.length < minCount)
+      internals.setValidity({ valueMissing: true }, texts.atLeast(minCount), anchor);
+    else internals.setValidity({});
+  }
+
+  #setValue(name: string, values: readonly (string | File)[]): void {
+    const { name: oldName, values: old } = this.#current;
+    if (name === oldName && values.length === old.length && values.every((value, at) => value === old[at]))
+      return;
+    const data = new FormData();
+    for (const value of values) data.append(name, value);
+    this.internals.setFormValue(name === '' ? null : data);
+    this.#current = { name, values };
+  }
+}

@@ -1,0 +1,61 @@
+// While files are uploading: warns users who leave the page, keeps the screen on, and asks the browser to keep saved progress.
+
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { isActive } from '../core/phases.ts';
+import type { Snapshot } from '../core/types.ts';
+
+interface LeaveHost extends ReactiveControllerHost {
+  readonly isConnected: boolean;
+  readonly snapshot: Snapshot;
+  readonly keeperUrl?: string | undefined;
+  readonly noLeaveWarning: boolean;
+  readonly noResume: boolean;
+  readonly persistStorage: boolean;
+  readonly wakeLock: boolean;
+}
+
+export class LeaveController implements ReactiveController {
+  readonly #host: LeaveHost;
+  /** Controller that is aborted when the screen may turn off; `undefined` while it may. */
+  #screen: AbortController | undefined;
+  #hasAskedToPersist = false;
+  /** Makes the browser warn, with a text of its own. Each element has its own listener. */
+  readonly #warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+
+  constructor(host: LeaveHost) {
+    this.#host = host;
+    host.addController(this);
+  }
+
+  hostUpdated(): void {
+    const { isConnected, snapshot } = this.#host;
+    // An update may follow the removal of the element.
+    this.#set(isConnected && snapshot.files.some(({ phase }) => isActive(phase)));
+  }
+
+  hostDisconnected(): void {
+    this.#set(false);
+  }
+
+  #set(isUploading: boolean): void {
+    const { keeperUrl, noLeaveWarning, noResume, persistStorage, wakeLock } = this.#host;
+    // Firefox keeps no page with this listener in the back/forward cache.
+    const warns = isUploading && !noLeaveWarning && !keeperUrl;
+    globalThis[warns ? 'addEventListener' : 'removeEventListener']('beforeunload', this.#warn);
+    if (isUploading && wakeLock) this.#screen ??= keepScreenOn();
+    else {
+      this.#screen?.abort();
+      this.#screen = undefined;
+    }
+    if (!isUploading || !persistStorage || noResume || this.#hasAskedToPersist) return;
+    this.#hasAskedToPersist = true;
+    void navigator.storage?.persist?.().catch(() => undefined);
+  }
+}
+
+/** Keeps the screen on until the result is aborted. */
+function keepScreenOn(): AbortController {
+  const life = new AbortController();
+  import('./screen-lock.ts').then(({ lockScreen }) => lockScreen(life.signal)).catch(() => undefined);
+  return life;
+}

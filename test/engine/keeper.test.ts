@@ -1,0 +1,296 @@
+// The file keeper with its service worker: the next page gets the files of unfinished uploads. One page plays all pages: the event
+// `pagehide` hands the files over, and each engine is a page.
+
+import { expect } from '@open-wc/testing';
+import type { SettingsInput } from '../../src/core/config.ts';
+import type { PickedFile } from '../../src/core/types.ts';
+import { deleteUploads } from '../../src/engine/sign-out.ts';
+import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from '../support/bytes.ts';
+import { settled, until, untilAsync } from '../support/collect.ts';
+import { closeEngines, TestEngine } from '../support/engine.ts';
+
+let keeperUrl = '';
+let store: UploadStore;
+let settings: SettingsInput;
+let warnings: string[] = [];
+
+const registrationOf = (url: string): Promise<ServiceWorkerRegistration | undefined> =>
+  navigator.serviceWorker.getRegistration(url);
+
+beforeEach(() => {
+  // Each test has its own worker.
+  keeperUrl = new URL(`/file-keeper.js?${crypto.randomUUID()}`, location.href).href;
+  store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  settings = { keeperUrl, clientId: crypto.randomUUID() };
+  warnings = [];
+});
+afterEach(async () => {
+  await closeEngines();
+  await (await registrationOf(keeperUrl))?.unregister();
+});
+
+const file = fileOf(1, 2500, 'a.bin');
+const named = (...names: string[]): File[] => names.map((name, seed) => fileOf(seed + 2, 4500, name));
+
+/** Opens a page. */
+const open = (more: SettingsInput = {}): TestEngine =>
+  new TestEngine({ ...settings, ...more }, { store, warn: (text) => warnings.push(text) });
+
+const hide = (persisted: boolean): boolean =>
+  window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted }));
+const show = (): boolean => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+
+/** Resolves when the page could hand over its files. */
+const isReady = (): Promise<void> =>
+  untilAsync(async () => (await registrationOf(keeperUrl))?.active?.state === 'activated');
+
+/** Leaves a page, as with a link or a reload. */
+async function leave({ uploader }: TestEngine): Promise<void> {
+  await isReady();
+  hide(false);
+  await uploader.close();
+}
+
+/** Opens a page, adds a file of three chunks, and waits until one is stored. */
+async function begin(more: SettingsInput = {}, picked: PickedFile | File = file): Promise<TestEngine> {
+  const engine = open(more);
+  engine.service.answerAll('open', 'presign');
+  await engine.uploader.addFiles([picked]);
+  (await engine.service.nextRequest('put')).answer();
+  await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+  return engine;
+}
+
+const reasonsOf = (engine: TestEngine): string[] =>
+  engine.details('upload-paused').map(({ reason }) => reason);
+const names = ({ uploader }: TestEngine): string[] => uploader.snapshot.files.map(({ name }) => name);
+
+async function expectResumed(engine: TestEngine): Promise<void> {
+  engine.service.answerAll();
+  await engine.waitForChange('upload-completed');
+  expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
+  expect(engine.service.count('open')).to.equal(0);
+}
+
+/** Waits until the page asks the user for the file. */
+const needsFile = (engine: TestEngine): Promise<void> =>
+  until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
+
+/** Waits for the time after which a worker without files unregisters itself, measured with a second worker. */
+async function waitAsUnused(): Promise<void> {
+  const scope = new URL(`/file-keeper.js?clock-${crypto.randomUUID()}`, location.href).href;
+  await navigator.serviceWorker.register(scope, { scope });
+  await untilAsync(async () => (await registrationOf(scope))?.active?.state === 'activated');
+  (await registrationOf(scope))?.active?.postMessage({ files: [] });
+  await untilAsync(async () => (await registrationOf(scope))?.scope !== scope);
+}
+
+describe('with a file keeper, the next page', () => {
+  it('keeps the worker of a page that was left without unfinished uploads meanwhile', async () => {
+    const next = open();
+    const first = open();
+    first.service.answerAll();
+    await first.uploader.addFiles([file]);
+    await first.waitForChange('upload-completed');
+    await leave(first);
+    const worker = (await registrationOf(keeperUrl))?.active;
+    await next.uploader.addFiles([file]);
+    await waitAsUnused();
+    expect(worker?.state).to.equal('activated');
+  });
+
+  it('continues an upload without choosing the file, and gets the file once', async () => {
+    await leave(await begin());
+    const next = open();
+    await until(() => reasonsOf(next).length === 1);
+    await until(() => next.changeNames().includes('upload-resumed'));
+    next.service.answerAll('presign');
+    await next.service.nextRequest('put');
+    await next.uploader.close();
+    const last = open();
+    await needsFile(last);
+    expect(reasonsOf(last)).to.deep.equal(['resuming', 'needs-file']);
+    await last.uploader.provide(last.id('a.bin'), file);
+    await expectResumed(last);
+    expect(reasonsOf(next)).to.deep.equal(['resuming']);
+    expect(warnings).to.deep.equal([]);
+  });
+
+  it('keeps an upload paused that the user paused', async () => {
+    const page = await begin();
+    await page.uploader.pause();
+    await leave(page);
+    const next = open();
+    await until(() => reasonsOf(next).length === 2);
+    expect(reasonsOf(next)).to.deep.equal(['resuming', 'user']);
+    void next.uploader.resume();
+    await expectResumed(next);
+  });
+
+  it('continues after it had listed the uploads without a keeper', async () => {
+    await leave(await begin());
+    const next = open({ keeperUrl: undefined });
+    await needsFile(next);
+    next.uploader.configure({ ...next.input, keeperUrl });
+    await expectResumed(next);
+    expect(reasonsOf(next)).to.deep.equal(['needs-file', 'resuming']);
+  });
+
+  it('lists files that had not started, with all that is known about them', async () => {
+    const page = open({ manual: true });
+    const metadata = { tag: 'one' };
+    const [first, second, third] = named('one.bin', 'two.bin', 'three.bin') as [File, File, File];
+    await page.uploader.addFiles([{ file: first, relativePath: 'deep/one.bin', metadata }, second, third]);
+    await page.uploader.pause(page.id('two.bin'));
+    await page.uploader.cancel(page.id('three.bin'));
+    await leave(page);
+    const next = open({ manual: true, parentId: 'folder-b' });
+    await until(() => next.phases().length === 2);
+    expect(next.row('one.bin')).to.include({
+      phase: 'queued',
+      relativePath: 'deep/one.bin',
+      parentId: 'folder-a',
+      sizeBytes: 4500,
+    });
+    expect(next.row('two.bin')).to.include({ phase: 'paused', pauseReason: 'user', parentId: 'folder-a' });
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect(next.service.log).to.deep.equal([]);
+    await next.uploader.start(next.id('one.bin'));
+    expect((await next.service.nextRequest('open')).file?.metadata).to.deep.equal(metadata);
+  });
+
+  it('starts files that had waited for a slot, with their names, and lists none of them twice', async () => {
+    const page = open({ concurrency: 1 });
+    const files = named('one.bin', 'two.bin', 'three.bin', 'four.bin', 'five.bin');
+    await page.uploader.addFiles(files);
+    await page.service.nextRequest('open');
+    expect(page.phase('five.bin')).to.equal('queued');
+    await leave(page);
+    const next = open({ manual: true });
+    // The page adds the fourth file itself, before it gets the others.
+    await next.uploader.addFiles(files.slice(3, 4));
+    next.service.answerAll();
+    await next.waitForChange('upload-completed', 4);
+    expect(names(next).sort()).to.deep.equal(['five.bin', 'four.bin', 'one.bin', 'three.bin', 'two.bin']);
+    expect(next.phase('four.bin')).to.equal('queued');
+  });
+
+  it('gets the file of a paused upload from a page that is still open', async () => {
+    const page = await begin();
+    await page.uploader.pause();
+    const next = open();
+    await until(() => reasonsOf(next).length === 2);
+    expect(reasonsOf(next)).to.deep.equal(['resuming', 'user']);
+    void next.uploader.resume();
+    await expectResumed(next);
+  });
+
+  it('gets the files of a worker that answers late', async () => {
+    const page = await begin();
+    const other = open({ manual: true });
+    await other.uploader.addFiles(named('one.bin'));
+    await leave(page);
+    await leave(other);
+    const { postMessage } = ServiceWorker.prototype;
+    let sendAsk: (() => void) | undefined;
+    ServiceWorker.prototype.postMessage = function (this: ServiceWorker, ...args: [unknown, never]) {
+      const send = (): void => postMessage.call(this, ...args);
+      if ('ask' in Object(args[0])) sendAsk = send;
+      else send();
+    } as typeof postMessage;
+    try {
+      const next = open({ manual: true });
+      await needsFile(next);
+      expect(names(next)).to.deep.equal(['a.bin']);
+      sendAsk?.();
+      await until(() => names(next).length === 2);
+      await expectResumed(next);
+      expect(next.phase('one.bin')).to.equal('queued');
+    } finally {
+      ServiceWorker.prototype.postMessage = postMessage;
+    }
+  });
+
+  const elsewhere = { baseUrl: `https://${crypto.randomUUID()}.test`, owner: 'bob' };
+  for (const [what, end] of [
+    [
+      'a page changed its owner',
+      async () => {
+        const { input, uploader } = open(elsewhere);
+        uploader.configure({ ...input, owner: 'eve' });
+        // Requests for registrations are answered in order.
+        await registrationOf(keeperUrl);
+        await settled();
+      },
+    ],
+    // With a store of its own, the sign-out keeps the saved upload.
+    ['a page signed out', () => new TestEngine({ ...settings, ...elsewhere }).uploader.signOut()],
+    ['a page without complete settings signed out', () => deleteUploads()],
+  ] as const)
+    it(`asks for the file if, in the meantime, ${what} directly after it was opened`, async () => {
+      await leave(await begin());
+      await end();
+      const next = open();
+      await needsFile(next);
+      expect(reasonsOf(next)).to.deep.equal(['resuming', 'needs-file']);
+    });
+
+  it('of another user gets nothing', async () => {
+    const page = open({ manual: true, owner: 'ann' });
+    await page.uploader.addFiles(named('one.bin'));
+    await leave(page);
+    const bob = open({ manual: true, owner: 'bob' });
+    await bob.uploader.addFiles(named('b.bin'));
+    for (let round = 0; round < 20; round += 1) await settled();
+    const ann = open({ manual: true, owner: 'ann' });
+    await ann.uploader.addFiles(named('a.bin'));
+    for (let round = 0; round < 20; round += 1) await settled();
+    expect([names(bob), names(ann)]).to.deep.equal([['b.bin'], ['a.bin']]);
+  });
+});
+
+describe('a page that comes back from the back/forward cache', () => {
+  /** Opens a page whose file has not started, and goes to the next page. */
+  async function goOn(): Promise<TestEngine> {
+    const page = open();
+    await page.uploader.addFiles(named('one.bin'));
+    await page.service.nextRequest('open');
+    await isReady();
+    hide(true);
+    expect(page.row('one.bin')?.phase).to.equal('paused');
+    return page;
+  }
+
+  it('continues its uploads if no other page got their files', async () => {
+    const page = await goOn();
+    show();
+    page.service.answerAll();
+    await page.waitForChange('upload-completed');
+    expect(names(page)).to.deep.equal(['one.bin']);
+  });
+});
+
+describe('a page that cannot use its file keeper', () => {
+  for (const [what, url] of [
+    ['is not on the origin of the page', 'https://cdn.test/file-keeper.js'],
+    ['does not exist', '/no-such-keeper.js'],
+  ] as const)
+    it(`asks for the file, and warns once, if the script ${what}`, async () => {
+      const page = await begin({ keeperUrl: url });
+      await until(() => warnings.length > 0);
+      await page.uploader.close();
+      const next = open({ keeperUrl: url });
+      await needsFile(next);
+      await next.uploader.provide(next.id('a.bin'), file);
+      await expectResumed(next);
+      expect(warnings.every((text) => text.startsWith('keeper-url: '))).to.equal(true);
+      await deleteUploads();
+    });
+});
+
+it('a page without files registers no worker', async () => {
+  open();
+  for (let round = 0; round < 20; round += 1) await settled();
+  expect(await registrationOf(keeperUrl)).to.equal(undefined);
+});

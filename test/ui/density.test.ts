@@ -1,0 +1,109 @@
+// `density="compact"`: rows of 40 px in wide and narrow places, and no text that is cut off.
+
+import { expect, fixture, html } from '@open-wc/testing';
+import type { Snapshot } from '../../src/index.ts';
+import { file, STATES, snapshot } from './fixtures/snapshots.ts';
+import type { WidgetFixture } from './fixtures/widget-fixture.ts';
+import './fixtures/widget-fixture.ts';
+import { all } from './support.ts';
+
+const ROW_PX = 40;
+const WIDTHS_PX = [280, 320, 360, 480, 600, 760];
+const PHASES = ['queued', 'hashing', 'uploading', 'committing', 'done', 'paused', 'canceled'] as const;
+const FILES = PHASES.map((phase) =>
+  file(`${phase}.pdf`, phase, 45_000_000, 0.5, { ...(phase === 'paused' && { pauseReason: 'user' }) }),
+);
+
+async function show(shown: Snapshot, density: string, width: number): Promise<WidgetFixture> {
+  const element = await fixture<WidgetFixture>(
+    html`<widget-fixture style="inline-size: ${width}px; font-size: 16px" density=${density}></widget-fixture>`,
+  );
+  await element.show(shown);
+  return element;
+}
+
+const heightsOf = (element: WidgetFixture, selector = '.row'): number[] =>
+  all(element, selector).map((row) => Math.round(row.getBoundingClientRect().height * 100) / 100);
+
+/** Returns a description of each text that is wider than its row, or covered by a button. */
+function cutTexts(element: WidgetFixture): string[] {
+  return all(element, '.row').flatMap((row) => {
+    const buttons = [...row.querySelectorAll('button')];
+    const texts = [...row.querySelectorAll('.percent, .status bdi, .problem, .body button')].filter((text) =>
+      text.checkVisibility(),
+    );
+    return texts
+      .filter((text) => {
+        const status = text.closest('.status');
+        const isHidden = status !== null && getComputedStyle(status).clipPath !== 'none';
+        const box = text.getBoundingClientRect();
+        const outer = row.getBoundingClientRect();
+        const isOutside =
+          box.left < outer.left || box.right > outer.right + 1 || box.bottom > outer.bottom + 1;
+        const isCovered = buttons.some((button) => {
+          const { left, right, top, bottom } = button.getBoundingClientRect();
+          const isBeside =
+            right <= box.left + 1 || left >= box.right - 1 || bottom <= box.top + 1 || top >= box.bottom - 1;
+          return !button.contains(text) && !isBeside;
+        });
+        return !isHidden && (isOutside || isCovered);
+      })
+      .map((text) => `${row.className}: ${text.textContent?.trim()}`);
+  });
+}
+
+describe('density', () => {
+  it('compact has rows of 40 px in a wide place', async () => {
+    for (const width of [600, 760]) {
+      const element = await show(snapshot(FILES), 'compact', width);
+      expect(heightsOf(element), `${width} px`).to.deep.equal(PHASES.map(() => ROW_PX));
+    }
+  });
+
+  it('compact has rows of 40 px in a narrow place, except those that the user has to read', async () => {
+    for (const width of [280, 320, 360]) {
+      const element = await show(snapshot(FILES), 'compact', width);
+      const moving = '.row:is(.queued, .hashing, .uploading, .committing, .done)';
+      expect(heightsOf(element, moving), `${width} px`).to.deep.equal([40, 40, 40, 40, 40]);
+    }
+    const stopped = [
+      ...FILES.filter(({ phase }) => phase === 'paused' || phase === 'canceled'),
+      file('retry.pdf', 'uploading', 1000, 0.5, { retryAt: 25_000 }),
+    ];
+    const element = await show(snapshot(stopped), 'compact', 280);
+    for (const text of all(element, '.status'))
+      expect(getComputedStyle(text).clipPath, text.textContent ?? '').to.equal('none');
+  });
+
+  it('compact keeps the text of each row for screen readers', async () => {
+    const element = await show(snapshot(FILES), 'compact', 280);
+    for (const status of all(element, '.status')) expect(status.checkVisibility()).to.equal(true);
+  });
+
+  it('comfortable has higher rows, and is the default', async () => {
+    const [other, usual] = await Promise.all(
+      ['', 'comfortable'].map(async (density) => heightsOf(await show(snapshot(FILES), density, 760))),
+    );
+    expect(usual).to.deep.equal(other);
+    expect(Math.min(...(usual ?? []))).to.be.greaterThan(ROW_PX);
+  });
+
+  it('compact cuts off no text in any state', async () => {
+    const cut: string[] = [];
+    for (const [state, shown] of Object.entries(STATES)) {
+      for (const width of WIDTHS_PX)
+        for (const zoom of [1, 2]) {
+          const element = await show(shown as Snapshot, 'compact', width);
+          element.style.fontSize = `${zoom * 16}px`;
+          cut.push(...cutTexts(element).map((text) => `${state}, ${width} px, ${zoom * 100} %: ${text}`));
+          element.remove();
+        }
+    }
+    expect(cut).to.deep.equal([]);
+  });
+
+  it('compact has no axe violations', async () => {
+    await expect(await show(STATES.errors as Snapshot, 'compact', 360)).to.be.accessible();
+    await expect(await show(STATES.uploading as Snapshot, 'compact', 760)).to.be.accessible();
+  });
+});

@@ -1,0 +1,236 @@
+// While files are uploading: the warning before the page is left, the lock of the screen, and the request for persistent storage.
+
+import { expect } from '@open-wc/testing';
+import {
+  fileReaches,
+  replace,
+  restoreBrowser,
+  type ScriptedStage,
+  type StageSettings,
+  setUp,
+} from './stage.ts';
+import { shown, textFile } from './support.ts';
+
+interface LeaveSettings extends StageSettings {
+  readonly noLeaveWarning?: boolean;
+  readonly persistStorage?: boolean;
+  readonly wakeLock?: boolean;
+}
+
+const create = (settings: LeaveSettings = {}): Promise<ScriptedStage> => setUp(['open', 'presign'], settings);
+
+/** Adds a file, and waits until a chunk of it is sent. */
+async function begin(stage: ScriptedStage, name = 'a.txt'): Promise<void> {
+  await stage.element.addFiles(textFile(name));
+  await fileReaches(stage, name, 'uploading');
+  stage.element.requestUpdate();
+  await stage.element.updateComplete;
+}
+
+/** Leaves the page as far as the browser's warning. Returns true if the browser would show it. */
+const warns = (): boolean => !window.dispatchEvent(new Event('beforeunload', { cancelable: true }));
+
+/** Log of the screen locks: requested, denied, and released by the element. */
+class Screen {
+  readonly log: string[] = [];
+  isVisible = true;
+  /** What a request waits for. */
+  granted: Promise<unknown> = Promise.resolve();
+
+  constructor() {
+    const request = async (type: string): Promise<unknown> => {
+      this.log.push(`requested ${type}`);
+      await this.granted;
+      return { release: async () => this.log.push('released') };
+    };
+    replace(navigator, 'wakeLock', { request });
+    replace(document, 'visibilityState', undefined);
+    Object.defineProperty(document, 'visibilityState', {
+      get: () => (this.isVisible ? 'visible' : 'hidden'),
+      configurable: true,
+    });
+  }
+
+  show(isVisible: boolean): void {
+    this.isVisible = isVisible;
+    document.dispatchEvent(new Event('visibilitychange'));
+  }
+
+  async reaches(...log: readonly string[]): Promise<void> {
+    await shown(() => this.log.length >= log.length);
+    expect(this.log).to.deep.equal(log);
+  }
+}
+
+afterEach(restoreBrowser);
+
+describe('leaving the page', () => {
+  it('shows a warning only while files are uploading', async () => {
+    const stage = await create();
+    const { element, service } = stage;
+    expect(warns()).to.equal(false);
+    await begin(stage);
+    expect(warns()).to.equal(true);
+    await element.pause();
+    await shown(() => !warns());
+    await element.resume();
+    await shown(warns);
+    service.answerAll();
+    await fileReaches(stage, 'a.txt', 'done');
+    await shown(() => !warns());
+  });
+
+  it('shows no warning after the element was removed, and one after it is back', async () => {
+    const stage = await create();
+    await begin(stage);
+    const { parentElement } = stage.element;
+    stage.element.requestUpdate();
+    stage.element.remove();
+    expect(warns()).to.equal(false);
+    await stage.element.updateComplete;
+    expect(warns()).to.equal(false);
+    parentElement?.append(stage.element);
+    await shown(warns);
+  });
+
+  it('shows the warning of one element after another was removed', async () => {
+    const [first, second] = [await create(), await create()];
+    await begin(first);
+    await begin(second);
+    first.element.remove();
+    expect(warns()).to.equal(true);
+    second.element.remove();
+    expect(warns()).to.equal(false);
+  });
+
+  for (const settings of [{ noLeaveWarning: true }, { keeperUrl: '/file-keeper.js' }] as const)
+    it(`shows no warning with ${Object.keys(settings)}`, async () => {
+      await begin(await create(settings));
+      expect(warns()).to.equal(false);
+    });
+
+  it('shows no warning after no-leave-warning is set', async () => {
+    const stage = await create();
+    await begin(stage);
+    stage.element.noLeaveWarning = true;
+    await stage.element.updateComplete;
+    expect(warns()).to.equal(false);
+  });
+});
+
+describe('with wake-lock, the screen', () => {
+  it('stays on while files are uploading', async () => {
+    const screen = new Screen();
+    const stage = await create({ wakeLock: true });
+    expect(screen.log).to.deep.equal([]);
+    await begin(stage);
+    await screen.reaches('requested screen');
+    stage.element.requestUpdate();
+    await stage.element.updateComplete;
+    stage.service.answerAll();
+    await screen.reaches('requested screen', 'released');
+  });
+
+  it('may turn off after the element was removed', async () => {
+    const screen = new Screen();
+    const stage = await create({ wakeLock: true });
+    await begin(stage);
+    await screen.reaches('requested screen');
+    stage.element.remove();
+    await screen.reaches('requested screen', 'released');
+  });
+
+  it('stays on again after the page was hidden, because the browser has released the lock', async () => {
+    const screen = new Screen();
+    const stage = await create({ wakeLock: true });
+    await begin(stage);
+    await screen.reaches('requested screen');
+    screen.show(false);
+    await screen.reaches('requested screen', 'released');
+    screen.show(true);
+    await screen.reaches('requested screen', 'released', 'requested screen');
+    stage.element.remove();
+    await screen.reaches('requested screen', 'released', 'requested screen', 'released');
+    screen.show(false);
+    screen.show(true);
+    await screen.reaches('requested screen', 'released', 'requested screen', 'released');
+  });
+
+  it('releases a lock that it gets when the upload has already ended', async () => {
+    const screen = new Screen();
+    let grant = (): void => undefined;
+    screen.granted = new Promise<void>((resolve) => {
+      grant = resolve;
+    });
+    const stage = await create({ wakeLock: true });
+    await begin(stage);
+    await screen.reaches('requested screen');
+    stage.element.remove();
+    grant();
+    await screen.reaches('requested screen', 'released');
+  });
+
+  it('has no lock without the attribute', async () => {
+    const screen = new Screen();
+    const stage = await create();
+    await begin(stage);
+    stage.service.answerAll();
+    await fileReaches(stage, 'a.txt', 'done');
+    expect(screen.log).to.deep.equal([]);
+  });
+
+  for (const [what, wakeLock] of [
+    ['denies the lock', { request: () => Promise.reject(new DOMException('', 'NotAllowedError')) }],
+    ['has no screen locks', undefined],
+  ] as const)
+    it(`does not disturb the upload if the browser ${what}`, async () => {
+      replace(navigator, 'wakeLock', wakeLock);
+      const stage = await create({ wakeLock: true });
+      await begin(stage);
+      stage.service.answerAll();
+      await fileReaches(stage, 'a.txt', 'done');
+    });
+});
+
+describe('persistent storage', () => {
+  /** Counts requests for persistent storage. */
+  function countRequests(): () => number {
+    let count = 0;
+    const persist = async (): Promise<boolean> => {
+      count += 1;
+      return true;
+    };
+    replace(navigator, 'storage', { persist });
+    return () => count;
+  }
+
+  it('is requested once with persist-storage, when the first file is uploading', async () => {
+    const count = countRequests();
+    const stage = await create({ persistStorage: true });
+    expect(count()).to.equal(0);
+    await begin(stage);
+    expect(count()).to.equal(1);
+    stage.service.answerAll();
+    await fileReaches(stage, 'a.txt', 'done');
+    stage.service.hold('put');
+    await begin(stage, 'b.txt');
+    expect(count()).to.equal(1);
+  });
+
+  for (const settings of [{}, { persistStorage: true, noResume: true }])
+    it(`is not requested with ${JSON.stringify(settings)}`, async () => {
+      const count = countRequests();
+      await begin(await create(settings));
+      expect(count()).to.equal(0);
+    });
+
+  it('does not disturb the upload if the browser denies it or cannot ask', async () => {
+    for (const storage of [{ persist: () => Promise.reject(new TypeError('denied')) }, {}, undefined]) {
+      replace(navigator, 'storage', storage);
+      const stage = await create({ persistStorage: true });
+      await begin(stage);
+      stage.service.answerAll();
+      await fileReaches(stage, 'a.txt', 'done');
+    }
+  });
+});
