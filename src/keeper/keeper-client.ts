@@ -161,9 +161,21 @@ export class KeeperClient {
     this.#received.clear();
   }
 
+  /** Ends all requests. Files of answers that have not arrived stay with the worker. */
   close(): void {
     this.#closing.abort();
     this.#channel?.close();
+    const unanswered = this.#endRequests();
+    if (unanswered.length > 0)
+      workerOf(this.#registration)?.postMessage({ files: [], unanswered } satisfies KeeperRequest);
+  }
+
+  /** Ignores answers of the worker that arrive later. Returns the ids of these requests. */
+  #endRequests(): readonly string[] {
+    const ids = [...this.#unanswered.keys()];
+    for (const port of this.#unanswered.values()) port.close();
+    this.#unanswered.clear();
+    return ids;
   }
 
   /** Registers the worker, also if it unregisters itself because another page without unfinished uploads was left. */
@@ -197,7 +209,7 @@ export class KeeperClient {
   async #askWorker(ask: Ask, use: (received: readonly Kept[]) => Promise<void>): Promise<void> {
     const found = await navigator.serviceWorker.getRegistration(this.#url);
     // Without a registration of its own, the URL may be in the scope of another worker of the site.
-    if (!found || found.scope !== this.#url) return;
+    if (!found || found.scope !== this.#url || this.#closing.signal.aborted) return;
     // A page without uploads lets the worker unregister itself when the page is left.
     this.#registration ??= found;
     const worker = workerOf(found);
@@ -251,11 +263,9 @@ export class KeeperClient {
     if (!worker) return;
     const files = this.#unfinished(isCached ? DOCUMENT : '');
     const { port1, port2 } = new MessageChannel();
-    const unanswered = [...this.#unanswered.keys()];
-    worker.postMessage({ files, unanswered } satisfies KeeperRequest, [port2]);
     // The next page may have got the files of an answer that arrives when this page comes back.
-    for (const port of this.#unanswered.values()) port.close();
-    this.#unanswered.clear();
+    const unanswered = this.#endRequests();
+    worker.postMessage({ files, unanswered } satisfies KeeperRequest, [port2]);
     if (!isCached) return;
     this.#shown.abort();
     // A late message must not count for the next hand-over.

@@ -14,6 +14,8 @@ let keeperUrl = '';
 let store: UploadStore;
 let settings: SettingsInput;
 let warnings: string[] = [];
+let registrations: Promise<unknown>[] = [];
+const { register } = ServiceWorkerContainer.prototype;
 
 const registrationOf = (url: string): Promise<ServiceWorkerRegistration | undefined> =>
   navigator.serviceWorker.getRegistration(url);
@@ -24,8 +26,15 @@ beforeEach(() => {
   store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
   settings = { keeperUrl, clientId: crypto.randomUUID() };
   warnings = [];
+  registrations = [];
+  ServiceWorkerContainer.prototype.register = function (...args) {
+    const registration = register.apply(this, args);
+    registrations.push(registration);
+    return registration;
+  };
 });
 afterEach(async () => {
+  ServiceWorkerContainer.prototype.register = register;
   await closeEngines();
   await (await registrationOf(keeperUrl))?.unregister();
 });
@@ -41,15 +50,19 @@ const hide = (persisted: boolean): boolean =>
   window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted }));
 const show = (): boolean => window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
 
-/** Resolves when the page could hand over its files. */
-const isReady = (): Promise<void> =>
-  untilAsync(async () => (await registrationOf(keeperUrl))?.active?.state === 'activated');
+/** Resolves when `count` engines can hand over their files. */
+async function areReady(count = 1): Promise<void> {
+  await until(() => registrations.length >= count);
+  await Promise.all(registrations);
+  await untilAsync(async () => (await registrationOf(keeperUrl))?.active?.state === 'activated');
+  await settled();
+}
 
-/** Leaves a page, as with a link or a reload. */
-async function leave({ uploader }: TestEngine): Promise<void> {
-  await isReady();
+/** Leaves a page with one or more uploaders that have files, as with a link or a reload. */
+async function leave(...engines: TestEngine[]): Promise<void> {
+  await areReady(engines.length);
   hide(false);
-  await uploader.close();
+  await Promise.all(engines.map(({ uploader }) => uploader.close()));
 }
 
 /** Opens a page, adds a file of three chunks, and waits until one is stored. */
@@ -190,8 +203,7 @@ describe('with a file keeper, the next page', () => {
     const page = await begin();
     const other = open({ manual: true });
     await other.uploader.addFiles(named('one.bin'));
-    await leave(page);
-    await leave(other);
+    await leave(page, other);
     const { postMessage } = ServiceWorker.prototype;
     let sendAsk: (() => void) | undefined;
     ServiceWorker.prototype.postMessage = function (this: ServiceWorker, ...args: [unknown, never]) {
@@ -210,6 +222,29 @@ describe('with a file keeper, the next page', () => {
     } finally {
       ServiceWorker.prototype.postMessage = postMessage;
     }
+  });
+
+  it('leaves the files to the next page if an uploader was closed before it asked', async () => {
+    await leave(await begin());
+    void open({ manual: true }).uploader.close();
+    await expectResumed(open());
+  });
+
+  it('leaves the files to the next page if an uploader was closed before the answer', async () => {
+    await leave(await begin());
+    const { postMessage } = ServiceWorker.prototype;
+    const closed = open({ manual: true });
+    const asked = new Promise<void>((resolve) => {
+      ServiceWorker.prototype.postMessage = function (this: ServiceWorker, ...args: [unknown, never]) {
+        postMessage.call(this, ...args);
+        if (!('ask' in Object(args[0]))) return;
+        ServiceWorker.prototype.postMessage = postMessage;
+        void closed.uploader.close();
+        resolve();
+      } as typeof postMessage;
+    });
+    await asked;
+    await expectResumed(open());
   });
 
   const elsewhere = { baseUrl: `https://${crypto.randomUUID()}.test`, owner: 'bob' };
@@ -256,7 +291,7 @@ describe('a page that comes back from the back/forward cache', () => {
     const page = open();
     await page.uploader.addFiles(named('one.bin'));
     await page.service.nextRequest('open');
-    await isReady();
+    await areReady();
     hide(true);
     expect(page.row('one.bin')?.phase).to.equal('paused');
     return page;
