@@ -47,7 +47,7 @@ export const LEFT_TO_CI = [
   { suite: 'e2e', what: 'chaos: 500 faults and a minute (150 faults here)' },
   {
     suite: 'e2e',
-    what: 'journeys: tables of faults, strict pages, hostile pages and losses with a file keeper, what an upload survives, leaving the page, tabs, files that change, many files, memory, HTTP/2, names, step-up, BLAKE3, throttle, time left, layout shift, outages, errors of single files, broken browsers, touch screens, accessibility',
+    what: 'journeys: tables of faults, strict pages, hostile pages and losses with a file keeper, what an upload survives, the time to hand files over, leaving the page, tabs, files that change, many files, memory, HTTP/2, names, step-up, BLAKE3, throttle, time left, layout shift, outages, errors of single files, broken browsers, touch screens, accessibility',
     files: e2e([
       'accessibility',
       'blake3-policy',
@@ -57,6 +57,7 @@ export const LEFT_TO_CI = [
       'fault-matrix-offline',
       'fault-matrix-token',
       'file-changes',
+      'hand-over-time',
       'journey-bad-day',
       'journey-keeper-lost',
       'journey-keeper-security',

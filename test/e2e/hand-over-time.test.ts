@@ -1,0 +1,46 @@
+// The processor time that a page needs to hand its files to the file keeper while it is left.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { untilInPage } from './support/browser.ts';
+import { untilActive, watchKeeper } from './support/keeper.ts';
+import { longestTaskOf } from './support/tasks.ts';
+import { createWorld, type World } from './support/world.ts';
+
+const HANDED_COUNT = 500;
+/** Limit for handing over these files, in milliseconds of processor time. */
+const HAND_OVER_MS = 250;
+let world: World;
+before(async () => {
+  world = await createWorld({ fsync: false });
+  await watchKeeper(world.browser);
+});
+after(() => world.close());
+
+test('handing over 500 files takes at most 250 ms of processor time', async (t) => {
+  const measuredMs: number[] = [];
+  for (let round = 1; round <= 3; round += 1) {
+    const { token } = await world.service.createToken('alice', 3_600_000);
+    const attributes = `keeper-url="/file-keeper.js" data-token="${token}" owner="user${round}" manual`;
+    const page = await world.open(attributes, `/${round}.html`);
+    await page.evaluate(async (count) => {
+      const files = Array.from({ length: count }, (_, at) => new File(['x'], `${at}.bin`));
+      await document.querySelector('secure-uploader')?.addFiles(files);
+    }, HANDED_COUNT);
+    await untilActive(page);
+    const longestMs = await longestTaskOf(page, async () => {
+      await page.evaluate(() =>
+        window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: false })),
+      );
+    });
+    measuredMs.push(Math.round(longestMs));
+    await page.reload();
+    await untilInPage(
+      page,
+      async (count) => document.querySelector('secure-uploader')?.snapshot.files.length === count,
+      HANDED_COUNT,
+    );
+    await page.close();
+  }
+  t.diagnostic(`longest task of each round: ${measuredMs.join(', ')} ms of processor time`);
+  assert.ok(Math.min(...measuredMs) <= HAND_OVER_MS, `${measuredMs} ms of processor time`);
+});
