@@ -224,13 +224,13 @@ describe('with a file keeper, the next page', () => {
     }
   });
 
-  it('leaves the files to the next page if an uploader was closed before it asked', async () => {
+  it('gets the files if an uploader was closed before it asked for them', async () => {
     await leave(await begin());
     void open({ manual: true }).uploader.close();
     await expectResumed(open());
   });
 
-  it('leaves the files to the next page if an uploader was closed before the answer', async () => {
+  it('gets the files if an uploader that asked for them was closed before the answer', async () => {
     await leave(await begin());
     const { postMessage } = ServiceWorker.prototype;
     const closed = open({ manual: true });
