@@ -107,8 +107,23 @@ const listed = (folder, pattern) =>
         .map((name) => join(folder, name))
     : [];
 
-const run = (command, args, env = {}) =>
-  spawnSync(command, args, { stdio: 'inherit', env: { ...process.env, ...env } }).status === 0;
+const INSTALL_LIMIT_MS = 600_000;
+const PAUSE_MS = 5000;
+
+/** Runs a command that downloads, up to three times with a pause. Returns true if it succeeded. */
+export function runThreeTimes(command, args, { env = process.env, ...options } = {}) {
+  for (let nth = 1; nth <= 3; nth += 1) {
+    if (nth > 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+    const { status } = spawnSync(command, args, {
+      ...options,
+      stdio: 'inherit',
+      env,
+      timeout: INSTALL_LIMIT_MS,
+    });
+    if (status === 0) return true;
+  }
+  return false;
+}
 
 function mayUseApt() {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync('/etc/debian_version'))
@@ -120,9 +135,12 @@ function mayUseApt() {
 function aptInstall(packages) {
   if (!mayUseApt()) return false;
   console.log(`setup: installing ${packages.join(', ')} (apt-get)`);
-  const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  const options = ['-o', 'DPkg::Lock::Timeout=300', '-q', '-y', '--no-install-recommends'];
-  return run('apt-get', ['update', '-q'], env) && run('apt-get', [...options, 'install', ...packages], env);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const options = ['-o', 'DPkg::Lock::Timeout=120', '-q'];
+  const install = [...options, '-y', '--no-install-recommends', 'install', ...packages];
+  return (
+    runThreeTimes('apt-get', [...options, 'update'], { env }) && runThreeTimes('apt-get', install, { env })
+  );
 }
 
 /** Installs Chromium if there is none. Returns instructions if the installation fails, otherwise undefined. */
@@ -131,7 +149,7 @@ export function provideChromium(root) {
   aptInstall(['chromium']);
   if (findChromium()) return undefined;
   console.log('setup: fetching a Chromium (playwright install)');
-  run(process.execPath, [join(root, 'node_modules/playwright/cli.js'), 'install', 'chromium']);
+  runThreeTimes(process.execPath, [join(root, 'node_modules/playwright/cli.js'), 'install', 'chromium']);
   if (findChromium()) return undefined;
   return 'No Chromium, Chrome or Edge was found and none could be installed. Install one, or set CHROME_PATH to its executable.';
 }
@@ -146,7 +164,7 @@ export function provideEngines() {
   ];
   const names = missing.filter(Boolean);
   return names.length
-    ? `The tests of all engines need ${names.join(' and ')}: install them, or run "npm test" without CI set.`
+    ? `The tests of all engines need ${names.join(' and ')}: install them, or name other stages (npm run verify -- --list).`
     : undefined;
 }
 
@@ -197,5 +215,5 @@ export const chromiumArgs = [...commonArgs, disableFeatures([...playwrightFeatur
 /** Switches for Chromium when Puppeteer starts it. Puppeteer adds its own features to `--disable-features`. */
 export const puppeteerArgs = [...commonArgs, disableFeatures(unusedFeatures)];
 
-/** Returns true if an environment variable such as `CI` is set, and is not empty, `0` or `false`. */
+/** Returns true if an environment variable such as `SKIP_INSTALL` is set, and is not empty, `0` or `false`. */
 export const isSet = (name) => !['', '0', 'false', undefined].includes(process.env[name]?.toLowerCase());

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readResults } from './results.mjs';
 import { mutations } from './security-mutations.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -50,9 +51,7 @@ async function run({ test, title }) {
     rmSync(counted, { force: true });
     const runner = join(copy, 'node_modules/@web/test-runner/dist/bin.js');
     const output = await outputOf([runner, '--files', test], { TEST_NAME: name, COUNT_FILE: counted });
-    const { passed = 0, failures = [] } = existsSync(counted)
-      ? JSON.parse(readFileSync(counted, 'utf8'))
-      : {};
+    const [{ passed, failures } = { passed: 0, failures: [] }] = readResults(counted);
     // The list also contains tests that did not run, since the title does not match.
     const failed = failures.map((failure) => failure.title).filter((each) => each.includes(title));
     return { passed, failed, output };

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findChromium, findFirefox, findWebKit } from './browser.mjs';
+import { readResults } from './results.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const TESTS = 'test/ui/core-journeys.test.ts';
@@ -17,7 +18,7 @@ const [START, END] = ['<!-- table: journeys -->', '<!-- end -->'];
 const read = (name) => readFileSync(join(root, name), 'utf8');
 const all = (text, pattern) => [...text.matchAll(pattern)].map((match) => match[1]);
 
-/** Runs the tests. Returns the titles of the passed tests by engine. */
+/** Runs the tests. Returns a function that returns the titles of the passed tests of an engine. */
 function runInEngines() {
   const scratch = mkdtempSync(join(tmpdir(), 'secure-uploader-journeys-'));
   const env = {
@@ -27,9 +28,9 @@ function runInEngines() {
   };
   const runner = join(root, 'node_modules/@web/test-runner/dist/bin.js');
   spawnSync(process.execPath, [runner, '--files', TESTS], { cwd: root, stdio: 'inherit', env });
-  const { passedIn } = JSON.parse(readFileSync(env.COUNT_FILE, 'utf8'));
+  const results = readResults(env.COUNT_FILE);
   rmSync(scratch, { recursive: true, force: true });
-  return passedIn;
+  return (engine) => results.find((result) => result.engine === engine)?.titles ?? [];
 }
 
 /** Returns the first version number that a browser prints. */
@@ -47,7 +48,7 @@ function tableOf(titles, passedIn) {
     row('Journey', ...ENGINES.map((engine) => versions[engine])),
     row('---', ...ENGINES.map(() => '---')),
     ...titles.map((title) =>
-      row(title, ...ENGINES.map((engine) => (passedIn[engine]?.includes(title) ? 'passed' : 'failed'))),
+      row(title, ...ENGINES.map((engine) => (passedIn(engine).includes(title) ? 'passed' : 'failed'))),
     ),
   ].join('\n');
 }

@@ -1,11 +1,10 @@
-// Prepares a fresh checkout: installs dependencies, with --browser also Chromium, and with --engines (or CI) also Firefox and
-// WebKit. npm runs this script before `start` and `test`, so it may import only modules that need no installation.
-import { spawnSync } from 'node:child_process';
+// Prepares a fresh checkout: installs dependencies, with --browser also Chromium, and with --engines also Firefox and WebKit. npm
+// runs this script before `start` and `test`, so it may import only modules that need no installation.
 import { createHash } from 'node:crypto';
 import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isSet, provideChromium, provideEngines } from './browser.mjs';
+import { isSet, provideChromium, provideEngines, runThreeTimes } from './browser.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const packages = join(root, 'node_modules');
@@ -36,20 +35,19 @@ function installDependencies() {
   const [command, args] = npmScript?.endsWith('js') ? [process.execPath, [npmScript]] : ['npm', []];
   const env = { ...process.env, PUPPETEER_SKIP_DOWNLOAD: '1', PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1' };
   const shell = process.platform === 'win32' && command === 'npm';
-  const { status } = spawnSync(command, [...args, 'ci', '--no-audit', '--no-fund'], {
+  const isInstalled = runThreeTimes(command, [...args, 'ci', '--no-audit', '--no-fund'], {
     cwd: root,
-    stdio: 'inherit',
     env,
     shell,
   });
-  if (status !== 0) fail('npm ci failed; see above.');
+  if (!isInstalled) fail('npm ci failed; see above.');
   writeFileSync(stampFile, wanted);
 }
 
 checkNode();
 if (!isSet('SKIP_INSTALL')) installDependencies();
 try {
-  const engines = has('--engines') || (has('--browser') && isSet('CI'));
+  const engines = has('--engines');
   const problem =
     (has('--browser') || engines ? provideChromium(root) : undefined) ??
     (engines ? provideEngines() : undefined);

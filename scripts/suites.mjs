@@ -1,8 +1,9 @@
-// The suites of `npm test`. Runs each suite in a separate process, shows the output and counts the tests.
+// The suites of `npm test`. Runs each suite in a separate process, and shows the output.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readResults } from './results.mjs';
 
 const own = fileURLToPath(new URL('..', import.meta.url));
 
@@ -36,10 +37,10 @@ export const SUITES = [
 ];
 
 /** Returns the arguments for Node to run these files of a suite. */
-export function argumentsFor(suite, files, { isAll, titles, fileLimitMs, scratch }) {
-  if (suite.isInPages)
-    return [join(own, 'node_modules/@web/test-runner/dist/bin.js'), ...(isAll ? [] : ['--files', ...files])];
-  const limits = [`--test-concurrency=${suite.concurrency}`, `--test-timeout=${fileLimitMs}`];
+function argumentsFor(suite, files, { titles, fileLimitMs, scratch, isAlone }) {
+  if (suite.isInPages) return [join(own, 'node_modules/@web/test-runner/dist/bin.js'), '--files', ...files];
+  const concurrency = isAlone ? 1 : suite.concurrency;
+  const limits = [`--test-concurrency=${concurrency}`, `--test-timeout=${fileLimitMs}`];
   const filter = titles ? [`--test-name-pattern=${titles}`] : [];
   const reporters = [
     ['spec', 'stdout'],
@@ -80,16 +81,17 @@ function prefixLines(stream, prefix, output) {
 }
 
 /**
- * Runs Node with `args`. Resolves with `{passed, failed, failures}`. A suite that crashes, or that is killed after `limitMs`,
- * counts as one failure. Each line of the output starts with `prefix`.
+ * Runs files of a suite. Resolves with `{results, ending}`: the results as in results.mjs, and a description of an abnormal end,
+ * empty after a normal end. Kills a suite after `suiteLimitMs`. Each line of the output starts with `prefix`.
  */
-export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
-  const countFile = join(scratch, `${name}.json`);
+export function runSuite(suite, files, { cwd, env, prefix, suiteLimitMs, ...options }) {
+  const countFile = join(options.scratch, `${suite.name}.json`);
+  rmSync(countFile, { force: true });
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, {
+    const child = spawn(process.execPath, argumentsFor(suite, files, options), {
       cwd,
       stdio: ['ignore', ...(prefix ? ['pipe', 'pipe'] : ['inherit', 'inherit'])],
-      env: { ...process.env, ...env, COUNT_FILE: countFile },
+      env: { ...process.env, ...env, COUNT_FILE: countFile, FILE_LIMIT_MS: String(options.fileLimitMs) },
       detached: true, // Creates a process group, so that all processes of the suite can be killed together.
     });
     running.add(child);
@@ -99,10 +101,13 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
     }
     let ending = '';
     const limit = setTimeout(() => {
-      ending = `did not end within ${limitMs / 1000} s`;
+      ending = `did not end within ${suiteLimitMs / 1000} s`;
       killGroup(child, 'SIGKILL');
-    }, limitMs);
-    child.on('error', (error) => resolve(countOf(error.message, countFile)));
+    }, suiteLimitMs);
+    child.on('error', (error) => {
+      ending = error.message;
+      end();
+    });
     child.on('exit', (code, signal) => {
       ending ||= code === 0 ? '' : `ended with ${signal ?? `status ${code}`}`;
       clearTimeout(limit);
@@ -113,27 +118,7 @@ export function runSuite(name, args, { cwd, env, prefix, limitMs, scratch }) {
     child.on('close', end);
     function end() {
       running.delete(child);
-      resolve(countOf(ending, countFile));
+      resolve({ results: readResults(countFile), ending });
     }
   });
-}
-
-/** Reads the counts of a suite. `ending` describes an abnormal end, and is empty after a normal end. */
-function countOf(ending, countFile) {
-  const nothing = { passed: 0, failed: 0, skipped: 0, failures: [] };
-  const isCounted = existsSync(countFile);
-  const {
-    passed,
-    failed,
-    skipped,
-    failures,
-    unfinished = [],
-  } = isCounted ? JSON.parse(readFileSync(countFile, 'utf8')) : nothing;
-  const isKilled = ending.startsWith('did not');
-  const running = unfinished.length > 0 ? ` (running: ${unfinished.join(', ')})` : '';
-  let broken = isKilled ? `${ending}${running}` : '';
-  if (passed + failed + skipped === 0) broken ||= ending || 'has files and ran no test';
-  else if (failed + skipped === 0) broken ||= ending;
-  if (broken) failures.push({ title: 'the suite', error: broken });
-  return { passed, failed: failed + skipped + (broken ? 1 : 0), failures };
 }

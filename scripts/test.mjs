@@ -1,14 +1,13 @@
-// `npm test`: runs all checks and suites, two at a time. At the end, prints failures and the tests that only CI runs. The last line
-// is `N passed, N failed`.
+// `npm test`: runs all checks and suites, two at a time. At the end, prints the slowest files and the failures. The last line is
+// `N passed, N failed`. Files that failed run once more, alone, and are listed as flaky if they then pass.
 // Arguments after `--`:
 // - paths: runs only these files.
 // - `--changed`: runs only tests that relate to changes since the merge base with `main`.
 // - `--only=check,wtr,server,package,auth,e2e`: runs only these suites.
 // - `--name=words`: runs only tests with matching titles.
-// - `--engines`: also runs the tests in pages in Firefox and WebKit.
-// The environment variable `CI=1` runs all tests.
+// - `--stage=name`: runs a stage of `npm run verify`.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,26 +15,36 @@ import { changedTests } from './changed.mjs';
 import { check } from './check.mjs';
 import { filesUnder } from './files.mjs';
 import { focusedTests } from './focused.mjs';
-import { isFullRun, isLeftToCi, leftOut } from './scope.mjs';
-import { argumentsFor, endAll, runSuite, SUITES } from './suites.mjs';
+import { isOfGate, isOfStage, STAGES } from './scope.mjs';
+import { endAll, runSuite, SUITES } from './suites.mjs';
 
 const own = fileURLToPath(new URL('..', import.meta.url));
+const startedMs = performance.now();
 const args = process.argv.slice(2);
 const option = (name) => args.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3);
 const root = option('root') ?? own;
-// Time limits. A test file or suite that takes longer counts as hung.
-const fileLimitMs = Number(option('file-limit') ?? 1200) * 1000;
-const suiteLimitMs = Number(option('suite-limit') ?? 4500) * 1000;
+const stage = STAGES.find(({ name }) => name === option('stage'));
+// Time limits. A test file or suite that takes longer counts as hung. At full size, one file takes several minutes.
+const fileLimitMs = Number(option('file-limit') ?? (stage ? 900 : 180)) * 1000;
+const suiteLimitMs = Number(option('suite-limit') ?? (stage ? 2400 : 900)) * 1000;
 const greatestShown = 20;
+/** Number of failed files that run again. If more files fail, none runs again. */
+const greatestFlaky = 3;
 const titles = option('name');
 const only = option('only')?.split(',');
-const allEngines = args.includes('--engines') || isFullRun;
-const engines = allEngines ? 'chromium,firefox,webkit' : process.env.BROWSERS || 'chromium';
 const scratch = mkdtempSync(join(tmpdir(), 'secure-uploader-test-'));
+const env = {
+  BROWSERS: stage?.browsers ?? (process.env.BROWSERS || 'chromium'),
+  ...(stage && { TEST_SIZE: 'full' }),
+  ...(stage?.isAlone && { TEST_ALONE: '1' }),
+  ...(titles && { TEST_NAME: titles }),
+};
 
-const sum = { passed: 0, failed: 0 };
+/** Results of files: those of results.mjs, with `suite`. Other failures are sentences in `problems`. */
+const results = [];
+const problems = [];
 const lines = [];
-const failed = [];
+let checked = 0;
 
 for (const [signal, status] of [
   ['SIGINT', 130],
@@ -46,26 +55,30 @@ for (const [signal, status] of [
     process.exit(status);
   });
 
-/** Returns a failure in one line: file, title, and the essential part of the error. */
-function lineOf(suite, { file, engine, title, error }) {
-  const where = [suite, file && `${file}${engine ? ` in ${engine}` : ''}`].filter(Boolean).join(', ');
-  const line = `${where}: ${title} — ${error}`.replace(/\s+/g, ' ');
-  return line.length > 400 ? `${line.slice(0, 400)}…` : line;
-}
+const secondsSince = (timeMs) => (performance.now() - timeMs) / 1000;
+const hasFailed = ({ failed, skipped }) => failed + skipped > 0;
 
-function add(title, { passed, failed: failedCount, failures }, startedMs) {
-  sum.passed += passed;
-  sum.failed += failedCount;
-  failed.push(...failures.map((each) => lineOf(title, each)));
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+/** Returns each failure of a file in one line: file, title, and the essential part of the error. */
+const failuresOf = ({ suite, file, engine, failures }) =>
+  failures.map(({ title, error }) => {
+    const where = [suite.title, `${file}${engine ? ` in ${engine}` : ''}`].join(', ');
+    const line = `${where}: ${title} — ${error}`.replace(/\s+/g, ' ');
+    return line.length > 400 ? `${line.slice(0, 400)}…` : line;
+  });
+
+function addLine(title, passed, failed, seconds) {
   lines.push(
-    `${failedCount ? 'FAIL' : 'ok  '} ${title}: ${passed} passed, ${failedCount} failed (${seconds} s)`,
+    `${failed ? 'FAIL' : 'ok  '} ${title}: ${passed} passed, ${failed} failed (${seconds.toFixed(1)} s)`,
   );
 }
 
-function addError(sentence) {
-  failed.push(sentence);
-  sum.failed += 1;
+function sumOf(some) {
+  const sum = { passed: 0, failed: 0 };
+  for (const { passed, failed, skipped } of some) {
+    sum.passed += passed;
+    sum.failed += failed + skipped;
+  }
+  return sum;
 }
 
 /**
@@ -74,24 +87,34 @@ function addError(sentence) {
  */
 function selectPaths() {
   const paths = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\//, ''));
+  if (option('stage')) {
+    if (!stage) problems.push(`there is no stage "${option('stage')}"`);
+    return { paths, isAll: false, left: [] };
+  }
   if (!args.includes('--changed')) return { paths, isAll: paths.length === 0, left: [] };
   try {
     const { tests, examples, left } = changedTests(root);
     return { paths: tests, isAll: false, left, examples };
   } catch (error) {
-    addError(`--changed: ${error.message}`);
+    problems.push(`--changed: ${error.message}`);
     return { paths: [], isAll: false, left: [] };
   }
 }
 
 const { paths, isAll, left, examples = [] } = selectPaths();
-const isPicked = (file) =>
-  isAll
-    ? !isLeftToCi(file)
-    : paths.some((path) => file === path || file.startsWith(path.replace(/\/?$/, '/')));
+if (examples.length > 0) env.EXAMPLES = examples.join();
 
-function filesOf({ name, folders, pattern = /\.test\.ts$/ }) {
-  return only && !only.includes(name) ? [] : filesUnder(root, folders, pattern).filter(isPicked);
+function isPicked({ name }, file) {
+  if (stage) return (!stage.suites || stage.suites.includes(name)) && isOfStage(stage, file);
+  if (isAll) return isOfGate(file);
+  return paths.some((path) => file === path || file.startsWith(path.replace(/\/?$/, '/')));
+}
+
+function filesOf(suite) {
+  if (only && !only.includes(suite.name)) return [];
+  return filesUnder(root, suite.folders, suite.pattern ?? /\.test\.ts$/).filter((file) =>
+    isPicked(suite, file),
+  );
 }
 
 const picked = SUITES.map((suite) => ({ suite, files: filesOf(suite) })).filter(({ files }) => files.length);
@@ -105,30 +128,47 @@ async function build() {
   await new Promise((resolve) => execFile(process.execPath, nodeArgs, { cwd: root }, resolve));
 }
 
+/** Runs files of a suite. Returns their results. A file without a result counts as failed. */
+async function runFiles(suite, files, prefix) {
+  const options = { cwd: root, env, prefix, suiteLimitMs, fileLimitMs, scratch, titles };
+  const { results: found, ending } = await runSuite(suite, files, { ...options, isAlone: stage?.isAlone });
+  const hasResult = ({ seconds, passed, failed, skipped }) =>
+    seconds !== undefined && (passed + failed + skipped > 0 || titles);
+  const missing = files.filter((file) => !found.some((result) => result.file === file));
+  for (const file of missing) found.push({ file, passed: 0, failed: 0, skipped: 0, failures: [] });
+  for (const result of found.filter((each) => !hasResult(each))) {
+    result.failed += 1;
+    result.failures.push({ title: 'the file', error: ending || 'gave no result' });
+  }
+  if (ending && !found.some(hasFailed)) problems.push(`${suite.title}: the suite — ${ending}`);
+  return found.map((result) => ({ ...result, suite }));
+}
+
 async function runPicked({ suite, files }, prefix) {
   console.log(`${prefix}== ${suite.title}`);
-  const startedMs = performance.now();
-  const env = { BROWSERS: engines, ...(titles ? { TEST_NAME: titles } : {}) };
-  if (examples.length > 0) env.EXAMPLES = examples.join();
-  const nodeArgs = argumentsFor(suite, files, { isAll, titles, fileLimitMs, scratch });
-  const counted = await runSuite(suite.name, nodeArgs, {
-    ...{ cwd: root, env, prefix, limitMs: suiteLimitMs, scratch },
-  });
-  add(suite.title, counted, startedMs);
+  const suiteStartedMs = performance.now();
+  const found = await runFiles(suite, files, prefix);
+  results.push(...found);
+  const { passed, failed } = sumOf(found);
+  addLine(suite.title, passed, failed, secondsSince(suiteStartedMs));
 }
 
 async function runChecks() {
   if (hasChecks) {
     console.log('== Checks');
-    const startedMs = performance.now();
-    add('Checks', await check(root), startedMs);
+    const checkStartedMs = performance.now();
+    const { passed, failed, failures } = await check(root);
+    checked = passed;
+    problems.push(...failures.map(({ title, error }) => `Checks: ${title} — ${error}`.replace(/\s+/g, ' ')));
+    addLine('Checks', passed, failed, secondsSince(checkStartedMs));
     return;
   }
-  const found = focusedTests(
-    root,
-    picked.flatMap(({ files }) => files),
+  problems.push(
+    ...focusedTests(
+      root,
+      picked.flatMap(({ files }) => files),
+    ),
   );
-  for (const line of found) addError(line);
 }
 
 async function runQueue(queue, built) {
@@ -138,24 +178,74 @@ async function runQueue(queue, built) {
   }
 }
 
+/**
+ * Runs each file that failed once more, alone. Returns the first results of the files that then passed, and replaces these results.
+ * Nothing runs again if the run fails anyway.
+ */
+async function runFailedAgain() {
+  const failed = results.filter(hasFailed);
+  if (!isAll || titles || problems.length > 0 || failed.length > greatestFlaky) return [];
+  const flaky = [];
+  for (const first of failed) {
+    console.log(`\n== Once more: ${first.file}`);
+    const again = await runFiles(first.suite, [first.file], '');
+    if (again.some(hasFailed) || problems.length > 0) continue;
+    flaky.push(first);
+    results.splice(results.indexOf(first), 1, ...again);
+  }
+  return flaky;
+}
+
+function writeFlaky(flaky) {
+  const folder = join(root, 'test-results');
+  mkdirSync(folder, { recursive: true });
+  const found = flaky.map(({ suite, file, engine, failures }) => ({
+    suite: suite.name,
+    file,
+    engine,
+    failures,
+  }));
+  writeFileSync(join(folder, 'flaky.json'), `${JSON.stringify(found, undefined, 2)}\n`);
+}
+
+const flaky = [];
 try {
   const known = ['check', ...SUITES.map(({ name }) => name)];
-  for (const name of only ?? []) if (!known.includes(name)) addError(`--only knows no suite "${name}"`);
+  for (const name of only ?? []) if (!known.includes(name)) problems.push(`--only knows no suite "${name}"`);
   const built = build();
   const queue = [...picked];
-  await Promise.all([runQueue(queue, built), runChecks().then(() => runQueue(queue, built))]);
+  if (stage) await runChecks().then(() => runQueue(queue, built));
+  else await Promise.all([runQueue(queue, built), runChecks().then(() => runQueue(queue, built))]);
+  flaky.push(...(await runFailedAgain()));
+  if (isAll) writeFlaky(flaky);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
 }
 
-if (sum.passed + sum.failed === 0) addError('nothing was run');
-process.exitCode = sum.failed ? 1 : 0;
-if (failed.length > greatestShown)
-  failed.splice(greatestShown, failed.length, `and ${failed.length - greatestShown} more`);
+const counted = sumOf(results);
+counted.passed += checked;
+if (counted.passed + counted.failed + problems.length === 0) problems.push('nothing was run');
+counted.failed += problems.length;
+process.exitCode = counted.failed ? 1 : 0;
+
+const failures = [...problems, ...results.flatMap(failuresOf)];
+if (failures.length > greatestShown)
+  failures.splice(greatestShown, failures.length, `and ${failures.length - greatestShown} more`);
+const slowest = results
+  .filter(({ seconds }) => seconds !== undefined)
+  .sort((one, other) => other.seconds - one.seconds)
+  .slice(0, 10)
+  .map(
+    ({ file, engine, seconds }) =>
+      `${seconds.toFixed(1).padStart(6)} s  ${file}${engine ? ` in ${engine}` : ''}`,
+  );
 const listed = (title, items) =>
   items.length ? `\n\n${title}:\n${items.map((item) => `  ${item}`).join('\n')}` : '';
-const names = picked.map(({ suite }) => suite.name);
-const leftToCi = leftOut(names, { hasAllEngines: allEngines });
-console.log(
-  `\n${lines.join('\n')}${listed('Failed', failed)}${listed('Left out', left)}${listed('Left out, run by CI=1 npm test', leftToCi)}\n\n${sum.passed} passed, ${sum.failed} failed`,
-);
+const summary = [
+  lines.join('\n'),
+  listed(`Slowest files (the run took ${secondsSince(startedMs).toFixed(0)} s)`, slowest),
+  listed('Flaky: failed once, and passed alone', flaky.flatMap(failuresOf)),
+  listed('Failed', failures),
+  listed('Left out', [...left, ...(isAll ? ['what npm run verify runs (CONTRIBUTING.md)'] : [])]),
+];
+console.log(`\n${summary.join('')}\n\n${counted.passed} passed, ${counted.failed} failed`);

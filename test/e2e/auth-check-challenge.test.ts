@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { detailsOf, inState, logIn, RECORD, turns, until, wireOf } from './support/auth-steps.ts';
-import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 
 /** Opens a page and submits email and password. The service responds with `body`. */
 function answerWith(body: object): Promise<Page> {
@@ -11,7 +11,7 @@ function answerWith(body: object): Promise<Page> {
   return logIn(world, 'alice@example.com');
 }
 
-inWorlds({ sites: BOTH_IN_CI }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given a user with an authenticator app, codes by mail and message and recovery codes, then all are offered in a fixed order, switching keeps the challenge, every request has the newest challenge token, and each method can finish it', async () => {
     const { people } = world.service;
     const codes = {

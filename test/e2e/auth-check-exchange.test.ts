@@ -19,7 +19,7 @@ import {
   until,
   wireOf,
 } from './support/auth-steps.ts';
-import { BOTH, BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { BOTH, BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 import { until as untilWidget } from './support/browser.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
@@ -107,7 +107,7 @@ inWorlds({ sites: BOTH }, ({ site }) => {
   });
 });
 
-inWorlds({ sites: BOTH_IN_CI }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given 429 with an exposed Retry-After of 3, then exactly one further request follows, not before 3 s, and the delay is reported', async () => {
     await world.context.clock.install();
     const page = await openKnown();

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { assertStoredOnce, begin, CHUNK_COUNT, endMs, HELD_COUNT, SETTINGS } from './support/auth-expiry.ts';
 import { isGone, panel, signInButton, turns } from './support/auth-steps.ts';
-import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
-inWorlds({ sites: BOTH_IN_CI }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given a token that expires mid-upload and no silent channel, then running PUTs finish, the queue pauses, one sign-in resumes it, and no stored chunk is sent again', async () => {
     const page = await world.openWidget(`${SETTINGS} silent="off"`);
     const sha256 = await begin(page, world);

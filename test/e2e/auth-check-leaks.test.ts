@@ -15,7 +15,7 @@ import {
   until,
   wireOf,
 } from './support/auth-steps.ts';
-import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 import { until as untilWidget } from './support/browser.ts';
 import { createGate } from './support/gate.ts';
 
@@ -47,7 +47,7 @@ async function assertNoLeak(page: Page, traces: Traces, secrets: Record<string, 
   assert.equal(withCode.length, 1, 'one callback address has the code that was redeemed');
 }
 
-inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
   test('given a whole session by the form, then no secret is in page, storage, events, console or URLs, and the code in the callback URL only', async () => {
     const traces = traceOf(world.context);
     const page = await world.open({ auth: 'local' }, { script: WATCH });

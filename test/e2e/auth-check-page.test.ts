@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { fillIn, pick, signInByWindow, signInThere, times } from './support/auth-steps.ts';
-import { authorizeUrl, BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { authorizeUrl, BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 import { until } from './support/browser.ts';
 
 /** Returns the status of each call that opens an upload session, and whether the call had a bearer token. */
@@ -56,7 +56,7 @@ const MODES: Record<string, () => Promise<Page>> = {
   },
 };
 
-inWorlds({ sites: BOTH_IN_CI }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   for (const [mode, begin] of Object.entries(MODES)) {
     test(`given a strict content policy with trusted types, then mode ${mode} works with zero violation reports`, async () => {
       const before = world.pages.violations.length;

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { call, callUntilPrompt, fillIn, press, showForm, until } from './support/auth-steps.ts';
-import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 
 /** Adds a virtual authenticator to the page's browser, with a passkey of the user petra. */
 async function addAuthenticator(page: Page): Promise<void> {
@@ -100,7 +100,7 @@ inWorlds({ sites: ['cross-site'], only: 'chromium' }, () => {
   });
 });
 
-inWorlds({ sites: BOTH_IN_CI }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given a passkey of another domain, then the window is offered instead', async () => {
     const page = await world.open({ auth: 'local' });
     await callUntilPrompt(page, world);

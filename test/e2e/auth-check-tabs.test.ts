@@ -13,11 +13,11 @@ import {
   signInThere,
   until,
 } from './support/auth-steps.ts';
-import { BOTH_IN_CI, inWorlds, isReady, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, isReady, world } from './support/auth-world.ts';
 
 declare const tools: typeof import('./support/auth-page.ts').tools;
 
-inWorlds({ sites: BOTH_IN_CI }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given five tabs that need a token at once, and whose tokens expire in the same minute, then no two exchanges overlap, and each tab renews once', async () => {
     // Signs in with the form. Hidden frames of all tabs have the cookie of that session, also across sites.
     await until(await logIn(world, 'alice@example.com'), 'signed-in');

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import type { Page } from 'playwright';
 import type { LogEntry } from '../../demo/server/faults.ts';
-import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
@@ -86,7 +86,7 @@ const failuresOf = async (page: Page): Promise<Record<string, string>> =>
     ]),
   );
 
-inWorlds({ sites: BOTH_IN_CI }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   // Allows these origins in the content policy, so that only the widget itself can prevent requests to them.
   before(() => world.pages.allow(elsewhereUrl, 'http://storage.example'));
 

@@ -15,7 +15,7 @@ import {
   times,
   turns,
 } from './support/auth-steps.ts';
-import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 import { eventsOf, TIMEOUT_MS, until } from './support/browser.ts';
 
 /**
@@ -42,7 +42,7 @@ const BY_ITSELF = `addEventListener('DOMContentLoaded', async () => {
 const startBlocking = (): Promise<Browser> =>
   startEngine('chromium', { ignoreDefaultArgs: ['--disable-popup-blocking'] });
 
-inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE, only: 'chromium' }, () => {
   describe('with the popup blocker on', () => {
     let browser: Browser;
     before(async () => {
@@ -87,7 +87,7 @@ inWorlds({ sites: BOTH_IN_CI, only: 'chromium' }, () => {
   });
 });
 
-inWorlds({ sites: BOTH_IN_CI }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('given a severed window that stays open for four minutes, then it can still finish', async () => {
     await world.context.clock.install();
     const page = await openWaiting(world, `idp-id="corp" ${times({ closedPollMs: 20, closedGraceMs: 50 })}`);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright';
 import { fillIn, isSignedIn } from './support/auth-steps.ts';
-import { BOTH_IN_CI, inWorlds, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, world } from './support/auth-world.ts';
 
 const addFile = (page: Page): Promise<void> =>
   page.evaluate(async () => {
@@ -17,7 +17,7 @@ const done = async (page: Page): Promise<void> => {
   );
 };
 
-inWorlds({ sites: BOTH_IN_CI }, () => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, () => {
   test('a file opens the form, the form signs in, the file continues, and the form is removed', async () => {
     const page = await world.openWidget('auth="local"');
     await addFile(page);

@@ -13,10 +13,10 @@ import {
   signInThere,
   times,
 } from './support/auth-steps.ts';
-import { BOTH_IN_CI, inWorlds, isReady, world } from './support/auth-world.ts';
+import { BOTH_AT_FULL_SIZE, inWorlds, isReady, world } from './support/auth-world.ts';
 import { eventsOf, until } from './support/browser.ts';
 
-inWorlds({ sites: BOTH_IN_CI }, ({ engine }) => {
+inWorlds({ sites: BOTH_AT_FULL_SIZE }, ({ engine }) => {
   for (const mode of ['query', 'fragment']) {
     test(`given no session and a response in the ${mode}, when Sign in is clicked, then a window opens in the same task, the upload starts without another click, and one code is exchanged`, async () => {
       const page = await openWaiting(world, `response-mode="${mode}"`);

@@ -1,20 +1,20 @@
-// Random faults, the same in every run: each file is stored byte for byte, or fails with a correct code and is stored after a
-// retry. `CHAOS_SEED=…` selects other faults. `CHAOS_SECONDS=…` sets the minimum duration.
+// Random faults: each file is stored byte for byte, or fails with a correct code and is stored after a
+// retry. `TEST_SEED=…` selects other faults. `CHAOS_SECONDS=…` sets the minimum duration.
 import assert from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
-import { isFullRun } from '../../scripts/scope.mjs';
+import { firstSeed, isFullSize } from '../../scripts/scope.mjs';
 import { eventsOf, type SeenEvent } from './support/browser.ts';
 import { createChaos } from './support/chaos.ts';
 import { settled } from './support/fault-cells.ts';
 import { sumOf } from './support/files.ts';
 import { createWorld, type World } from './support/world.ts';
 
-const SEED = process.env.CHAOS_SEED ?? 'the same each time';
-const SECONDS = Number(process.env.CHAOS_SECONDS ?? (isFullRun ? 60 : 0));
-const FAULTS = isFullRun ? 500 : 150;
+const SEED = String(firstSeed);
+const SECONDS = Number(process.env.CHAOS_SECONDS ?? (isFullSize ? 60 : 0));
+const FAULTS = isFullSize ? 500 : 150;
 const SIZES = [0, 1, 3000, 65_536, 65_537, 150_000, 400_000, 1_000_000];
 const WAVE = 16;
 const OPTIONS = {
@@ -62,7 +62,7 @@ test('the same seed makes the same faults, whatever else happens meanwhile, and 
 test('random faults lose no byte, and every failure has a correct code', {
   timeout: 3_600_000,
 }, async (t) => {
-  t.diagnostic(`CHAOS_SEED=${SEED}`);
+  t.diagnostic(`TEST_SEED=${SEED}`);
   const { faults } = world.service;
   const chaos = createChaos(SEED, 0.4);
   faults.choose(chaos.choose);
@@ -108,13 +108,13 @@ test('random faults lose no byte, and every failure has a correct code', {
       const ended = reported.filter(
         (event) => /^upload-(?:completed|failed)$/.test(event.name) && event.detail.name === name,
       );
-      assert.equal(ended.length, 1, `${name} ended ${ended.length} times (CHAOS_SEED=${SEED})`);
+      assert.equal(ended.length, 1, `${name} ended ${ended.length} times (TEST_SEED=${SEED})`);
       const { name: how, detail } = ended[0] as SeenEvent;
       if (how === 'upload-completed') await isStored(detail.commit.file_id, sha256, name);
       else
         assert.ok(
           chaos.codesOf(name).has(detail.code),
-          `${name} failed with ${detail.code}, which nothing caused: ${[...chaos.codesOf(name)]} (CHAOS_SEED=${SEED})`,
+          `${name} failed with ${detail.code}, which nothing caused: ${[...chaos.codesOf(name)]} (TEST_SEED=${SEED})`,
         );
     }
     hasHonestProgress(all, reported);
@@ -123,14 +123,14 @@ test('random faults lose no byte, and every failure has a correct code', {
 
 async function isStored(fileId: string, sha256: string, name: string): Promise<void> {
   const stored = await sumOf(world.service.readFile(fileId));
-  assert.equal(stored.sha256, sha256, `${name} lies on the service with other bytes (CHAOS_SEED=${SEED})`);
+  assert.equal(stored.sha256, sha256, `${name} lies on the service with other bytes (TEST_SEED=${SEED})`);
 }
 
 async function allAreStored(page: Page, files: readonly Picked[]): Promise<void> {
   const completed = await eventsOf(page, 'upload-completed');
   for (const { name, sha256 } of files) {
     const done = completed.find(({ detail }) => detail.name === name);
-    assert.ok(done, `${name} was never completed (CHAOS_SEED=${SEED})`);
+    assert.ok(done, `${name} was never completed (TEST_SEED=${SEED})`);
     await isStored(done.detail.commit.file_id, sha256, name);
   }
 }
@@ -148,9 +148,9 @@ function hasHonestProgress(files: readonly Picked[], events: readonly SeenEvent[
         : [],
     );
     for (const { at, sent } of numbers) {
-      assert.ok(sent >= shown, `${name} went back from ${shown} to ${sent} (CHAOS_SEED=${SEED})`);
+      assert.ok(sent >= shown, `${name} went back from ${shown} to ${sent} (TEST_SEED=${SEED})`);
       const isLast = ended >= 0 && at === numbers.at(-1)?.at;
-      assert.ok(sent < Math.max(1, sizeBytes) || isLast, `${name} was full too early (CHAOS_SEED=${SEED})`);
+      assert.ok(sent < Math.max(1, sizeBytes) || isLast, `${name} was full too early (TEST_SEED=${SEED})`);
       shown = sent;
     }
   }

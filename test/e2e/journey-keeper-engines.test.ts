@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import type { LogEntry } from '../../demo/server/faults.ts';
-import { isFullRun } from '../../scripts/scope.mjs';
+import { isFullSize } from '../../scripts/scope.mjs';
 import type { FileSnapshot } from '../../src/core/types.ts';
 import type { SeenEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
@@ -14,7 +14,7 @@ import { createWorld, type World } from './support/world.ts';
 
 const MIB = 2 ** 20;
 /** `FILE_MIB=1024` tests a file of 1 GiB. */
-const FILE_BYTES = Number(process.env.FILE_MIB ?? (isFullRun ? 256 : 64)) * MIB;
+const FILE_BYTES = Number(process.env.FILE_MIB ?? (isFullSize ? 256 : 64)) * MIB;
 const CHUNK_BYTES = FILE_BYTES / 256;
 const CHANGE_COUNT = 20;
 const SLOT_COUNT = 4;

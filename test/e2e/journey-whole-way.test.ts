@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { isFullRun } from '../../scripts/scope.mjs';
+import { isFullSize } from '../../scripts/scope.mjs';
 import { eventsOf, until } from './support/browser.ts';
 import { sumOf, writeRandom } from './support/files.ts';
 import { tokenCallsOf } from './support/tokens.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const MIB = 2 ** 20;
-const SIZE_BYTES = isFullRun ? 300e6 : 60e6;
+const SIZE_BYTES = isFullSize ? 300e6 : 60e6;
 let world: World;
 
 before(async () => {

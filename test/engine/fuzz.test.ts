@@ -2,15 +2,16 @@
 // seed 7.
 
 import fc from 'fast-check';
-import { createModelStore, readScope, World } from '../support/model.ts';
+import { createModelStore, World } from '../support/model.ts';
 import { anyCommand } from '../support/model-commands.ts';
+import { readScope } from '../support/scope.ts';
 
-const { isFullRun, seed: only } = await readScope();
-const COUNT = isFullRun && 'userAgentData' in navigator ? 100 : 4;
+const { isFullSize, firstSeed, onlySeed } = await readScope();
+const COUNT = isFullSize && 'userAgentData' in navigator ? 100 : 4;
 const STEPS = 150;
 /** Number of simulations that run in parallel in this page. */
 const LANES = 4;
-const SEEDS = only !== undefined ? [only] : Array.from({ length: COUNT }, (_, at) => at + 1);
+const SEEDS = onlySeed !== undefined ? [onlySeed] : Array.from({ length: COUNT }, (_, at) => firstSeed + at);
 
 async function fuzz(seed: number): Promise<void> {
   const world = new World(seed, createModelStore());

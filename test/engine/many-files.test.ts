@@ -6,6 +6,10 @@ import { recordKey } from '../../src/store/identity.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
 import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
+import { readScope } from '../support/scope.ts';
+
+const { isFullSize } = await readScope();
+const COUNT = isFullSize ? 10_000 : 2000;
 
 afterEach(closeEngines);
 
@@ -42,7 +46,7 @@ async function listOf(count: number, settings: SettingsInput = {}): Promise<Test
   return engine;
 }
 
-describe('ten thousand files', () => {
+describe(`a list of ${COUNT} files`, () => {
   it("are added to the list in slices, between which the page's tasks run", async () => {
     const engine = new TestEngine();
     let toldCount = 0;
@@ -50,19 +54,19 @@ describe('ten thousand files', () => {
       toldCount += 1;
     });
     await settled();
-    const turns = await turnsDuring(() => engine.uploader.addFiles(filesOf(10_000)));
+    const turns = await turnsDuring(() => engine.uploader.addFiles(filesOf(COUNT)));
     const { snapshot } = engine.uploader;
-    expect(snapshot.files).to.have.length(10_000);
-    expect(snapshot.totals).to.include({ fileCount: 10_000, sizeBytes: 10_000 });
+    expect(snapshot.files).to.have.length(COUNT);
+    expect(snapshot.totals).to.include({ fileCount: COUNT, sizeBytes: COUNT });
     // Only the number of slices counts here. The test journey-many-files measures the duration of slices in a real page.
     expect(turns).to.be.at.least(4);
     // Listeners of the list are called once per slice, not once per file.
     expect(toldCount).to.be.at.most(500);
-    expect(engine.details('file-added')).to.have.length(10_000);
+    expect(engine.details('file-added')).to.have.length(COUNT);
   });
 
   it('stay paused if their element is removed from the page and added again meanwhile', async () => {
-    const engine = await listOf(2000);
+    const engine = await listOf(COUNT);
     await slowly(async () => {
       const paused = engine.uploader.pause();
       await engine.uploader.suspend();
@@ -70,11 +74,11 @@ describe('ten thousand files', () => {
       await paused;
     });
     await settled();
-    expect(engine.phases().filter((phase) => phase === 'paused')).to.have.length(2000);
+    expect(engine.phases().filter((phase) => phase === 'paused')).to.have.length(COUNT);
   });
 
   it('resume if they were only suspended', async () => {
-    const engine = await listOf(2000);
+    const engine = await listOf(COUNT);
     await slowly(async () => {
       const rested = engine.uploader.suspend();
       engine.uploader.restore();
@@ -84,7 +88,7 @@ describe('ten thousand files', () => {
   });
 
   it('are paused, resumed and canceled together', async () => {
-    const engine = await listOf(10_000, { cancelPath: '' });
+    const engine = await listOf(COUNT, { cancelPath: '' });
     const turns: number[] = [];
     turns.push(await turnsDuring(() => engine.uploader.pause()));
     expect(new Set(engine.phases())).to.deep.equal(new Set(['paused']));
@@ -98,16 +102,21 @@ describe('ten thousand files', () => {
   });
 
   it('obey the last command, also while an earlier one is still being applied', async () => {
-    const engine = await listOf(10_000, { manual: true });
+    const engine = await listOf(COUNT, { manual: true });
     const { uploader } = engine;
-    const [last, gone] = [engine.id('9999.bin'), engine.id('9998.bin')];
+    const [last, gone] = [engine.id(`${COUNT - 1}.bin`), engine.id(`${COUNT - 2}.bin`)];
     await slowly(() => {
       const paused = uploader.pause();
-      expect(engine.phase('9999.bin')).to.equal('queued');
+      expect(engine.phase(`${COUNT - 1}.bin`)).to.equal('queued');
       const resumed = uploader.resume(last);
-      return Promise.all([paused, resumed, uploader.remove(gone), uploader.retry(engine.id('9997.bin'))]);
+      return Promise.all([
+        paused,
+        resumed,
+        uploader.remove(gone),
+        uploader.retry(engine.id(`${COUNT - 3}.bin`)),
+      ]);
     });
-    expect(engine.phases().filter((phase) => phase === 'paused')).to.have.length(9998);
+    expect(engine.phases().filter((phase) => phase === 'paused')).to.have.length(COUNT - 2);
     expect(engine.phases().at(-1)).not.to.equal('paused');
     await slowly(() => Promise.all([uploader.resume(), uploader.pause(), uploader.resume()]));
     expect(engine.phases()).not.to.include('paused');

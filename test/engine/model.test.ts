@@ -3,18 +3,18 @@
 // repeats seed 7.
 
 import fc from 'fast-check';
-import { createModelStore, readScope, World } from '../support/model.ts';
+import { createModelStore, World } from '../support/model.ts';
 import { anyCommand } from '../support/model-commands.ts';
+import { readScope } from '../support/scope.ts';
 
-// Without `MODEL_SEED`, every run has the same seed and so the same commands.
-const { isFullRun, seed = 1 } = await readScope();
+const { isFullSize, firstSeed, onlySeed: seed = firstSeed } = await readScope();
 const isChromium = 'userAgentData' in navigator;
 /** Number of simulations that run in parallel in this page. This is faster, because a simulation mostly waits. */
 const LANES = 4;
 /**
  * Number of runs. A test has at most twenty, because a run takes seconds on a busy machine. WebKit is slower, so it has only four.
  */
-const RUNS = isChromium ? (isFullRun ? 2000 : 50) : 4;
+const RUNS = isChromium ? (isFullSize ? 2000 : 50) : 4;
 const TESTS = Math.ceil(RUNS / 20);
 /** Longest search for the shortest list of commands that fails, in milliseconds. Less than the timeout of a test. */
 const SEARCH_MS = 40_000;

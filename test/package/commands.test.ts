@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { LEFT_TO_CI } from '../../scripts/scope.mjs';
+import { filesUnder } from '../../scripts/files.mjs';
+import { isOfGate, isOfStage, STAGES } from '../../scripts/scope.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -41,7 +42,7 @@ describe('npm test', () => {
     await node(['--test', `--test-reporter=${join(root, 'scripts/count-tests.mjs')}`, file], {
       COUNT_FILE: counts,
     });
-    const { passed, failed, skipped } = JSON.parse(await readFile(counts, 'utf8'));
+    const [{ passed, failed, skipped }] = JSON.parse(await readFile(counts, 'utf8'));
     return { passed, failed, skipped };
   }
 
@@ -55,18 +56,32 @@ describe('npm test', () => {
         join(project, 'test/server', file),
         `import { describe, test } from 'node:test';\n${text}`,
       );
-    // With `CI`, the output has no list of the tests that were left out.
     const command = ['scripts/test.mjs', `--root=${project}`, '--only=server', ...args];
-    const { status, stdout } = await node(command, { CI: '1' });
+    const { status, stdout } = await node(command);
     const end = /\n(?:ok {2}|FAIL) The reference service: [\s\S]*$/.exec(stdout)?.[0] ?? stdout;
+    const flakyFile = join(project, 'test-results/flaky.json');
     return {
       status,
+      output: stdout,
       end: end
         .replace(/\(\d+\.\d s\)/, '(s)')
+        .replace(/\n\nSlowest files [^:]*:(\n {2}.*)+/, '')
+        .replace(/\n\nLeft out:(\n {2}.*)+/, '')
         .trim()
         .split('\n'),
+      flaky: existsSync(flakyFile) ? JSON.parse(await readFile(flakyFile, 'utf8')) : undefined,
     };
   }
+
+  /** Text of a test that fails in its first run, and passes in all others. */
+  const flakyTest = (name: string, broken = `throw new Error('no')`): string =>
+    `import { existsSync, writeFileSync } from 'node:fs';
+    test('${name}', async () => {
+      const mark = new URL('./${name}-ran', import.meta.url);
+      if (existsSync(mark)) return;
+      writeFileSync(mark, '');
+      ${broken};
+    });`;
 
   test('counts tests, and not the groups that they are in', async () => {
     const text = `import { describe, test } from 'node:test';
@@ -139,7 +154,7 @@ describe('npm test', () => {
       { type: 'test:dequeue', data: { name: 'the first', nesting: 1, file } },
       { type: 'test:complete', data: { name: 'the first', nesting: 1, file } },
       { type: 'test:dequeue', data: { name: 'the last', nesting: 1, file } },
-      { type: 'test:complete', data: { name: file, nesting: 0, file } },
+      { type: 'test:complete', data: { name: file, nesting: 0, file, details: { duration_ms: 2000 } } },
       {
         type: 'test:fail',
         data: { name: file, nesting: 0, file, details: { error: { message: 'timed out' } } },
@@ -149,12 +164,15 @@ describe('npm test', () => {
     const script = `import countTests from './scripts/count-tests.mjs';
       for await (const _ of countTests(${JSON.stringify(events)})) {}`;
     await node(['--input-type=module', '--eval', script], { COUNT_FILE: counts });
-    const { failures } = JSON.parse(await readFile(counts, 'utf8'));
+    const [{ file: name, failures, seconds }] = JSON.parse(await readFile(counts, 'utf8'));
     const error = 'timed out (in: a group > the last)';
-    assert.deepEqual(failures, [{ file: 'a.test.ts', title: 'the file', error }]);
+    assert.deepEqual(
+      { name, failures, seconds },
+      { name: 'a.test.ts', failures: [{ title: 'the file', error }], seconds: 2 },
+    );
   });
 
-  test('counts files in pages during the run, and names those that are running', async () => {
+  test('writes the result of a file in pages when it ends, and marks those that are running', async () => {
     const session = (id: string, status: string, tests: unknown[] = []): object => ({
       id,
       status,
@@ -164,21 +182,32 @@ describe('npm test', () => {
       errors: [],
       passed: true,
     });
-    const sessions = [
-      session('ended', 'FINISHED', [{ name: 'fine', passed: true, skipped: false }]),
+    const updates = [
+      session('ended', 'INITIALIZING'),
+      session('running', 'INITIALIZING'),
       session('running', 'TEST_STARTED'),
-      session('waiting', 'SCHEDULED'),
+      session('ended', 'FINISHED', [{ name: 'fine', passed: true, skipped: false }]),
     ];
     const counts = join(folder, 'in-pages.json');
-    const script = `import { countReporter } from './test/support/count-reporter.mjs';
-      const reporter = countReporter();
-      reporter.start({ config: { rootDir: process.cwd() } });
-      for (let times = 1; times <= 2; times += 1)
-        reporter.getTestProgress({ sessions: ${JSON.stringify(sessions)} });`;
+    const script = `import { EventEmitter } from 'node:events';
+      import { countReporter } from './test/support/count-reporter.mjs';
+      const sessions = new EventEmitter();
+      countReporter().start({ config: { rootDir: process.cwd() }, sessions });
+      for (const session of ${JSON.stringify(updates)}) sessions.emit('session-status-updated', session);`;
     const { stdout } = await node(['--input-type=module', '--eval', script], { COUNT_FILE: counts });
-    assert.equal(stdout.trim(), 'test/core/ended.test.ts in Chromium: 1 passed');
-    const { passed, failed, unfinished } = JSON.parse(await readFile(counts, 'utf8'));
-    assert.deepEqual([passed, failed, unfinished], [1, 0, ['test/core/running.test.ts in Chromium']]);
+    assert.match(stdout, /^test\/core\/ended\.test\.ts in Chromium: 1 passed \(\d+\.\d s\)\n$/);
+    const written = JSON.parse(await readFile(counts, 'utf8'));
+    assert.deepEqual(
+      written.map(({ file, passed, seconds }: { file: string; passed: number; seconds?: number }) => [
+        file,
+        passed,
+        typeof seconds,
+      ]),
+      [
+        ['test/core/ended.test.ts', 1, 'number'],
+        ['test/core/running.test.ts', 0, 'undefined'],
+      ],
+    );
   });
 
   test('ends a file that does not end, and a suite that a process of its tests keeps from ending', async () => {
@@ -191,40 +220,91 @@ describe('npm test', () => {
     ]);
     assert.match(file.end.join('\n'), /a\.test\.ts: the file — test timed out after 1000ms/);
     assert.equal(file.end.at(-1), '0 passed, 1 failed');
-    assert.match(suite.end.join('\n'), /the suite — did not end within 1 s/);
+    assert.match(suite.end.join('\n'), /a\.test\.ts: the file — did not end within 1 s/);
     assert.deepEqual([file.status, suite.status], [1, 1]);
   });
 
-  test('prints what a run leaves to CI before the total, and CI leaves nothing out', async () => {
-    const script = `import { leftOut } from './scripts/scope.mjs';
-      console.log(JSON.stringify(leftOut(['wtr', 'server', 'auth', 'e2e'], { hasAllEngines: false })));`;
-    const leftOut = async (env: Record<string, string>): Promise<string[]> =>
-      JSON.parse((await node(['--input-type=module', '--eval', script], env)).stdout);
-    const lines = await leftOut({ CI: '' });
-    assert.ok(lines.length >= 5);
-    const contributing = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8');
-    for (const line of lines) assert.ok(contributing.includes(line), `CONTRIBUTING.md names: ${line}`);
-    assert.deepEqual(await leftOut({ CI: '1' }), []);
-    for (const file of LEFT_TO_CI.flatMap(({ files = [] }) => files))
-      assert.ok(existsSync(join(root, file)), `${file} exists`);
+  test('runs a file that failed once more, and lists it as flaky if it then passes', async () => {
+    const other = `test('three', () => { [].at(0); });`;
+    const { status, end, flaky } = await runAll('flaky', {
+      'a.test.ts': flakyTest('one'),
+      'b.test.ts': other,
+    });
+    assert.deepEqual(end, [
+      'FAIL The reference service: 1 passed, 1 failed (s)',
+      '',
+      'Flaky: failed once, and passed alone:',
+      '  The reference service, test/server/a.test.ts: one — no',
+      '',
+      '2 passed, 0 failed',
+    ]);
+    const failures = [{ title: 'one', error: 'no' }];
+    assert.deepEqual(flaky, [{ suite: 'server', file: 'test/server/a.test.ts', failures }]);
+    assert.equal(status, 0);
   });
 
-  test('leaves files to CI, unless they are named', async () => {
-    const project = join(folder, 'left-to-ci');
-    const [left = ''] = LEFT_TO_CI.flatMap(({ suite, files = [] }) => (suite === 'e2e' ? files : []));
+  test('runs a file once more that hung, and one that had no result when its suite was ended', async () => {
+    const hangs = flakyTest('one', `await new Promise((resolve) => setTimeout(resolve, 60_000))`);
+    // The second run must end within the same limit, on a busy machine, too.
+    const runs = await Promise.all([
+      runAll('file-hung', { 'a.test.ts': hangs }, '--file-limit=15'),
+      runAll('suite-hung', { 'a.test.ts': hangs }, '--suite-limit=15'),
+    ]);
+    for (const { status, end, output } of runs) {
+      assert.equal(status, 0, output);
+      assert.match(end.join('\n'), /Flaky: .*\n.*a\.test\.ts: the file — /);
+      assert.equal(end.at(-1), '1 passed, 0 failed');
+    }
+  });
+
+  test('runs nothing once more if a file was named, if the run fails anyway, or if four files failed', async () => {
+    const names = ['one', 'two', 'three', 'four'];
+    const four = Object.fromEntries(names.map((name) => [`${name}.test.ts`, flakyTest(name)]));
+    const skipped = `test('five', { skip: true }, () => { [].at(0); });`;
+    const runs = await Promise.all([
+      runAll('four-flaky', four),
+      runAll('anyway', { 'a.test.ts': flakyTest('one'), 'b.test.ts': skipped }),
+      runAll('file-named', { 'a.test.ts': flakyTest('one') }, 'test/server/a.test.ts'),
+    ]);
+    for (const { status, output } of runs) {
+      assert.equal(status, 1);
+      assert.ok(!output.includes('Once more'), output);
+    }
+    assert.deepEqual(
+      runs.map(({ end }) => end.at(-1)),
+      ['0 passed, 4 failed', '0 passed, 3 failed', '0 passed, 1 failed'],
+    );
+  });
+
+  test('prints the time of the run, of each suite and of the slowest files', async () => {
+    const { output } = await runAll('times', { 'a.test.ts': `test('one', () => { [].at(0); });` });
+    assert.match(output, /\nok {3}The reference service: 1 passed, 0 failed \(\d+\.\d s\)\n/);
+    assert.match(
+      output,
+      /\nSlowest files \(the run took \d+ s\):\n +\d+\.\d s {2}test\/server\/a\.test\.ts\n/,
+    );
+  });
+
+  test('runs the same files with and without CI, and the others if they are named', async () => {
+    const project = join(folder, 'left-out');
+    const left = 'test/e2e/auth-sites.test.ts';
+    assert.equal(isOfGate(left), false);
     await mkdir(join(project, 'test/e2e'), { recursive: true });
     await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
-    for (const file of [left, 'test/e2e/other.test.ts']) {
+    for (const file of [left, 'test/e2e/auth-other.test.ts']) {
       const text = `import { test } from 'node:test'; test('of ${file}', () => { [].at(0); });`;
       await writeFile(join(project, file), text);
     }
-    const run = async (args: string[], env: Record<string, string>): Promise<string | undefined> => {
-      const { stdout } = await node(['scripts/test.mjs', `--root=${project}`, '--only=e2e', ...args], env);
+    const run = async (args: string[], CI: string): Promise<string | undefined> => {
+      const { stdout } = await node(['scripts/test.mjs', `--root=${project}`, '--only=auth', ...args], {
+        CI,
+      });
       return stdout.trim().split('\n').at(-1);
     };
-    assert.equal(await run([], { CI: '' }), '1 passed, 0 failed');
-    assert.equal(await run([left], { CI: '' }), '1 passed, 0 failed');
-    assert.equal(await run([], { CI: '1' }), '2 passed, 0 failed');
+    assert.equal(await run([], ''), '1 passed, 0 failed');
+    assert.equal(await run([], 'true'), '1 passed, 0 failed');
+    assert.equal(await run([left], ''), '1 passed, 0 failed');
+    assert.equal(await run(['--stage=sign-in'], ''), '2 passed, 0 failed');
   });
 
   test('runs two suites in parallel, each line after its name, and adds them up', async () => {
@@ -249,6 +329,42 @@ describe('npm test', () => {
   });
 });
 
+describe('npm run verify', () => {
+  const files = filesUnder(root, ['test'], /\.test\.ts$/).filter(
+    (file) => !/^test\/(?:types|stack)\//.test(file),
+  );
+
+  test('runs each test file in one kind of stage, and names only files that exist', () => {
+    const named = STAGES.flatMap(({ files: own = [] }) => own);
+    assert.deepEqual(
+      named.filter((file) => !files.includes(file)),
+      [],
+    );
+    assert.equal(new Set(named).size, named.length);
+    for (const file of named) {
+      const stages = STAGES.filter((stage) => isOfStage(stage, file)).map(({ name }) => name);
+      assert.equal(stages.length, 1, `${file} is in ${stages}`);
+    }
+    const suites = new Set(STAGES.flatMap(({ suites: own = [] }) => own));
+    assert.deepEqual([...suites].sort(), ['auth', 'e2e', 'package', 'server', 'wtr']);
+  });
+
+  test('has only stages that CONTRIBUTING.md describes, and rejects others', async () => {
+    const contributing = await readFile(join(root, 'CONTRIBUTING.md'), 'utf8');
+    const { stdout } = await node(['scripts/verify.mjs', '--list']);
+    const names = stdout.trim().split('\n');
+    assert.deepEqual(
+      names,
+      STAGES.map(({ name }) => name),
+    );
+    for (const name of names)
+      assert.ok(contributing.includes(`| \`${name}\``), `CONTRIBUTING.md describes ${name}`);
+    const { status, stderr } = await node(['scripts/verify.mjs', 'no-such-stage']);
+    assert.equal(status, 2);
+    assert.match(stderr, /^There is no stage no-such-stage\. Stages: engines-chromium, /);
+  });
+});
+
 describe('Set-up', () => {
   test('reports in a sentence that CHROME_PATH does not exist', async () => {
     const env = { CHROME_PATH: '/no/such/browser', SKIP_INSTALL: '1' };
@@ -260,7 +376,7 @@ describe('Set-up', () => {
   test('does nothing, and prints nothing, if everything is installed', async () => {
     const { status, stdout, stderr } = await node(['scripts/setup.mjs', '--browser'], {
       SKIP_INSTALL: '1',
-      CI: '',
+      CI: 'true',
     });
     assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: '', stderr: '' });
   });

@@ -1,15 +1,17 @@
-// The service survives malformed requests on its three ports: 1,000 requests, or 20,000 in CI.
+// The service survives malformed requests on its three ports: 1,000 requests, or 20,000 at full size, which also leak no
+// memory.
 import assert from 'node:assert/strict';
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { firstSeed, isFullSize } from '../../scripts/scope.mjs';
 import { malformedRequest, type Port, type RawRequest, randomFrom, type Secrets } from './malformed.ts';
 import { challenge, redeem } from './sign-in-steps.ts';
 import { ask, page } from './support.ts';
 
-const COUNT = process.env.CI ? 20_000 : 1_000;
+const COUNT = isFullSize ? 20_000 : 1_000;
 const AT_ONCE = 24;
 // Time limit for a response. Valid responses are faster, and the sender ends incomplete requests, for which the service would
 // wait.
@@ -42,9 +44,8 @@ after(async () => {
   await once(child, 'exit');
 });
 
-test('malformed requests on all three ports neither end the process nor cause a server error, and leak no memory', async () => {
-  const seed = Number(process.env.FUZZ_SEED ?? 20_260_101);
-  const random = randomFrom(seed);
+test('malformed requests on all three ports neither end the process nor cause a server error', async () => {
+  const random = randomFrom(firstSeed);
   const secrets = await signIn();
   const send = async (count: number): Promise<void> => {
     const lane = async (): Promise<void> => {
@@ -60,7 +61,9 @@ test('malformed requests on all three ports neither end the process nor cause a 
   await send((COUNT * 3) / 4);
   const late = await usedBytes();
   assert.equal(errors, '', 'nothing unexpected is written to the console');
-  assert.ok(late < early * 1.25, `memory went from ${early} to ${late} bytes over ${COUNT} requests`);
+  // Memory depends on the machine, so only a run at full size judges it.
+  if (isFullSize)
+    assert.ok(late < early * 1.25, `memory went from ${early} to ${late} bytes over ${COUNT} requests`);
   const answer = await fetch(`${service.baseUrl}/.well-known/jwks.json`);
   assert.equal(answer.status, 200);
 });

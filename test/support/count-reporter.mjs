@@ -1,7 +1,6 @@
-// Prints a line for each file of in-page tests and each browser engine. Writes the totals, the names of the passed tests by engine,
-// and the failed tests with their errors, to `COUNT_FILE` for scripts/test.mjs and scripts/journeys.mjs.
-import { writeFileSync } from 'node:fs';
+// Prints a line for each file of in-page tests and each browser engine when it has ended, and writes the results to `COUNT_FILE`.
 import { relative } from 'node:path';
+import { createResults } from '../../scripts/results.mjs';
 
 /** Returns the tests of a suite and of its nested suites, each with its full title. */
 function testsOf(suite, titles = []) {
@@ -11,77 +10,51 @@ function testsOf(suite, titles = []) {
   return [...tests, ...suite.suites.flatMap((each) => testsOf(each, own))];
 }
 
-function countOf(session) {
-  const tests = testsOf(session.testResults);
+/** Returns the result of a file. A file that breaks or has no test counts as one failed test. */
+function resultOf({ testResults, errors, passed: isPassed }) {
+  const tests = testsOf(testResults);
   const skipped = tests.filter((test) => test.skipped).length;
   const passed = tests.filter((test) => test.passed && !test.skipped).length;
-  const failed = tests.length - skipped - passed;
-  return { passed, skipped, failed: failed || (session.passed && tests.length ? 0 : 1) };
+  const failures = tests
+    .filter((test) => test.skipped || !test.passed)
+    .map(({ title, error, skipped: isSkipped }) => ({
+      title,
+      error: isSkipped ? 'was skipped' : (error?.message ?? 'no error'),
+    }));
+  failures.push(...errors.map(({ message }) => ({ title: 'the file', error: message })));
+  const failed = tests.length - skipped - passed || (isPassed && tests.length ? 0 : 1);
+  if (failed && failures.length === 0) failures.push({ title: 'the file', error: 'ended without a test' });
+  return { passed, failed, skipped, failures };
 }
 
-/** Returns the failed tests of a session. If no test failed, returns the errors that prevented the tests from running. */
-function failuresOf(session, file) {
-  const engine = session.browser.name;
-  const failed = testsOf(session.testResults).filter((test) => test.skipped || !test.passed);
-  const failures = failed.map(({ title, error, skipped }) => ({
-    ...{ file, engine, title },
-    error: skipped ? 'was skipped' : (error?.message ?? 'no error'),
-  }));
-  const errors = session.errors.map(({ message }) => ({ file, engine, title: 'the file', error: message }));
-  if (failures.length || errors.length || countOf(session).failed === 0) return [...failures, ...errors];
-  return [{ file, engine, title: 'the file', error: 'ended without a test' }];
-}
-
-const hasEnded = ({ status }) => status === 'FINISHED';
-
-/**
- * Creates a Web Test Runner reporter. A file that breaks or has no test counts as one failure. Prints and counts files while the
- * run continues, so that the results are known even if it is interrupted.
- */
-export function countReporter(file = process.env.COUNT_FILE) {
-  let rootDir;
-  const printed = new Set();
-  const pathOf = ({ testFile }) => relative(rootDir, testFile);
-
-  function print(session) {
-    const count = countOf(session);
-    const state = count.failed ? `${count.passed} passed, ${count.failed} failed` : `${count.passed} passed`;
-    const skipped = count.skipped ? `, ${count.skipped} skipped` : '';
-    console.log(`${pathOf(session)} in ${session.browser.name}: ${state}${skipped}`);
-    printed.add(session.id);
-  }
-
-  function count(sessions, unfinished = []) {
-    const sum = { passed: 0, failed: 0, skipped: 0 };
-    const failures = [];
-    const passedIn = {};
-    for (const session of sessions) {
-      const counted = countOf(session);
-      for (const key of Object.keys(sum)) sum[key] += counted[key];
-      failures.push(...failuresOf(session, pathOf(session)));
-      passedIn[session.browser.name] ??= [];
-      for (const { name, passed } of testsOf(session.testResults))
-        if (passed) passedIn[session.browser.name].push(name);
-      if (!printed.has(session.id)) print(session);
-    }
-    if (file) writeFileSync(file, JSON.stringify({ ...sum, failures, passedIn, unfinished }));
-    return sum;
-  }
-
+/** Creates a Web Test Runner reporter. */
+export function countReporter(path) {
+  const results = createResults(path);
+  const startedMs = new Map();
+  const sum = { passed: 0, failed: 0 };
   return {
-    start({ config }) {
-      rootDir = config.rootDir;
+    start({ config, sessions }) {
+      sessions.on('session-status-updated', (session) => {
+        const file = relative(config.rootDir, session.testFile);
+        const key = { file, engine: session.browser.name };
+        if (!startedMs.has(session.id)) {
+          startedMs.set(session.id, performance.now());
+          results.add(key);
+        }
+        if (session.status !== 'FINISHED') return;
+        const { passed, failed, skipped, failures } = resultOf(session);
+        const seconds = (performance.now() - startedMs.get(session.id)) / 1000;
+        const titles = testsOf(session.testResults).flatMap((test) => (test.passed ? [test.name] : []));
+        results.add({ ...key, passed, failed, skipped, failures });
+        results.end({ ...key, seconds, titles });
+        sum.passed += passed;
+        sum.failed += failed + skipped;
+        const shown = failed + skipped ? `${passed} passed, ${failed + skipped} failed` : `${passed} passed`;
+        console.log(`${file} in ${key.engine}: ${shown} (${seconds.toFixed(1)} s)`);
+      });
     },
-    // Called when a file ends, at most every 10 s.
-    getTestProgress({ sessions }) {
-      const running = sessions.filter((session) => session.status !== 'SCHEDULED' && !hasEnded(session));
-      const nameOf = (session) => `${pathOf(session)} in ${session.browser.name}`;
-      count(sessions.filter(hasEnded), running.map(nameOf));
-      return [];
-    },
-    onTestRunFinished({ sessions }) {
-      const { passed, failed } = count(sessions);
-      console.log(`\nIn pages: ${passed} passed, ${failed} failed`);
+    onTestRunFinished() {
+      console.log(`\nIn pages: ${sum.passed} passed, ${sum.failed} failed`);
     },
   };
 }

@@ -380,14 +380,3 @@ export class World {
  */
 export const createModelStore = (): UploadStore =>
   createUploadStore({ name: `model-${crypto.randomUUID()}` });
-
-export interface Scope {
-  readonly isFullRun: boolean;
-  /** Value of `MODEL_SEED`. */
-  readonly seed?: number;
-}
-
-/** Returns the scope of this run, with the seed from the environment. */
-export async function readScope(): Promise<Scope> {
-  return (await fetch('/test-scope.json')).json();
-}

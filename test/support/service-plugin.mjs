@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tsImport } from 'tsx/esm/api';
-import { isFullRun } from '../../scripts/scope.mjs';
+import { firstSeed, isFullSize } from '../../scripts/scope.mjs';
 
-/** Scope of the model and fuzz tests, and the seed to repeat if `MODEL_SEED` is set. */
+/** Size and first seed of random tests. `onlySeed` is set to repeat one seed. */
 const { MODEL_SEED } = process.env;
-const scope = { isFullRun, ...(MODEL_SEED && { seed: Number(MODEL_SEED) }) };
+const scope = { isFullSize, firstSeed, ...(MODEL_SEED && { onlySeed: Number(MODEL_SEED) }) };
 
 // Number of services that keep running. Two test files run at a time, so no page uses an older service.
 const keptServices = 6;

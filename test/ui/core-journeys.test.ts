@@ -1,5 +1,5 @@
 // The core journeys of an upload, in a page of their own that can be reloaded, with the reference service. All browser engines run
-// these tests in CI. docs/browsers.md has a table of them.
+// these tests in `npm run verify`. docs/browsers.md has a table of them.
 
 import { expect, fixture, html } from '@open-wc/testing';
 import type { SecureUploader } from '../../src/define.ts';

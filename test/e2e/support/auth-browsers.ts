@@ -1,12 +1,12 @@
 // Starts the browsers of the sign-in journeys.
 import { type Browser, chromium, firefox, type LaunchOptions } from 'playwright';
-import { chromiumArgs, findChromium, findFirefox, isSet } from '../../../scripts/browser.mjs';
+import { chromiumArgs, findChromium, findFirefox } from '../../../scripts/browser.mjs';
 
 export type Engine = 'chromium' | 'firefox';
 
-const wanted = (process.env.BROWSERS || (isSet('CI') ? 'chromium,firefox' : 'chromium')).split(',');
+const wanted = (process.env.BROWSERS || 'chromium').split(',');
 
-/** Browsers of this run: those in the environment variable `BROWSERS`. The default is Chromium, and in CI also Firefox. */
+/** Browsers of this run: those in the environment variable `BROWSERS`. The default is Chromium. */
 export const engines: readonly Engine[] = (['chromium', 'firefox'] as const).filter((engine) =>
   wanted.includes(engine),
 );

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright';
 import type { LogEntry } from '../../../demo/server/faults.ts';
 import { type Service, type ServiceOptions, startService } from '../../../demo/server/server.ts';
-import { isFullRun } from '../../../scripts/scope.mjs';
+import { isFullSize } from '../../../scripts/scope.mjs';
 import { builtBundle, SHARED_BUNDLES } from '../../support/built.ts';
 import { type Engine, engines, startEngine } from './auth-browsers.ts';
 import { TIMEOUT_MS } from './browser.ts';
@@ -25,8 +25,8 @@ export const CALLBACK_PATH = `/${CALLBACK}.html`;
  */
 export type Site = 'same-site' | 'cross-site';
 export const BOTH: readonly Site[] = ['same-site', 'cross-site'];
-/** Sites for tests that do not depend on the site: both in CI, otherwise only `cross-site`, which is more difficult. */
-export const BOTH_IN_CI: readonly Site[] = isFullRun ? BOTH : ['cross-site'];
+/** Sites for tests that do not depend on the site: both at full size, otherwise only `cross-site`, which is more difficult. */
+export const BOTH_AT_FULL_SIZE: readonly Site[] = isFullSize ? BOTH : ['cross-site'];
 
 export interface AuthWorld {
   readonly engine: Engine;

@@ -1,13 +1,12 @@
 // A browser tab for journeys in three engines: Chromium and Firefox with Playwright, WebKitGTK with WebDriver.
-import { isSet } from '../../../scripts/browser.mjs';
 import { startWebKit } from '../../support/webkit-driver.mjs';
 import { type Engine, startEngine } from './auth-browsers.ts';
 
 export type TabEngine = Engine | 'webkit';
 
-const wanted = (process.env.BROWSERS || (isSet('CI') ? 'chromium,firefox,webkit' : 'chromium')).split(',');
+const wanted = (process.env.BROWSERS || 'chromium').split(',');
 
-/** Engines of this run: those in the environment variable `BROWSERS`. The default is Chromium, and in CI all three. */
+/** Engines of this run: those in the environment variable `BROWSERS`. The default is Chromium. */
 export const tabEngines: readonly TabEngine[] = (['chromium', 'firefox', 'webkit'] as const).filter(
   (engine) => wanted.includes(engine),
 );
