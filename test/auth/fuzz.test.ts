@@ -1,4 +1,4 @@
-// Ten thousand random responses to the exchange of a code: each results in a valid token, a delay, or a known error.
+// Random responses to the exchange of a code: each results in a valid token, a delay, or a known error.
 
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
@@ -7,6 +7,7 @@ import { type Outcome, redeem } from '../../src/auth/exchange.ts';
 import { createSettings } from '../../src/core/config.ts';
 import { ERROR_CODES } from '../../src/core/error-codes.ts';
 import { body, leaf, status } from '../support/junk-answers.ts';
+import { runs } from '../support/scope.ts';
 
 const settings = createSettings({ baseUrl: 'https://api.test' });
 const forever = new AbortController().signal;
@@ -21,7 +22,7 @@ function isTrue(outcome: Outcome, status: number): boolean {
   return ERROR_CODES.includes(outcome.error.code);
 }
 
-it('ten thousand invalid responses result in a token, or are classified', async () => {
+it('random invalid responses result in a token, or are classified', async () => {
   let count = 0;
   let tokenCount = 0;
   const tokens = fc.record(
@@ -43,6 +44,6 @@ it('ten thousand invalid responses result in a token, or are classified', async 
     if (!isTrue(outcome, status)) throw new Error(`${status} came to ${JSON.stringify(outcome)}`);
   };
   const answers = fc.oneof(body, tokens);
-  await fc.assert(fc.asyncProperty(status, answers, pause, check), { numRuns: 10_000 });
-  expect(tokenCount).to.be.greaterThan(10);
+  await fc.assert(fc.asyncProperty(status, answers, pause, check), runs(10_000));
+  expect(tokenCount).to.be.greaterThan(0);
 });

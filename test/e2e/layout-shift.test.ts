@@ -48,8 +48,8 @@ for (const width of WIDTHS_PX)
       Object.assign(globalThis, { moves });
       await new Promise(requestAnimationFrame);
       new PerformanceObserver((list) => {
+        // A text that becomes shorter moves within its line. Rows and the footer would move up or down.
         for (const { sources } of list.getEntries() as Shift[])
-          // A text that becomes shorter moves within its line. Rows and the footer would move up or down.
           for (const { previousRect: before, currentRect: now } of sources)
             if (before.y !== now.y) moves.push(`${JSON.stringify(before)} to ${JSON.stringify(now)}`);
       }).observe({ type: 'layout-shift' });

@@ -4,9 +4,8 @@
 import fc from 'fast-check';
 import { createModelStore, World } from '../support/model.ts';
 import { anyCommand } from '../support/model-commands.ts';
-import { readScope } from '../support/scope.ts';
+import { firstSeed, isFullSize, onlySeed } from '../support/scope.ts';
 
-const { isFullSize, firstSeed, onlySeed } = await readScope();
 const COUNT = isFullSize && 'userAgentData' in navigator ? 100 : 4;
 const STEPS = 150;
 /** Number of simulations that run in parallel in this page. */

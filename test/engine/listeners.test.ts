@@ -7,7 +7,7 @@ import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';
 import { onDrive } from '../support/drive.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
-import { readScope } from '../support/scope.ts';
+import { isFullSize } from '../support/scope.ts';
 
 const EVENTS: readonly ChangeName[] = [
   'file-added',
@@ -50,9 +50,6 @@ const COMMANDS: readonly [string, (engine: TestEngine, id: FileId) => Promise<un
   ['signOut', ({ uploader }) => uploader.signOut()],
   ['configure', async ({ uploader, input }) => uploader.configure({ ...input, owner: 'ann' })],
 ];
-
-/** At full size, each command is called in each event; otherwise in a third of them, and each event has a third of the commands. */
-const { isFullSize } = await readScope();
 
 const FILE = fileOf(1, 2500, 'a.bin');
 const rejections: unknown[] = [];
@@ -146,6 +143,7 @@ describe('a listener', () => {
 
   for (const [nth, [name, command]] of COMMANDS.entries())
     describe(`that calls ${name}`, () => {
+      // Otherwise each command is called in a third of the events, and each event has a third of the commands.
       const events = EVENTS.filter((_, at) => isFullSize || (at + nth) % 3 === 0);
       let runs: ReadonlyMap<ChangeName, Promise<void>>;
 

@@ -6,9 +6,8 @@ import { recordKey } from '../../src/store/identity.ts';
 import { fileOf } from '../support/bytes.ts';
 import { settled, until } from '../support/collect.ts';
 import { closeEngines, createUnfinished, TestEngine } from '../support/engine.ts';
-import { readScope } from '../support/scope.ts';
+import { isFullSize } from '../support/scope.ts';
 
-const { isFullSize } = await readScope();
 const COUNT = isFullSize ? 10_000 : 2000;
 
 afterEach(closeEngines);

@@ -5,9 +5,9 @@
 import fc from 'fast-check';
 import { createModelStore, World } from '../support/model.ts';
 import { anyCommand } from '../support/model-commands.ts';
-import { readScope } from '../support/scope.ts';
+import { firstSeed, isFullSize, onlySeed } from '../support/scope.ts';
 
-const { isFullSize, firstSeed, onlySeed: seed = firstSeed } = await readScope();
+const seed = onlySeed ?? firstSeed;
 const isChromium = 'userAgentData' in navigator;
 /** Number of simulations that run in parallel in this page. This is faster, because a simulation mostly waits. */
 const LANES = 4;

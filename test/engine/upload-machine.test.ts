@@ -13,6 +13,7 @@ import {
   type UploadModel,
   type UploadState,
 } from '../../src/engine/upload-state.ts';
+import { runs } from '../support/scope.ts';
 import { at, EVENTS, generation, nameOf, TABLE } from './upload-table.ts';
 
 function shown(state: UploadState): string {
@@ -157,7 +158,7 @@ describe('in any sequence of events', () => {
           model = after;
         }
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 });

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { firstSeed } from '../../scripts/scope.mjs';
 import { type Answer, actAs, ask, begin, type Person, page, type Rig, startRig, upload } from './support.ts';
 
 let rig: Rig;
@@ -199,7 +200,7 @@ test('for any JSON, the response is an error in the interface’s form', async (
     assert.ok([400, 404, 413, 422].includes(answer.status), `${answer.status} for ${JSON.stringify(body)}`);
     assert.equal(typeof answer.body.debuginfo, 'string');
   });
-  await fc.assert(property, { numRuns: 150 });
+  await fc.assert(property, { numRuns: 150, seed: firstSeed });
 });
 
 test('an unknown operation has a different error than a refused one', async () => {

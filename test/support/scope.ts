@@ -1,12 +1,15 @@
-// The size and the seeds of a run, for tests in pages (`scripts/scope.mjs` reads them from the environment).
-export interface Scope {
+// The size and the seeds of a run, for tests in pages. They come from the environment (`scripts/scope.mjs`).
+interface Scope {
   readonly isFullSize: boolean;
   readonly firstSeed: number;
   /** Value of `MODEL_SEED`. */
   readonly onlySeed?: number;
 }
 
-/** Returns the size and the seeds of this run. */
-export async function readScope(): Promise<Scope> {
-  return (await fetch('/test-scope.json')).json();
-}
+export const { isFullSize, firstSeed, onlySeed }: Scope = await (await fetch('/test-scope.json')).json();
+
+/** Returns parameters of fast-check: all runs at full size, otherwise a tenth, with the seed of this run. */
+export const runs = (count: number): { readonly numRuns: number; readonly seed: number } => ({
+  numRuns: isFullSize ? count : Math.ceil(count / 10),
+  seed: firstSeed,
+});

@@ -11,7 +11,7 @@ import italian from '../../src/locales/it.ts';
 import dutch from '../../src/locales/nl.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { ENGLISH, type Messages } from '../../src/ui/messages.ts';
-import { readScope } from '../support/scope.ts';
+import { isFullSize } from '../support/scope.ts';
 import { STATES } from './fixtures/snapshots.ts';
 import type { WidgetFixture } from './fixtures/widget-fixture.ts';
 import './fixtures/widget-fixture.ts';
@@ -19,7 +19,6 @@ import { longer, rewritten } from './pseudo.ts';
 
 const WIDTHS_PX = [280, 320, 360, 480];
 const ZOOMS = [1, 2];
-const { isFullSize } = await readScope();
 /**
  * English, texts that are longer than in English, the longest locale, and one from right to left. At full size, also the next
  * longest ones and Hebrew.

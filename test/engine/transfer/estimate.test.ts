@@ -3,10 +3,8 @@
 import { expect } from '@open-wc/testing';
 import fc from 'fast-check';
 import { Estimate } from '../../../src/engine/transfer/progress.ts';
-import { readScope } from '../../support/scope.ts';
+import { runs } from '../../support/scope.ts';
 
-const { isFullSize } = await readScope();
-const RUNS = isFullSize ? 150 : 25;
 const MB = 1_000_000;
 const STEP_MS = 100;
 
@@ -102,14 +100,14 @@ describe('the estimate on a steady connection', () => {
           expect(remainingMs).to.be.within(trueMs * 0.7, trueMs * 1.3);
         }
       }),
-      { numRuns: RUNS },
+      runs(150),
     );
   });
 
   it('never increases and then decreases within five seconds', () => {
     fc.assert(
       fc.property(steady, (line) => expectCalm(upload(line))),
-      { numRuns: RUNS },
+      runs(150),
     );
   });
 
@@ -137,7 +135,7 @@ describe('the estimate on an unsteady connection', () => {
   it('does not change back and forth, either', () => {
     fc.assert(
       fc.property(changing, (line) => expectCalm(upload(line))),
-      { numRuns: RUNS },
+      runs(150),
     );
   });
 
