@@ -107,8 +107,8 @@ export async function saveFile(upload: RunTarget): Promise<boolean> {
   try {
     return await resumeState.saveFile({ ...record, file: picked.file });
   } finally {
-    // If the upload was paused or has failed in the meantime, another tab may run the upload.
-    if (!upload.isRunning && upload.phase !== 'queued') resumeState.releaseLock();
+    // If the upload was paused or suspended or has failed in the meantime, another tab may run the upload.
+    if (resumeState.isLeft || (!upload.isRunning && upload.phase !== 'queued')) resumeState.releaseLock();
   }
 }
 

@@ -1,6 +1,8 @@
 // As soon as `close()` or `suspend()` of an uploader resolves, another uploader can take its uploads.
 
 import { expect } from '@open-wc/testing';
+import { UploaderError } from '../../src/core/errors.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until, untilAsync } from '../support/collect.ts';
 import { closeEngines, createUnfinished, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
@@ -154,4 +156,39 @@ it('suspend() ends even if the list is restored before it has', async () => {
   await engine.waitForChange('upload-resumed');
   await suspended;
   await until(() => engine.phase('a.bin') === 'uploading');
+});
+
+const isUnlocked = (): Promise<void> => untilAsync(async () => (await heldLocks(SERVICE_URL)).length === 0);
+
+for (const call of ['find', 'save'] as const)
+  it(`suspend() leaves the lock of a file that is added meanwhile, even if ${call}() of the store fails`, async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const tried = deferred();
+    const fail = async (): Promise<never> => {
+      tried.resolve();
+      throw new UploaderError('store-full', 'no space');
+    };
+    const options = { store: { ...store, [call]: fail }, warn: () => undefined };
+    const { uploader } = new TestEngine({ keepFiles: true }, options);
+    const suspended = uploader.suspend();
+    await uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+    await tried.promise;
+    await suspended;
+    await isUnlocked();
+  });
+
+it('suspend() leaves the lock of an upload that is withdrawn afterwards, also after undo', async () => {
+  const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+  const engine = new TestEngine({ keepFiles: true, manual: true }, { store });
+  await engine.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
+  const isSaved = async (): Promise<boolean> => (await store.list()).some(({ file }) => file);
+  await untilAsync(isSaved);
+  await engine.uploader.suspend();
+  const ids = [engine.id('a.bin')];
+  await engine.uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
+  await untilAsync(async () => !(await isSaved()));
+  await isUnlocked();
+  await engine.uploader.apply({ type: 'undo' }, ids);
+  await untilAsync(isSaved);
+  await isUnlocked();
 });

@@ -85,8 +85,6 @@ export class ResumeState {
     this.#record = { ...record, newName, ...known, file: record.file, ...notes };
     this.#written = this.#store.save(this.#record);
     await this.#written;
-    // While the uploader is suspended, other tabs may run the upload.
-    if (this.#tabLocks.isClosed) this.releaseLock();
     return true;
   }
 
@@ -110,7 +108,9 @@ export class ResumeState {
     if (key === undefined || !this.#record) return;
     const write = (isOurs: boolean): unknown =>
       isOurs && this.#write(key, (store) => store.update(key, { isWithdrawn: this.#isWithdrawn }));
-    this.#acquire(() => this.#tabLocks.tryLock(key)).then(write, () => undefined);
+    this.#acquire(() => this.#tabLocks.tryLock(key))
+      .then(write, () => undefined)
+      .finally(() => this.isLeft && this.releaseLock());
   }
 
   /** Key of the record; `undefined` before the first run and after `detach()`. */
@@ -125,6 +125,11 @@ export class ResumeState {
   /** True if the service has accepted the commit (202). The upload can then be completed without its file. */
   get isAccepted(): boolean {
     return this.#record?.acceptedAtMs !== undefined;
+  }
+
+  /** True if other tabs may run the upload, because the uploader is suspended. False during the deletion of the record. */
+  get isLeft(): boolean {
+    return this.#tabLocks.isClosed && !this.#isOver;
   }
 
   /** Calls `observer` with the reports of other tabs about this upload, even if this tab does not run the upload. */
