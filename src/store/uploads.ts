@@ -5,6 +5,7 @@ import { promisifyRequest } from 'idb-keyval';
 import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { StoredState, UploadRecord } from '../core/types.ts';
+import { abortable } from '../core/wait.ts';
 import { createChunkLog, groupCommit } from './chunk-log.ts';
 import { createDatabase, type Database } from './database.ts';
 import { isNewer, type RecordToSave, readRecord, type SavedRecord, writeRecord } from './record.ts';
@@ -43,7 +44,7 @@ export interface UploadStore {
 export interface UploadStoreOptions {
   /** Prefix of the names of the databases. Defaults to `secure-uploader`. */
   readonly name?: string;
-  /** Timeout of each use of a database, in milliseconds. Defaults to 10 s. */
+  /** Timeout of each use of a database, and of reading a file to save, in milliseconds. Defaults to 10 s. */
   readonly deadlineMs?: number;
 }
 
@@ -116,7 +117,9 @@ export function createUploadStore({
     touchedMs.set(record.key, performance.now());
     if (before && !isSame) await chunkLog.remove(before.chunksId);
     if (!file || before?.fileId) return;
-    const bytes = await file.arrayBuffer();
+    const bytes = await abortable(file.arrayBuffer(), AbortSignal.timeout(deadlineMs)).catch((cause) => {
+      throw new UploaderError('store-unavailable', 'The file to save could not be read', { cause });
+    });
     if (count === clearCount) await chunkLog.saveFile(fileId as string, bytes);
   }
 

@@ -2,6 +2,7 @@
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
+import { fileOf } from '../support/bytes.ts';
 import { rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
@@ -246,6 +247,22 @@ describe('a full disk', () => {
     } finally {
       IDBObjectStore.prototype.put = put;
     }
+  });
+});
+
+describe('a file whose read never ends', () => {
+  it('is an error of the store, and blocks no later write', async () => {
+    const file = fileOf(1, 10, 'a.bin');
+    file.arrayBuffer = () => new Promise(() => undefined);
+    const { timeout } = AbortSignal;
+    AbortSignal.timeout = () => AbortSignal.abort();
+    try {
+      expect(await rejection(store.save(recordOf({ file })))).to.include({ code: 'store-unavailable' });
+    } finally {
+      AbortSignal.timeout = timeout;
+    }
+    await store.remove('key');
+    expect(await store.find('key')).to.equal(undefined);
   });
 });
 
