@@ -284,6 +284,10 @@ export class World {
     this.isSignedIn = true;
     this.setOffline(false);
     try {
+      // Suspended tabs must leave their uploads to other tabs, and not only after `restore()`.
+      for (const { uploader } of this.tabs) this.give(uploader.suspend());
+      await this.#resolved();
+      await this.#released();
       for (const { uploader } of this.tabs) uploader.restore();
       await this.#resolved();
       await this.#drive('uploads are stuck');
