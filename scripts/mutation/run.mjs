@@ -4,7 +4,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleKeeper } from '../../test/support/page-scripts.mjs';
+import { bundleKeeper, framesUnder, PAGE_TESTS } from '../../test/support/page-scripts.mjs';
 import { bundle } from '../bundles.mjs';
 import { filesUnder } from '../files.mjs';
 import { findMutants, instrument } from './mutants.mjs';
@@ -24,7 +24,6 @@ const target = Number(option('target', '90'));
 const limitMs = Number(option('minutes', 'Infinity')) * 60_000;
 const pageCount = Number(option('pages', '2'));
 const folders = args.filter((arg) => !arg.startsWith('-')).map((path) => path.replace(/^\.\/|\/$/g, ''));
-const pageFolders = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
 
 function fail(sentence) {
   console.error(`mutation: ${sentence}`);
@@ -94,17 +93,17 @@ for (const [file, text] of texts)
 const wantedTests = option('tests', 'test').split(',');
 const testFiles = filesUnder(
   root,
-  pageFolders.map((name) => `test/${name}`),
+  PAGE_TESTS.map((name) => `test/${name}`),
   /\.test\.ts$/,
 ).filter((file) => wantedTests.some((path) => file === path || file.startsWith(`${path}/`)));
 if (!testFiles.length) fail('no tests in pages were found.');
 // Scripts that a page loads in addition to its tests.
 const loaded = filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/);
-/** Modules that the HTML pages of tests import. The tests of such a page import the same sources. */
+/** Modules that the HTML pages of tests import. The tests of such a page import the same sources, also those of a frame. */
 const imported = filesUnder(root, ['test'], /\.html$/).flatMap((page) =>
   [...readFileSync(join(root, page), 'utf8').matchAll(/from '\/(src\/[^']+)'/g)].map(([, path]) => path),
 );
-const entries = new Set([...testFiles, ...loaded, ...imported]);
+const entries = new Set([...testFiles, ...loaded, ...imported, ...framesUnder(root)]);
 const { scripts, inputs } = await bundle(root, [...entries], instrumented);
 const keeper = await bundleKeeper(root, instrumented);
 const isChanged = (entry) => all.some(({ file }) => inputs.get(entry)?.has(file));

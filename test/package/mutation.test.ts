@@ -44,6 +44,23 @@ it('answers', async () => {
   expect(await label(Promise.resolve(1))).to.be.a('string');
 });
 `,
+  'test/ui/frame.test.ts': `import { waitUntil } from '@open-wc/testing';
+import { total } from '../../src/core/strong.ts';
+
+it('adds sizes in a frame', async () => {
+  const frame = document.body.appendChild(document.createElement('iframe'));
+  frame.src = '/test/ui/fixtures/frame.html';
+  const sum = String(total([2, 3]));
+  await waitUntil(() => frame.contentWindow?.name === sum, 'the sum', { timeout: 60_000 });
+});
+`,
+  'test/ui/fixtures/frame.html': '<script type="module" src="./frame-page.ts"></script>',
+  // Only a bundle can import a package by its name.
+  'test/ui/fixtures/frame-page.ts': `import 'lit';
+import { total } from '../../../src/core/strong.ts';
+
+window.name = String(total([2, 3]));
+`,
 };
 const equivalents = [
   {

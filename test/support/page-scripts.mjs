@@ -7,6 +7,9 @@ import { filesUnder } from '../../scripts/files.mjs';
 /** Folders of tests that run in pages. */
 export const PAGE_TESTS = ['core', 'service', 'auth', 'store', 'pipeline', 'engine', 'ui'];
 
+/** Scripts of the frames of tests. */
+export const framesUnder = (root) => filesUnder(root, ['test/ui/fixtures'], /-page\.ts$/);
+
 /** Returns middleware that serves files from their sources under the names that they have in the built package. */
 export const asBuilt = (root) => (context, next) => {
   context.url = context.url
@@ -26,7 +29,7 @@ async function bundleAll(root) {
   const tests = PAGE_TESTS.map((name) => `test/${name}`);
   const entries = [
     ...filesUnder(root, tests, /\.test\.ts$/),
-    ...filesUnder(root, ['test/ui/fixtures'], /-page\.ts$/),
+    ...framesUnder(root),
     ...filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/),
   ];
   const options = { splitting: true, sourcemap: 'linked', outdir: root, chunkNames: 'chunks/[hash]' };
