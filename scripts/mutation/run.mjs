@@ -1,5 +1,5 @@
-// `npm run test:mutation -- src/engine src/ui --seed=7`: makes one change (mutant) to the sources at a time, and runs the tests in
-// pages that reach the change. A change that no test detects is a gap in the tests. Exits with 1 if the tests detect fewer changes
+// `npm run test:mutation -- src/engine src/ui --seed=7`: makes one change (mutant) to the sources at a time, and runs the tests
+// that reach the change. A change that no test detects is a gap in the tests. Exits with 1 if the tests detect fewer changes
 // than the target.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,6 +8,7 @@ import { bundleKeeper, framesUnder, PAGE_TESTS } from '../../test/support/page-s
 import { bundle } from '../bundles.mjs';
 import { filesUnder } from '../files.mjs';
 import { findMutants, instrument } from './mutants.mjs';
+import { openNode } from './node.mjs';
 import { openPages } from './pages.mjs';
 import { printFolder, printSum, printTaken } from './report.mjs';
 import { select, stale } from './select.mjs';
@@ -96,6 +97,8 @@ const testFiles = filesUnder(
   PAGE_TESTS.map((name) => `test/${name}`),
   /\.test\.ts$/,
 ).filter((file) => wantedTests.some((path) => file === path || file.startsWith(`${path}/`)));
+/** Tests outside of pages that reach `src/cli`. Tests in pages do not import it. */
+const nodeTests = all.some(({ file }) => file.startsWith('src/cli/')) ? ['test/server/conform.test.ts'] : [];
 if (!testFiles.length) fail('no tests in pages were found.');
 // Scripts that a page loads in addition to its tests.
 const loaded = filesUnder(root, ['src'], /^(callback|.*\.worker)\.ts$/);
@@ -108,13 +111,16 @@ const { scripts, inputs } = await bundle(root, [...entries], instrumented);
 const keeper = await bundleKeeper(root, instrumented);
 const isChanged = (entry) => all.some(({ file }) => inputs.get(entry)?.has(file));
 const isKeeperChanged = all.some(({ file }) => file.startsWith('src/keeper/'));
-const reaching = isKeeperChanged || loaded.some(isChanged) ? testFiles : testFiles.filter(isChanged);
+const inPages = isKeeperChanged || loaded.some(isChanged) ? testFiles : testFiles.filter(isChanged);
+const reaching = [...nodeTests, ...inPages];
 console.log(`${all.length} mutants, ${reaching.length} files of tests that import them`);
 
 const { default: config } = await import('../../web-test-runner.config.mjs');
 const pages = await openPages({ root, config, testFiles, scripts, keeper, count: pageCount });
+const node = openNode({ root, instrumented });
+const tests = { run: (file, job) => (nodeTests.includes(file) ? node : pages).run(file, job) };
 try {
-  const measured = await measure(pages, reaching);
+  const measured = await measure(tests, reaching);
   if (measured.broken.length) fail(`without a mutant these fail: ${measured.broken.join('; ')}`);
   console.log(`All pass without a mutant (${seconds()})`);
   const queue = all.values();
@@ -122,7 +128,7 @@ try {
   const work = async () => {
     for (const mutant of queue) {
       if (isOver()) return;
-      mutant.result = await killWith(pages, measured.runs, mutant, isOver);
+      mutant.result = await killWith(tests, measured.runs, mutant, isOver);
       done += 1;
       if (args.includes('--verbose'))
         console.log(mutant.id, mutant.file, mutant.line, JSON.stringify(mutant.result));
@@ -131,6 +137,7 @@ try {
   };
   await Promise.all(Array.from({ length: pageCount }, work));
 } finally {
+  node.stop();
   await pages.stop();
 }
 

@@ -61,6 +61,14 @@ import { total } from '../../../src/core/strong.ts';
 
 window.name = String(total([2, 3]));
 `,
+  'src/cli/sign.ts': `export const sign = (value: number): string => (value < 0 ? '-' : '+');
+`,
+  'test/server/conform.test.ts': `import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sign } from '../../src/cli/sign.ts';
+
+test('finds the sign', () => assert.deepEqual([sign(-1), sign(1)], ['-', '+']));
+`,
 };
 const equivalents = [
   {
@@ -118,6 +126,15 @@ describe('npm run test:mutation', () => {
     const [weak] = linesOf(output, 'FAIL');
     assert.match(weak ?? '', /^FAIL src\/core\/weak\.ts, seed all: 62\.5 % \(5 of 8 killed/, output);
     assert.equal(code, 1);
+  });
+
+  test('runs the tests of the command-line program outside of pages', async () => {
+    const { code, output } = await run('src/cli', '--all', '--target=50');
+    assert.deepEqual(linesOf(output, 'survived'), [
+      'survived  src/cli/sign.ts:1:49  operator swapped: value < 0  ->  (value) <= (0)  (1 tests passed)',
+      'survived  src/cli/sign.ts:1:57  number changed: 0  ->  1  (1 tests passed)',
+    ]);
+    assert.equal(code, 0, output);
   });
 
   test('selects the same changes for the same seed, and others for another', async () => {
