@@ -93,6 +93,16 @@ async function openMixed(): Promise<Stage> {
   return stage;
 }
 
+const ENDED = ['done.txt done', 'failed.txt failed', 'canceled.txt canceled'];
+
+/** Opens the list of `ENDED`. */
+async function openEnded(): Promise<Stage> {
+  const stage = await openMixed();
+  const { element } = stage;
+  for (const { id, name } of element.snapshot.files) if (/paused|sent/.test(name)) await element.remove(id);
+  return stage;
+}
+
 /** Opens a list with an unfinished upload of an earlier visit, of which one chunk is stored. */
 async function openEarlier(): Promise<Stage> {
   const baseUrl = `https://${crypto.randomUUID()}.test`;
@@ -267,6 +277,21 @@ export const SITUATIONS: readonly Situation[] = [
       'Cancel: sent.txt': mixed('sent.txt canceled'),
       'Pause all': mixed('sent.txt paused user'),
       'More actions': { shows: 'Resume all' },
+    },
+  },
+  {
+    title: 'a list in which all files have ended',
+    state: ENDED,
+    open: openEnded,
+    controls: {
+      ...CHOOSE,
+      'Remove from list: done.txt': ENDED.slice(1),
+      'Retry: failed.txt': ['done.txt done', 'failed.txt uploading', 'canceled.txt canceled'],
+      'Remove from list: failed.txt': ['done.txt done', 'canceled.txt canceled'],
+      'Retry: canceled.txt': ['done.txt done', 'failed.txt failed', 'canceled.txt uploading'],
+      'Remove from list: canceled.txt': ENDED.slice(0, 2),
+      'Retry failed files': ['done.txt done', 'failed.txt uploading', 'canceled.txt canceled'],
+      'Clear finished': ['failed.txt failed'],
     },
   },
   {

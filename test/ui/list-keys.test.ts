@@ -8,7 +8,7 @@ import { closeEngines } from '../support/engine.ts';
 import { file, STATES, snapshot } from './fixtures/snapshots.ts';
 import type { WidgetFixture } from './fixtures/widget-fixture.ts';
 import './fixtures/widget-fixture.ts';
-import { fileReaches, restoreBrowser, setUp, stateOf } from './stage.ts';
+import { fileReaches, restoreBrowser, type Stage, setUp, stateOf } from './stage.ts';
 import { all, one, shown } from './support.ts';
 
 const LIST = snapshot([
@@ -25,10 +25,13 @@ async function show(state: Snapshot = LIST): Promise<WidgetFixture> {
 }
 
 /** Returns the file of the focused row, and the action of the focused button in it. */
-function focused({ shadowRoot }: WidgetFixture): string {
+function focused(
+  { shadowRoot }: Element,
+  nameOf = (id: string): string | undefined => id.replace('id-', ''),
+): string {
   const active = shadowRoot?.activeElement as HTMLElement | null | undefined;
   const row = active?.closest<HTMLElement>('.row');
-  return [row?.dataset.id?.replace('id-', '') ?? active?.part.value, active?.dataset.action]
+  return [row ? nameOf(row.dataset.id ?? '') : active?.part.value, active?.dataset.action]
     .filter(Boolean)
     .join(' ');
 }
@@ -166,20 +169,56 @@ it('what has the keyboard focus has an outline of 2 px', async () => {
   expect([...outlines]).to.deep.equal(['solid 2px']);
 });
 
-describe('Delete in the real element', () => {
+describe('the list of the real element', () => {
   afterEach(async () => {
     restoreBrowser();
     await closeEngines();
   });
 
-  it('can be undone, and focuses the next row', async () => {
+  /** Opens a list in which the files `names` are being sent, and focuses its first row. */
+  async function open(...names: string[]): Promise<Stage> {
     const stage = await setUp(['open', 'presign'], { concurrency: 6 });
     const { element } = stage;
-    await element.addFiles(['a.txt', 'b.txt'].map((name) => freshFile(900, name)));
-    for (const name of ['a.txt', 'b.txt']) await fileReaches(stage, name, 'uploading');
+    await element.addFiles(names.map((name) => freshFile(900, name)));
+    for (const name of names) await fileReaches(stage, name, 'uploading');
     element.requestUpdate();
     await element.updateComplete;
     all(element, '.row')[0]?.focus();
+    return stage;
+  }
+
+  it('moves the focus with all its keys, removes a file with Backspace, and stays one tab stop', async () => {
+    const stage = await open('a', 'b', 'c');
+    const { element } = stage;
+    const steps = [
+      ['ArrowDown', 'b'],
+      ['ArrowRight', 'b go'],
+      ['ArrowRight', 'b end'],
+      ['ArrowDown', 'c end'],
+      ['ArrowLeft', 'c go'],
+      ['Home', 'a'],
+      ['ArrowUp', 'a'],
+      ['End', 'c'],
+      ['ArrowUp', 'b'],
+      ['Backspace', 'c'],
+      ['Escape', 'base'],
+    ] as const;
+    const names = new Map(element.snapshot.files.map(({ id, name }) => [id, name]));
+    const found: string[] = [];
+    for (const [key] of steps) {
+      await sendKeys({ press: key });
+      await element.updateComplete;
+      found.push(focused(element, (id) => names.get(id)));
+    }
+    expect(found).to.deep.equal(steps.map(([, focus]) => focus));
+    expect(stateOf(stage)).to.deep.equal(['a uploading', 'b paused user', 'c uploading']);
+    const stops = all(element, '.list [tabindex="0"]').map(({ dataset }) => names.get(dataset.id ?? ''));
+    expect(stops).to.deep.equal(['c']);
+  });
+
+  it('lets the user undo Delete, which focuses the next row', async () => {
+    const stage = await open('a.txt', 'b.txt');
+    const { element } = stage;
     await sendKeys({ press: 'Delete' });
     await element.updateComplete;
     expect(stateOf(stage)).to.deep.equal(['a.txt paused user', 'b.txt uploading']);
