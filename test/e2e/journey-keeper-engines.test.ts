@@ -8,6 +8,7 @@ import type { FileSnapshot } from '../../src/core/types.ts';
 import type { SeenEvent } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate, type Gate } from './support/gate.ts';
+import { poll } from './support/poll.ts';
 import { startTab, type Tab, tabEngines } from './support/tabs.ts';
 import { assertStored, bytesOf, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
@@ -34,15 +35,6 @@ afterEach(() => {
   world.service.faults.clear();
   world.service.faults.clearLog();
 });
-
-/** Calls `read` until it returns a value. */
-async function poll<T>(read: () => Promise<T | undefined | false> | boolean): Promise<T | true> {
-  for (;;) {
-    const value = await read();
-    if (value) return value;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-}
 
 /** Polls the widget's file until `isReached` returns true for it. Fails if the upload ends before. */
 async function untilFile(tab: Tab, isReached: (file: FileSnapshot) => boolean): Promise<void> {

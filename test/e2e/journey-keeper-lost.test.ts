@@ -8,6 +8,7 @@ import { builtWidget } from '../support/built.ts';
 import { eventsOf, until, untilInPage } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
+import { poll } from './support/poll.ts';
 import { assertStored, hasStored, pick } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -93,7 +94,7 @@ test('a page that is left before the keeper’s answer has arrived does not lose
     loadCount += 1;
   });
   await page.reload({ waitUntil: 'commit' });
-  while (loadCount < 2) await new Promise((resolve) => setTimeout(resolve, 50));
+  await poll(() => loadCount >= 2);
   await page.waitForFunction(() => customElements.get('secure-uploader'), null, { polling: 50 });
   await assertResumed(page, sha256);
 });

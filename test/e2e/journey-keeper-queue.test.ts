@@ -8,12 +8,11 @@ import { eventsOf, until } from './support/browser.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { untilActive, watchKeeper } from './support/keeper.ts';
+import { poll } from './support/poll.ts';
 import { assertStored, filesOf, pick, requestsOf } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const FOR_EVER = Number.POSITIVE_INFINITY;
-/** Time after which a wait counts as hung, in milliseconds. */
-const HUNG_MS = 180_000;
 let world: World;
 before(async () => {
   world = await createWorld({ fsync: false });
@@ -41,16 +40,19 @@ function writeFiles(...names: readonly string[]): Map<string, string> {
 const pickAll = (page: Page, sums: ReadonlyMap<string, string>): Promise<void> =>
   pick(page, ...[...sums.keys()].map((name) => join(world.folder, name)));
 
-/** Resolves with the files of the widget once `isReached` returns true for them. Rejects after three minutes. */
+/** Resolves with the files of the widget once `isReached` returns true for them. */
 async function untilFiles(
   page: Page,
   isReached: (files: readonly FileSnapshot[]) => boolean,
 ): Promise<readonly FileSnapshot[]> {
-  for (const startMs = performance.now(); ; await new Promise((resolve) => setTimeout(resolve, 50))) {
-    const files = await filesOf(page).catch(() => []);
-    if (isReached(files)) return files;
-    if (performance.now() - startMs > HUNG_MS) assert.fail(`files of the widget: ${JSON.stringify(files)}`);
-  }
+  let files: readonly FileSnapshot[] = [];
+  return poll(
+    async () => {
+      files = await filesOf(page).catch(() => []);
+      return isReached(files) && files;
+    },
+    () => `files of the widget: ${JSON.stringify(files)}`,
+  );
 }
 
 async function reload(page: Page): Promise<void> {
@@ -95,8 +97,7 @@ test('a small file whose commit was sent is not stored a second time', async () 
   world.service.faults.add({ operation: 'commit', cut: 'after-body', times: 1 });
   world.service.faults.add({ operation: 'commit', skip: 1, times: 1, waitFor: gate.opened });
   await pickAll(page, sums);
-  while (requestsOf(world, 'commit').length === 0 || (await storedCount('committed.bin')) === 0)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  await poll(async () => requestsOf(world, 'commit').length > 0 && (await storedCount('committed.bin')) > 0);
   await reload(page);
   gate.open();
   await assertAllStored(page, sums);

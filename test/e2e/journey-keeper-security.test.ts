@@ -12,6 +12,7 @@ import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
 import { hasKeeper, isUnregistered } from './support/keeper.ts';
 import { startPages } from './support/pages.ts';
+import { poll } from './support/poll.ts';
 import { hasStored, pick } from './support/transfer.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -313,7 +314,7 @@ test('a frame in a page of another site gets no file from a tab that is open', a
     await askTabs(frame, upload);
     const other = await openIn(`${world.pages.origin}/plain.html`);
     await askTabs(other, upload);
-    while ((await answerCountOf(other)) === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+    await poll(async () => (await answerCountOf(other)) > 0);
     assert.deepEqual([await answerCountOf(other), await answerCountOf(frame)], [1, 0]);
   } finally {
     await browser.close();

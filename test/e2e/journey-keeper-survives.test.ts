@@ -7,6 +7,7 @@ import { after, afterEach, before, test } from 'node:test';
 import { builtWidget } from '../support/built.ts';
 import { writeRandom } from './support/files.ts';
 import { createGate } from './support/gate.ts';
+import { poll } from './support/poll.ts';
 import { startTab, type Tab, type TabEngine, tabEngines } from './support/tabs.ts';
 import { createWorld, type World } from './support/world.ts';
 
@@ -29,12 +30,11 @@ after(() => world.close());
 afterEach(() => world.service.faults.clear());
 
 /** Evaluates `expression` until its value is true. Between two pages, there is nothing to evaluate it. */
-async function untilTrue(tab: Tab, expression: string): Promise<void> {
-  for (;;) {
-    if (await tab.evaluate(expression).catch(() => false)) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
+const untilTrue = (tab: Tab, expression: string): Promise<unknown> =>
+  poll(
+    () => tab.evaluate(expression).catch(() => false),
+    () => expression,
+  );
 
 const FILES = "(document.querySelector('secure-uploader')?.snapshot?.files ?? [])";
 
