@@ -1,5 +1,5 @@
 // Checks the requests and responses in docs/service.md and docs/s3.md against the code that writes and reads them. Also checks the
-// anchors of links.
+// JSON and the anchors of links of all guides.
 
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -26,6 +26,17 @@ const blocksOf = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(
     ([, code = '']) => code,
   );
+
+const guides = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'src/README.md',
+  'demo/server/README.md',
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+];
 
 interface Message {
   /** First line: `POST /files/uploadsession` for a request, `HTTP/1.1 200 OK` for a response. */
@@ -111,25 +122,30 @@ describe('The examples of the service', () => {
     assert.equal(readRefusal(answer(busy), 'open', PROFILE).retryAfterMs, 5000);
   });
 
-  test('of an S3 store can be read, and their JSON is valid', () => {
+  test('of an S3 store can be read, and the CORS rules allow their headers', () => {
     const [entries = '', cors = ''] = blocksOf(read('docs/s3.md'), 'json');
     const body = JSON.parse(entries) as { chunks: object };
     const hashes = Object.keys(body.chunks);
     const [ticket] = readTickets(answerOf({ body }), hashes, PROFILE, RULES).values();
-    assert.deepEqual(Object.keys(ticket?.upload?.headers ?? {}), ['x-amz-content-sha256', 'x-amz-acl']);
-    assert.equal(JSON.parse(cors).length, 1);
+    const sent = Object.keys(ticket?.upload?.headers ?? {});
+    assert.deepEqual(sent, ['x-amz-content-sha256', 'x-amz-acl']);
+    const [{ AllowedHeaders: allowed }] = JSON.parse(cors) as [{ AllowedHeaders: string[] }];
+    assert.deepEqual(
+      sent.filter((header) => !allowed.includes(header)),
+      [],
+    );
   });
 });
 
+test('The JSON blocks of all guides are valid', () => {
+  const blocks = guides.flatMap((file) => blocksOf(read(file), 'json').map((code) => ({ file, code })));
+  const openedCount = guides.flatMap((file) => read(file).split('```json').slice(1)).length;
+  assert.ok(openedCount > 0);
+  assert.equal(blocks.length, openedCount);
+  for (const { file, code } of blocks) assert.doesNotThrow(() => JSON.parse(code), `${file}: ${code}`);
+});
+
 test('Links refer to existing headings', () => {
-  const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
-  const files = [
-    'README.md',
-    'CONTRIBUTING.md',
-    'SECURITY.md',
-    'src/README.md',
-    ...docs.map((name) => `docs/${name}`),
-  ];
   const anchorsOf = (file: string): string[] =>
     [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
       title
@@ -137,7 +153,7 @@ test('Links refer to existing headings', () => {
         .replace(/[^\w\s-]/g, '')
         .replaceAll(' ', '-'),
     );
-  const broken = files.flatMap((file) =>
+  const broken = guides.flatMap((file) =>
     [...read(file).matchAll(/\]\(([^)\s#]*)#([^)]+)\)/g)]
       .filter(([, path = '']) => !path.startsWith('http'))
       .filter(([, path = '', anchor = '']) => {

@@ -191,7 +191,7 @@ test('for any JSON, the response is an error in the interface’s form', async (
       file_size: fc.jsonValue(),
       hashes: fc.jsonValue(),
       receipts: fc.jsonValue(),
-      __proto__: fc.jsonValue(),
+      ['__proto__']: fc.jsonValue(),
     },
     { requiredKeys: [] },
   );
