@@ -67,13 +67,13 @@ describe('a hidden frame that fails while the token is valid', () => {
       watch.observe(document.body, { childList: true });
       while (asked.length < 3) {
         expect(await session.withToken(async (token) => token, forever)).to.equal('service-token');
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await settled();
       }
       delete params.answer;
       let token: string | undefined;
       while (token !== 'second-token') {
         token = await session.withToken(async (token) => token, forever);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await settled();
       }
       watch.disconnect();
     } finally {

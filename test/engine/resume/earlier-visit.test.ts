@@ -167,22 +167,28 @@ describe('an upload of an earlier visit', () => {
 });
 
 /**
- * Creates a file with a handle, and saves its unfinished upload in a store. The handle needs no permission. Without a handle if the
- * browser has no writable handles.
+ * Creates a file with a handle, and saves its unfinished upload in a store. The handle needs no permission. Without a handle, and
+ * without `remove`, if the browser has no writable handles.
  */
 async function createWithHandle(
   before?: UploadStore,
-): Promise<{ store: UploadStore; remove?: () => Promise<void> }> {
+): Promise<{ store: UploadStore; file: File; remove?: () => Promise<void> }> {
   const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
   const name = `${crypto.randomUUID()}.bin`;
   const handle = await folder?.getFileHandle(name, { create: true });
-  if (!folder || typeof handle?.createWritable !== 'function')
-    return { store: await createUnfinished(file, {}, before) };
+  if (!folder || typeof handle?.createWritable !== 'function') {
+    const own = fileOf(1, 2500, name);
+    return { store: await createUnfinished(own, {}, before), file: own };
+  }
   const writable = await handle.createWritable();
   await writable.write(file);
   await writable.close();
   const picked: PickedFile = { file: await handle.getFile(), relativePath: 'a.bin', handle };
-  return { store: await createUnfinished(picked, {}, before), remove: () => folder.removeEntry(name) };
+  return {
+    store: await createUnfinished(picked, {}, before),
+    file: picked.file,
+    remove: () => folder.removeEntry(name),
+  };
 }
 
 describe('a file whose handle was saved', () => {
@@ -209,21 +215,33 @@ describe('a file whose handle was saved', () => {
 
   it('resumes in its turn, if more files are found than run at once', async () => {
     const { store, remove } = await createWithHandle();
-    if (!remove) return;
     for (let count = 1; count < 5; count += 1) await createWithHandle(store);
     const engine = new TestEngine({ concurrency: 1 }, { store });
     const reasonOf = (at: number): unknown => engine.uploader.snapshot.files[at]?.pauseReason;
-    await until(() => reasonOf(0) === undefined && reasonOf(4) !== 'resuming');
+    if (remove) await until(() => reasonOf(0) === undefined && reasonOf(4) !== 'resuming');
+    else await until(() => reasonOf(4) === 'needs-file');
     engine.service.answerAll();
-    await engine.waitForChange('upload-completed', 5);
+    if (remove) await engine.waitForChange('upload-completed', 5);
     const reasons = engine.details('upload-paused').map(({ reason }) => reason);
-    expect(reasons).to.deep.equal(new Array(5).fill('resuming'));
+    expect(reasons).to.deep.equal(new Array(5).fill(remove ? 'resuming' : 'needs-file'));
+    expect(engine.phases()).to.deep.equal(new Array(5).fill(remove ? 'done' : 'paused'));
   });
 
   it('resumes after a cancel that was undone, even if its file was found in between', async () => {
     const { store, remove } = await createWithHandle();
-    if (!remove) return;
     await createWithHandle(store);
+    if (!remove) {
+      // Without a saved handle, the upload waits for its file again.
+      const { uploader } = new TestEngine({}, { store });
+      await until(() => uploader.snapshot.files[1]?.pauseReason === 'needs-file');
+      const ids = uploader.snapshot.files.slice(0, 1).map(({ id }) => id);
+      await uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
+      const reasons = (): unknown[] => uploader.snapshot.files.map(({ pauseReason }) => pauseReason);
+      expect(reasons()).to.deep.equal(['user', 'needs-file']);
+      await uploader.apply({ type: 'undo' }, ids);
+      expect(reasons()).to.deep.equal(['needs-file', 'needs-file']);
+      return;
+    }
     const asked = [deferred(), deferred()];
     const mayRead = deferred();
     let askedCount = 0;
@@ -257,7 +275,7 @@ describe('a file whose handle was saved', () => {
   });
 
   it('resumes from its handle on request if the browser has to ask, without being picked', async () => {
-    const { store, remove } = await createWithHandle();
+    const { store, file: own, remove } = await createWithHandle();
     if (remove) denyHandles();
     const engine = new TestEngine({}, { store });
     engine.service.answerAll();
@@ -265,7 +283,7 @@ describe('a file whose handle was saved', () => {
     const id = engine.uploader.snapshot.files[0]?.id ?? '';
     expect(await engine.uploader.provide(id)).to.equal(remove !== undefined);
     // Without a saved handle, the upload still waits for its file.
-    if (!remove) await engine.uploader.provide(id, file);
+    if (!remove) await engine.uploader.provide(id, own);
     await engine.waitForChange('upload-completed');
     expect(engine.service.count('open')).to.equal(0);
     expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
