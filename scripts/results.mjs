@@ -1,5 +1,5 @@
 // The results of the test files of a suite. The reporters write them to `COUNT_FILE` while the suite runs.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 const NOTHING = { passed: 0, failed: 0, skipped: 0 };
 
@@ -13,7 +13,10 @@ export function createResults(path = process.env.COUNT_FILE) {
     const key = JSON.stringify([file, engine]);
     if (!results.has(key)) results.set(key, { file, engine, ...NOTHING, failures: [] });
     update(results.get(key));
-    if (path) writeFileSync(path, JSON.stringify([...results.values()]));
+    if (!path) return;
+    // The process may be killed at any time, so the file is replaced as a whole.
+    writeFileSync(`${path}.new`, JSON.stringify([...results.values()]));
+    renameSync(`${path}.new`, path);
   };
   return {
     add(more) {
