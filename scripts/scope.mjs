@@ -35,7 +35,10 @@ export const STAGES = [
   { name: 'stack', script: 'test-stack' },
   {
     name: 'timing',
-    files: filesIn('e2e', 'hand-over-time journey-many-files time-left transfer-memory'),
+    files: [
+      ...filesIn('e2e', 'hand-over-time journey-many-files time-left transfer-memory'),
+      ...filesIn('server', 'fuzz'),
+    ],
     isAlone: true,
   },
 ];
@@ -53,7 +56,7 @@ const LEFT_OUT = new Set([
 ]);
 
 /** Files of stages that are part of `npm test`, too. */
-const SHORT = new Set(filesIn('e2e', 'chaos'));
+const SHORT = new Set([...filesIn('e2e', 'chaos'), ...filesIn('server', 'fuzz')]);
 
 /** Returns true for a test file of `npm test`. */
 export const isOfGate = (file) => !LEFT_OUT.has(file) && (!ofStages.has(file) || SHORT.has(file));

@@ -34,7 +34,7 @@ const titles = option('name');
 const only = option('only')?.split(',');
 const scratch = mkdtempSync(join(tmpdir(), 'secure-uploader-test-'));
 const env = {
-  BROWSERS: stage?.browsers ?? (process.env.BROWSERS || 'chromium'),
+  BROWSERS: (stage ? stage.browsers : process.env.BROWSERS) || 'chromium',
   ...(stage && { TEST_SIZE: 'full' }),
   ...(stage?.isAlone && { TEST_ALONE: '1' }),
   ...(titles && { TEST_NAME: titles }),
@@ -129,8 +129,16 @@ async function build() {
 }
 
 /** Runs files of a suite. Returns their results. A file without a result counts as failed. */
-async function runFiles(suite, files, prefix) {
-  const options = { cwd: root, env, prefix, suiteLimitMs, fileLimitMs, scratch, titles };
+async function runFiles(suite, files, prefix, browsers = env.BROWSERS) {
+  const options = {
+    cwd: root,
+    env: { ...env, BROWSERS: browsers },
+    prefix,
+    suiteLimitMs,
+    fileLimitMs,
+    scratch,
+    titles,
+  };
   const { results: found, ending } = await runSuite(suite, files, { ...options, isAlone: stage?.isAlone });
   const hasResult = ({ seconds, passed, failed, skipped }) =>
     seconds !== undefined && (passed + failed + skipped > 0 || titles);
@@ -188,7 +196,7 @@ async function runFailedAgain() {
   const flaky = [];
   for (const first of failed) {
     console.log(`\n== Once more: ${first.file}`);
-    const again = await runFiles(first.suite, [first.file], '');
+    const again = await runFiles(first.suite, [first.file], '', first.engine?.toLowerCase());
     if (again.some(hasFailed) || problems.length > 0) continue;
     flaky.push(first);
     results.splice(results.indexOf(first), 1, ...again);

@@ -16,11 +16,12 @@ process.on('exit', () => writeFileSync(${JSON.stringify(recordFile)}, JSON.strin
 ${prelude.replace(/\bJOB\b(?!`)/g, JSON.stringify({ active, limit }))}`;
 
 /**
- * `instrumented` has the sources with mutants, by path. Returns `{run, stop}` like `openPages()`, but a file counts as one test,
- * and ends at the first failure.
+ * `instrumented` has the sources with mutants, by path. Returns `{run}` like `openPages()`, but a file counts as one test, and ends
+ * at the first failure. The copy is deleted when this process exits.
  */
 export function openNode({ root, instrumented }) {
   const copy = mkdtempSync(join(tmpdir(), 'secure-uploader-mutation-'));
+  process.once('exit', () => rmSync(copy, { recursive: true, force: true, maxRetries: 5 }));
   const isWanted = (path) => !path.includes('node_modules');
   for (const name of copied.filter((name) => existsSync(join(root, name))))
     cpSync(join(root, name), join(copy, name), { recursive: true, filter: isWanted });
@@ -54,5 +55,5 @@ export function openNode({ root, instrumented }) {
     return { passed, isHung, record: { milliseconds: { [file]: performance.now() - started }, reached } };
   }
 
-  return { run, stop: () => rmSync(copy, { recursive: true, force: true, maxRetries: 5 }) };
+  return { run };
 }

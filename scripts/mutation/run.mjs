@@ -117,7 +117,7 @@ console.log(`${all.length} mutants, ${reaching.length} files of tests that impor
 
 const { default: config } = await import('../../web-test-runner.config.mjs');
 const pages = await openPages({ root, config, testFiles, scripts, keeper, count: pageCount });
-const node = openNode({ root, instrumented });
+const node = nodeTests.length > 0 ? openNode({ root, instrumented }) : undefined;
 const tests = { run: (file, job) => (nodeTests.includes(file) ? node : pages).run(file, job) };
 try {
   const measured = await measure(tests, reaching);
@@ -137,7 +137,6 @@ try {
   };
   await Promise.all(Array.from({ length: pageCount }, work));
 } finally {
-  node.stop();
   await pages.stop();
 }
 

@@ -45,5 +45,5 @@ it('random invalid responses result in a token, or are classified', async () => 
   };
   const answers = fc.oneof(body, tokens);
   await fc.assert(fc.asyncProperty(status, answers, pause, check), runs(10_000));
-  expect(tokenCount).to.be.greaterThan(0);
+  expect(tokenCount).to.be.greaterThan(runs(10_000).numRuns / 1000);
 });

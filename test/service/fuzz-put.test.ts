@@ -87,7 +87,7 @@ describe('random invalid responses', () => {
       }
     };
     await fc.assert(fc.asyncProperty(cases, check), runs(10_000));
-    expect(storedCount).to.be.greaterThan(0);
+    expect(storedCount).to.be.greaterThan(runs(10_000).numRuns / 100);
   });
 });
 

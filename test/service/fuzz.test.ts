@@ -90,7 +90,7 @@ describe('random invalid responses', () => {
       expectSession(session);
     };
     fc.assert(fc.property(answers, check), runs(COUNT));
-    expect(takenCount).to.be.greaterThan(0);
+    expect(takenCount).to.be.greaterThan(runs(COUNT).numRuns / 1000);
   });
 
   it('give no ticket for a chunk that was not requested, and none that is not allowed', () => {
@@ -103,7 +103,7 @@ describe('random invalid responses', () => {
     };
     fc.assert(fc.property(answers, check), runs(COUNT));
     // Makes sure that the test also covers accepted responses.
-    expect(takenCount).to.be.greaterThan(0);
+    expect(takenCount).to.be.greaterThan(runs(COUNT).numRuns / 1000);
   });
 
   it('to a commit request no chunk that was not sent', () => {
