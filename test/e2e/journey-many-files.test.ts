@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import type { Page } from 'playwright';
 import { drop, eventsOf, until } from './support/browser.ts';
 import { sumOf, sumOfFile, writeRandom } from './support/files.ts';
-import { LONG_TASK_MS, longestTaskOf } from './support/tasks.ts';
+import { LONG_TASK_MS, longestTaskOf, medianOf } from './support/tasks.ts';
 import { createWorld, type World } from './support/world.ts';
 
 const KIB = 1024;
@@ -155,7 +155,7 @@ test('ten thousand files in one call are added in many short tasks, and the list
     await page.close();
   }
   t.diagnostic(`longest task of each round: ${measuredMs.join(', ')} ms of processor time`);
-  assert.ok(Math.min(...measuredMs) < LONG_TASK_MS, `${measuredMs} ms of processor time`);
+  assert.ok(medianOf(measuredMs) < LONG_TASK_MS, `${measuredMs} ms of processor time`);
 });
 
 test('a cancel of ten thousand files is undone in short tasks', async (t) => {
@@ -179,7 +179,7 @@ test('a cancel of ten thousand files is undone in short tasks', async (t) => {
     await page.close();
   }
   t.diagnostic(`longest task of each round: ${measuredMs.join(', ')} ms of processor time`);
-  assert.ok(Math.min(...measuredMs) < LONG_TASK_MS, `${measuredMs} ms of processor time`);
+  assert.ok(medianOf(measuredMs) < LONG_TASK_MS, `${measuredMs} ms of processor time`);
 });
 
 /** Adds the files in the page's variable `files`. Counts animation frames and updates of the element meanwhile. */

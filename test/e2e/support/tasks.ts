@@ -12,12 +12,16 @@ interface TraceEvent {
   readonly args?: { readonly name?: string };
 }
 
+/** Returns the median of an odd number of results. */
+export const medianOf = (results: readonly number[]): number =>
+  [...results].sort((a, b) => a - b)[(results.length - 1) / 2] ?? Number.NaN;
+
 /** Limit for one task on a page's thread, in milliseconds of processor time. */
 export const LONG_TASK_MS = 50;
 
 /**
  * Returns the duration of the longest task of `page` while `work` runs, in milliseconds of processor time. Some systems count
- * processor time in ticks, so a result can be wrong by 20 ms. Callers must measure several times and use the smallest result.
+ * processor time in ticks, so a result can be wrong by 20 ms. Callers must measure several times and use `medianOf`.
  */
 export async function longestTaskOf(page: Page, work: () => Promise<void>): Promise<number> {
   const browser = page.context().browser();
