@@ -1,6 +1,7 @@
 // Asserts that no text is cut off: in all states, in narrow containers, with large text, in several languages and in longer texts.
 
 import { expect, fixture, html } from '@open-wc/testing';
+import { render } from 'lit';
 import type { Snapshot } from '../../src/index.ts';
 import arabic from '../../src/locales/ar.ts';
 import german from '../../src/locales/de.ts';
@@ -10,11 +11,15 @@ import hebrew from '../../src/locales/he.ts';
 import italian from '../../src/locales/it.ts';
 import dutch from '../../src/locales/nl.ts';
 import { createFormat } from '../../src/ui/format.ts';
-import { ENGLISH, type Messages } from '../../src/ui/messages.ts';
+import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.ts';
+import { login } from '../../src/ui/styles/login.ts';
+import { loginStep } from '../../src/ui/views/login.ts';
 import { isFullSize } from '../support/scope.ts';
 import { STATES } from './fixtures/snapshots.ts';
 import type { WidgetFixture } from './fixtures/widget-fixture.ts';
 import './fixtures/widget-fixture.ts';
+import { STEPS, viewOf } from './login-cases.ts';
+import type { Shown } from './panel-cases.ts';
 import { longer, rewritten } from './pseudo.ts';
 
 const WIDTHS_PX = [280, 320, 360, 480];
@@ -23,9 +28,9 @@ const ZOOMS = [1, 2];
  * English, texts that are longer than in English, the longest locale, and one from right to left. At full size, also the next
  * longest ones and Hebrew.
  */
-const LANGUAGES: readonly (readonly [name: string, Messages])[] = [
-  ['English', ENGLISH],
-  ['longer texts', rewritten(ENGLISH, longer)],
+const LANGUAGES: readonly (readonly [name: string, LoginMessages])[] = [
+  ['English', ENGLISH_LOGIN],
+  ['longer texts', rewritten(ENGLISH_LOGIN, longer)],
   ['German', german],
   ['Arabic', arabic],
   ...(isFullSize
@@ -38,7 +43,8 @@ const LANGUAGES: readonly (readonly [name: string, Messages])[] = [
       ] as const)
     : []),
 ];
-const PARTS = '.zone, .panel, .row, .totals';
+const FORM = 'secure-uploader-login';
+const PARTS = `.zone, .panel, .row, .totals, ${FORM}`;
 /** Tolerance for the rounding of layout, in px. */
 const TOLERANCE_PX = 1;
 
@@ -58,6 +64,45 @@ const overlap = (a: Box, b: Box): boolean =>
   a.top < b.bottom - TOLERANCE_PX &&
   b.top < a.bottom - TOLERANCE_PX;
 
+const READY = STATES['sign-in-prompt'] as Snapshot;
+
+/** What the element shows, and the step of the sign-in form in it. */
+const LOOKS: Readonly<Record<string, Shown & { readonly step?: string }>> = {
+  ...Object.fromEntries(Object.entries(STATES).map(([state, snapshot]) => [state, { snapshot }])),
+  disabled: { rules: { disabled: true } },
+  misconfigured: { more: { isMisconfigured: true } },
+  manual: {
+    snapshot: { ...READY, auth: { ...READY.auth, state: 'signed-in', required: false } },
+    rules: { manual: true },
+  },
+  'dragging, with limits, reading and notices': {
+    rules: { accept: 'image/*,.pdf,.xlsx', maxFileSizeBytes: 500_000_000, maxFiles: 20 },
+    intake: { dragging: true, readingCount: 1280, emptyFolderCount: 12, unreadableCount: 12 },
+  },
+  ...Object.fromEntries(
+    ['shows that the credentials were wrong', 'asks for a code that was sent'].map((step) => [
+      `the form ${step}`,
+      { snapshot: READY, more: { hasLogin: true }, step },
+    ]),
+  ),
+};
+
+/** Shows a step of the sign-in form in the element. */
+function showForm(element: WidgetFixture, step: string): void {
+  const { messages } = element.more as { readonly messages?: LoginMessages };
+  const [state] = STEPS[step] ?? [];
+  if (!state) throw new Error(`the form has no step "${step}"`);
+  const form = Object.assign(document.createElement(FORM), { slot: 'login' });
+  render(loginStep(viewOf({ ...state, ...(messages && { messages }) }, () => () => undefined)), form);
+  addStyle(element, login.cssText);
+  element.append(form);
+}
+
+/** Adds a style that ends with the element. */
+function addStyle(element: HTMLElement, css: string): void {
+  element.append(Object.assign(document.createElement('style'), { textContent: css }));
+}
+
 /** Yields the displayed text nodes, except the part of each file name that may be shortened. */
 function* textsIn(root: ParentNode): Generator<Text> {
   const walker = document.createTreeWalker(root as unknown as Node, NodeFilter.SHOW_TEXT);
@@ -74,17 +119,33 @@ function boxesOf(text: Text): DOMRect[] {
   return [...range.getClientRects()];
 }
 
+/** Returns a function that calls `read` once for each key. */
+function once<K, V>(read: (key: K) => V): (key: K) => V {
+  const known = new Map<K, V>();
+  return (key) => {
+    if (!known.has(key)) known.set(key, read(key));
+    return known.get(key) as V;
+  };
+}
+
 /** Returns a description of each text that is cut off, covered by a button, or outside the element. */
 function cutTexts(element: WidgetFixture): string[] {
-  const host = element.getBoundingClientRect();
+  const boxOf = once((each: Element) => each.getBoundingClientRect());
+  const overflowOf = once((each: Element) => {
+    const { overflowX, overflowY } = getComputedStyle(each);
+    return { overflowX, overflowY };
+  });
+  const buttonsOf = once((part: Element) => [...part.querySelectorAll('button')]);
+  const host = boxOf(element);
   const problems = new Set<string>();
-  for (const text of textsIn(element.renderRoot)) {
+  const forms = element.querySelectorAll(FORM);
+  for (const text of [element.renderRoot, ...forms].flatMap((root) => [...textsIn(root)])) {
     const words = text.textContent?.trim();
     for (const box of boxesOf(text)) {
       if (!isWithin(box, host)) problems.add(`outside of the element: ${words}`);
-      for (let outer = text.parentElement; outer; outer = outer.parentElement) {
-        const { overflowX, overflowY } = getComputedStyle(outer);
-        const area = outer.getBoundingClientRect();
+      for (let outer = text.parentElement; outer; outer = outer.assignedSlot ?? outer.parentElement) {
+        const { overflowX, overflowY } = overflowOf(outer);
+        const area = boxOf(outer);
         if (overflowX !== 'visible' && !isWithin(box, area)) problems.add(`cut at the side: ${words}`);
         const isScrolled = overflowY === 'auto' || overflowY === 'scroll';
         if (isScrolled) break;
@@ -93,23 +154,30 @@ function cutTexts(element: WidgetFixture): string[] {
       }
       // Compares only with buttons of the same part of the interface: rows that are scrolled out of view can overlap the footer.
       const part = text.parentElement?.closest(PARTS);
-      for (const button of part?.querySelectorAll('button') ?? [])
-        if (!button.contains(text) && overlap(box, button.getBoundingClientRect()))
+      for (const button of part ? buttonsOf(part) : [])
+        if (!button.contains(text) && overlap(box, boxOf(button)))
           problems.add(`covered by a button: ${words}`);
     }
   }
   return [...problems];
 }
 
-/** Shows each state in each width, after `prepare`. Returns a description of each text that is cut off. */
-async function cutTextsOfAll(prepare: (element: WidgetFixture) => void): Promise<string[]> {
+/** Shows each of `looks` in each width, after `prepare`. Returns a description of each text that is cut off. */
+async function cutTextsOfAll(
+  prepare: (element: WidgetFixture) => void,
+  looks = Object.entries(LOOKS),
+): Promise<string[]> {
   const problems: string[] = [];
-  for (const [state, shown] of Object.entries(STATES)) {
+  for (const [state, { snapshot, rules, intake, more, step }] of looks) {
     const element = await fixture<WidgetFixture>(html`<widget-fixture></widget-fixture>`);
     prepare(element);
+    element.rules = { ...element.rules, ...rules };
+    element.intake = { ...element.intake, ...intake };
+    element.more = { ...element.more, ...more };
+    if (step !== undefined) showForm(element, step);
     for (const width of WIDTHS_PX) {
       element.style.inlineSize = `${width}px`;
-      await element.show(shown as Snapshot);
+      await element.show(snapshot ?? (STATES.empty as Snapshot));
       problems.push(...cutTexts(element).map((problem) => `${state}, ${width} px: ${problem}`));
     }
     element.remove();
@@ -132,11 +200,12 @@ for (const [language, messages] of LANGUAGES) {
 }
 
 /** Adds styles to the shadow root, like those that users add with an extension of the browser. */
-function addStyles({ renderRoot }: WidgetFixture, css: string): void {
+function addStyles(element: WidgetFixture, css: string): void {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(css);
-  const root = renderRoot as ShadowRoot;
+  const root = element.renderRoot as ShadowRoot;
   root.adoptedStyleSheets = [...root.adoptedStyleSheets, sheet];
+  addStyle(element, `${FORM} { ${css} }`);
 }
 
 it('no text is cut off with the text spacing that users may set', async () => {
@@ -148,7 +217,8 @@ it('no text is cut off with the text spacing that users may set', async () => {
 
 it('a text with a fixed height is found if the spacing makes it too high', async () => {
   const cut = 'p { block-size: 1em; overflow: hidden; line-height: 3 !important }';
-  expect(await cutTextsOfAll((element) => addStyles(element, cut))).not.to.deep.equal([]);
+  for (const look of Object.entries(LOOKS).filter(([name]) => /^errors$|^the form asks/.test(name)))
+    expect(await cutTextsOfAll((element) => addStyles(element, cut), [look])).not.to.deep.equal([]);
 });
 
 it('a row in a narrow container keeps its icon, its percentage and its buttons', async () => {
