@@ -1,15 +1,24 @@
 // A listener may call any command. Most tests call one command in one event of an upload.
 
 import { expect } from '@open-wc/testing';
+import { createLoginForm } from '../../src/auth/form.ts';
+import type { Post } from '../../src/auth/post.ts';
+import { type AuthSession, openAuthSession } from '../../src/auth/session.ts';
+import type { SettingsInput } from '../../src/core/config.ts';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { Calls } from '../../src/core/types.ts';
+import { connect } from '../../src/engine/connection.ts';
+import type { UploaderOptions } from '../../src/engine/uploader.ts';
 import type { ChangeName, FileId } from '../../src/index.ts';
+import { HashPool } from '../../src/pipeline/hash-pool.ts';
+import { challenged, granted } from '../auth/scripted.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until } from '../support/collect.ts';
 import { onDrive } from '../support/drive.ts';
 import { closeEngines, TestEngine } from '../support/engine.ts';
 import { isFullSize } from '../support/scope.ts';
 
-const EVENTS: readonly ChangeName[] = [
+const UPLOAD_EVENTS: readonly ChangeName[] = [
   'file-added',
   'upload-started',
   'upload-progress',
@@ -22,9 +31,18 @@ const EVENTS: readonly ChangeName[] = [
   'upload-canceled',
   'file-renamed',
   'file-removed',
+  'file-moved',
   'file-rejected',
   'rejections-dismissed',
   'uploads-finished',
+];
+const SIGN_IN_EVENTS: readonly ChangeName[] = [
+  'auth-required',
+  'auth-changed',
+  'auth-challenged',
+  'auth-failed',
+  'signed-in',
+  'signed-out',
 ];
 
 const COMMANDS: readonly [string, (engine: TestEngine, id: FileId) => Promise<unknown>][] = [
@@ -38,7 +56,24 @@ const COMMANDS: readonly [string, (engine: TestEngine, id: FileId) => Promise<un
   ['move', ({ uploader }, id) => uploader.move(id)],
   ['provide', ({ uploader }, id) => uploader.provide(id, FILE)],
   ['withdraw', ({ uploader }, id) => uploader.apply({ type: 'withdraw', next: 'removed' }, [id])],
+  [
+    'withdraw and undo',
+    ({ uploader }, id) =>
+      Promise.all([
+        uploader.apply({ type: 'withdraw', next: 'canceled' }, [id]),
+        uploader.apply({ type: 'undo' }, [id]),
+      ]),
+  ],
+  [
+    'withdraw and complete',
+    ({ uploader }, id) =>
+      Promise.all([
+        uploader.apply({ type: 'withdraw', next: 'canceled' }, [id]),
+        uploader.apply({ type: 'complete' }, [id]),
+      ]),
+  ],
   ['clear', ({ uploader }) => uploader.clear()],
+  ['start all', ({ uploader }) => uploader.start()],
   ['pause all', ({ uploader }) => uploader.pause()],
   ['resume all', ({ uploader }) => uploader.resume()],
   ['cancel all', ({ uploader }) => uploader.cancel()],
@@ -49,27 +84,123 @@ const COMMANDS: readonly [string, (engine: TestEngine, id: FileId) => Promise<un
   ['suspend and restore', ({ uploader }) => Promise.all([uploader.suspend(), uploader.restore()])],
   ['signOut', ({ uploader }) => uploader.signOut()],
   ['configure', async ({ uploader, input }) => uploader.configure({ ...input, owner: 'ann' })],
+  ['signIn', async ({ uploader }) => uploader.signIn()],
+  ['cancelSignIn', async ({ uploader }) => uploader.cancelSignIn()],
+  [
+    'close',
+    async (engine) => {
+      closed.set(engine, Number.POSITIVE_INFINITY);
+      await engine.uploader.close();
+      closed.set(engine, engine.service.log.length);
+    },
+  ],
 ];
 
 const FILE = fileOf(1, 2500, 'a.bin');
+/** Number of requests of each closed engine when `close()` resolved. */
+const closed = new WeakMap<TestEngine, number>();
 const rejections: unknown[] = [];
 const onRejection = (event: PromiseRejectionEvent): void => void rejections.push(event.reason);
 
 before(() => addEventListener('unhandledrejection', onRejection));
-after(() => removeEventListener('unhandledrejection', onRejection));
+after(() => {
+  removeEventListener('unhandledrejection', onRejection);
+  pool.close();
+});
 afterEach(closeEngines);
 
-const ACTIVE: ReadonlySet<string> = new Set(['queued', 'hashing', 'uploading', 'committing']);
+const ACTIVE: ReadonlySet<string | undefined> = new Set([
+  ...['queued', 'hashing', 'uploading', 'committing'],
+  ...['signed-out', 'challenge'],
+]);
+
+/** What the user does about sign-in, by engine. */
+const users = new WeakMap<TestEngine, () => void>();
 
 /** Waits until `isTrue` returns true, or until no upload is active: the commands of a listener may have made this impossible. */
-async function look({ uploader }: TestEngine, isTrue: () => boolean): Promise<void> {
-  while (!isTrue() && uploader.snapshot.files.some(({ phase }) => ACTIVE.has(phase))) {
+async function look(engine: TestEngine, isTrue: () => boolean): Promise<void> {
+  const { uploader } = engine;
+  const isActive = (): boolean =>
+    !closed.has(engine) &&
+    uploader.snapshot.files.some(({ phase, pauseReason }) => ACTIVE.has(pauseReason ?? phase));
+  while (!isTrue() && isActive()) {
     uploader.restore();
+    users.get(engine)?.();
     await settled();
   }
 }
 
-/** Causes every event, as far as the listener allows. One file is paused, resumed, fails, is renamed and completes. */
+/** Pool of all engines with sign-in, because the start of workers takes most of their time. */
+const pool = new HashPool({ algorithm: 'sha-256' });
+
+const createEngine = (settings: SettingsInput = {}, options: UploaderOptions = {}): TestEngine =>
+  new TestEngine({ maxFileSize: 9000, baseUrl: `https://${crypto.randomUUID()}.test`, ...settings }, options);
+
+/** Returns an engine whose user signs in by a form, at first with a wrong password, then with a code. */
+function createWithSignIn(): TestEngine {
+  let loginCount = 0;
+  const post: Post = async (path) => {
+    if (path === '/auth/token') return granted();
+    if (path === '/auth/challenge') return { status: 200, body: { status: 'ok', code: 'code' } };
+    loginCount += 1;
+    return loginCount === 1
+      ? { status: 401, body: {} }
+      : challenged('challenge-token', { available_methods: ['totp'] });
+  };
+  const sessions: AuthSession[] = [];
+  const engine = createEngine(
+    { auth: 'local', silent: 'off', authOptions: { loginSendsChallenge: true } },
+    {
+      connect: (settings, ...given) => {
+        // The client shares this session, which has the scripted responses.
+        const session = openAuthSession(settings, { post, report: () => undefined });
+        sessions.push(session);
+        const { auth, close, stallMs } = connect(settings, ...given);
+        return {
+          ...{ auth, pool, stallMs },
+          // Getters, because the constructor of the engine calls this function.
+          get put() {
+            return engine.service.put;
+          },
+          get calls(): Calls {
+            const { openSession, ...calls } = engine.service.calls;
+            return {
+              ...calls,
+              openSession: (input, signal) => auth.withToken(() => openSession(input, signal), signal),
+            };
+          },
+          close: () => {
+            close();
+            session.close();
+          },
+        };
+      },
+    },
+  );
+  users.set(engine, () => {
+    for (const session of sessions) {
+      const { required, state } = session.snapshot;
+      const form = session.form(createLoginForm);
+      if (required && state === 'signed-out') session.signIn();
+      if (required && state === 'prompt') form.logIn({ email: 'ann@example.com', password: 'secret' });
+      if (required && state === 'answer') form.answer('123456');
+    }
+  });
+  return engine;
+}
+
+/** Causes every event of sign-in, as far as the listener allows: signs in, uploads a file, signs out, and signs in again. */
+async function playSignIn(engine: TestEngine): Promise<void> {
+  const { service, uploader } = engine;
+  service.answerAll();
+  await uploader.addFiles(fileOf(5, 900, 'first.bin'));
+  await look(engine, () => engine.phase('first.bin') === 'done');
+  await uploader.signOut();
+  await uploader.addFiles(fileOf(6, 900, 'second.bin'));
+  await look(engine, () => engine.phase('second.bin') === 'done');
+}
+
+/** Causes every event of an upload, as far as the listener allows. One file is paused, resumed, fails, is renamed and completes. */
 async function play(engine: TestEngine): Promise<void> {
   const { service, uploader } = engine;
   service.answerAll('open', 'presign', 'cancel');
@@ -92,6 +223,7 @@ async function play(engine: TestEngine): Promise<void> {
   if (file) await uploader.retry(file.id, 'renamed.bin');
   await look(engine, () => engine.phases()[0] === 'done');
   await uploader.addFiles([fileOf(4, 900, 'removed.bin')]);
+  await uploader.move(uploader.snapshot.files[0]?.id ?? '');
   await uploader.remove(engine.row('removed.bin')?.id ?? '');
   await look(engine, () => engine.details('file-removed').length > 0);
 }
@@ -102,27 +234,43 @@ async function finish(engine: TestEngine): Promise<void> {
   uploader.restore();
   await Promise.all(uploader.snapshot.files.map(({ id }) => uploader.apply({ type: 'undo' }, [id])));
   await Promise.all([uploader.resume(), ...uploader.snapshot.files.map(({ id }) => uploader.retry(id))]);
-  await until(() => uploader.snapshot.files.every(({ phase }) => phase === 'done'));
+  await until(() => {
+    users.get(engine)?.();
+    return uploader.snapshot.files.every(({ phase }) => phase === 'done');
+  });
+}
+
+/** Asserts that a closed engine has made no request since it was closed, and that it has no lock. */
+async function assertClosed({ input, service }: TestEngine, requestCount: number): Promise<void> {
+  expect(service.log.slice(requestCount)).to.deep.equal([]);
+  expect(service.putCount).to.equal(0);
+  const { held = [] } = await navigator.locks.query();
+  expect(held.filter(({ name }) => name?.includes(input.baseUrl ?? ''))).to.deep.equal([]);
 }
 
 /** Calls a command in the first three events with this name, and checks the changes and the end of the upload. */
 async function callIn(event: ChangeName, command: (typeof COMMANDS)[number][1]): Promise<void> {
-  const engine = new TestEngine({ maxFileSize: 9000, baseUrl: `https://${crypto.randomUUID()}.test` });
+  const isSignIn = SIGN_IN_EVENTS.includes(event);
+  const engine = isSignIn ? createWithSignIn() : createEngine();
   const commands: Promise<unknown>[] = [];
   // Counted before the call, because addFiles() reports file-added before it returns.
   let callCount = 0;
   const stop = engine.uploader.onChange((change) => {
     if (change.name !== event || callCount > 2) return;
     callCount += 1;
-    const { id } = { id: '', ...(change.detail as { readonly id?: FileId }) };
+    const [first] = engine.uploader.snapshot.files;
+    const { id } = { id: first?.id ?? '', ...(change.detail as { readonly id?: FileId }) };
     commands.push(command(engine, id));
   });
-  await play(engine);
+  await (isSignIn ? playSignIn : play)(engine);
   stop();
   engine.service.answerAll();
   await Promise.all(commands);
-  await finish(engine);
+  expect(callCount, event).to.be.greaterThan(0);
+  const requestCount = closed.get(engine);
+  if (requestCount === undefined) await finish(engine);
   await settled();
+  if (requestCount !== undefined) await assertClosed(engine, requestCount);
   const completed = engine.details('upload-completed').map(({ id }) => id);
   expect(new Set(completed).size).to.equal(completed.length);
   const removed = new Set<FileId>();
@@ -134,17 +282,13 @@ async function callIn(event: ChangeName, command: (typeof COMMANDS)[number][1]):
 }
 
 describe('a listener', () => {
-  it('is called with each of these events by this sequence of commands', async () => {
-    const engine = new TestEngine({ maxFileSize: 9000 });
-    await play(engine);
-    const names = new Set(engine.changes.map(({ name }) => name));
-    expect(EVENTS.filter((name) => !names.has(name))).to.deep.equal([]);
-  });
-
-  for (const [nth, [name, command]] of COMMANDS.entries())
+  for (const [nth, [name, command]] of COMMANDS.entries()) {
+    // Without sign-in, these two do nothing.
+    const isOfSignIn = name === 'signIn' || name === 'cancelSignIn';
+    const known = isOfSignIn ? SIGN_IN_EVENTS : [...UPLOAD_EVENTS, ...SIGN_IN_EVENTS];
+    // Otherwise each command is called in a third of the events, and each event has a third of the commands.
+    const events = known.filter((_, at) => isFullSize || (at + nth) % 3 === 0);
     describe(`that calls ${name}`, () => {
-      // Otherwise each command is called in a third of the events, and each event has a third of the commands.
-      const events = EVENTS.filter((_, at) => isFullSize || (at + nth) % 3 === 0);
       let runs: ReadonlyMap<ChangeName, Promise<void>>;
 
       // The engines wait for storage and workers most of the time, therefore the events of a command are tested in parallel.
@@ -159,6 +303,7 @@ describe('a listener', () => {
           expect(rejections).to.deep.equal([]);
         });
     });
+  }
 
   it('of the last progress event that pauses or cancels cannot undo a committed upload', async () => {
     for (const name of ['pause', 'cancel'] as const) {
