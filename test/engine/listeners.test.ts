@@ -286,8 +286,8 @@ describe('a listener', () => {
     // Without sign-in, these two do nothing.
     const isOfSignIn = name === 'signIn' || name === 'cancelSignIn';
     const known = isOfSignIn ? SIGN_IN_EVENTS : [...UPLOAD_EVENTS, ...SIGN_IN_EVENTS];
-    // Otherwise each command is called in a third of the events, and each event has a third of the commands.
-    const events = known.filter((_, at) => isFullSize || (at + nth) % 3 === 0);
+    // Otherwise each command is called in a fifth of the events, and each event has a fifth of the commands.
+    const events = known.filter((_, at) => isFullSize || (at + nth) % 5 === 0);
     describe(`that calls ${name}`, () => {
       let runs: ReadonlyMap<ChangeName, Promise<void>>;
 
