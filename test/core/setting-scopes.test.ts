@@ -3,20 +3,21 @@
 import { expect } from '@open-wc/testing';
 import {
   createSettings,
+  ownerKeyOf,
   readFileRules,
   type SettingsInput,
   serviceKeyOf,
   signInKeyOf,
 } from '../../src/core/config.ts';
 
-type Scope = 'upload' | 'service' | 'sign-in';
+type Scope = 'upload' | 'service' | 'sign-in' | 'owner';
 
 /** Settings, each with its scope, a value other than the default, and its name in `Settings` if that name differs. */
 const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, SettingsInput[K], as?: string] } = {
-  baseUrl: ['sign-in', 'https://other.test'],
+  baseUrl: ['owner', 'https://other.test'],
   parentId: ['upload', 'folder'],
   auth: ['sign-in', 'popup'],
-  clientId: ['sign-in', 'other'],
+  clientId: ['owner', 'other'],
   redirectUri: ['sign-in', 'https://a.test/back'],
   responseMode: ['sign-in', 'fragment'],
   silent: ['sign-in', 'off'],
@@ -27,7 +28,7 @@ const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, Settings
   authScheme: ['service', 'Token'],
   allowFramedLogin: ['service', true],
   uploadOrigins: ['service', 'https://storage.test'],
-  owner: ['sign-in', 'ann'],
+  owner: ['owner', 'ann'],
   accept: ['upload', '.pdf'],
   multiple: ['upload', true],
   minFiles: ['upload', 2],
@@ -70,8 +71,13 @@ describe('another value of a setting', () => {
       expect(other[as as keyof typeof other], 'it is not the default').not.to.deep.equal(
         usual[as as keyof typeof usual],
       );
-      expect(signInKeyOf(other) === signInKeyOf(usual), 'the same sign-in').to.equal(scope !== 'sign-in');
-      expect(serviceKeyOf(other) === serviceKeyOf(usual), 'the same service').to.equal(scope === 'upload');
+      expect(signInKeyOf(other) === signInKeyOf(usual), 'the same sign-in').to.equal(
+        !/sign-in|owner/.test(scope),
+      );
+      expect(serviceKeyOf(other) === serviceKeyOf(usual), 'the same service').to.equal(
+        !/service|owner/.test(scope),
+      );
+      expect(ownerKeyOf(other) === ownerKeyOf(usual), 'the same owner').to.equal(scope !== 'owner');
       expect(as in readFileRules({ [name]: value }), 'a rule for files').to.equal(scope === 'upload');
     });
 });
