@@ -36,11 +36,11 @@ async function check(
 }
 
 /**
- * Declares the tests of a table, one `describe` per state. At full size, the keyboard is tried in each state, otherwise only in the
- * first state that has the control.
+ * Declares the tests of a table, one `describe` per state. At full size, each control is operated in each state, otherwise only in
+ * the first state that has the control.
  */
 export function describeControls(situations: readonly Situation[]): void {
-  const pressed = new Set<string>();
+  const operated = new Set<string>();
   afterEach(async () => {
     restoreBrowser();
     await closeEngines();
@@ -74,10 +74,10 @@ export function describeControls(situations: readonly Situation[]): void {
       });
 
       for (const [index, name] of names.entries()) {
-        if (controls[name] === FIELD) continue;
+        if (controls[name] === FIELD || (operated.has(name) && !isFullSize)) continue;
         it(`${name} by mouse`, async () => void (await check(situation, name, click)));
-        if (controls[name] === DISABLED || (pressed.has(name) && !isFullSize)) continue;
-        pressed.add(name);
+        if (controls[name] === DISABLED) continue;
+        operated.add(name);
         it(`${name} by keyboard, which keeps the focus in the widget`, async () => {
           const key = index % 2 === 0 ? 'Enter' : ' ';
           const { element } = await check(situation, name, (control) => press(control, key));
