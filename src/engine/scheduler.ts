@@ -13,7 +13,7 @@ import { isOver, isRunning, type UploadState } from './upload-state.ts';
 const UPLOADS_PER_SLOT = 3;
 /** Limit of uploads that start in one task, because each upload opens a session and reads its first bytes immediately. */
 const BEGIN_AT_ONCE = 4;
-/** If slots are idle for this time (in milliseconds) because files are read slowly, one more upload starts. */
+/** If slots are idle for this time (in milliseconds), the running uploads read their files slowly. */
 const IDLE_MS = 500;
 
 export class Scheduler {
@@ -39,8 +39,8 @@ export class Scheduler {
    */
   #news: 'none' | 'ran' | 'ended' = 'none';
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
-  /** True if one more upload may start because the slots are idle. */
-  #mayTakeIdleSlot = false;
+  /** Uploads that left slots idle, because their files are read slowly. */
+  readonly #slow = new WeakSet<Upload>();
 
   constructor(slots: UploadSlots, report: (change: Change) => void) {
     this.#slots = slots;
@@ -166,30 +166,31 @@ export class Scheduler {
   }
 
   /**
-   * Returns the next upload to start. Returns `undefined` if the running uploads have as many unsent chunks as the limit or more.
-   * Thus one large file fills the slots, but many small files run at the same time. Uploads that another tab runs, or whose commit
-   * the service has accepted, do not count. Uploads that wait for sign-in do not delay uploads to other services.
+   * Returns the next upload to start. Returns `undefined` if the running uploads can use as many slots as the limit or more. Thus
+   * one large file fills the slots, but many small files run at the same time. Uploads that wait for sign-in do not delay uploads
+   * to other services.
    */
   #next(): Upload | undefined {
     const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots;
-    let unsent = 0;
-    let unsentSignIn = 0;
+    let usable = 0;
+    let usableAfterSignIn = 0;
     for (const upload of this.#running) {
-      const { state } = upload;
-      if (state.phase === 'accepted') continue;
-      if (state.phase === 'paused' && state.reason === 'other-tab') continue;
-      const count = Math.max(1, upload.unsentCount);
-      unsent += count;
-      if (waitsForSignIn(upload)) unsentSignIn += count;
+      const count = this.#usableBy(upload);
+      usable += count;
+      if (waitsForSignIn(upload)) usableAfterSignIn += count;
     }
-    if (unsent - unsentSignIn >= limit && !this.#takesIdleSlot(limit)) return undefined;
-    return this.#queue.shift((upload) => unsent < limit || !waitsForSignIn(upload));
+    if (usable - usableAfterSignIn >= limit) return undefined;
+    return this.#queue.shift((upload) => usable < limit || !waitsForSignIn(upload));
   }
 
-  #takesIdleSlot(limit: number): boolean {
-    if (!this.#mayTakeIdleSlot || this.#running.size >= limit) return false;
-    this.#mayTakeIdleSlot = false;
-    return true;
+  /**
+   * Returns how many slots an upload can use now: as many as it has unsent chunks. An upload that waits to retry or reads slowly
+   * counts as one, and one that another tab runs, or whose commit the service has accepted, does not count.
+   */
+  #usableBy(upload: Upload): number {
+    const { state, retryAtMs, unsentCount } = upload;
+    if (state.phase === 'accepted' || (state.phase === 'paused' && state.reason === 'other-tab')) return 0;
+    return retryAtMs !== undefined || this.#slow.has(upload) ? 1 : Math.max(1, unsentCount);
   }
 
   #watchIdleSlots(): void {
@@ -197,8 +198,8 @@ export class Scheduler {
     const grantedCount = this.#slots.grantedCount;
     this.#idleTimer = setTimeout(() => {
       this.#idleTimer = undefined;
-      const isIdle = this.#slots.hasIdleSlot && this.#slots.grantedCount === grantedCount;
-      this.#mayTakeIdleSlot = isIdle && [...this.#running].some(isReading);
+      if (this.#slots.hasIdleSlot && this.#slots.grantedCount === grantedCount)
+        for (const upload of this.#running) if (isTransferring(upload)) this.#slow.add(upload);
       this.#pump();
     }, IDLE_MS);
   }
@@ -225,9 +226,9 @@ export class Scheduler {
   }
 }
 
-/** Returns true if the upload reads its file and has sent nothing yet. Returns false if the upload is paused or waits to retry. */
-const isReading = ({ state }: Upload): boolean =>
-  (state.phase === 'opening' || state.phase === 'hashing') && state.retryAtMs === undefined;
+/** Returns true if the upload reads or sends its file. Returns false if the upload is paused or waits to retry. */
+const isTransferring = ({ state, retryAtMs }: Upload): boolean =>
+  /^(opening|hashing|uploading)$/.test(state.phase) && retryAtMs === undefined;
 
 const waitsForSignIn = ({ connection }: Upload): boolean =>
   waitsFor(connection.service.client.auth.snapshot) !== undefined;
