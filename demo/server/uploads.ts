@@ -110,12 +110,13 @@ export function uploadRoutes(parts: Parts): Hono<Env> {
     user: User,
     session: UploadSession,
     hashes: string[],
-  ): Promise<Record<string, { upload_url?: string; receipt: string; expires_at?: string }>> {
+  ): Promise<Record<string, { upload_url: string | null; receipt: string; expires_at?: string }>> {
     const fault = c.get('fault');
     const presigned: string[] = [];
     const entries = hashes.map(async (hash, index) => {
       const receipt = await seal.signReceipt(session.id, hash);
-      if ((await storage.chunkSize(user.id, hash)) !== undefined) return [hash, { receipt }] as const;
+      if ((await storage.chunkSize(user.id, hash)) !== undefined)
+        return [hash, { upload_url: null, receipt }] as const;
       presigned.push(hash);
       const expiresAt = clock.now() + (fault.expireTickets ? -1000 : settings.urlLifetimeMs);
       const signedFor = fault.wrongTicket ? (hashes[(index + 1) % hashes.length] ?? hash) : hash;

@@ -25,7 +25,7 @@ export interface Profile {
   chunkKey?: (hash: string, position: number) => string;
   /** Meaning of a hash without an entry in the presign response (U3). */
   missingChunk?: 'error' | 'stored';
-  /** Returns true if an entry means that the service already has the chunk (U4). */
+  /** Returns true if an entry means that the service already has the chunk (U4). By default, its `upload_url` is null or empty. */
   storedChunk?: (entry: Readonly<Record<string, unknown>>) => boolean;
   /** Encoding of hashes in requests (U5). */
   hashEncoding?: 'hex' | 'base64' | 'base64url';

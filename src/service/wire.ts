@@ -134,11 +134,13 @@ function readTicket(
 ): Ticket {
   const receipt = text(field(entry, 'receipt'));
   if (receipt === undefined) throw badResponse(answer, 'A chunk has no receipt');
-  const url = field(entry, 'upload_url') ?? '';
+  const url = field(entry, 'upload_url');
+  // A missing field does not count, because a misspelled field would mean that no byte has to be sent.
   const isStored = profile.storedChunk
     ? askProfile('storedChunk', () => profile.storedChunk?.(entry))
-    : url === '';
+    : url === null || url === '';
   if (isStored) return { receipt };
+  if (url === undefined) throw badResponse(answer, 'A chunk has no upload_url (null if the chunk is stored)');
   if (typeof url !== 'string') throw badResponse(answer, 'An upload_url is not a string');
   const href = checkUploadUrl(url, rules);
   const lifetimeMs = readLifetimeMs(href, entry, nowMs, profile);

@@ -190,6 +190,7 @@ describe('conform, for a service that differs from the reference service,', () =
   chunkKey: (hash) => "sha256:" + hash + "",
   emptyFile: 'refuse',
   urlLifetime: (url, entry) => entry.expires_in,
+  storedChunk: ({ upload_url }) => upload_url === undefined,
   putStatuses: { 412: 'stored' },
   commitPending: ({ body }) => body?.state === 'processing',
   statuses: { 419: 'token' },

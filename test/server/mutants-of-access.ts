@@ -61,7 +61,7 @@ export const ACCESS_MUTANTS: readonly Mutant[] = [
       const seen = new Set<string>();
       return changed(CHUNKS, ({ chunks }) => {
         for (const [hash, entry] of Object.entries<Json>(chunks)) {
-          if (seen.has(hash)) delete entry.upload_url;
+          if (seen.has(hash)) entry.upload_url = null;
           seen.add(hash);
         }
       });

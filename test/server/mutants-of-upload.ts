@@ -140,7 +140,7 @@ export const UPLOAD_MUTANTS: readonly Mutant[] = [
   {
     fault: 'reports chunks as stored that were never sent',
     check: 'presign-url',
-    service: entries((entry) => delete entry.upload_url),
+    service: entries((entry) => Object.assign(entry, { upload_url: null })),
   },
   {
     fault: 'returns relative URLs',

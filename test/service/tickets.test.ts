@@ -39,7 +39,7 @@ const FORBIDDEN_HEADERS = [
 ];
 
 describe('the entry of a chunk', () => {
-  const entry = (receipt: string): unknown => ({ receipt });
+  const entry = (receipt: string): unknown => ({ receipt, upload_url: null });
   const receipts = (tickets: Ticket[]): string[] => tickets.map(({ receipt }) => receipt);
 
   it('is found by its hash, in any order and case', () => {
@@ -80,7 +80,7 @@ describe('the entry of a chunk', () => {
   it('is never an inherited property of objects', () => {
     expectBad(() => read({}, { profile: { chunkKey: () => 'constructor' } }));
     expectBad(() => read({}, { profile: { chunkKey: () => '__proto__' } }));
-    expectBad(() => read(JSON.parse(`{"__proto__": {"${a}": {"receipt": "r"}}}`)));
+    expectBad(() => read(JSON.parse(`{"__proto__": {"${a}": {"receipt": "r", "upload_url": null}}}`)));
   });
 
   it('is an error if there are no entries at all', () => {
@@ -93,6 +93,7 @@ it('an invalid response says what is wrong with it', () => {
     [undefined, 'The response has no chunks'],
     [{}, 'A chunk has no entry in the response'],
     [{ [a]: {} }, 'A chunk has no receipt'],
+    [{ [a]: { receipt: 'r' } }, 'A chunk has no upload_url'],
     [{ [a]: { receipt: 'r', upload_url: 7 } }, 'An upload_url is not a string'],
   ];
   for (const [chunks, why] of rows) expect(() => read(chunks)).to.throw(why);
@@ -105,11 +106,13 @@ describe('a receipt', () => {
     }
   });
 
-  it('without a URL means that the service has the chunk', () => {
-    for (const upload_url of [undefined, null, '']) {
+  it('with an empty URL means that the service has the chunk', () => {
+    for (const upload_url of [null, '']) {
       expect(readOne({ upload_url, receipt: 'r' })).to.deep.equal({ receipt: 'r' });
     }
     expectBad(() => readOne({ upload_url: 7, receipt: 'r' }));
+    expectBad(() => readOne({ receipt: 'r' }));
+    expectBad(() => readOne({ uploadUrl: url, receipt: 'r' }));
   });
 
   it('means that, too, if the profile says so', () => {

@@ -78,11 +78,12 @@ const entry = fc.oneof(
     { requiredKeys: [] },
   ),
 );
+const simpleEntry = fc.record({
+  receipt: fc.constant('receipt'),
+  upload_url: fc.constantFrom('https://storage.test/a', '', null),
+});
 const goodEntry = fc.oneof(
-  fc.record({
-    receipt: fc.constant('receipt'),
-    upload_url: fc.constantFrom('https://storage.test/a', '', null),
-  }),
+  { arbitrary: simpleEntry, weight: 3 },
   fc.record({
     receipt: fc.constant('receipt'),
     upload_url: fc.constant('https://storage.test/a'),

@@ -72,7 +72,7 @@ export async function startOtherService(page: string): Promise<OtherService> {
     must(hashes.length <= 20, 413, 'at most 20 hashes');
     const entries = hashes.map((hash, index) => {
       session.sizes.set(hash, Number(sizes[index]));
-      if (chunks.has(hash)) return [`sha256:${hash}`, { receipt: `r ${hash}`, upload_url: null }];
+      if (chunks.has(hash)) return [`sha256:${hash}`, { receipt: `r ${hash}` }];
       const grant = randomUUID();
       grants.set(grant, { hash, size: Number(sizes[index]) });
       const headers = { 'x-chunk-grant': grant };

@@ -299,7 +299,7 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
     'stored',
     'presigns a chunk that is stored',
     DIFFERS,
-    'an entry with a receipt and no upload_url, or with a URL to send it again',
+    'an entry with a receipt, and with upload_url null or a URL to send it again',
     async (c) => {
       const { again, upload } = await c.round();
       if (!isOk(again)) return fail(describe(again));
@@ -308,6 +308,11 @@ export const PRESIGN_CHECKS: readonly Check[] = table('presign', [
         return pass('no entry', c.settings.setProfile('missingChunk', "'stored'"));
       if (found.some((entry) => entry === undefined))
         return fail('an entry is missing', 'profile.missingChunk');
+      if (found.some((entry) => entry?.fields.upload_url === undefined))
+        return pass(
+          'no upload_url',
+          c.settings.setProfile('storedChunk', '({ upload_url }) => upload_url === undefined'),
+        );
       const hasReceipts = found.every((entry) => entry?.receipt);
       return judge(hasReceipts, found[0]?.url === undefined ? 'reported as stored' : 'a URL again');
     },

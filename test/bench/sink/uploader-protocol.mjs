@@ -52,7 +52,7 @@ export class UploaderProtocol {
 
   #ticket(hash) {
     const receipt = `receipt.${hash}.${randomUUID()}`;
-    if (this.#remember && this.#lengths.has(hash)) return { receipt };
+    if (this.#remember && this.#lengths.has(hash)) return { receipt, upload_url: null };
     return { receipt, upload_url: `${this.#storageUrl}/chunks/${hash}?signature=${randomUUID()}` };
   }
 
