@@ -3,8 +3,7 @@
 
 import type { Report } from '../core/changes.ts';
 import { type Settings, signInKeyOf } from '../core/config.ts';
-import { Listeners } from '../core/listeners.ts';
-import type { AuthSnapshot, AuthState, WithToken } from '../core/types.ts';
+import type { AuthSnapshot, WithToken } from '../core/types.ts';
 import type { FormHost, LoginForm } from './form.ts';
 import type { Post } from './post.ts';
 import { createSharedSession } from './shared-session.ts';
@@ -64,80 +63,4 @@ export function openAuthSession(settings: Settings, deps: AuthDeps): AuthSession
   const open = sessions.get(key) ?? createSharedSession(settings, deps, () => sessions.delete(key));
   sessions.set(key, open);
   return open(deps);
-}
-
-/** States in which no user is in the middle of sign-in, so that the session can be replaced. */
-const REPLACEABLE: ReadonlySet<AuthState> = new Set<AuthState>([
-  'signed-out',
-  'asking-host',
-  'silent',
-  'prompt',
-  'signed-in',
-  'cooling',
-]);
-
-export interface ReplaceableSession extends AuthSession {
-  /** Changes to a session with these sign-in settings. If the user is in the middle of sign-in, waits for its end. */
-  configure(settings: Settings): void;
-}
-
-/**
- * Opens a session for an uploader whose sign-in settings can change. A call that waits for a token then waits for the token of the
- * next session.
- */
-export function openReplaceableSession(first: Settings, deps: AuthDeps): ReplaceableSession {
-  const listeners = new Listeners<void>();
-  let wanted = first;
-  let current = open();
-
-  function open() {
-    const session = openAuthSession(wanted, deps);
-    const leave = session.subscribe(() => {
-      replace();
-      listeners.tell();
-    });
-    return { session, leave, key: signInKeyOf(wanted), over: new AbortController() };
-  }
-
-  function replace(): void {
-    const { session, leave, key, over } = current;
-    if (signInKeyOf(wanted) === key || !REPLACEABLE.has(session.snapshot.state)) return;
-    current = open();
-    leave();
-    over.abort();
-    session.close();
-  }
-
-  return Object.freeze<ReplaceableSession & { toJSON(): object }>({
-    get snapshot() {
-      return current.session.snapshot;
-    },
-    subscribe: (listener) => listeners.add(listener),
-    async withToken(call, signal) {
-      for (;;) {
-        const { session, over } = current;
-        try {
-          // Ends only the wait for a token. The request of `call` has its own signal.
-          return await session.withToken(call, AbortSignal.any([signal, over.signal]));
-        } catch (error) {
-          if (signal.aborted || !over.signal.aborted || error !== over.signal.reason) throw error;
-        }
-      }
-    },
-    signIn: (...how) => current.session.signIn(...how),
-    cancel: () => current.session.cancel(),
-    signOut: () => current.session.signOut(),
-    allow: () => current.session.allow(),
-    form: (create) => current.session.form(create),
-    configure(settings) {
-      wanted = settings;
-      replace();
-      listeners.tell();
-    },
-    close() {
-      current.leave();
-      current.session.close();
-    },
-    toJSON: () => current.session.snapshot,
-  });
 }

@@ -142,10 +142,9 @@ const acceptList: Read<string, string> = (value = '', warn) => {
 
 /**
  * What a setting applies to. `upload`: one upload, or the list. `service`: the service client; uploads with equal `service` and
- * `owner` settings share a client. `sign-in`: how a token is obtained; a client then changes its session. `owner`: whose token it
- * is, and for which service. Clients with equal `sign-in` and `owner` settings share a session.
+ * `sign-in` settings share a client. `sign-in`: the session; clients with equal `sign-in` settings share a session.
  */
-type Scope = 'upload' | 'service' | 'sign-in' | 'owner';
+type Scope = 'upload' | 'service' | 'sign-in';
 
 /**
  * Defines a setting. `as` is the name in `Settings` if the two names differ; for example, a name in `Settings` may end with a unit.
@@ -159,10 +158,10 @@ const setting = <Input, Value, const Name extends string = never>(
 /** All settings. A path is below `baseUrl`, or an absolute URL. If a path is `undefined`, the call is not made. */
 const SETTINGS = {
   /** URL of the service: absolute, without a trailing slash. May have a path prefix. */
-  baseUrl: setting('owner', readBaseUrl),
+  baseUrl: setting('sign-in', readBaseUrl),
   parentId: setting('upload', text('')),
   auth: setting('sign-in', oneOf<AuthMode>('auto', 'token', 'popup', 'redirect', 'local', 'none')),
-  clientId: setting('owner', unparsed('secure-uploader')),
+  clientId: setting('sign-in', unparsed('secure-uploader')),
   redirectUri: setting('sign-in', text(undefined)),
   responseMode: setting('sign-in', (value: 'query' | 'fragment' | undefined, warn) =>
     value ? oneOf('query', 'fragment')(value, warn) : undefined,
@@ -176,7 +175,7 @@ const SETTINGS = {
   allowFramedLogin: setting('service', unparsed<boolean>(false)),
   /** Origins that a presigned URL may have. An empty list allows any https origin. */
   uploadOrigins: setting('service', readOrigins),
-  owner: setting('owner', text('')),
+  owner: setting('sign-in', text('')),
   accept: setting('upload', acceptList),
   multiple: setting('upload', unparsed<boolean>(false)),
   /** Number of uploaded files that the form of the element needs. */
@@ -266,18 +265,8 @@ const keyOf = (settings: Settings, ...scopes: readonly Scope[]): string => {
   return contentOf(rows.map(([name, { as = name }]) => settings[as as keyof Settings]));
 };
 
-/** Returns a key that is equal for settings whose tokens belong to the same user of the same service. */
-export const ownerKeyOf = (settings: Settings): string => keyOf(settings, 'owner');
-
 /** Returns a key that is equal for settings that share a sign-in session. */
-export const signInKeyOf = (settings: Settings): string => keyOf(settings, 'owner', 'sign-in');
+export const signInKeyOf = (settings: Settings): string => keyOf(settings, 'sign-in');
 
 /** Returns a key that is equal for settings that share a service client. */
-export const serviceKeyOf = (settings: Settings): string => keyOf(settings, 'owner', 'service');
-
-/** Returns `settings` with the sign-in settings of `newer`. */
-export function withSignInOf(settings: Settings, newer: Settings): Settings {
-  const rows = ROWS.filter(([, { scope }]) => scope === 'sign-in');
-  const changed = rows.map(([name, { as = name }]) => [as, newer[as as keyof Settings]]);
-  return Object.freeze({ ...settings, ...Object.fromEntries(changed) });
-}
+export const serviceKeyOf = (settings: Settings): string => keyOf(settings, 'service', 'sign-in');

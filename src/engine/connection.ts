@@ -1,9 +1,9 @@
-// Service clients (calls, sign-in, PUT, hash workers). Uploads with the same `service` and `owner` settings share one client.
+// Service clients (calls, sign-in, PUT, hash workers). Uploads with the same `service` and `sign-in` settings share one client.
 
-import { type AuthSession, openReplaceableSession, type ReplaceableSession } from '../auth/session.ts';
+import { type AuthSession, openAuthSession } from '../auth/session.ts';
 import type { AuthTimes } from '../auth/times.ts';
 import type { Report } from '../core/changes.ts';
-import { ownerKeyOf, type Settings, serviceKeyOf, withSignInOf } from '../core/config.ts';
+import { type Settings, serviceKeyOf } from '../core/config.ts';
 import type { Calls, Put, WithToken } from '../core/types.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
 import { InFlightChunks } from '../pipeline/upload.ts';
@@ -12,7 +12,7 @@ import { createPut } from '../service/put.ts';
 import type { WaitReason } from './upload-state.ts';
 
 export interface ServiceClient {
-  readonly auth: ReplaceableSession;
+  readonly auth: AuthSession;
   readonly calls: Calls;
   readonly put: Put;
   readonly pool: HashPool;
@@ -44,10 +44,10 @@ export function connect(
   report: Report,
   { times = {}, onSignOut, confirmRedirect, connectionChange }: ConnectOptions,
 ): ServiceClient {
-  const auth = openReplaceableSession(settings, {
+  const auth: AuthSession = openAuthSession(settings, {
     post: createPost(settings, { timeoutMs: times.callTimeoutMs }),
     report,
-    onSignOut: (...last): Promise<unknown> => onSignOut(auth, ...last),
+    onSignOut: (...last) => onSignOut(auth, ...last),
     confirmRedirect,
     ...(times.auth && { options: times.auth }),
   });
@@ -74,34 +74,21 @@ export function connect(
 export class Service {
   /** Chunks that all uploads are sending to this service now. */
   readonly inFlight = new InFlightChunks();
-  readonly #open: (settings: Settings) => ServiceClient;
+  readonly #open: () => ServiceClient;
   readonly #onAuth: (service: Service) => void;
-  #settings: Settings;
   #client: ServiceClient | undefined;
   #unsubscribe: (() => void) | undefined;
 
-  constructor(
-    settings: Settings,
-    open: (settings: Settings) => ServiceClient,
-    onAuth: (service: Service) => void,
-  ) {
-    this.#settings = settings;
+  constructor(open: () => ServiceClient, onAuth: (service: Service) => void) {
     this.#open = open;
     this.#onAuth = onAuth;
   }
 
   get client(): ServiceClient {
     if (this.#client) return this.#client;
-    this.#client = this.#open(this.#settings);
+    this.#client = this.#open();
     this.#unsubscribe = this.#client.auth.subscribe(() => this.#onAuth(this));
     return this.#client;
-  }
-
-  /** Takes over the sign-in settings of `settings`, if both belong to the same owner. What waits for sign-in then uses them. */
-  configure(settings: Settings): void {
-    if (ownerKeyOf(settings) !== ownerKeyOf(this.#settings)) return;
-    this.#settings = withSignInOf(this.#settings, settings);
-    this.#client?.auth.configure(this.#settings);
   }
 
   /** After a sign-out, allows tokens to be requested from the page again. */
@@ -147,7 +134,6 @@ export class Connections {
 
   configure(settings: Settings): void {
     this.current = this.#connection(settings);
-    for (const service of this.services) service.configure(settings);
   }
 
   /** Closes all services except those of `connections` and of the current settings. */
@@ -176,7 +162,7 @@ export class Connections {
 
   #connection(settings: Settings): Connection {
     const key = serviceKeyOf(settings);
-    const service = this.#services.get(key) ?? new Service(settings, this.#connect, this.#onAuth);
+    const service = this.#services.get(key) ?? new Service(() => this.#connect(settings), this.#onAuth);
     this.#services.set(key, service);
     return { settings, service };
   }

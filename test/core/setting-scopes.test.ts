@@ -3,21 +3,20 @@
 import { expect } from '@open-wc/testing';
 import {
   createSettings,
-  ownerKeyOf,
   readFileRules,
   type SettingsInput,
   serviceKeyOf,
   signInKeyOf,
 } from '../../src/core/config.ts';
 
-type Scope = 'upload' | 'service' | 'sign-in' | 'owner';
+type Scope = 'upload' | 'service' | 'sign-in';
 
 /** Settings, each with its scope, a value other than the default, and its name in `Settings` if that name differs. */
 const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, SettingsInput[K], as?: string] } = {
-  baseUrl: ['owner', 'https://other.test'],
+  baseUrl: ['sign-in', 'https://other.test'],
   parentId: ['upload', 'folder'],
   auth: ['sign-in', 'popup'],
-  clientId: ['owner', 'other'],
+  clientId: ['sign-in', 'other'],
   redirectUri: ['sign-in', 'https://a.test/back'],
   responseMode: ['sign-in', 'fragment'],
   silent: ['sign-in', 'off'],
@@ -28,7 +27,7 @@ const SCOPES: { readonly [K in keyof SettingsInput]-?: readonly [Scope, Settings
   authScheme: ['service', 'Token'],
   allowFramedLogin: ['service', true],
   uploadOrigins: ['service', 'https://storage.test'],
-  owner: ['owner', 'ann'],
+  owner: ['sign-in', 'ann'],
   accept: ['upload', '.pdf'],
   multiple: ['upload', true],
   minFiles: ['upload', 2],
@@ -71,13 +70,8 @@ describe('another value of a setting', () => {
       expect(other[as as keyof typeof other], 'it is not the default').not.to.deep.equal(
         usual[as as keyof typeof usual],
       );
-      expect(signInKeyOf(other) === signInKeyOf(usual), 'the same sign-in').to.equal(
-        !/sign-in|owner/.test(scope),
-      );
-      expect(serviceKeyOf(other) === serviceKeyOf(usual), 'the same service').to.equal(
-        !/service|owner/.test(scope),
-      );
-      expect(ownerKeyOf(other) === ownerKeyOf(usual), 'the same owner').to.equal(scope !== 'owner');
+      expect(signInKeyOf(other) === signInKeyOf(usual), 'the same sign-in').to.equal(scope !== 'sign-in');
+      expect(serviceKeyOf(other) === serviceKeyOf(usual), 'the same service').to.equal(scope === 'upload');
       expect(as in readFileRules({ [name]: value }), 'a rule for files').to.equal(scope === 'upload');
     });
 });

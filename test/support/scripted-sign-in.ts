@@ -1,6 +1,6 @@
 // Sign-in whose state the test sets, for uploads that wait for sign-in. Calls to the service are scripted too, and do not sign in.
 
-import type { AuthSession, ReplaceableSession } from '../../src/auth/session.ts';
+import type { AuthSession } from '../../src/auth/session.ts';
 import { connect } from '../../src/engine/connection.ts';
 import type { ScriptedService } from './scripted-service.ts';
 
@@ -23,7 +23,7 @@ export class ScriptedSignIn {
       const { calls, put } = service;
       const { auth } = connection;
       const said = (): Partial<Snapshot> => (settings.baseUrl === baseUrl ? this.#said : {});
-      const scripted: ReplaceableSession = Object.create(auth, {
+      const scripted: AuthSession = Object.create(auth, {
         snapshot: { get: () => ({ ...auth.snapshot, ...said() }) },
         subscribe: {
           value: (listener: () => void) => {
