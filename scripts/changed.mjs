@@ -32,7 +32,10 @@ const TABLE = [
     tests: ['test/e2e/auth-element.test.ts'],
   },
   { changed: /^src\/.*\.ts$/, tests: ['test/e2e/transfer-kept.test.ts'] },
-  { changed: /^(?:src|docs|demo)\/.*\.md$/, tests: ['test/package/readme.test.ts'] },
+  {
+    changed: /^(?:src|docs|demo)\/.*\.md$/,
+    tests: ['test/package/readme.test.ts', 'test/package/samples.test.ts'],
+  },
   { changed: EXAMPLE, tests: [EXAMPLES_TEST] },
   { changed: /^docs\/faults\.md$/, tests: ['test/e2e/fault-matrix.test.ts'] },
   { changed: /^(?:test|src)\//, tests: ['test/package/acceptance.test.ts'], isSmall: true },

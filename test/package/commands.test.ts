@@ -1,32 +1,13 @@
 // The output of the commands: set-up without a browser, counts of broken tests, and the end of `npm test`.
 
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { filesUnder } from '../../scripts/files.mjs';
 import { isOfGate, isOfStage, STAGES } from '../../scripts/scope.mjs';
-
-const root = fileURLToPath(new URL('../..', import.meta.url));
-
-interface Ended {
-  readonly status: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function node(args: string[], env: Record<string, string> = {}): Promise<Ended> {
-  const { NODE_TEST_CONTEXT: _context, ...own } = process.env;
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { cwd: root, env: { ...own, ...env } }, (error, stdout, stderr) =>
-      resolve({ status: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-  });
-}
+import { node, root, runAll } from '../support/test-runs.ts';
 
 describe('npm test', () => {
   let folder: string;
@@ -46,42 +27,8 @@ describe('npm test', () => {
     return { passed, failed, skipped };
   }
 
-  /** Runs `files` as the tests of the service. Returns the status and the end of the output. */
-  async function runAll(name: string, files: Record<string, string>, ...args: string[]) {
-    const project = join(folder, name);
-    await mkdir(join(project, 'test/server'), { recursive: true });
-    await symlink(join(root, 'node_modules'), join(project, 'node_modules'));
-    for (const [file, text] of Object.entries(files))
-      await writeFile(
-        join(project, 'test/server', file),
-        `import { describe, test } from 'node:test';\n${text}`,
-      );
-    const command = ['scripts/test.mjs', `--root=${project}`, '--only=server', ...args];
-    const { status, stdout } = await node(command);
-    const end = /\n(?:ok {2}|FAIL) The reference service: [\s\S]*$/.exec(stdout)?.[0] ?? stdout;
-    const flakyFile = join(project, 'test-results/flaky.json');
-    return {
-      status,
-      output: stdout,
-      end: end
-        .replace(/\(\d+\.\d s\)/, '(s)')
-        .replace(/\n\nSlowest files [^:]*:(\n {2}.*)+/, '')
-        .replace(/\n\nLeft out:(\n {2}.*)+/, '')
-        .trim()
-        .split('\n'),
-      flaky: existsSync(flakyFile) ? JSON.parse(await readFile(flakyFile, 'utf8')) : undefined,
-    };
-  }
-
-  /** Text of a test that fails in its first run, and passes in all others. */
-  const flakyTest = (name: string, broken = `throw new Error('no')`): string =>
-    `import { existsSync, writeFileSync } from 'node:fs';
-    test('${name}', async () => {
-      const mark = new URL('./${name}-ran', import.meta.url);
-      if (existsSync(mark)) return;
-      writeFileSync(mark, '');
-      ${broken};
-    });`;
+  const runIn = (name: string, files: Record<string, string>, ...args: string[]): ReturnType<typeof runAll> =>
+    runAll(join(folder, name), files, ...args);
 
   test('counts tests, and not the groups that they are in', async () => {
     const text = `import { describe, test } from 'node:test';
@@ -100,7 +47,7 @@ describe('npm test', () => {
   });
 
   test('prints failed tests, with file and error, before the total', async () => {
-    const { status, end } = await runAll('failing', {
+    const { status, end } = await runIn('failing', {
       'a.test.ts': `describe('a group', () => {
         test('one', () => { [].at(0); });
         test('two', () => { throw new Error('no\\n  and no'); });
@@ -124,13 +71,13 @@ describe('npm test', () => {
 
   test('runs only the tests of a name, and does not count the others', async () => {
     const text = `test('one', () => { [].at(0); }); test('two', () => { throw new Error('no'); });`;
-    const { status, end } = await runAll('named', { 'a.test.ts': text }, '--name=one');
+    const { status, end } = await runIn('named', { 'a.test.ts': text }, '--name=one');
     assert.equal(end.at(-1), '1 passed, 0 failed');
     assert.equal(status, 0);
   });
 
   test('fails if a test is focused, whether the others run or not', async () => {
-    const { status, end } = await runAll('focused', {
+    const { status, end } = await runIn('focused', {
       'a.test.ts': `test.only('one', () => { [].at(0); }); test('two', () => { throw new Error('no'); });`,
     });
     assert.equal(status, 1);
@@ -140,7 +87,7 @@ describe('npm test', () => {
 
   test('prints twenty of many, and the number of the others', async () => {
     const text = `for (let nth = 1; nth <= 23; nth++) test('nth ' + nth, () => { throw new Error('no'); });`;
-    const { end } = await runAll('many', { 'a.test.ts': text });
+    const { end } = await runIn('many', { 'a.test.ts': text });
     const named = end.filter((line) => line.startsWith('  The reference service, '));
     assert.equal(named.length, 20);
     assert.deepEqual(end.slice(-3), ['  and 3 more', '', '0 passed, 23 failed']);
@@ -210,74 +157,8 @@ describe('npm test', () => {
     );
   });
 
-  test('ends a file that does not end, and a suite that a process of its tests keeps from ending', async () => {
-    const hanging = `setInterval(() => {}, 1000); test('for ever', () => new Promise(() => {}));`;
-    const orphan = `import { spawn } from 'node:child_process';
-      test('fine', () => { spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'inherit' }).unref(); });`;
-    const [file, suite] = await Promise.all([
-      runAll('hanging', { 'a.test.ts': hanging }, '--file-limit=1'),
-      runAll('orphan', { 'a.test.ts': orphan }, '--suite-limit=1'),
-    ]);
-    assert.match(file.end.join('\n'), /a\.test\.ts: the file — test timed out after 1000ms/);
-    assert.equal(file.end.at(-1), '0 passed, 1 failed');
-    assert.match(suite.end.join('\n'), /a\.test\.ts: the file — did not end within 1 s/);
-    assert.deepEqual([file.status, suite.status], [1, 1]);
-  });
-
-  test('runs a file that failed once more, and lists it as flaky if it then passes', async () => {
-    const other = `test('three', () => { [].at(0); });`;
-    const { status, end, flaky } = await runAll('flaky', {
-      'a.test.ts': flakyTest('one'),
-      'b.test.ts': other,
-    });
-    assert.deepEqual(end, [
-      'FAIL The reference service: 1 passed, 1 failed (s)',
-      '',
-      'Flaky: failed once, and passed alone:',
-      '  The reference service, test/server/a.test.ts: one — no',
-      '',
-      '2 passed, 0 failed',
-    ]);
-    const failures = [{ title: 'one', error: 'no' }];
-    assert.deepEqual(flaky, [{ suite: 'server', file: 'test/server/a.test.ts', failures }]);
-    assert.equal(status, 0);
-  });
-
-  test('runs a file once more that hung, and one that had no result when its suite was ended', async () => {
-    const hangs = flakyTest('one', `await new Promise((resolve) => setTimeout(resolve, 60_000))`);
-    // The second run must end within the same limit, on a busy machine, too.
-    const runs = await Promise.all([
-      runAll('file-hung', { 'a.test.ts': hangs }, '--file-limit=15'),
-      runAll('suite-hung', { 'a.test.ts': hangs }, '--suite-limit=15'),
-    ]);
-    for (const { status, end, output } of runs) {
-      assert.equal(status, 0, output);
-      assert.match(end.join('\n'), /Flaky: .*\n.*a\.test\.ts: the file — /);
-      assert.equal(end.at(-1), '1 passed, 0 failed');
-    }
-  });
-
-  test('runs nothing once more if a file was named, if the run fails anyway, or if four files failed', async () => {
-    const names = ['one', 'two', 'three', 'four'];
-    const four = Object.fromEntries(names.map((name) => [`${name}.test.ts`, flakyTest(name)]));
-    const skipped = `test('five', { skip: true }, () => { [].at(0); });`;
-    const runs = await Promise.all([
-      runAll('four-flaky', four),
-      runAll('anyway', { 'a.test.ts': flakyTest('one'), 'b.test.ts': skipped }),
-      runAll('file-named', { 'a.test.ts': flakyTest('one') }, 'test/server/a.test.ts'),
-    ]);
-    for (const { status, output } of runs) {
-      assert.equal(status, 1);
-      assert.ok(!output.includes('Once more'), output);
-    }
-    assert.deepEqual(
-      runs.map(({ end }) => end.at(-1)),
-      ['0 passed, 4 failed', '0 passed, 3 failed', '0 passed, 1 failed'],
-    );
-  });
-
   test('prints the time of the run, of each suite and of the slowest files', async () => {
-    const { output } = await runAll('times', { 'a.test.ts': `test('one', () => { [].at(0); });` });
+    const { output } = await runIn('times', { 'a.test.ts': `test('one', () => { [].at(0); });` });
     assert.match(output, /\nok {3}The reference service: 1 passed, 0 failed \(\d+\.\d s\)\n/);
     assert.match(
       output,
