@@ -132,7 +132,7 @@ describe('an attribute', () => {
   for (const base of [{}, { 'base-url': 'https://files.test' }] as Readonly<Record<string, string>>[]) {
     const when = base['base-url'] ? 'with an engine' : 'before there is a base URL';
     for (const [maxFiles, hint] of [
-      ['3', 'at most 3 files'],
+      ['3', 'At most 3 files'],
       ...['-3', '2.5', '0', 'auto', 'many'].map((text) => [text, '']),
     ] as const)
       it(`max-files="${maxFiles}" is shown as the engine reads it, ${when}`, () =>
@@ -141,7 +141,7 @@ describe('an attribute', () => {
     it(`all rules are shown, ${when}`, async () => {
       const rules = { accept: 'image/*,.pdf', 'max-file-size': '500MB', 'max-files': '20' };
       expect(await hintOf({ ...base, ...rules })).to.equal(
-        'image, PDF · up to 500 MB per file · at most 20 files',
+        'Image, PDF · up to 500 MB per file · at most 20 files',
       );
     });
   }

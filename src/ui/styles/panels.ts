@@ -56,10 +56,6 @@ export const panels = css`
     display: block;
   }
 
-  .hint::first-letter {
-    text-transform: uppercase;
-  }
-
   .hint,
   .text,
   .status,

@@ -45,13 +45,15 @@ const notice = (text: string | false): TemplateResult | typeof nothing =>
 
 /** The limits in one line: types, size, number. */
 function hintOf(rules: Rules, messages: Messages, format: Format): string {
-  return [
+  const hint = [
     shownTypes(rules.accept),
     Number.isFinite(rules.maxFileSizeBytes) ? messages.upTo(format.size(rules.maxFileSizeBytes)) : '',
     rules.multiple && Number.isFinite(rules.maxFiles) ? messages.atMost(rules.maxFiles) : '',
   ]
     .filter(Boolean)
     .join(' · ');
+  // Not with `::first-letter`, because Firefox then does not wrap texts that mix left to right and right to left.
+  return hint.charAt(0).toUpperCase() + hint.slice(1);
 }
 
 /** Converts an `accept` list for users: `image/*,.pdf` becomes `image, PDF`. */
