@@ -78,7 +78,6 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   let largestBytes = Number.POSITIVE_INFINITY;
   let identity = keeper ? await parts.identify() : undefined;
   const record = identity && (await keeper?.find(identity.key));
-  let accepted: Promise<void> = Promise.resolve();
   const known = record ? record.session : keeper ? undefined : parts.session;
   signal.throwIfAborted();
   const { name, relativePath, metadata = record?.metadata } = file;
@@ -130,10 +129,9 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
       if (identity) void keeper?.saveChunks(identity.key, [chunk]);
     },
     accept(session, chunks, acceptedAtMs, fileHash) {
-      accepted = saveAccepted(session, chunks, { acceptedAtMs, fileHash }).catch(() => undefined);
+      saveAccepted(session, chunks, { acceptedAtMs, fileHash }).catch(() => undefined);
     },
     async forget() {
-      await accepted;
       if (identity) await parts.store?.remove(identity.key);
     },
   };
@@ -149,8 +147,10 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
   async function takeRecord(): Promise<NonNullable<typeof identity>> {
     if (identity) return identity;
     const found = await parts.identify();
-    // `find` also takes the lock.
+    // `find` also takes the lock, which a run that has ended must not take.
+    signal.throwIfAborted();
     await parts.store?.find(found.key);
+    signal.throwIfAborted();
     identity = found;
     return found;
   }

@@ -5,7 +5,7 @@ import type { Profile, SettingsInput } from '../../src/core/config.ts';
 import type { UploadStore } from '../../src/store/uploads.ts';
 import { addFault, findReference, logOf, tokenOf } from '../service/reference.ts';
 import { freshFile, sha256 } from '../support/bytes.ts';
-import { until, untilAsync } from '../support/collect.ts';
+import { deferred, settled, until, untilAsync } from '../support/collect.ts';
 import { closeConnectedEngines, connectEngine, newStore } from '../support/reference-engine.ts';
 
 afterEach(closeConnectedEngines);
@@ -68,6 +68,33 @@ describe('a commit that the service answers with 202', () => {
     ) as unknown as readonly { at: number; answeredAt: number }[];
     expect((second?.at ?? 0) - (first?.answeredAt ?? 0)).to.be.at.least(990);
   });
+
+  for (const chunkCount of [1, 3])
+    it(`is not saved any more once the file is done (chunks: ${chunkCount})`, async () => {
+      const file = freshFile((chunkCount - 1) * 65_536 + 100);
+      await accept(file, 1, { headers: { 'retry-after': '0' } });
+      const store = newStore();
+      const mayWrite = deferred();
+      // A disk that is busy when the first 202 is noted.
+      const slow: UploadStore = {
+        ...store,
+        async find(key) {
+          if (chunkCount === 1) await mayWrite.promise;
+          return store.find(key);
+        },
+        async save(record) {
+          if (record.acceptedAtMs !== undefined) await mayWrite.promise;
+          return store.save(record);
+        },
+      };
+      const { phase, uploader } = await createEngine(slow);
+      await uploader.addFiles([file]);
+      await until(() => phase() === 'done');
+      mayWrite.resolve();
+      await uploader.close();
+      await settled();
+      expect(await store.list()).to.deep.equal([]);
+    });
 
   it('ends with the error of a later answer', async () => {
     const file = freshFile(100);

@@ -4,7 +4,7 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled } from '../support/collect.ts';
+import { settled, until } from '../support/collect.ts';
 import { closeEngines, halfWay, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -38,8 +38,9 @@ describe('a store that fails', () => {
       engine.service.answerAll();
       await engine.uploader.addFiles([fileOf(1, 4500, 'a.bin')]);
       await engine.waitForChange('uploads-finished');
-      await settled();
       expect(engine.phase('a.bin')).to.equal('done');
+      await until(() => asked.includes('remove'));
+      await settled();
       const after = asked.slice(asked.lastIndexOf(name) + 1);
       expect(after).to.deep.equal(name === 'remove' ? [] : ['remove']);
       expect(asked.filter((call) => call === name).length).to.be.within(1, name === 'saveChunks' ? 5 : 1);

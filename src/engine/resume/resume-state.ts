@@ -267,7 +267,8 @@ export class ResumeState {
     this.#record = undefined;
     // Tries to remove the record even after a failed write, because the next visit would restore the record.
     this.#isBroken = false;
-    await this.#write(key, (store) => store.remove(key));
+    const before = this.#written.catch(() => undefined);
+    await this.#write(key, (store) => before.then(() => store.remove(key)));
   }
 
   /**
