@@ -27,6 +27,9 @@ import {
   sessionBody,
 } from './wire.ts';
 
+/** Services may assemble the file before they answer a commit: five minutes instead of 30 seconds. */
+const COMMIT_PATIENCE = 10;
+
 const isOk = ({ status }: Answer): boolean => status >= 200 && status < 300;
 
 /**
@@ -89,7 +92,17 @@ export function createCalls(settings: Settings, withToken: WithToken, options: H
     return (session, proof, signal) =>
       withToken(async (token) => {
         const body = commitBody(proof, profile);
-        const answer = await send({ method: 'POST', path, token, headers: inSession(session), body, signal });
+        const headers = inSession(session);
+        const request = {
+          method: 'POST',
+          path,
+          token,
+          headers,
+          body,
+          patience: COMMIT_PATIENCE,
+          signal,
+        } as const;
+        const answer = await send(request);
         if (isPending(answer)) return { missing: [], pending: { retryAfterMs: readPauseMs(answer) } };
         if (isOk(answer)) {
           const said = readCommitted(answer);

@@ -16,6 +16,8 @@ export interface ServiceRequest {
   readonly body?: unknown;
   /** Largest accepted response, in bytes. Defaults to 1 MiB. */
   readonly maxBytes?: number;
+  /** The timeout is as many times longer. Defaults to 1. */
+  readonly patience?: number;
   readonly signal: AbortSignal;
 }
 
@@ -56,7 +58,7 @@ export function createSend(
   settings: Pick<Settings, 'baseUrl' | 'authHeader' | 'authScheme'>,
   { timeoutMs = TIMEOUT_MS, connectionChange }: HttpOptions = {},
 ): Send {
-  return async ({ method, path, token, headers, body, maxBytes, signal }) => {
+  return async ({ method, path, token, headers, body, maxBytes, patience = 1, signal }) => {
     const url = resolveUrl(settings.baseUrl, path);
     // Checked even without a token, because the session header is also secret.
     if (!isBelow(settings.baseUrl, url))
@@ -69,7 +71,7 @@ export function createSend(
     return exchange(
       url,
       { method, headers: allHeaders, credentials: 'same-origin' },
-      { body, timeoutMs, maxBytes, signal, connectionChange: connectionChange?.() },
+      { body, timeoutMs: timeoutMs * patience, maxBytes, signal, connectionChange: connectionChange?.() },
     );
   };
 }

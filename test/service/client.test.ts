@@ -312,6 +312,20 @@ describe('an invalid response', () => {
     expect(await refusalOf({ stall: true }, { timeoutMs: 300 })).to.include({ code: 'timeout' });
   });
 
+  it('to a commit may take ten times as long, because the service may assemble the file first', async () => {
+    const fileName = uniqueName();
+    const session = await open(await callsOf(), fileName);
+    const proof = { hashes: [], receipts: [] };
+    const calls = await callsOf('alice', {}, { timeoutMs: 1000 });
+    await addFault({ operation: 'commit', match: { fileName }, delayMs: 2000 });
+    const commitWith = (calls: Calls): Promise<Error> =>
+      rejection(calls.commit?.(session, proof, forever) ?? Promise.resolve());
+    // The reference service refuses a commit without chunks, but only after the delay.
+    expect(await commitWith(calls)).to.include({ status: 422 });
+    await addFault({ operation: 'commit', match: { fileName }, delayMs: 5000 });
+    expect(await commitWith(await callsOf('alice', {}, { timeoutMs: 50 }))).to.include({ code: 'timeout' });
+  });
+
   it('is no error at all after an abort', async () => {
     const fileName = uniqueName();
     await addFault({ operation: 'session', match: { fileName }, delayMs: 5000 });
