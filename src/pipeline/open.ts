@@ -10,6 +10,9 @@ import type {
   UploadRecord,
 } from '../core/types.ts';
 
+/** Timeout of the call that cancels a session that is given up, in milliseconds. */
+const CANCEL_MS = 10_000;
+
 export interface OpenFile extends PickedFile {
   readonly name: string;
   readonly parentId: string;
@@ -119,6 +122,12 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
         opened.chunkSizeBytes = smallerBytes;
         keeper = parts.store;
         if (keeper) await takeRecord();
+        const before = await opened.session;
+        // Before the next session is opened, because the service may reserve the name for a session.
+        await calls
+          .cancel?.(before, AbortSignal.any([signal, AbortSignal.timeout(CANCEL_MS)]))
+          .catch(() => undefined);
+        signal.throwIfAborted();
       }
       opened.stored = new Map();
       opened.session = openSession();

@@ -122,6 +122,8 @@ interface Sending extends UploadParts {
   readonly waiting: Set<object>;
   /** Rings when a chunk stops waiting. */
   readonly fewer: Bell;
+  /** Size of the largest chunk that the storage has accepted from this upload, in bytes. */
+  acceptedBytes: number;
 }
 
 /** Holds the only reference to the bytes of a chunk, so that they can be freed. */
@@ -134,7 +136,7 @@ export function upload(
   chunks: AsyncIterable<TicketedChunk>,
   parts: UploadParts,
 ): AsyncGenerator<StoredChunk, void, undefined> {
-  const sending: Sending = { ...parts, waiting: new Set(), fewer: new Bell() };
+  const sending: Sending = { ...parts, waiting: new Set(), fewer: new Bell(), acceptedBytes: 0 };
   const { fewer, giveUp, signal, waiting } = sending;
   const admit = async (chunk: TicketedChunk): Promise<UploadSlot | undefined> => {
     if (!needsSlot(chunk, parts)) return undefined;
@@ -199,13 +201,9 @@ async function store(
   }
 }
 
-function storedChunk(
-  chunk: TicketedChunk,
-  receipt: string,
-  isSkipped: boolean,
-  parts: UploadParts,
-): StoredChunk {
+function storedChunk(chunk: TicketedChunk, receipt: string, isSkipped: boolean, parts: Sending): StoredChunk {
   parts.receipts.set(chunk.hash, receipt);
+  parts.acceptedBytes = Math.max(parts.acceptedBytes, chunk.sizeBytes);
   const { ticket: _ticket, ...rest } = chunk;
   return { ...rest, receipt, ...(isSkipped && { skipped: true }) };
 }
@@ -287,18 +285,23 @@ async function send(
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         signal.throwIfAborted();
-        if (error instanceof UploaderError) {
-          if (error.code === 'upload-stalled') stallCount += 1;
-          const isTooLarge = error.code === 'upload-refused' && error.status === 413;
-          if (isTooLarge && chunk.sizeBytes > parts.minChunkBytes) throw new ChunkTooLarge(error);
-        }
+        const { code, status } = error instanceof UploaderError ? error : {};
+        if (code === 'upload-stalled') stallCount += 1;
+        const isTooLarge =
+          code === 'upload-refused' && status === 413 && chunk.sizeBytes > parts.minChunkBytes;
+        // One proxy of several may have a lower limit. The storage has accepted this size before.
+        const isOdd = chunk.sizeBytes <= parts.acceptedBytes;
+        if (isTooLarge && !isOdd) throw new ChunkTooLarge(error);
         onSent(chunk, 0);
         giveBack(unsentBytes);
         unsentBytes = 0;
         releaseSlot();
         ticket = undefined;
         bytes.body = undefined;
-        if (!change.aborted) await wait(retries.again(error), parts);
+        if (change.aborted) continue;
+        await wait(retries.again(error), parts).catch((last) => {
+          throw isTooLarge && last === error ? new ChunkTooLarge(error) : last;
+        });
       }
     }
   } finally {

@@ -83,6 +83,42 @@ describe('a chunk that the storage rejects as too large', () => {
     expect(uploader.snapshot.files[0]?.error).to.include({ code: 'upload-refused', status: 413 });
   });
 
+  it('is sent again in the same size if the storage has accepted this size before', async () => {
+    const file = freshFile(8 * MIB);
+    await addFault({ operation: 'put', status: 413, match: { hash: await sha256(file.slice(6 * MIB)) } });
+    const uploader = await connect({ chunkSize: '2MiB', concurrency: 1 });
+    await uploader.addFiles([file]);
+    await until(() => uploader.snapshot.files[0]?.phase === 'done');
+    const log = await logOf({ fileName: file.name });
+    expect(log.filter(({ operation }) => operation === 'session')).to.have.length(1);
+    expect(await sizesOf(file.name)).to.deep.equal(new Array(5).fill(2 * MIB));
+  });
+
+  it('is sent in halves if it is rejected again and again, and the session before is canceled', async () => {
+    const file = freshFile(6 * MIB);
+    const hash = await sha256(file.slice(4 * MIB));
+    await addFault({ operation: 'put', status: 413, match: { hash }, times: -1 });
+    await captureWarnings(async () => {
+      const uploader = await connect({
+        chunkSize: '2MiB',
+        concurrency: 1,
+        cancelPath: '/files/uploadsession',
+      });
+      await uploader.addFiles([file]);
+      await until(() => uploader.snapshot.files[0]?.phase === 'done');
+    });
+    const log = (await logOf({ fileName: file.name })).map(({ operation }) => operation);
+    expect(log.filter((operation) => /session|cancel/.test(operation))).to.deep.equal([
+      'session',
+      'cancel',
+      'session',
+    ]);
+    expect((await sizesOf(file.name)).slice(2)).to.deep.equal([
+      ...new Array(5).fill(2 * MIB),
+      ...new Array(6).fill(MIB),
+    ]);
+  });
+
   it('is not sent again after a reload', async () => {
     const file = freshFile(4 * MIB);
     await rejectFirst(file, 4 * MIB);
