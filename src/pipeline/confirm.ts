@@ -1,12 +1,13 @@
 // Repeats a commit that the service accepted (202) in an earlier run. Needs only the record, not the file.
 
-import { UploaderError } from '../core/errors.ts';
+import type { CommitAnswer } from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { plan } from './plan.ts';
 import type { RunParts, RunResult } from './run.ts';
+import { inSession, SessionLost } from './session-lost.ts';
 
 export type ConfirmParts = Omit<CommitParts, 'saveAccepted'> &
-  Pick<RunParts, 'onOpened' | 'onSession' | 'store'>;
+  Pick<RunParts, 'onOpened' | 'onSession' | 'policy' | 'store'>;
 
 /** Resolves with `undefined` if the file has to be uploaded again, because the record, the session or chunks are lost. */
 export async function confirm(key: string, parts: ConfirmParts): Promise<RunResult | undefined> {
@@ -23,7 +24,8 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
   parts.onOpened(planned);
   parts.onAccepted();
   const known = { acceptedAtMs, fileHash };
-  const answer = await commit(session, chunks, { ...parts, saveAccepted: save }, known).catch(orGone);
+  const send = (): Promise<CommitAnswer> => commit(session, chunks, { ...parts, saveAccepted: save }, known);
+  const answer = await inSession(send, false, parts).catch(orGone);
   if (answer?.missing.length === 0) {
     store.remove(key).catch(() => undefined);
     return { session, chunks, fileHash, body: answer.body };
@@ -33,5 +35,6 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
 }
 
 function orGone(error: unknown): undefined {
-  if (!(error instanceof UploaderError) || error.code !== 'session-expired') throw error;
+  if (!(error instanceof SessionLost)) throw error;
+  if (error.cause.code !== 'session-expired') throw error.cause;
 }

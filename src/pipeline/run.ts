@@ -1,14 +1,22 @@
 // Uploads one file. Connects the stages, one module each: open, plan, hash, presign, upload, commit.
 
-import { codeFacts } from '../core/error-codes.ts';
 import { UploaderError } from '../core/errors.ts';
-import type { Chunk, ContinueHash, HashedChunk, Session, StoredChunk, Ticket } from '../core/types.ts';
+import type {
+  Chunk,
+  CommitAnswer,
+  ContinueHash,
+  HashedChunk,
+  Session,
+  StoredChunk,
+  Ticket,
+} from '../core/types.ts';
 import { type CommitParts, commit } from './commit.ts';
 import { FileHash } from './file-hash.ts';
 import { type HashParts, hash, readAgain } from './hash.ts';
 import { type Opened, type OpenFile, type OpenParts, open } from './open.ts';
 import { MAX_CHUNKS, plan } from './plan.ts';
 import { type PresignParts, presign } from './presign.ts';
+import { inSession, SessionLost } from './session-lost.ts';
 import { ChunkTooLarge, type UploadParts, upload } from './upload.ts';
 
 /** Parameters of all stages. */
@@ -122,7 +130,7 @@ async function sendAll(
       for (const [hash, ticket] of dated) parts.inFlight.onTicket(ticket, hash);
       return dated;
     };
-    return parts.retrying(askedAt, parts.signal).catch(orLost(opened));
+    return inSession(() => parts.retrying(askedAt, parts.signal), opened.isResumed, parts);
   };
   const receipts = new Map<string, string>();
   const positions = new Map(planned.map((chunk, position) => [chunk.index, position]));
@@ -153,9 +161,9 @@ async function sendAll(
     parts.signal.throwIfAborted();
     parts.onCommit();
     const saveAccepted = (atMs: number): void => opened.accept(session, stored, atMs, fileHash);
-    const { missing, body } = await commit(session, stored, { ...parts, saveAccepted }, { fileHash }).catch(
-      orLost(opened),
-    );
+    const send = (): Promise<CommitAnswer> =>
+      commit(session, stored, { ...parts, saveAccepted }, { fileHash });
+    const { missing, body } = await inSession(send, opened.isResumed, parts);
     if (missing.length === 0) return { session, chunks: stored, fileHash, body };
     if (isSecondRound)
       throw new UploaderError(
@@ -177,25 +185,3 @@ function isRecorded(chunk: StoredChunk, opened: Opened): boolean {
   const record = opened.stored.get(chunk.index);
   return record?.hash === chunk.hash && record.receipt === chunk.receipt;
 }
-
-/** Error for a session that no longer exists on the service. `cause` is the error of the call. */
-class SessionLost extends Error {
-  override readonly cause: UploaderError;
-  constructor(cause: UploaderError) {
-    super('The upload session is gone');
-    this.cause = cause;
-  }
-}
-
-/**
- * Throws `SessionLost` if the service no longer has the session: after a second 401, a 404 or a 410. In a session from an earlier
- * run, a 403 also counts.
- */
-const orLost =
-  (opened: Opened) =>
-  (error: unknown): never => {
-    const isLost =
-      error instanceof UploaderError &&
-      (codeFacts(error.code).endsSession || (opened.isResumed && error.code === 'forbidden'));
-    throw isLost ? new SessionLost(error) : error;
-  };

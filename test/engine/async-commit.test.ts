@@ -158,7 +158,7 @@ describe('a commit that the service answers with 202', () => {
     await before.uploader.addFiles([file]);
     await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
     await before.uploader.close();
-    await addFault({ operation: 'commit', status: 410, match: { fileName: file.name } });
+    await addFault({ operation: 'commit', status: 410, times: 2, match: { fileName: file.name } });
 
     const { phase, uploader } = await createEngine(store);
     await until(() => uploader.snapshot.files[0]?.pauseReason === 'needs-file');

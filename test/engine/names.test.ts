@@ -146,7 +146,7 @@ describe('a file that has another name at the service, after a reload', () => {
     const engine = new TestEngine({}, { store: await renamedBefore(file) });
     await until(() => engine.row('report (2).pdf')?.pauseReason === 'needs-file');
     await engine.uploader.addFiles([file]);
-    (await engine.service.nextRequest('presign')).refuse(new UploaderError('session-expired', 'gone'));
+    await engine.service.refuseTwice('presign', new UploaderError('session-expired', 'gone'));
     const open = await engine.service.nextRequest('open');
     expect(open.fileName).to.equal('report (2).pdf');
     open.answer();

@@ -18,7 +18,7 @@ const REFUSALS = [
 
 describe('an outage', () => {
   for (const [code, status] of REFUSALS) {
-    it(`that responds with ${status} once, and then opens no session, keeps the saved upload`, async () => {
+    it(`that responds with ${status} as if the session were lost, and then opens no session, keeps the saved upload`, async () => {
       const file = fileOf(1, 5500, 'a.bin');
       const store = await createUnfinished(file);
       const engine = new TestEngine({}, { store });
@@ -26,7 +26,9 @@ describe('an outage', () => {
       engine.service.stored.add(await sha256(file.slice(0, 1000)));
       await until(() => engine.row('a.bin')?.pauseReason === 'needs-file');
       await engine.uploader.addFiles([file]);
-      (await engine.service.nextRequest('presign')).refuse(new UploaderError(code, 'outage', { status }));
+      const refusal = new UploaderError(code, 'outage', { status });
+      if (code === 'token-rejected') (await engine.service.nextRequest('presign')).refuse(refusal);
+      else await engine.service.refuseTwice('presign', refusal);
       (await engine.service.nextRequest('open')).refuse(
         new UploaderError('forbidden', 'outage', { status: 403 }),
       );
@@ -49,7 +51,8 @@ describe('an outage', () => {
     for (let count = 0; count < 3; count += 1) (await engine.service.nextRequest('presign')).answer();
     await untilAsync(async () => ((await store.list())[0]?.stored.size ?? 0) >= 3);
     engine.service.hold('open');
-    (await engine.service.nextRequest('presign')).refuse(
+    await engine.service.refuseTwice(
+      'presign',
       new UploaderError('session-expired', 'outage', { status: 404 }),
     );
     for (let count = 0; count < 3; count += 1) {

@@ -99,7 +99,7 @@ describe('`profile.sessionFields`', () => {
     await untilAsync(async () => (await entriesOf('put', file)).length === 1);
     await before.close();
     // The fault applies to the commit, because a late presign request of the closed engine would use up a fault at presigning.
-    await addFault({ operation: 'commit', status: 410, match: { fileName: file.name } });
+    await addFault({ operation: 'commit', status: 410, times: 2, match: { fileName: file.name } });
 
     const uploader = await createEngine({ profile }, store);
     await until(() => uploader.snapshot.files[0]?.pauseReason === 'needs-file');
@@ -190,7 +190,7 @@ describe('`profile.chunkSize`', () => {
       answerFields: { chunk_bytes: 50 * KIB },
       match: { fileName: file.name },
     });
-    await addFault({ operation: 'chunks', status: 410, match: { fileName: file.name } });
+    await addFault({ operation: 'chunks', status: 410, times: 2, match: { fileName: file.name } });
     const uploader = await createEngine({ profile });
     await uploader.addFiles([file]);
     await until(isDone(uploader));

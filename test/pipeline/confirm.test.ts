@@ -45,9 +45,7 @@ describe('a commit that was accepted on an earlier visit', () => {
   it('no longer counts as accepted if its session is gone', async () => {
     const { isAccepted, parts, service } = await setUp();
     const running = confirm(file.name, parts);
-    (await service.nextRequest('commit')).refuse(
-      new UploaderError('session-expired', 'gone', { status: 410 }),
-    );
+    await service.refuseTwice('commit', new UploaderError('session-expired', 'gone', { status: 410 }));
     expect(await running).to.equal(undefined);
     expect(isAccepted()).to.equal(false);
   });

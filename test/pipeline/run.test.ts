@@ -188,7 +188,7 @@ describe('an upload resumed from an earlier visit', () => {
     const hashes = await hashesOf(file);
     for (const hash of hashes.slice(0, 2)) service.stored.add(hash);
     const running = start();
-    (await service.nextRequest('presign')).refuse(new UploaderError('forbidden', 'no', { status: 403 }));
+    await service.refuseTwice('presign', new UploaderError('forbidden', 'no', { status: 403 }));
     service.answerAll();
     const { chunks, session } = await running;
     expect(session.sessionId).to.equal('session-1');
@@ -210,7 +210,8 @@ describe('a session that is lost', () => {
       const running = start();
       (await service.nextRequest('presign')).answer();
       await until(() => service.stored.size === 1);
-      (await service.nextRequest('presign')).refuse(error);
+      if (error.code === 'token-rejected') (await service.nextRequest('presign')).refuse(error);
+      else await service.refuseTwice('presign', error);
       service.answerAll('presign');
       const commit = await service.nextRequest('commit');
       expect(commit.session.header).to.equal('header-2');
@@ -230,7 +231,7 @@ describe('a session that is lost', () => {
     for (const [count, chunkSizeBytes] of [2000, 1000].entries()) {
       const session = { sessionId: `session-${count}`, header: `header-${count}`, chunkSizeBytes };
       (await service.nextRequest('open')).answer(session);
-      if (count === 0) (await service.nextRequest('presign')).refuse(lost());
+      if (count === 0) await service.refuseTwice('presign', lost());
     }
     service.answerAll();
     const { chunks } = await running;
@@ -242,9 +243,9 @@ describe('a session that is lost', () => {
     const { pagePool, service, start } = setUpRun(fileOf(41, 4500));
     service.answerAll('open', 'put');
     const running = rejection(start());
-    (await service.nextRequest('presign')).refuse(lost());
+    await service.refuseTwice('presign', lost());
     const second = lost(410);
-    (await service.nextRequest('presign')).refuse(second);
+    await service.refuseTwice('presign', second);
     expect(await running).to.equal(second);
     expect(service.count('open')).to.equal(2);
     await settled();
@@ -255,11 +256,23 @@ describe('a session that is lost', () => {
     const { service, start } = setUpRun(fileOf(42, 2500));
     service.answerAll('open', 'presign', 'put');
     const running = start();
-    (await service.nextRequest('commit')).refuse(lost());
+    await service.refuseTwice('commit', lost());
     (await service.nextRequest('commit')).answer();
     expect((await running).session.sessionId).to.equal('session-2');
     expect(service.puts).to.have.length(3);
   });
+
+  for (const kind of ['presign', 'commit'] as const)
+    it(`is not lost yet after one 404 to ${kind}: the same call is made once more`, async () => {
+      const { service, start } = setUpRun(fileOf(47, 2500));
+      service.answerAll('open', 'put', ...(kind === 'commit' ? (['presign'] as const) : []));
+      const running = start();
+      (await service.nextRequest(kind)).refuse(lost());
+      service.answerAll();
+      await running;
+      expect(service.count('open')).to.equal(1);
+      expect(service.puts).to.have.length(3);
+    });
 
   it('is different from a 403 on a new session, which fails the file', async () => {
     const { service, start } = setUpRun(fileOf(43, 2500));

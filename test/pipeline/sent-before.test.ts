@@ -33,7 +33,9 @@ describe('an upload whose chunks an earlier visit has stored completely', () => 
     const running = start();
     const { session, refuse } = await service.nextRequest('presign');
     expect(session.header).to.equal('header-before');
-    refuse(new UploaderError('session-expired', 'gone', { status: 404 }));
+    const gone = new UploaderError('session-expired', 'gone', { status: 404 });
+    refuse(gone);
+    (await service.nextRequest('presign')).refuse(gone);
     service.answerAll();
     await running;
     expect(service.count('open')).to.equal(1);

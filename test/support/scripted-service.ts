@@ -75,6 +75,11 @@ export class ScriptedService {
     return this;
   }
 
+  /** Refuses the next request of this kind and the one after it, as if the session were lost. */
+  async refuseTwice(kind: Kind, error: UploaderError): Promise<void> {
+    for (let count = 0; count < 2; count += 1) (await this.nextRequest(kind)).refuse(error);
+  }
+
   /** Ends the immediate responses to requests of these kinds, so that they wait for the test again. */
   hold(...kinds: Kind[]): this {
     for (const kind of kinds) this.#automatic.delete(kind);

@@ -64,7 +64,7 @@ export function everyCell(cells: readonly Cell[]): string[] {
   ];
   const isLasting = ({ fault, column, mode, expected }: Cell): boolean =>
     mode === 'once' &&
-    /^(?:retried|renewed|presigned again|new session)$/.test(expected) &&
+    /^(?:retried|renewed|presigned again)$/.test(expected) &&
     !SHORT.test(fault) &&
     !STORED_AT_ONCE.includes(`${fault}, ${column}`);
   return [
@@ -73,7 +73,7 @@ export function everyCell(cells: readonly Cell[]): string[] {
   ].sort();
 }
 
-const OUTCOME = /^(?:continues|retried|renewed|presigned again|new session|paused: [a-z-]+|failed: [a-z-]+)$/;
+const OUTCOME = /^(?:continues|retried|renewed|presigned again|paused: [a-z-]+|failed: [a-z-]+)$/;
 const rowsOf = (text: string): string[][] =>
   text
     .split('\n')
