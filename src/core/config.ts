@@ -270,3 +270,10 @@ export const signInKeyOf = (settings: Settings): string => keyOf(settings, 'sign
 
 /** Returns a key that is equal for settings that share a service client. */
 export const serviceKeyOf = (settings: Settings): string => keyOf(settings, 'service', 'sign-in');
+
+/** Returns `settings` with the sign-in settings of `newer`. */
+export function withSignInOf(settings: Settings, newer: Settings): Settings {
+  const rows = ROWS.filter(([, { scope }]) => scope === 'sign-in');
+  const changed = rows.map(([name, { as = name }]) => [as, newer[as as keyof Settings]]);
+  return Object.freeze({ ...settings, ...Object.fromEntries(changed) });
+}

@@ -3,8 +3,8 @@
 import { type AuthSession, openAuthSession } from '../auth/session.ts';
 import type { AuthTimes } from '../auth/times.ts';
 import type { Report } from '../core/changes.ts';
-import { type Settings, serviceKeyOf } from '../core/config.ts';
-import type { Calls, Put, WithToken } from '../core/types.ts';
+import { type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
+import type { AuthState, Calls, Put, WithToken } from '../core/types.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
 import { InFlightChunks } from '../pipeline/upload.ts';
 import { createCalls, createPost } from '../service/client.ts';
@@ -70,25 +70,73 @@ export function connect(
   };
 }
 
+/** States of sign-in that last until the user or the page does something. */
+const WAITING: ReadonlySet<AuthState> = new Set<AuthState>([
+  'signed-out',
+  'prompt',
+  'choose',
+  'answer',
+  'wait',
+]);
+
 /** Opens the client of a service on first use, and again on the first use after `close()`. */
 export class Service {
   /** Chunks that all uploads are sending to this service now. */
   readonly inFlight = new InFlightChunks();
-  readonly #open: () => ServiceClient;
+  readonly #settings: Settings;
+  readonly #signInKey: string;
+  readonly #open: (settings: Settings) => ServiceClient;
   readonly #onAuth: (service: Service) => void;
   #client: ServiceClient | undefined;
   #unsubscribe: (() => void) | undefined;
+  /** True if calls are possible now, with a token or without (`none`). */
+  isReady = false;
+  #readyCount = 0;
 
-  constructor(open: () => ServiceClient, onAuth: (service: Service) => void) {
+  constructor(
+    settings: Settings,
+    open: (settings: Settings) => ServiceClient,
+    onAuth: (service: Service) => void,
+  ) {
+    this.#settings = settings;
+    this.#signInKey = signInKeyOf(settings);
     this.#open = open;
     this.#onAuth = onAuth;
   }
 
   get client(): ServiceClient {
     if (this.#client) return this.#client;
-    this.#client = this.#open();
-    this.#unsubscribe = this.#client.auth.subscribe(() => this.#onAuth(this));
+    this.#client = this.#open(this.#settings);
+    const { auth } = this.#client;
+    const noteState = (): void => {
+      const isReady = auth.snapshot.state === 'signed-in' || auth.snapshot.mode === 'none';
+      if (isReady && !this.isReady) this.#readyCount += 1;
+      this.isReady = isReady;
+    };
+    noteState();
+    this.#unsubscribe = auth.subscribe(() => {
+      noteState();
+      this.#onAuth(this);
+    });
     return this.#client;
+  }
+
+  /** Number of times that calls became possible, without the current time. Increases when an upload can first use the service. */
+  get pastReadyCount(): number {
+    return this.#readyCount - Number(this.isReady);
+  }
+
+  /**
+   * Returns true if uploads that wait for this service should wait for `current` instead: it has other sign-in settings for the
+   * same owner, or for an owner who is named only now, and nothing but the user or the page can end the wait.
+   */
+  isReplacedBy(current: Service): boolean {
+    const { baseUrl, clientId, owner } = this.#settings;
+    const now = current.#settings;
+    const isSame =
+      baseUrl === now.baseUrl && clientId === now.clientId && (owner === '' || owner === now.owner);
+    const state = this.#client?.auth.snapshot.state ?? 'signed-out';
+    return isSame && this.#signInKey !== current.#signInKey && WAITING.has(state) && !this.isReady;
   }
 
   /** After a sign-out, allows tokens to be requested from the page again. */
@@ -100,6 +148,7 @@ export class Service {
     this.#unsubscribe?.();
     this.#client?.close();
     this.#client = undefined;
+    this.isReady = false;
   }
 }
 
@@ -136,6 +185,15 @@ export class Connections {
     this.current = this.#connection(settings);
   }
 
+  /**
+   * Returns a connection with the settings of an upload and the current sign-in settings. An upload that was added without an owner
+   * stays without, but uses the session of the owner.
+   */
+  withCurrentSignIn({ settings }: Connection): Connection {
+    const moved = withSignInOf(settings, this.current.settings);
+    return { settings: { ...moved, owner: settings.owner }, service: this.#connection(moved).service };
+  }
+
   /** Closes all services except those of `connections` and of the current settings. */
   closeUnused(connections: Iterable<Connection>): void {
     const used = new Set([this.current.service]);
@@ -162,7 +220,7 @@ export class Connections {
 
   #connection(settings: Settings): Connection {
     const key = serviceKeyOf(settings);
-    const service = this.#services.get(key) ?? new Service(() => this.#connect(settings), this.#onAuth);
+    const service = this.#services.get(key) ?? new Service(settings, this.#connect, this.#onAuth);
     this.#services.set(key, service);
     return { settings, service };
   }

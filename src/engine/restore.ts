@@ -89,7 +89,8 @@ export class Restorer {
     // Pages often change several settings in a row. Uploads that wait for their file use the latest settings.
     await inSlices(scheduler.all, (upload) => {
       const { record } = upload.resumeState;
-      if (record && !upload.picked && belongsTo(record, connection)) upload.connection = connection;
+      if (record && !upload.picked && !upload.isRunning && belongsTo(record, connection))
+        upload.connection = connection;
     });
     if (connection.settings.noResume) return;
     const hadKeeper = this.#keeper !== undefined;

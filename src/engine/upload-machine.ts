@@ -198,6 +198,12 @@ const withRun: Cells<Running | Blocked> = {
   withdraw: withdrawRun,
   offline: (model) => block(model, 'network', 'offline'),
   'sign-in': (model, { reason }) => block(model, 'signIn', reason),
+  reconnect: (model) =>
+    enter(
+      model,
+      QUEUED,
+      model.state.phase === 'paused' ? reportResumed('queued') : { type: 'report-progress', phase: 'queued' },
+    ),
 };
 
 const running: Cells<Running> = {

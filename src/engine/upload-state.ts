@@ -93,6 +93,8 @@ export type UploadCommand = Readonly<
   /** `file-wanted`: looks for the file before the user has to choose it. */
   | { type: 'file-wanted' | 'file-missing' | 'file-provided' }
   | { type: 'sign-in'; reason: WaitReason | undefined }
+  /** The upload has another connection. It has used the one before for no call. */
+  | { type: 'reconnect' }
   | { type: 'done-elsewhere'; detail: CompletedDetail }
 >;
 

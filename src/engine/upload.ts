@@ -64,7 +64,8 @@ export class Upload {
   picked: PickedFile | undefined;
   /** File that became unreadable. */
   lost: PickedFile | undefined;
-  connection: Connection;
+  #connection: Connection;
+  #readyCount: number;
   readonly resumeState: ResumeState;
   readonly progress: Progress;
   /** Position in the list. Uploads with a lower number start first. */
@@ -96,7 +97,8 @@ export class Upload {
     this.parentId = file.parentId;
     this.picked = picked;
     this.order = order;
-    this.connection = connection;
+    this.#connection = connection;
+    this.#readyCount = connection.service.pastReadyCount;
     this.resumeState = resumeState;
     this.progress = new Progress(file.sizeBytes);
     this.unsentCount = Math.ceil(file.sizeBytes / chunkSizeFor(file.sizeBytes, chunkSizeBytes));
@@ -116,6 +118,21 @@ export class Upload {
       onProgress: (numbers) => this.#onProgressElsewhere(numbers),
       onDone: (detail) => this.#onDoneElsewhere(detail),
     });
+  }
+
+  get connection(): Connection {
+    return this.#connection;
+  }
+
+  set connection(connection: Connection) {
+    this.#connection = connection;
+    this.#readyCount = connection.service.pastReadyCount;
+  }
+
+  /** True if the upload may have used a token of its connection. The next token may be that of another user. */
+  get hadToken(): boolean {
+    const { isReady, pastReadyCount } = this.#connection.service;
+    return isReady || pastReadyCount > this.#readyCount;
   }
 
   get state(): UploadState {

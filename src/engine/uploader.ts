@@ -13,6 +13,7 @@ import { createUploadStore, type UploadStore } from '../store/uploads.ts';
 import { Commands } from './commands.ts';
 import { Connections, type ConnectOptions, connect, type Service, type Times } from './connection.ts';
 import { Intake } from './intake.ts';
+import { Reconnect } from './reconnect.ts';
 import { Restorer } from './restore.ts';
 import { FileCache } from './resume/file-cache.ts';
 import { TabLocks } from './resume/tab-locks.ts';
@@ -90,6 +91,7 @@ export class Uploader {
   readonly #throttle = new ProgressThrottle();
   readonly #connections: Connections;
   readonly #signOut: SignOut;
+  readonly #reconnect: Reconnect;
   #state: 'open' | 'suspended' | 'closed' = 'open';
 
   constructor(settings: SettingsInput, { connect: open = connect, ...options }: UploaderOptions = {}) {
@@ -111,6 +113,7 @@ export class Uploader {
     this.#slots = new UploadSlots(checked.concurrency);
     this.#monitor = new ConnectionMonitor(checked.throttleBytesPerSecond);
     this.#scheduler = new Scheduler(this.#slots, this.#report);
+    this.#reconnect = new Reconnect(this.#connections, this.#scheduler, () => this.#closeUnused());
     this.#commands = new Commands(this.#scheduler);
     const context: UploadContext = {
       slots: this.#slots,
@@ -206,7 +209,7 @@ export class Uploader {
       this.dismissRejections();
       this.#connections.leaveAuth();
     }
-    this.#restored = Promise.all([this.#restored, left])
+    this.#restored = Promise.all([this.#restored, left, this.#reconnect.run()])
       .then(() => this.#restore())
       .then(() => this.#closeUnused());
     if (this.#state !== 'open') this.#connections.close();
@@ -361,8 +364,9 @@ export class Uploader {
 
   /** Lets the uploader call `getToken` again after a sign-out. Unlike `signIn()`, this method opens no window or form. */
   allowSignIn(): void {
-    // Uploads that were added before a change of the settings have their own session.
-    for (const service of this.#connections.services) service.allowSignIn();
+    // Uploads that were added before a change of the settings may have their own session.
+    const { current, services } = this.#connections;
+    for (const service of services) if (!service.isReplacedBy(current.service)) service.allowSignIn();
   }
 
   /**
@@ -408,6 +412,7 @@ export class Uploader {
     this.#scheduler.suspend();
     this.#intake.stop();
     this.#restorer.close();
+    this.#reconnect.close();
     this.#throttle.close();
     await this.#commands.apply({ type: 'close' });
     this.#closeConnections();
@@ -443,6 +448,7 @@ export class Uploader {
   readonly #onAuth = (service: Service): void => {
     if (service === this.#connections.current.service) this.#snapshots.setAuth(this.#auth.snapshot);
     this.#scheduler.onAuth(service);
+    void this.#reconnect.run();
   };
 
   /** Closes services that no unfinished upload uses. */

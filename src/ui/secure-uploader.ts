@@ -233,7 +233,10 @@ export class SecureUploader extends FormControl {
   @property({ attribute: 'session-path' }) sessionPath?: string | undefined;
   /** Path of the presign request. */
   @property({ attribute: 'chunks-path' }) chunksPath?: string | undefined;
-  /** Function that is called when a token is needed. A new function starts a new session, also after a sign-out. */
+  /**
+   * Function that is called when a token is needed. A new function starts a new session, also after a sign-out. Uploads that wait
+   * for a first token then use the new function.
+   */
   @property({ attribute: false, hasChanged: () => true }) getToken?: GetToken | undefined;
   /** Function that returns the folder id for a relative path. Overrides `parent-id`. */
   @property({ attribute: false }) parentFor?: ((relativePath: string) => string) | undefined;

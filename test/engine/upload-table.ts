@@ -39,6 +39,7 @@ export const EVENTS: { readonly [T in UploadEventType]: UploadEvent } = {
   'file-missing': { type: 'file-missing' },
   'file-provided': { type: 'file-provided' },
   'sign-in': { type: 'sign-in', reason: 'signed-out' },
+  reconnect: { type: 'reconnect' },
   'done-elsewhere': { type: 'done-elsewhere', detail },
   opened: { type: 'opened', generation, chunkCount: 3, resumedBytes: 0, signIn: undefined },
   'put-started': { type: 'put-started', generation },
@@ -122,6 +123,7 @@ const transferring = (phase: string) => ({
   'retry-ended': `${phase} report-progress`,
   offline: `blocked:offline>${phase} upload-paused`,
   'sign-in': `blocked:signed-out>${phase} upload-paused`,
+  reconnect: 'queued ! report-progress',
 });
 const { 'put-started': _uploads, ...uploading } = transferring('uploading');
 const { 'commit-started': _commits, ...committing } = transferring('committing');
@@ -164,6 +166,7 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
     online: 'blocked:other-tab>opening',
     'lock-taken': 'blocked:other-tab>opening',
     'sign-in': 'blocked:other-tab>opening',
+    reconnect: 'queued ! upload-resumed',
   },
   user: { ...unfinished, resume: 'queued ! note-paused upload-resumed' },
   suspended: {

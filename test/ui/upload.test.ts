@@ -102,6 +102,30 @@ describe('uploading with the element', () => {
     expect((await finished).detail.doneCount).to.equal(1);
   });
 
+  for (const auth of ['token', 'auto'] as const)
+    it(`uploads a file that was dropped before the page set the token (${auth})`, async () => {
+      const { getToken } = await createElement();
+      const element = await createElement({ auth, silent: 'off', getToken: undefined });
+      const finished = nextEvent(element, 'uploads-finished');
+      element.addEventListener('auth-required', async () => {
+        element.token = (await getToken?.('first', new AbortController().signal)) as string;
+      });
+      pick(element, textFile(uniqueName()));
+      expect((await finished).detail.doneCount).to.equal(1);
+    });
+
+  it('uploads a file of `manual` with the token that the page sets when it starts the upload', async () => {
+    const { getToken } = await createElement();
+    const element = await createElement({ auth: 'token', manual: true, getToken: undefined });
+    const added = nextEvent(element, 'file-added');
+    pick(element, textFile(uniqueName()));
+    await added;
+    const finished = nextEvent(element, 'uploads-finished');
+    element.token = (await getToken?.('first', new AbortController().signal)) as string;
+    await element.start();
+    expect((await finished).detail.doneCount).to.equal(1);
+  });
+
   it('lets the page reject a file before it is added', async () => {
     const element = await createElement();
     const refused = uniqueName();
