@@ -72,10 +72,6 @@ export type StoredState = Pick<StoredChunk, 'index' | 'hash' | 'receipt'>;
 export interface Ticket {
   readonly receipt: string;
   readonly upload?: TicketUpload;
-  /**
-   * Value of `InFlightChunks.storedCount` when the ticket was requested. The ticket does not reflect chunks that were stored later.
-   */
-  readonly askedAfter?: number;
 }
 
 export interface TicketUpload {

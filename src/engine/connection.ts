@@ -6,7 +6,6 @@ import type { Report } from '../core/changes.ts';
 import { type Settings, serviceKeyOf, signInKeyOf, withSignInOf } from '../core/config.ts';
 import type { AuthState, Calls, Put, WithToken } from '../core/types.ts';
 import { HashPool } from '../pipeline/hash-pool.ts';
-import { InFlightChunks } from '../pipeline/upload.ts';
 import { createCalls, createPost } from '../service/client.ts';
 import { createPut } from '../service/put.ts';
 import type { WaitReason } from './upload-state.ts';
@@ -81,8 +80,6 @@ const WAITING: ReadonlySet<AuthState> = new Set<AuthState>([
 
 /** Opens the client of a service on first use, and again on the first use after `close()`. */
 export class Service {
-  /** Chunks that all uploads are sending to this service now. */
-  readonly inFlight = new InFlightChunks();
   readonly #settings: Settings;
   readonly #signInKey: string;
   readonly #open: (settings: Settings) => ServiceClient;

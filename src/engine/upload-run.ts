@@ -167,7 +167,6 @@ export function createRunParts(
   return {
     ...createConfirmParts(upload, context, signal, send),
     put,
-    inFlight: service.inFlight,
     file: picked.file,
     ...createBodies(pool.hashFirst),
     hashAlgorithm: settings.hash,

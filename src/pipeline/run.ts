@@ -123,14 +123,9 @@ async function sendAll(
 ): Promise<RunResult> {
   const ask = async (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> => {
     const session = await opened.session;
-    const askedAt = async (): Promise<ReadonlyMap<string, Ticket>> => {
-      const askedAfter = parts.inFlight.storedCount;
-      const tickets = await parts.calls.presign(session, chunks, parts.signal);
-      const dated = new Map([...tickets].map(([hash, ticket]) => [hash, { ...ticket, askedAfter }]));
-      for (const [hash, ticket] of dated) parts.inFlight.onTicket(ticket, hash);
-      return dated;
-    };
-    return inSession(() => parts.retrying(askedAt, parts.signal), opened.isResumed, parts);
+    const presigned = (): Promise<ReadonlyMap<string, Ticket>> =>
+      parts.calls.presign(session, chunks, parts.signal);
+    return inSession(() => parts.retrying(presigned, parts.signal), opened.isResumed, parts);
   };
   const receipts = new Map<string, string>();
   const positions = new Map(planned.map((chunk, position) => [chunk.index, position]));

@@ -13,66 +13,11 @@ export interface UploadSlot {
   release(): void;
 }
 
-/** How many hashes of stored chunks are remembered. */
-const MAX_STORED = 10_000;
-
-/** The chunks that all files are sending now, by hash, so that equal chunks are sent only once (decision 0012). */
-export class InFlightChunks {
-  /** For each hash, the runs that send it. A run is identified by its receipts. */
-  readonly #sending = new Map<string, Map<object, Promise<void>>>();
-  /** The value of `storedCount` when the hash was stored. */
-  readonly #stored = new Map<string, number>();
-  storedCount = 0;
-  /** False if the service does not report stored chunks. Then, waiting for other files would only send equal chunks one by one. */
-  #reportsStored = true;
-
-  /** True if the hash was stored after the ticket was requested: the ticket may ask for a PUT that is no longer needed. */
-  isTicketOutdated({ askedAfter = 0 }: Ticket, hash: string): boolean {
-    return this.#reportsStored && (this.#stored.get(hash) ?? 0) > askedAfter;
-  }
-
-  /** Finds out whether the service reports stored chunks. Call this method with each new ticket. */
-  onTicket({ askedAfter = 0, upload }: Ticket, hash: string): void {
-    if (!upload) this.#reportsStored = true;
-    else if (askedAfter >= (this.#stored.get(hash) ?? Infinity)) this.#reportsStored = false;
-  }
-
-  /** Resolves when the chunk with this hash is stored or has failed. Returns `undefined` if there is nothing to wait for. */
-  whenSettled(hash: string, run: object): Promise<void> | undefined {
-    const sending = this.#sending.get(hash);
-    const [any] = this.#reportsStored ? (sending?.values() ?? []) : [];
-    return sending?.get(run) ?? any;
-  }
-
-  /** Registers that a chunk is being sent. Returns a function to call when it is stored or has failed. */
-  track(hash: string, run: object): (isStored: boolean) => void {
-    let end = (): void => undefined;
-    const settled = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const sending = this.#sending.get(hash) ?? new Map<object, Promise<void>>();
-    this.#sending.set(hash, sending.set(run, settled));
-    return (isStored) => {
-      sending.delete(run);
-      if (sending.size === 0) this.#sending.delete(hash);
-      if (isStored) {
-        this.storedCount += 1;
-        this.#stored.delete(hash);
-        this.#stored.set(hash, this.storedCount);
-      }
-      const [oldest = ''] = this.#stored.keys();
-      if (this.#stored.size > MAX_STORED) this.#stored.delete(oldest);
-      end();
-    };
-  }
-}
-
 export interface UploadParts {
   readonly file: Blob;
   readonly hashSlice: HashSlice;
   readonly budget: ByteBudget;
   readonly acquireSlot: (signal: AbortSignal) => Promise<UploadSlot>;
-  readonly inFlight: InFlightChunks;
   readonly put: Put;
   /** Requests a new ticket for a chunk. */
   readonly renew: (chunk: TicketedChunk) => Promise<Ticket>;
@@ -122,6 +67,8 @@ interface Sending extends UploadParts {
   readonly waiting: Set<object>;
   /** Rings when a chunk stops waiting. */
   readonly fewer: Bell;
+  /** For each hash that is being sent, a promise that resolves when it is stored or has failed. Equal chunks are sent once. */
+  readonly inFlight: Map<string, Promise<unknown>>;
   /** Size of the largest chunk that the storage has accepted from this upload, in bytes. */
   acceptedBytes: number;
 }
@@ -136,10 +83,11 @@ export function upload(
   chunks: AsyncIterable<TicketedChunk>,
   parts: UploadParts,
 ): AsyncGenerator<StoredChunk, void, undefined> {
-  const sending: Sending = { ...parts, waiting: new Set(), fewer: new Bell(), acceptedBytes: 0 };
+  const own = { waiting: new Set<object>(), fewer: new Bell(), inFlight: new Map(), acceptedBytes: 0 };
+  const sending: Sending = { ...parts, ...own };
   const { fewer, giveUp, signal, waiting } = sending;
   const admit = async (chunk: TicketedChunk): Promise<UploadSlot | undefined> => {
-    if (!needsSlot(chunk, parts)) return undefined;
+    if (!needsSlot(chunk, sending)) return undefined;
     while (waiting.size >= MAX_WAITING) await abortable(fewer.wait(), signal);
     return parts.acquireSlot(signal);
   };
@@ -151,13 +99,10 @@ export function upload(
   );
 }
 
-const needsSlot = (chunk: TicketedChunk, parts: UploadParts): boolean =>
-  chunk.receipt === undefined &&
-  chunk.ticket?.upload !== undefined &&
-  !parts.inFlight.whenSettled(chunk.hash, parts.receipts) &&
-  !parts.inFlight.isTicketOutdated(chunk.ticket, chunk.hash);
+const needsSlot = (chunk: TicketedChunk, { inFlight }: Sending): boolean =>
+  chunk.receipt === undefined && chunk.ticket?.upload !== undefined && !inFlight.has(chunk.hash);
 
-/** Stores a chunk. If an equal chunk is being sent, waits for it, then uses its receipt or requests a new ticket. */
+/** Stores a chunk. If an equal chunk is being sent, waits for it, then uses its receipt. */
 async function store(
   chunk: TicketedChunk,
   bytes: ChunkBytes,
@@ -165,37 +110,29 @@ async function store(
   parts: Sending,
 ): Promise<StoredChunk> {
   const { inFlight, receipts, signal } = parts;
+  const { hash, ticket } = chunk;
   let slot = given;
-  let ticket = chunk.ticket;
   try {
-    for (;;) {
-      signal.throwIfAborted();
-      const receipt =
-        chunk.receipt ?? receipts.get(chunk.hash) ?? (ticket?.upload ? undefined : ticket?.receipt);
-      if (receipt !== undefined) {
-        if (bytes.body) parts.budget.release(chunk.sizeBytes);
-        return storedChunk(chunk, receipt, true, parts);
-      }
-      const other = inFlight.whenSettled(chunk.hash, receipts);
-      if (!other) break;
+    const other = inFlight.get(hash);
+    if (other !== undefined) {
       slot?.release();
       slot = undefined;
       await abortable(other, signal);
-      // A new ticket says whether the service has the bytes now. The first waiting chunk to continue requests it for all.
-      ticket = undefined;
     }
-    if (ticket && inFlight.isTicketOutdated(ticket, chunk.hash)) ticket = undefined;
-    const settle = inFlight.track(chunk.hash, receipts);
-    let isStored = false;
-    try {
-      const firstSlot = slot;
-      slot = undefined;
-      const sent = await send(chunk, bytes, ticket, firstSlot, parts);
-      isStored = true;
-      return storedChunk(chunk, sent.receipt, sent.isSkipped, parts);
-    } finally {
-      settle(isStored);
+    signal.throwIfAborted();
+    const receipt = chunk.receipt ?? receipts.get(hash) ?? (ticket?.upload ? undefined : ticket?.receipt);
+    if (receipt !== undefined) {
+      if (bytes.body) parts.budget.release(chunk.sizeBytes);
+      return storedChunk(chunk, receipt, true, parts);
     }
+    const sent = send(chunk, bytes, ticket, slot, parts);
+    slot = undefined;
+    const stored = sent.then(({ receipt, isSkipped }) => storedChunk(chunk, receipt, isSkipped, parts));
+    inFlight.set(
+      hash,
+      stored.catch(() => undefined),
+    );
+    return await stored.finally(() => inFlight.delete(hash));
   } finally {
     slot?.release();
   }

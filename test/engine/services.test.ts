@@ -53,46 +53,6 @@ describe('a service', () => {
     await engine.uploader.close();
     expect(openCount).to.equal(0);
   });
-
-  it('that does not report stored chunks gets equal files in parallel after the first one', async () => {
-    const engine = new TestEngine({ concurrency: 6 });
-    engine.service.isForgetful = true;
-    engine.service.answerAll('open', 'presign', 'commit');
-    await engine.uploader.addFiles(Array.from({ length: 12 }, (_, at) => fileOf(1, 900, `${at}.bin`)));
-    (await engine.service.nextRequest('put')).answer();
-    await until(() => engine.service.waiting('put').length === 6);
-    engine.service.answerAll();
-    await engine.waitForChange('upload-completed', 12);
-    expect(engine.service.puts).to.have.length(12);
-  });
-
-  it('that reports stored chunks gets one of twelve equal files', async () => {
-    const engine = new TestEngine({ concurrency: 6 });
-    engine.service.answerAll();
-    await engine.uploader.addFiles(Array.from({ length: 12 }, (_, at) => fileOf(1, 900, `${at}.bin`)));
-    await engine.waitForChange('upload-completed', 12);
-    expect(engine.service.puts).to.have.length(1);
-  });
-
-  it('that rejects a chunk does not block an equal chunk for another service', async () => {
-    const one = new ScriptedService().answerAll('open', 'presign', 'commit');
-    const two = new ScriptedService().answerAll();
-    const engine = new TestEngine(
-      {},
-      {
-        connect: (...given) => {
-          const { calls, put } = given[0].baseUrl.includes('two') ? two : one;
-          return { ...connect(...given), calls, put };
-        },
-      },
-    );
-    await engine.uploader.addFiles([fileOf(1, 900, 'a.bin')]);
-    await until(() => one.waiting('put').length === 1);
-    engine.uploader.configure({ ...engine.input, baseUrl: 'https://two.test' });
-    await engine.uploader.addFiles([fileOf(1, 900, 'b.bin')]);
-    await engine.waitForChange('upload-completed');
-    expect(engine.phase('b.bin')).to.equal('done');
-  });
 });
 
 describe('files that are being added', () => {

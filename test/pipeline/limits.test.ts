@@ -1,11 +1,10 @@
-// Limits of the pipeline: memory, equal chunks that are being sent, and which chunks are read again at the end.
+// Limits of the pipeline: memory, and which chunks are read again at the end.
 
 import { expect } from '@open-wc/testing';
 import type { UploaderError } from '../../src/core/errors.ts';
-import type { HashedChunk, HashSlice, Ticket } from '../../src/core/types.ts';
+import type { HashedChunk, HashSlice } from '../../src/core/types.ts';
 import { ByteBudget, readAgain, readBody } from '../../src/pipeline/hash.ts';
-import { InFlightChunks } from '../../src/pipeline/upload.ts';
-import { rejection, settled } from '../support/collect.ts';
+import { rejection } from '../support/collect.ts';
 import { forever } from './pools.ts';
 
 describe('the budget of memory', () => {
@@ -26,89 +25,6 @@ describe('the budget of memory', () => {
     other.releaseAll();
     other.releaseAll();
     expect(pool.freeBytes).to.equal(10);
-  });
-});
-
-describe('inFlight on chunks', () => {
-  const RUN = {};
-  const ticket = (askedAfter?: number): Ticket => ({
-    receipt: 'r',
-    ...(askedAfter !== undefined && { askedAfter }),
-  });
-
-  it('makes others wait until the holder is done, and returns whether a ticket is older than the stored chunk', async () => {
-    const inFlight = new InFlightChunks();
-    expect(inFlight.whenSettled('a', RUN)).to.equal(undefined);
-    const end = inFlight.track('a', RUN);
-    let isOver = false;
-    void inFlight.whenSettled('a', RUN)?.then(() => {
-      isOver = true;
-    });
-    await settled();
-    expect([isOver, inFlight.isTicketOutdated(ticket(), 'a')]).to.deep.equal([false, false]);
-    end(true);
-    await settled();
-    expect([isOver, inFlight.whenSettled('a', RUN), inFlight.storedCount]).to.deep.equal([
-      true,
-      undefined,
-      1,
-    ]);
-    expect([undefined, 0, 1, 2].map((after) => inFlight.isTicketOutdated(ticket(after), 'a'))).to.deep.equal([
-      true,
-      true,
-      false,
-      false,
-    ]);
-    inFlight.track('b', RUN)(false);
-    expect([inFlight.storedCount, inFlight.isTicketOutdated(ticket(), 'b')]).to.deep.equal([1, false]);
-    inFlight.track('a', RUN)(true);
-    expect([1, 2].map((after) => inFlight.isTicketOutdated(ticket(after), 'a'))).to.deep.equal([true, false]);
-  });
-
-  it('of other files are not waited for if the service requires a chunk again that is stored', () => {
-    const upload = { url: 'https://storage.test/a', method: 'PUT', headers: {} } as const;
-    const other = {};
-    const inFlight = new InFlightChunks();
-    const waits = (): boolean => {
-      const end = inFlight.track('b', RUN);
-      const found = [other, RUN].map((run) => inFlight.whenSettled('b', run) !== undefined);
-      end(false);
-      expect(found[1]).to.equal(true);
-      return found[0] ?? false;
-    };
-    inFlight.onTicket({ ...ticket(0), upload }, 'a');
-    expect(waits()).to.equal(true);
-    inFlight.track('a', RUN)(true);
-    inFlight.onTicket({ ...ticket(0), upload }, 'a');
-    expect([waits(), inFlight.isTicketOutdated(ticket(0), 'a')]).to.deep.equal([true, true]);
-    inFlight.onTicket({ ...ticket(1), upload }, 'a');
-    expect([waits(), inFlight.isTicketOutdated(ticket(0), 'a')]).to.deep.equal([false, false]);
-    inFlight.onTicket(ticket(1), 'c');
-    expect(waits()).to.equal(true);
-  });
-
-  it('of two files that send the same chunk are settled for each file', () => {
-    const other = {};
-    const inFlight = new InFlightChunks();
-    const ends = [RUN, other].map((run) => inFlight.track('a', run));
-    const [one, two] = [RUN, other].map((run) => inFlight.whenSettled('a', run));
-    expect(one === two).to.equal(false);
-    ends[1]?.(true);
-    expect(inFlight.whenSettled('a', RUN)).to.equal(one);
-    ends[0]?.(true);
-    expect(inFlight.whenSettled('a', RUN)).to.equal(undefined);
-  });
-
-  it('remembers the last ten thousand stored chunks', () => {
-    const inFlight = new InFlightChunks();
-    for (let at = 0; at < 10_000; at += 1) inFlight.track(`${at}`, RUN)(true);
-    expect(inFlight.isTicketOutdated(ticket(), '0')).to.equal(true);
-    inFlight.track('0', RUN)(true);
-    expect(['0', '1'].map((hash) => inFlight.isTicketOutdated(ticket(), hash))).to.deep.equal([true, true]);
-    inFlight.track('another', RUN)(true);
-    expect(['0', '1', '2', 'another'].map((hash) => inFlight.isTicketOutdated(ticket(), hash))).to.deep.equal(
-      [true, false, true, true],
-    );
   });
 });
 

@@ -1,27 +1,9 @@
-// Bytes that were sent before, by this page or on an earlier visit.
+// Bytes that were sent on an earlier visit.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf } from '../support/bytes.ts';
 import { CHUNK_BYTES, recordOf, setUpRun } from '../support/running.ts';
-
-describe('an upload', () => {
-  it('of bytes that were sent before, to a service that never reports them as stored, costs no more than the first time', async () => {
-    const file = fileOf(23, 40 * CHUNK_BYTES);
-    const first = setUpRun(file);
-    first.service.answerAll();
-    await first.start();
-    const second = setUpRun(file, { inFlight: first.parts.inFlight });
-    second.service.isForgetful = true;
-    second.service.answerAll();
-    await second.start();
-    expect(second.service.count('presign')).to.equal(first.service.count('presign'));
-    // Timing decides which bodies stay in memory until their PUT; other bodies are read again. With a new ticket for each chunk,
-    // all 40 bodies would be read twice.
-    expect(second.reads.length).to.be.at.most(first.reads.length + 4);
-    expect(second.service.mostPuts).to.be.at.most(2);
-  });
-});
 
 describe('an upload whose chunks an earlier visit has stored completely', () => {
   it('still calls the service once if there is no commit, so that a lost session is not reported as completed', async () => {

@@ -4,11 +4,10 @@ import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import type { StoredChunk, Ticket } from '../../src/core/types.ts';
 import { ConnectionMonitor } from '../../src/engine/transfer/connection-monitor.ts';
-import { InFlightChunks, upload } from '../../src/pipeline/upload.ts';
+import { upload } from '../../src/pipeline/upload.ts';
 import { bytesOf } from '../support/bytes.ts';
 import { type Clock, stopClock } from '../support/clock.ts';
 import { collect, deferred, rejection, settled, streamOf } from '../support/collect.ts';
-import { ScriptedService } from '../support/scripted-service.ts';
 import { CHUNK, networkError, setUpSending } from '../support/sending.ts';
 
 const indexes = (chunks: readonly StoredChunk[]): number[] =>
@@ -130,90 +129,6 @@ describe('a stalled PUT', () => {
   });
 });
 
-describe('a chunk that another file is sending', () => {
-  it('is waited for, then presigned under its own session, and not sent again (U4)', async () => {
-    const service = new ScriptedService();
-    const inFlight = new InFlightChunks();
-    const one = await setUpSending([7], { service, inFlight });
-    const other = await setUpSending([7], { service, inFlight });
-    const first = collect(upload(streamOf(await one.ticketed()), one.parts));
-    const put = await service.nextRequest('put');
-    const second = collect(upload(streamOf(await other.ticketed()), other.parts));
-    await settled();
-    await settled();
-    expect(other.slots.taken).to.equal(0);
-    expect(other.renewed).to.deep.equal([]);
-    put.answer();
-    expect((await first)[0]?.skipped).to.equal(undefined);
-    expect((await second)[0]).to.include({ skipped: true });
-    expect(other.renewed).to.deep.equal([0]);
-    expect(service.puts).to.have.length(1);
-  });
-
-  it('is presigned once, however many equal chunks wait for it', async () => {
-    const service = new ScriptedService();
-    const inFlight = new InFlightChunks();
-    const one = await setUpSending([7], { service, inFlight });
-    const other = await setUpSending([7, 7, 7, 7, 7], { service, inFlight });
-    const first = collect(upload(streamOf(await one.ticketed()), one.parts));
-    const put = await service.nextRequest('put');
-    const second = collect(upload(streamOf(await other.ticketed()), other.parts));
-    for (let round = 0; round < 10; round += 1) await settled();
-    put.answer();
-    await first;
-    expect(await second).to.have.length(5);
-    expect(other.renewed).to.have.length(1);
-    expect(service.puts).to.have.length(1);
-  });
-
-  it('or has sent since this one got its ticket, is presigned again, and not sent again (U4)', async () => {
-    const service = new ScriptedService();
-    const inFlight = new InFlightChunks();
-    const one = await setUpSending([7], { service, inFlight });
-    const other = await setUpSending([7], { service, inFlight });
-    const early = await other.ticketed();
-    service.answerAll();
-    await collect(upload(streamOf(await one.ticketed()), one.parts));
-    const [second] = await collect(upload(streamOf(early), other.parts));
-    expect(second).to.include({ skipped: true });
-    expect(other.renewed).to.deep.equal([0]);
-    expect(service.puts).to.have.length(1);
-    expect(other.slots.taken).to.equal(0);
-    expect(other.pagePool.freeBytes).to.equal(1e6);
-  });
-
-  it('is sent with its ticket if the other file has failed to send it', async () => {
-    const service = new ScriptedService();
-    const inFlight = new InFlightChunks();
-    const one = await setUpSending([7], { service, inFlight });
-    const other = await setUpSending([7], { service, inFlight });
-    const early = await other.ticketed();
-    const first = rejection(collect(upload(streamOf(await one.ticketed()), one.parts)));
-    (await service.nextRequest('put')).refuse(new UploaderError('forbidden', 'no'));
-    await first;
-    service.answerAll();
-    await collect(upload(streamOf(early), other.parts));
-    expect(other.renewed).to.deep.equal([]);
-  });
-
-  it('is sent when the other file stops', async () => {
-    const service = new ScriptedService();
-    const inFlight = new InFlightChunks();
-    const one = await setUpSending([7], { service, inFlight });
-    const other = await setUpSending([7], { service, inFlight });
-    const first = collect(upload(streamOf(await one.ticketed()), one.parts));
-    await service.nextRequest('put');
-    const second = collect(upload(streamOf(await other.ticketed()), other.parts));
-    await settled();
-    one.controller.abort('paused');
-    expect(await rejection(first)).to.equal('paused');
-    (await service.nextRequest('put')).answer();
-    expect((await second)[0]?.skipped).to.equal(undefined);
-    expect(service.puts).to.have.length(2);
-    expect(one.slots.taken + other.slots.taken).to.equal(0);
-  });
-});
-
 describe('the ticket of a chunk', () => {
   it('that expired while the chunk waited is renewed before use', async () => {
     const { parts, renewed, service, ticketed } = await setUpSending([1]);
@@ -281,7 +196,7 @@ describe('memory', () => {
 });
 
 describe('an abort', () => {
-  it('ends every PUT, releases every slot and every claim, and rejects with its reason', async () => {
+  it('ends every PUT, releases every slot, and rejects with its reason', async () => {
     const { controller, slots, parts, service, ticketed } = await setUpSending([1, 2, 3]);
     const sending = rejection(collect(upload(streamOf(await ticketed()), parts)));
     const requests = [await service.nextRequest('put'), await service.nextRequest('put')];
@@ -289,10 +204,6 @@ describe('an abort', () => {
     expect(await sending).to.equal('paused');
     expect(requests.every(({ signal }) => signal.aborted)).to.equal(true);
     expect(slots.taken).to.equal(0);
-    expect(requests.map(({ hash }) => parts.inFlight.whenSettled(hash, parts.receipts))).to.deep.equal([
-      undefined,
-      undefined,
-    ]);
   });
 
   it('directly after a slot was granted starts no PUT', async () => {

@@ -6,7 +6,6 @@ import type { UploadRecord } from '../../src/core/types.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { OpenFile } from '../../src/pipeline/open.ts';
 import { type RunParts, type RunResult, run } from '../../src/pipeline/run.ts';
-import { InFlightChunks } from '../../src/pipeline/upload.ts';
 import { sha256 } from './bytes.ts';
 import { MemoryKeeper } from './memory-keeper.ts';
 import { ScriptedService } from './scripted-service.ts';
@@ -30,7 +29,6 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     put: service.put,
     store: keeper,
     file,
-    inFlight: new InFlightChunks(),
     policy,
     commitDeadlineMs: 3_600_000,
     onAccepted: () => reported.push('accepted'),

@@ -5,7 +5,6 @@ import { createHostBackoffs } from '../../src/core/retries.ts';
 import type { TicketedChunk } from '../../src/core/types.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { UploadParts } from '../../src/pipeline/upload.ts';
-import { InFlightChunks } from '../../src/pipeline/upload.ts';
 import { bytesOf, sha256 } from './bytes.ts';
 import { ScriptedService } from './scripted-service.ts';
 import { SlotCounter } from './slot-counter.ts';
@@ -37,7 +36,6 @@ export async function setUpSending(
       return keepBytes ? { hash, body: new Blob([await slice.arrayBuffer()]) } : { hash };
     },
     acquireSlot: slots.acquire,
-    inFlight: new InFlightChunks(),
     put: service.put,
     renew: async ({ hash, index }) => {
       renewed.push(index);
