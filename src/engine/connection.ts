@@ -80,6 +80,8 @@ const WAITING: ReadonlySet<AuthState> = new Set<AuthState>([
 
 /** Opens the client of a service on first use, and again on the first use after `close()`. */
 export class Service {
+  /** Accepted commits of all uploads that are repeated now. */
+  readonly accepted = { count: 0 };
   readonly #settings: Settings;
   readonly #signInKey: string;
   readonly #open: (settings: Settings) => ServiceClient;

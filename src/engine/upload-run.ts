@@ -127,6 +127,7 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
     policy,
     signal,
     commitDeadlineMs,
+    accepted: service.accepted,
     store: upload.resumeState.recordKeeper(signal, {
       onWarning: ({ code }) => {
         if (signal.aborted) return;

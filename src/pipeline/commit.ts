@@ -9,6 +9,8 @@ const FIRST_PAUSE_MS = 2000;
 const LONGEST_PAUSE_MS = 15_000;
 /** Minimum delay in milliseconds. After `Retry-After: 0`, the page would otherwise repeat the commit without a delay. */
 const SHORTEST_PAUSE_MS = 500;
+/** Minimum time between two repeated commits of one service, in milliseconds, on average. */
+const SPACING_MS = 200;
 
 export interface CommitParts {
   readonly calls: Calls;
@@ -18,6 +20,8 @@ export interface CommitParts {
   readonly connectionChange: () => AbortSignal;
   /** Time in which the service has to complete an accepted commit, in milliseconds. */
   readonly commitDeadlineMs: number;
+  /** Number of accepted commits of this service that are repeated now. */
+  readonly accepted: { count: number };
   /** Called for each 202 response (accepted, but not complete). */
   readonly onAccepted: () => void;
   /** Saves the time when the commit was accepted. Called again at the deadline, so that a retry has the full time again. */
@@ -44,20 +48,27 @@ export async function commit(
     fileHash,
   };
   let endsMs: number | undefined;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
-    const answer = await parts.retrying(() => call(session, proof, signal), signal);
-    if (!answer.pending) return answer;
-    const nowMs = performance.now();
-    const dateMs = Date.now();
-    parts.onAccepted();
-    // The time since the earlier run is at least 0, even if the clock was set back.
-    endsMs ??= nowMs + parts.commitDeadlineMs - Math.max(0, dateMs - (acceptedAtMs ?? dateMs));
-    const isOver = nowMs >= endsMs;
-    if (isOver || acceptedAtMs === undefined) parts.saveAccepted(dateMs);
-    if (isOver)
-      throw new UploaderError('timeout', 'The service accepted the commit but did not complete it in time');
-    acceptedAtMs ??= dateMs;
-    const waitMs = Math.max(answer.pending.retryAfterMs ?? pauseMs, SHORTEST_PAUSE_MS);
-    await sleepUntil(Math.min(waitMs, endsMs - nowMs), signal, parts.connectionChange());
+  try {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      const answer = await parts.retrying(() => call(session, proof, signal), signal);
+      if (!answer.pending) return answer;
+      const nowMs = performance.now();
+      const dateMs = Date.now();
+      parts.onAccepted();
+      if (endsMs === undefined) parts.accepted.count += 1;
+      // The time since the earlier run is at least 0, even if the clock was set back.
+      endsMs ??= nowMs + parts.commitDeadlineMs - Math.max(0, dateMs - (acceptedAtMs ?? dateMs));
+      const isOver = nowMs >= endsMs;
+      if (isOver || acceptedAtMs === undefined) parts.saveAccepted(dateMs);
+      if (isOver)
+        throw new UploaderError('timeout', 'The service accepted the commit but did not complete it in time');
+      acceptedAtMs ??= dateMs;
+      const spacedMs = parts.accepted.count * SPACING_MS;
+      const waitMs = Math.max(answer.pending.retryAfterMs ?? pauseMs, SHORTEST_PAUSE_MS, spacedMs);
+      const change = spacedMs > LONGEST_PAUSE_MS ? signal : parts.connectionChange();
+      await sleepUntil(Math.min(waitMs, endsMs - nowMs), signal, change);
+    }
+  } finally {
+    if (endsMs !== undefined) parts.accepted.count -= 1;
   }
 }

@@ -18,7 +18,7 @@ describe('an accepted commit', () => {
   afterEach(() => clock.restore());
 
   /** Starts a commit without chunks. The responses are `answers`, then always 202 without `Retry-After`. */
-  function start(answers: CommitAnswer[] = [], acceptedAtMs?: number) {
+  function start(answers: CommitAnswer[] = [], acceptedAtMs?: number, accepted = { count: 0 }) {
     const times: number[] = [];
     const events: string[] = [];
     const calls = {
@@ -34,6 +34,7 @@ describe('an accepted commit', () => {
       retrying: <T>(call: () => Promise<T>) => call(),
       connectionChange: () => new AbortController().signal,
       commitDeadlineMs: HOUR_MS,
+      accepted,
       onAccepted: () => events.push('accepted'),
       saveAccepted: () => events.push('saved'),
     };
@@ -50,6 +51,16 @@ describe('an accepted commit', () => {
     await settled();
     await pass(60);
     expect(times).to.deep.equal([0, 2, 6, 14, 29, 44, 59]);
+  });
+
+  it('is repeated at most five times a second for all files of a service together', async () => {
+    const accepted = { count: 0 };
+    const every: CommitAnswer = { missing: [], pending: { retryAfterMs: 0 } };
+    const files = Array.from({ length: 100 }, () => start(new Array(1000).fill(every), undefined, accepted));
+    await settled();
+    await pass(60);
+    const repeated = files.flatMap(({ times }) => times).filter((atSeconds) => atSeconds >= 20);
+    expect(repeated.length).to.be.within(100, 5 * 41);
   });
 
   it('is repeated after `Retry-After`, and not before half a second', async () => {

@@ -31,6 +31,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     file,
     policy,
     commitDeadlineMs: 3_600_000,
+    accepted: { count: 0 },
     onAccepted: () => reported.push('accepted'),
     backoffOf: createHostBackoffs(),
     signal: controller.signal,
