@@ -138,8 +138,7 @@ export class Retries {
     if (globalThis.navigator?.onLine === false) {
       this.#failedAtMs = undefined;
       onOffline?.(true);
-      await online(signal);
-      onOffline?.(false);
+      await online(signal).finally(() => onOffline?.(false));
       return;
     }
     this.#attempt += 1;

@@ -17,7 +17,7 @@ import { ResumeState, type ResumeStates } from './resume/resume-state.ts';
 import type { Scheduler } from './scheduler.ts';
 import { Upload, type UploadContext } from './upload.ts';
 import { saveFile } from './upload-run.ts';
-import { waitsForFile } from './upload-state.ts';
+import { isOver } from './upload-state.ts';
 
 export interface IntakeParts {
   readonly scheduler: Scheduler;
@@ -273,7 +273,7 @@ export async function provideSame(
   const { hashSmall } = upload.connection.service.client.pool;
   const found = await identify(picked.file, hashSmall, signal).catch(() => undefined);
   const { record } = upload.resumeState;
-  if (!found || upload.picked || !waitsForFile(upload.state)) return found;
+  if (!found || upload.picked || isOver(upload.state)) return found;
   const known = { ...found, name: upload.ownName, sizeBytes: upload.sizeBytes, ...record };
   if (!isSameFile(known, found)) return found;
   upload.provide(picked);

@@ -319,6 +319,8 @@ const TABLE: Table = {
   },
   resuming: {
     ...unfinished,
+    // If the file arrives later, the upload keeps it for `resume`.
+    pause,
     'file-provided': (model) => requeue(model),
     'file-missing': needFile,
   },

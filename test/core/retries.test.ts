@@ -5,7 +5,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import { backoffMs, HostBackoff, retrying } from '../../src/core/retries.ts';
 import { online } from '../../src/core/wait.ts';
 import { stopClock } from '../support/clock.ts';
-import { rejection, settled } from '../support/collect.ts';
+import { rejection, settled, until } from '../support/collect.ts';
 import { listenersOf } from '../support/listeners.ts';
 
 const forever = new AbortController().signal;
@@ -293,6 +293,19 @@ describe('while the browser is offline', () => {
     }
     expect(await going).to.equal('back');
     expect(reported).to.deep.equal(Array.from({ length: 20 }, (_, at) => at % 2 === 0));
+  });
+
+  it('a call whose wait is aborted reports that it no longer waits', async () => {
+    const reported: boolean[] = [];
+    const controller = new AbortController();
+    setOnline(false);
+    const onOffline = (isOffline: boolean): unknown => reported.push(isOffline);
+    const hooks = { policy, backoff: new HostBackoff(), signal: controller.signal, onOffline };
+    const going = rejection(retrying(() => Promise.reject(network()), hooks));
+    await until(() => reported.length === 1);
+    controller.abort('gone');
+    expect(await going).to.equal('gone');
+    expect(reported).to.deep.equal([true, false]);
   });
 
   it('waiting for the network ends with an abort', async () => {

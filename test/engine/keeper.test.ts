@@ -141,6 +141,20 @@ describe('with a file keeper, the next page', () => {
     await expectResumed(next);
   });
 
+  it('keeps an upload paused that the user pauses before its file has arrived', async () => {
+    await leave(await begin());
+    const next = open();
+    next.uploader.on('upload-paused', ({ reason }) => {
+      if (reason === 'resuming') void next.uploader.pause();
+    });
+    await until(() => reasonsOf(next).length === 2);
+    await settled();
+    expect(reasonsOf(next)).to.deep.equal(['resuming', 'user']);
+    expect(next.changeNames()).not.to.include('upload-resumed');
+    void next.uploader.resume();
+    await expectResumed(next);
+  });
+
   it('continues after it had listed the uploads without a keeper', async () => {
     await leave(await begin());
     const next = open({ keeperUrl: undefined });

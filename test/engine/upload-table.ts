@@ -177,6 +177,7 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
   },
   resuming: {
     ...unfinished,
+    pause: 'user ! flush-progress note-paused upload-paused release',
     'file-provided': 'queued ! note-paused upload-resumed',
     'file-missing': 'needs-file ! upload-paused',
   },
