@@ -140,8 +140,9 @@ async function runFiles(suite, files, prefix, browsers = env.BROWSERS) {
     titles,
   };
   const { results: found, ending } = await runSuite(suite, files, { ...options, isAlone: stage?.isAlone });
-  const hasResult = ({ seconds, passed, failed, skipped }) =>
-    seconds !== undefined && (passed + failed + skipped > 0 || titles);
+  // A file that a test file imports has results of its own, but no end.
+  const hasResult = ({ file, seconds, passed, failed, skipped }) =>
+    (seconds !== undefined || !files.includes(file)) && (passed + failed + skipped > 0 || titles);
   const missing = files.filter((file) => !found.some((result) => result.file === file));
   for (const file of missing) found.push({ file, passed: 0, failed: 0, skipped: 0, failures: [] });
   for (const result of found.filter((each) => !hasResult(each))) {

@@ -41,6 +41,16 @@ describe('npm test', () => {
     assert.deepEqual([file.status, suite.status], [1, 1]);
   });
 
+  test('counts the tests of files that a test file imports', async () => {
+    const files = {
+      'a.test.ts': `import './more.ts';\ntest('one', () => { [].at(0); });`,
+      'more.ts': `test('two', () => { [].at(0); });`,
+    };
+    const { status, end } = await runIn('imported', files);
+    assert.deepEqual(end, ['ok   The reference service: 2 passed, 0 failed (s)', '', '2 passed, 0 failed']);
+    assert.equal(status, 0);
+  });
+
   test('runs a file that failed once more, and lists it as flaky if it then passes', async () => {
     const other = `test('three', () => { [].at(0); });`;
     const { status, end, flaky } = await runIn('flaky', {
