@@ -168,9 +168,10 @@ export function requestLock(key: string, options: LockOptions): Promise<Release 
         return undefined;
       }
       return new Promise<void>((release) =>
-        resolve(() => {
+        resolve(async () => {
           release();
-          return released;
+          // Rejects if the browser or another script took the lock away. Then it is released, too.
+          await released.catch(() => undefined);
         }),
       );
     });

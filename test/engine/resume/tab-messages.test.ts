@@ -280,6 +280,25 @@ describe('the states of a lock', () => {
     expect([lock.state, log]).to.deep.equal(['none', ['take', 'write ours', 'release releasing']]);
   });
 
+  it('return to none if the lock was taken away, and the next request asks the browser again', async () => {
+    const lock = new UploadLock();
+    expect(await lock.acquire(() => tab.tryLock(key))).to.equal(true);
+    const name = (await navigator.locks.query()).held?.find((held) => held.name?.includes(key))?.name;
+    const thief = deferred();
+    const stolen = deferred();
+    const theft = navigator.locks.request(name ?? '', { steal: true }, () => {
+      stolen.resolve();
+      return thief.promise;
+    });
+    await stolen.promise;
+    await lock.release(async () => undefined);
+    expect(lock.state).to.equal('none');
+    expect(await lock.acquire(() => tab.tryLock(key))).to.equal(false);
+    thief.resolve();
+    await theft;
+    await tab.allReleased();
+  });
+
   it('return to none if it is refused, or the request fails', async () => {
     const lock = new UploadLock();
     expect(await lock.acquire(async () => undefined)).to.equal(false);
