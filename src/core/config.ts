@@ -170,8 +170,8 @@ const SETTINGS = {
   issuer: setting('sign-in', text(undefined)),
   idpId: setting('sign-in', text(undefined)),
   scope: setting('sign-in', text(undefined)),
-  authHeader: setting('service', text('Authorization')),
-  authScheme: setting('service', unparsed('Bearer')),
+  authHeader: setting('sign-in', text('Authorization')),
+  authScheme: setting('sign-in', unparsed('Bearer')),
   allowFramedLogin: setting('service', unparsed<boolean>(false)),
   /** Origins that a presigned URL may have. An empty list allows any https origin. */
   uploadOrigins: setting('service', readOrigins),

@@ -334,8 +334,7 @@ export class Uploader {
 
   /** Starts sign-in. `via` overrides the setting `auth`. Call this method in a click handler, or the browser blocks the popup. */
   signIn(via?: 'popup' | 'redirect'): void {
-    const { current, services } = this.#connections;
-    for (const service of services) if (service !== current.service) service.allowSignIn();
+    this.#allowSignIn(this.#connections.current.service);
     this.#auth.signIn(via);
   }
 
@@ -364,9 +363,7 @@ export class Uploader {
 
   /** Lets the uploader call `getToken` again after a sign-out. Unlike `signIn()`, this method opens no window or form. */
   allowSignIn(): void {
-    // Uploads that were added before a change of the settings may have their own session.
-    const { current, services } = this.#connections;
-    for (const service of services) if (!service.isReplacedBy(current.service)) service.allowSignIn();
+    this.#allowSignIn();
   }
 
   /**
@@ -437,6 +434,13 @@ export class Uploader {
     await this.#restorer
       .restore(this.#connections.current)
       .catch((error: unknown) => globalThis.reportError?.(error));
+  }
+
+  /** Uploads that were added before a change of the settings may have their own session. */
+  #allowSignIn(except?: Service): void {
+    const { current, services } = this.#connections;
+    for (const service of services)
+      if (service !== except && !service.isReplacedBy(current.service)) service.allowSignIn();
   }
 
   readonly #report = (change: Change): void => this.#snapshots.report(change);

@@ -25,7 +25,7 @@ export async function confirm(key: string, parts: ConfirmParts): Promise<RunResu
   parts.onAccepted();
   const known = { acceptedAtMs, fileHash };
   const send = (): Promise<CommitAnswer> => commit(session, chunks, { ...parts, saveAccepted: save }, known);
-  const answer = await inSession(send, false, parts).catch(orGone);
+  const answer = await inSession(send, true, parts).catch(orGone);
   if (answer?.missing.length === 0) {
     store.remove(key).catch(() => undefined);
     return { session, chunks, fileHash, body: answer.body };

@@ -175,14 +175,17 @@ export class HashPool {
     }
   }
 
-  /** Terminates all workers. The next slice starts new workers. */
+  /** Terminates all workers. Unfinished slices reject with `hash-failed`. The next slice starts new workers. */
   close(): void {
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#slowTimer);
     this.#slowTimer = undefined;
     this.#closing.abort();
     this.#closing = new AbortController();
+    const tasks = [...this.#queue, ...[...this.#members].flatMap(({ task }) => task ?? [])];
+    this.#queue = [];
     for (const member of this.#members) this.#drop(member);
+    for (const task of tasks) task.reject(new UploaderError('hash-failed', 'The hash workers were closed'));
   }
 
   #pump(): void {

@@ -122,15 +122,15 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
         opened.chunkSizeBytes = smallerBytes;
         keeper = parts.store;
         if (keeper) await takeRecord();
-        const before = await opened.session;
-        // Before the next session is opened, because the service may reserve the name for a session.
-        await calls
-          .cancel?.(before, AbortSignal.any([signal, AbortSignal.timeout(CANCEL_MS)]))
-          .catch(() => undefined);
-        signal.throwIfAborted();
       }
+      const before = opened.session;
       opened.stored = new Map();
       opened.session = openSession();
+      // Not earlier: until the next session is saved, a retry would resume in this one.
+      if (smallerBytes !== undefined)
+        opened.session
+          .then(async () => calls.cancel?.(await before, AbortSignal.timeout(CANCEL_MS)))
+          .catch(() => undefined);
       opened.session.then(parts.onSession, () => undefined);
       if (chosenChunkSize) await opened.session;
     },

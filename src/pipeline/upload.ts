@@ -140,7 +140,8 @@ async function store(
 
 function storedChunk(chunk: TicketedChunk, receipt: string, isSkipped: boolean, parts: Sending): StoredChunk {
   parts.receipts.set(chunk.hash, receipt);
-  parts.acceptedBytes = Math.max(parts.acceptedBytes, chunk.sizeBytes);
+  // The chunk has a receipt of an earlier run.
+  if (chunk.receipt !== undefined) parts.acceptedBytes = Math.max(parts.acceptedBytes, chunk.sizeBytes);
   const { ticket: _ticket, ...rest } = chunk;
   return { ...rest, receipt, ...(isSkipped && { skipped: true }) };
 }
@@ -156,12 +157,15 @@ async function send(
   const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, put, signal } = parts;
   // Belongs to the host of the latest upload URL.
   let backoff: HostBackoff;
-  const retries = new Retries({
+  const hooks = {
     ...parts,
     get backoff() {
       return backoff;
     },
-  });
+  };
+  const retries = new Retries(hooks);
+  /** Counts the 413 to a size that the storage has accepted before. */
+  const oddRetries = new Retries(hooks);
   let isBudgeted = bytes.body !== undefined;
   let slot = firstSlot;
   let ticket = firstTicket;
@@ -218,6 +222,7 @@ async function send(
           onMultiplexed,
         });
         unsentBytes = 0;
+        parts.acceptedBytes = Math.max(parts.acceptedBytes, chunk.sizeBytes);
         retries.succeed();
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
@@ -236,7 +241,7 @@ async function send(
         ticket = undefined;
         bytes.body = undefined;
         if (change.aborted) continue;
-        await wait(retries.again(error), parts).catch((last) => {
+        await wait((isTooLarge ? oddRetries : retries).again(error), parts).catch((last) => {
           throw isTooLarge && last === error ? new ChunkTooLarge(error) : last;
         });
       }

@@ -319,10 +319,10 @@ describe('settings', () => {
       logoutPath: '/e',
       getToken: () => 'token',
       authOptions: { silentAfterPopup: true },
-    },
-    service: {
       authHeader: 'X-Token',
       authScheme: 'Token',
+    },
+    service: {
       allowFramedLogin: true,
       uploadOrigins: 'https://a.example',
       hash: 'blake3',

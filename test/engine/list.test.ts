@@ -108,12 +108,14 @@ describe('files that are added', () => {
     expect(engine.changeNames()).to.deep.equal(['file-added']);
   });
 
-  it('twice are two uploads, both complete, whose bytes are sent once', async () => {
+  it('twice are two uploads, and the second sends no bytes that are stored', async () => {
     const engine = new TestEngine();
     const file = fileOf(5, 2500, 'same.bin');
     engine.service.answerAll();
-    await engine.uploader.addFiles([file, file]);
-    await engine.waitForChange('uploads-finished');
+    await engine.uploader.addFiles([file]);
+    await engine.waitForChange('upload-completed');
+    await engine.uploader.addFiles([file]);
+    await engine.waitForChange('upload-completed', 2);
     expect(engine.phases()).to.deep.equal(['done', 'done']);
     expect(engine.service.puts).to.have.length(3);
     expect(engine.service.count('open')).to.equal(2);

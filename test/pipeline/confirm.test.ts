@@ -54,7 +54,7 @@ describe('a commit that was accepted on an earlier visit', () => {
     const { isAccepted, parts, service } = await setUp();
     const running = rejection(confirm(file.name, parts));
     const error = new UploaderError('forbidden', 'no', { status: 403 });
-    (await service.nextRequest('commit')).refuse(error);
+    await service.refuseTwice('commit', error);
     expect(await running).to.equal(error);
     expect(isAccepted()).to.equal(true);
   });

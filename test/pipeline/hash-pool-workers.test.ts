@@ -166,6 +166,18 @@ describe('a pool', () => {
       expect(timers).to.equal(0);
     });
 
+  it('that is closed rejects the slices that are not hashed yet, in a worker and in the queue', async () => {
+    const pool = poolOf(oneGood(''));
+    await hashOf(pool.hashSlice, fewBytes);
+    const pending = [1, 2].map(() => rejection<UploaderError>(hashOf(pool.hashSlice, fewBytes)));
+    await settled();
+    pool.close();
+    expect((await Promise.all(pending)).map(({ code }) => code)).to.deep.equal([
+      'hash-failed',
+      'hash-failed',
+    ]);
+  });
+
   it('keeps no timer of a worker that died, nor of one that was running when it was closed', async () => {
     const { timers } = await watched(silenceMs, async () => {
       const dying = poolOf(oneGood('throw new Error("the worker died");'), { silenceMs });

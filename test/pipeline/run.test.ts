@@ -3,7 +3,7 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf } from '../support/bytes.ts';
-import { rejection, settled, until } from '../support/collect.ts';
+import { deferred, rejection, settled, until } from '../support/collect.ts';
 import { CHUNK_BYTES, hashesOf, PAGE_BYTES, recordOf, setUpRun } from '../support/running.ts';
 
 const lost = (status = 404): UploaderError => new UploaderError('session-expired', 'gone', { status });
@@ -195,6 +195,21 @@ describe('an upload resumed from an earlier visit', () => {
     expect(service.puts).to.have.members(hashes.slice(2));
     expect(chunks.every(({ receipt }) => receipt.startsWith('receipt-'))).to.equal(true);
   });
+});
+
+it('a run that has ended neither saves that its commit was accepted, nor takes the lock', async () => {
+  const identified = deferred<{ key: string; firstSliceHash: string }>();
+  const { keeper, service, start } = setUpRun(fileOf(48, 500), {
+    identify: () => identified.promise,
+  });
+  service.answerAll('open', 'presign', 'put');
+  const running = start();
+  (await service.nextRequest('commit')).answer({ missing: [], pending: { retryAfterMs: 0 } });
+  (await service.nextRequest('commit')).answer();
+  await running;
+  identified.resolve({ key: 'late', firstSliceHash: 'first' });
+  await settled();
+  expect(keeper.log).to.deep.equal([]);
 });
 
 describe('a session that is lost', () => {
