@@ -140,9 +140,10 @@ async function runFiles(suite, files, prefix, browsers = env.BROWSERS) {
     titles,
   };
   const { results: found, ending } = await runSuite(suite, files, { ...options, isAlone: stage?.isAlone });
-  // A file that a test file imports has results of its own, but no end.
+  // Tests count for the file that contains them. If a test file imports it, it has no end, and the test file perhaps no test.
+  const imports = found.some(({ file }) => !files.includes(file));
   const hasResult = ({ file, seconds, passed, failed, skipped }) =>
-    (seconds !== undefined || !files.includes(file)) && (passed + failed + skipped > 0 || titles);
+    (seconds !== undefined || !files.includes(file)) && (passed + failed + skipped > 0 || titles || imports);
   const missing = files.filter((file) => !found.some((result) => result.file === file));
   for (const file of missing) found.push({ file, passed: 0, failed: 0, skipped: 0, failures: [] });
   for (const result of found.filter((each) => !hasResult(each))) {

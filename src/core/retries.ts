@@ -147,9 +147,7 @@ export class Retries {
     if (codeFacts(error.code).isOutage) {
       backoff.onFailure();
       if (this.#attempt === WARN_AFTER)
-        warnOnceHere(
-          `Requests keep failing (${error.status ?? error.code}). Uploads retry until the server is back, or for retry-minutes.`,
-        );
+        warnOnceHere(`Requests keep failing (${error.status ?? error.code}) and are retried.`);
     }
     if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
     const waitMs = backoffMs(this.#attempt, policy);

@@ -8,8 +8,6 @@ import type { Upload } from './upload.ts';
 
 /** Delays between moves, for pages that set another `getToken` whenever one fails. */
 const DELAYS = { baseMs: 250, capMs: 30_000 };
-/** After this time without a move, delays start from the shortest again. */
-const FORGET_MS = 60_000;
 
 export class Reconnect {
   readonly #connections: Connections;
@@ -39,8 +37,7 @@ export class Reconnect {
       this.#timer = setTimeout(() => this.run(), this.#nextAtMs - nowMs);
       return;
     }
-    this.#moves = nowMs > this.#nextAtMs + FORGET_MS ? 0 : this.#moves + 1;
-    this.#nextAtMs = nowMs + backoffMs(this.#moves, DELAYS);
+    this.#nextAtMs = nowMs + backoffMs(this.#moves++, DELAYS);
     const successors = new Map<Connection, Connection>();
     await inSlices(uploads, (upload) => {
       // The settings may change again during the move.

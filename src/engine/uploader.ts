@@ -98,7 +98,7 @@ export class Uploader {
     if (!globalThis.location)
       throw new UploaderError(
         'bad-config',
-        'Uploader runs in browsers only. With server-side rendering, create it after the page has loaded.',
+        'Uploader runs in browsers only. Create it after the page has loaded.',
       );
     this.#warn = warnOnce(options.warn);
     const checked = createSettings(settings, this.#warn);

@@ -161,10 +161,7 @@ async function sendAll(
     const { missing, body } = await inSession(send, opened.isResumed, parts);
     if (missing.length === 0) return { session, chunks: stored, fileHash, body };
     if (isSecondRound)
-      throw new UploaderError(
-        'service-failed',
-        'The service still reports chunks as missing after they were sent twice',
-      );
+      throw new UploaderError('service-failed', 'Chunks are missing after they were sent twice');
     for (const hash of missing) receipts.delete(hash);
     const lacking = new Set(missing);
     todo = stored.filter(({ hash }) => lacking.has(hash)).map(withoutTicket);

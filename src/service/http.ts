@@ -135,7 +135,7 @@ export async function exchange(
 export function networkError(cause?: unknown): UploaderError {
   return navigator.onLine === false
     ? new UploaderError('offline', 'The browser is offline', { cause })
-    : new UploaderError('network', 'The request failed: network error, blocked by CORS, or redirected', {
+    : new UploaderError('network', 'Network error, blocked by CORS, or redirected', {
         cause,
       });
 }

@@ -102,10 +102,7 @@ function checkHeader(name: string, value: unknown, authHeader: string): string {
     lower === authHeader.toLowerCase() ||
     /^(?:proxy|sec)-/.test(lower)
   ) {
-    throw new UploaderError(
-      'bad-response',
-      `An upload URL has the header "${name.slice(0, 64)}", which is not allowed`,
-    );
+    throw new UploaderError('bad-response', `An upload URL has the forbidden header "${name.slice(0, 64)}"`);
   }
   // Rejects line breaks in particular, which would start another header.
   if (typeof value !== 'string' || value.length > MAX_VALUE || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {

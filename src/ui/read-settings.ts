@@ -24,9 +24,6 @@ export function warnOfAttributes(host: HTMLElement): void {
   for (const name of host.getAttributeNames()) {
     const meant = ours.find((one) => plain(one) === plain(name));
     if (meant && meant !== name) warnOnceHere(`The attribute ${name} does not exist. Did you mean ${meant}?`);
-    if (name === 'token')
-      warnOnceHere(
-        'The attribute token is ignored, because HTML must not contain secrets. Set the property token instead.',
-      );
+    if (name === 'token') warnOnceHere('The attribute token is ignored. Set the property token instead.');
   }
 }

@@ -36,7 +36,7 @@ test('handing over 500 files takes at most 250 ms of processor time', async (t) 
     await page.reload();
     await untilInPage(
       page,
-      async (count) => document.querySelector('secure-uploader')?.snapshot.files.length === count,
+      async (count) => document.querySelector('secure-uploader')?.snapshot?.files.length === count,
       HANDED_COUNT,
     );
     await page.close();

@@ -44,10 +44,11 @@ describe('npm test', () => {
   test('counts the tests of files that a test file imports', async () => {
     const files = {
       'a.test.ts': `import './more.ts';\ntest('one', () => { [].at(0); });`,
+      'b.test.ts': `import './more.ts';`,
       'more.ts': `test('two', () => { [].at(0); });`,
     };
     const { status, end } = await runIn('imported', files);
-    assert.deepEqual(end, ['ok   The reference service: 2 passed, 0 failed (s)', '', '2 passed, 0 failed']);
+    assert.deepEqual(end, ['ok   The reference service: 3 passed, 0 failed (s)', '', '3 passed, 0 failed']);
     assert.equal(status, 0);
   });
 

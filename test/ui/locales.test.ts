@@ -163,7 +163,7 @@ describe('texts by language', () => {
     const element = await place(html`<div lang="de"></div>`);
     element.maxFileSize = '1500kB';
     await element.updateComplete;
-    expect(one(element, '[part~=drop-zone]').textContent).to.match(/bis zu 1,5\sMB pro Datei/);
+    expect(one(element, '[part~=drop-zone]').textContent).to.match(/Bis zu 1,5\sMB pro Datei/);
   });
 
   it('are used by the sign-in form too', async () => {
@@ -202,7 +202,7 @@ const FORMAT = {
 /** Names of files and folders, limits, and texts of the page or the service. */
 const DATA = '[part~=file-name], [part=rejection], option, style, .silent:empty';
 const WORDS_OF_DATA =
-  /\b(?:image|PDF|text\/plain|reports\/2026(?:\/spring)?|Not you|PIN|Secret|Token card)\b|\.\w+\b/g;
+  /\b(?:[Ii]mage|PDF|text\/plain|reports\/2026(?:\/spring)?|Not you|PIN|Secret|Token card)\b|\.\w+\b/g;
 const SPOKEN_ATTRIBUTES = [
   'aria-label',
   'aria-description',

@@ -62,7 +62,7 @@ export const ZONES: Cases<Shown> = {
     [
       'drop-zone',
       'title Drop files here',
-      'hint image, PDF, text/plain · up to 500 MB per file · at most 20 files',
+      'hint Image, PDF, text/plain · up to 500 MB per file · at most 20 files',
       'button browse-button Choose files',
       'button folder-button Choose a folder',
     ],
@@ -72,7 +72,7 @@ export const ZONES: Cases<Shown> = {
     [
       'drop-zone',
       'title Drop files here',
-      'hint at most 1 file',
+      'hint At most 1 file',
       'button browse-button Choose files',
       'button folder-button Choose a folder',
     ],
