@@ -147,7 +147,7 @@ export class Retries {
     if (codeFacts(error.code).isOutage) {
       backoff.onFailure();
       if (this.#attempt === WARN_AFTER)
-        warnOnceHere(`Requests keep failing (${error.status ?? error.code}) and are retried.`);
+        warnOnceHere(`Requests keep failing (${error.status ?? error.code}). See retry-minutes.`);
     }
     if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
     const waitMs = backoffMs(this.#attempt, policy);
