@@ -32,7 +32,7 @@ export interface Profile {
   /** Returns headers for the PUT, in addition to the headers of the entry (U7). */
   putHeaders?: (hash: string, entry: Readonly<Record<string, unknown>>) => Readonly<Record<string, string>>;
   /** Special meanings of HTTP statuses of the PUT (U7a). `stored`: the bytes are stored. */
-  putStatuses?: Readonly<Record<number, 'stored' | 'retry' | 'slow-down' | 'refused'>>;
+  putStatuses?: Readonly<Record<number, 'stored' | 'retry' | 'slow-down' | 'full' | 'refused'>>;
   /** Returns the lifetime of an upload URL in seconds; `undefined` if the lifetime is unknown (U8). */
   urlLifetime?: (url: string, entry: Readonly<Record<string, unknown>>) => number | undefined;
   /** Handling of an empty file (U13). */
@@ -53,7 +53,7 @@ export interface Profile {
   sendSizes?: boolean;
   /** Special meanings of HTTP statuses of the upload operations (U12). */
   statuses?: Readonly<
-    Record<number, 'retry' | 'slow-down' | 'token' | 'forbidden' | 'gone' | 'refused' | 'too-large'>
+    Record<number, 'retry' | 'slow-down' | 'full' | 'token' | 'forbidden' | 'gone' | 'refused' | 'too-large'>
   >;
 }
 

@@ -34,6 +34,7 @@ const CODES = {
   'name-taken': { retry: 'user' },
   'session-expired': { retry: 'user', endsSession: true },
   'service-failed': { retry: 'automatic', isOutage: true },
+  'service-full': { retry: 'automatic' },
   'bad-response': { retry: 'automatic' },
   'ticket-expired': { retry: 'automatic' },
   'upload-refused': { retry: 'put-only' },

@@ -32,6 +32,8 @@ const es: LoginMessages = {
   'name-taken': 'Ya existe un archivo con este nombre. Sube el tuyo con otro nombre.',
   'session-expired': 'Esta subida ha caducado. Inténtalo de nuevo para volver a empezar.',
   'service-failed': 'Se ha producido un error en el servidor. Inténtalo de nuevo en un momento.',
+  'service-full':
+    'El servidor no tiene espacio para este archivo. Ponte en contacto con el propietario del sitio.',
   'bad-response': 'El servidor ha enviado datos inesperados. Inténtalo de nuevo en un momento.',
   'ticket-expired': 'El enlace de subida ha caducado. Inténtalo de nuevo.',
   'upload-refused':

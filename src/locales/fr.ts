@@ -34,6 +34,7 @@ const fr: LoginMessages = {
   'name-taken': 'Un fichier portant ce nom existe déjà. Importez le vôtre sous un autre nom.',
   'session-expired': 'Cette importation a expiré. Réessayez pour recommencer depuis le début.',
   'service-failed': 'Une erreur s’est produite sur le serveur. Réessayez dans un instant.',
+  'service-full': 'Le serveur n’a plus de place pour ce fichier. Contactez le propriétaire du site.',
   'bad-response': 'Le serveur a envoyé des données inattendues. Réessayez dans un instant.',
   'ticket-expired': 'Le lien d’importation a expiré. Réessayez.',
   'upload-refused': 'Le serveur a refusé l’importation. Réessayez ou contactez le propriétaire du site.',

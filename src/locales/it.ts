@@ -28,6 +28,7 @@ const it: LoginMessages = {
   'name-taken': 'Esiste già un file con questo nome. Carica il tuo con un altro nome.',
   'session-expired': 'Questo caricamento è scaduto. Riprova per ricominciare.',
   'service-failed': 'Si è verificato un errore sul server. Riprova tra poco.',
+  'service-full': 'Sul server non c’è più spazio per questo file. Contatta il proprietario del sito.',
   'bad-response': 'Il server ha inviato dati imprevisti. Riprova tra poco.',
   'ticket-expired': 'Il link di caricamento è scaduto. Riprova.',
   'upload-refused': 'Il server ha rifiutato il caricamento. Riprova o contatta il proprietario del sito.',

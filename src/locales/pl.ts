@@ -29,6 +29,7 @@ const pl: LoginMessages = {
   'name-taken': 'Plik o tej nazwie już istnieje. Prześlij swój pod inną nazwą.',
   'session-expired': 'Sesja przesyłania wygasła. Spróbuj ponownie, aby zacząć od nowa.',
   'service-failed': 'Wystąpił błąd serwera. Spróbuj ponownie za chwilę.',
+  'service-full': 'Na serwerze nie ma już miejsca na ten plik. Skontaktuj się z właścicielem witryny.',
   'bad-response': 'Serwer wysłał nieoczekiwane dane. Spróbuj ponownie za chwilę.',
   'ticket-expired': 'Link do przesyłania wygasł. Spróbuj ponownie.',
   'upload-refused':

@@ -30,6 +30,7 @@ const ptBR: LoginMessages = {
   'name-taken': 'Já existe um arquivo com este nome. Envie o seu com outro nome.',
   'session-expired': 'Este envio expirou. Tente novamente para recomeçar.',
   'service-failed': 'Ocorreu um erro no servidor. Tente novamente em instantes.',
+  'service-full': 'O servidor não tem espaço para este arquivo. Fale com o proprietário do site.',
   'bad-response': 'O servidor enviou dados inesperados. Tente novamente em instantes.',
   'ticket-expired': 'O link de envio expirou. Tente novamente.',
   'upload-refused': 'O servidor recusou o envio. Tente novamente ou fale com o proprietário do site.',

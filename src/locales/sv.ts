@@ -29,6 +29,7 @@ const sv: LoginMessages = {
   'name-taken': 'Det finns redan en fil med det namnet. Ladda upp din under ett annat namn.',
   'session-expired': 'Uppladdningen har gått ut. Försök igen för att börja om.',
   'service-failed': 'Något gick fel på servern. Försök igen om en stund.',
+  'service-full': 'Servern har inte plats för den här filen. Kontakta webbplatsens ägare.',
   'bad-response': 'Servern skickade oväntade data. Försök igen om en stund.',
   'ticket-expired': 'Uppladdningslänken har gått ut. Försök igen.',
   'upload-refused': 'Servern avvisade uppladdningen. Försök igen eller kontakta webbplatsens ägare.',

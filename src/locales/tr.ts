@@ -26,6 +26,7 @@ const tr: LoginMessages = {
   'name-taken': 'Bu adda bir dosya zaten var. Dosyanızı farklı bir adla yükleyin.',
   'session-expired': 'Bu yüklemenin süresi doldu. Baştan başlamak için tekrar deneyin.',
   'service-failed': 'Sunucuda bir sorun oluştu. Biraz sonra tekrar deneyin.',
+  'service-full': 'Sunucuda bu dosya için yer kalmadı. Site sahibiyle iletişime geçin.',
   'bad-response': 'Sunucu beklenmeyen veri gönderdi. Biraz sonra tekrar deneyin.',
   'ticket-expired': 'Yükleme bağlantısının süresi doldu. Tekrar deneyin.',
   'upload-refused': 'Sunucu yüklemeyi reddetti. Tekrar deneyin veya site sahibiyle iletişime geçin.',

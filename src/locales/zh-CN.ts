@@ -25,6 +25,7 @@ const zhCN: LoginMessages = {
   'name-taken': '已存在同名文件。请使用其他名称上传。',
   'session-expired': '此次上传已过期。请重试以重新开始。',
   'service-failed': '服务器出现问题。请稍后重试。',
+  'service-full': '服务器空间不足，无法保存此文件。请联系网站所有者。',
   'bad-response': '服务器返回了异常数据。请稍后重试。',
   'ticket-expired': '上传链接已过期。请重试。',
   'upload-refused': '服务器拒绝了此次上传。请重试或联系网站所有者。',

@@ -4,7 +4,7 @@
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
-import { sleep } from '../core/wait.ts';
+import { nextTask, sleep } from '../core/wait.ts';
 
 export interface ServiceRequest {
   readonly method: 'POST' | 'DELETE';
@@ -44,7 +44,8 @@ export interface HttpOptions {
 
 /**
  * Sends a request and reads the whole response. Rejects with the signal's reason, or with `UploaderError`: `bad-config` (the URL is
- * not below the base URL; nothing was sent), `network`, `offline`, `timeout`, `bad-response` (too large).
+ * not below the base URL, or the page's Content Security Policy blocks the URL; nothing was sent), `network`, `offline`, `timeout`,
+ * `bad-response` (too large, or a redirect).
  */
 export type Send = (request: ServiceRequest) => Promise<Answer>;
 
@@ -104,15 +105,19 @@ export async function exchange(
   connectionChange?.addEventListener('abort', () => stop.abort(), { signal: answered.signal });
   if (body !== undefined) init.headers.set('Content-Type', 'application/json');
   init.headers.set('Accept', 'application/json');
+  const findPolicyError = watchPolicy(url, answered.signal);
   try {
     const response = await fetch(url, {
       ...init,
       ...(body === undefined ? {} : { body: text }),
       // `cache` is not set, because this option would prevent Chromium from caching preflights.
-      redirect: 'error',
+      // With `error`, a redirect would look like a broken connection.
+      redirect: 'manual',
       referrerPolicy: 'no-referrer',
       signal: stop.signal,
     });
+    if (response.type === 'opaqueredirect')
+      throw new UploaderError('bad-response', `${url.origin + url.pathname} redirects`);
     const answer = await readText(response, maxBytes);
     return {
       status: response.status,
@@ -125,19 +130,40 @@ export async function exchange(
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;
     if (isLate) throw new UploaderError('timeout', `No response within ${timeoutMs} ms`);
-    throw networkError(error);
+    throw (stop.signal.aborted ? undefined : await findPolicyError()) ?? networkError(error);
   } finally {
     answered.abort();
   }
 }
 
-/** Returns the error for a request without a readable response. A page cannot distinguish network, CORS and redirect errors. */
+/**
+ * Returns a function that resolves with an error if the page's Content Security Policy blocks `url`. Call `watchPolicy` before the
+ * request starts. `signal` has to abort when the request is over.
+ */
+export function watchPolicy(url: URL, signal: AbortSignal): () => Promise<UploaderError | undefined> {
+  let isBlocked = false;
+  const onViolation = ({ blockedURI, disposition }: SecurityPolicyViolationEvent): void => {
+    // Some browsers report only the origin.
+    isBlocked ||= disposition === 'enforce' && (blockedURI === url.href || blockedURI === url.origin);
+  };
+  document.addEventListener('securitypolicyviolation', onViolation, { signal });
+  return async () => {
+    // The event may follow the failure of the request.
+    await nextTask();
+    return isBlocked
+      ? new UploaderError(
+          'bad-config',
+          `connect-src of the page's Content Security Policy needs ${url.origin}`,
+        )
+      : undefined;
+  };
+}
+
+/** Returns the error for a request without a readable response. A page cannot distinguish network and CORS errors. */
 export function networkError(cause?: unknown): UploaderError {
   return navigator.onLine === false
     ? new UploaderError('offline', 'The browser is offline', { cause })
-    : new UploaderError('network', 'Network error, blocked by CORS, or redirected', {
-        cause,
-      });
+    : new UploaderError('network', 'Network error, or blocked by CORS', { cause });
 }
 
 function setHeader(headers: Headers, name: string, value: string): void {

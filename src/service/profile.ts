@@ -2,7 +2,7 @@
 // points by number.
 
 import type { Profile } from '../core/config.ts';
-import { UploaderError } from '../core/errors.ts';
+import { type ErrorCode, UploaderError } from '../core/errors.ts';
 
 const DEFAULTS = {
   missingChunk: 'error',
@@ -31,20 +31,46 @@ export function askProfile<T>(name: keyof Profile, fn: () => T): T {
   }
 }
 
-/** Meaning of an HTTP status (U12). */
-export type Meaning = NonNullable<Profile['statuses']>[number];
+/** Meaning of an HTTP status (U7a, U12). `unsupported`: waiting does not help, because the server supports no such request. */
+export type Meaning =
+  | NonNullable<Profile['statuses']>[number]
+  | NonNullable<Profile['putStatuses']>[number]
+  | 'unsupported';
+
+const PUT_MEANINGS: Readonly<Record<number, Meaning>> = {
+  408: 'retry',
+  429: 'slow-down',
+  501: 'unsupported',
+  503: 'slow-down',
+  505: 'unsupported',
+  507: 'full',
+  508: 'unsupported',
+  510: 'unsupported',
+  511: 'unsupported',
+};
 
 const MEANINGS: Readonly<Record<number, Meaning>> = {
+  ...PUT_MEANINGS,
   401: 'token',
   403: 'forbidden',
   404: 'gone',
-  408: 'retry',
   410: 'gone',
   413: 'too-large',
-  429: 'slow-down',
-  503: 'slow-down',
 };
 
-export function meaningOf(status: number, statuses: NonNullable<Profile['statuses']> = {}): Meaning {
-  return statuses[status] ?? MEANINGS[status] ?? (status >= 500 ? 'retry' : 'refused');
-}
+/** Codes of the faults that calls and PUTs have in common. */
+export const FAULTS: { readonly [M in Meaning]?: ErrorCode } = {
+  retry: 'service-failed',
+  'slow-down': 'rate-limited',
+  full: 'service-full',
+  unsupported: 'bad-response',
+};
+
+const ofClass = (status: number): Meaning =>
+  status >= 500 ? 'retry' : status >= 200 && status < 300 ? 'stored' : 'refused';
+
+export const meaningOf = (status: number, statuses: Profile['statuses'] = {}): Meaning =>
+  statuses[status] ?? MEANINGS[status] ?? ofClass(status);
+
+export const putMeaningOf = (status: number, statuses: Profile['putStatuses'] = {}): Meaning =>
+  statuses[status] ?? PUT_MEANINGS[status] ?? ofClass(status);

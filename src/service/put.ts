@@ -5,7 +5,8 @@ import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { Put, TicketUpload } from '../core/types.ts';
 import { sleep } from '../core/wait.ts';
-import { isSafeUrl, networkError, readRetryAfterMs } from './http.ts';
+import { isSafeUrl, networkError, readRetryAfterMs, watchPolicy } from './http.ts';
+import { FAULTS, putMeaningOf } from './profile.ts';
 import { createReadability } from './readability.ts';
 
 export interface PutOptions {
@@ -30,8 +31,9 @@ const MOST_PATIENCE_MS = 120_000;
 /**
  * Creates the function that sends a chunk. It rejects with the signal's reason, or with one of these `UploaderError`s, after which
  * a new ticket may help: `upload-refused` (4xx, or a redirect), `ticket-expired` (403 or 410 after the URL expired),
- * `hash-mismatch` (reported by the storage), `rate-limited` (429, 503), `service-failed` (408, other 5xx), `upload-stalled`,
- * `network` (perhaps an expired URL) and `offline`. After `storage-unreadable`, only a change of the storage's settings helps.
+ * `hash-mismatch` (reported by the storage), `rate-limited` (429, 503), `service-failed` (408, other 5xx), `service-full` (507),
+ * `bad-response` (501, 505, 508, 510, 511), `upload-stalled`, `network` (perhaps an expired URL) and `offline`. After
+ * `storage-unreadable` and `bad-config`, only a change of the settings of the storage or the page helps.
  */
 export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses = {} }: PutOptions): Put {
   /** True once the storage is known to use HTTP/2 or later. */
@@ -81,7 +83,11 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
         isShared ||= isMultiplexed(upload.url);
         if (isShared) onMultiplexed?.();
       };
-      xhr.onerror = () => void attempt.explain(sentBytes, settled.signal).then(settle);
+      const findPolicyError = watchPolicy(new URL(upload.url), settled.signal);
+      xhr.onerror = () =>
+        void findPolicyError().then(async (error) =>
+          settle(error ?? (await attempt.explain(sentBytes, settled.signal))),
+        );
       xhr.onabort = () => settle(networkError());
 
       xhr.open(upload.method, upload.url);
@@ -114,18 +120,20 @@ function errorOf(
   statuses: NonNullable<Profile['putStatuses']>,
 ): UploaderError | undefined {
   const { status } = xhr;
-  const meaning = statuses[status];
+  const meaning = putMeaningOf(status, statuses);
   if (xhr.responseURL !== new URL(upload.url).href) {
     return new UploaderError('upload-refused', 'The storage redirected the upload', { status });
   }
-  if (meaning === 'stored' || (!meaning && status >= 200 && status < 300)) return undefined;
+  if (meaning === 'stored') return undefined;
   const says = `The storage responded with ${status}`;
-  if (meaning === 'slow-down' || (!meaning && (status === 429 || status === 503))) {
-    const retryAfterMs = readRetryAfterMs(headerOf(xhr, 'retry-after'), headerOf(xhr, 'date'));
-    return new UploaderError('rate-limited', says, { status, retryAfterMs });
+  const fault = FAULTS[meaning];
+  if (fault) {
+    const retryAfterMs =
+      meaning === 'slow-down'
+        ? readRetryAfterMs(headerOf(xhr, 'retry-after'), headerOf(xhr, 'date'))
+        : undefined;
+    return new UploaderError(fault, says, { status, retryAfterMs });
   }
-  if (meaning === 'retry' || (!meaning && (status === 408 || status >= 500)))
-    return new UploaderError('service-failed', says, { status });
   if ((status === 400 || status === 422) && namesHashMismatch(xhr.responseText)) {
     return new UploaderError('hash-mismatch', says, { status });
   }

@@ -5,7 +5,7 @@ import { UploaderError } from '../core/errors.ts';
 import type { CommitProof, Session, SessionInput, Ticket, TicketUpload } from '../core/types.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { type Answer, readDateMs, readRetryAfterMs } from './http.ts';
-import { askProfile, type FullProfile, meaningOf } from './profile.ts';
+import { askProfile, FAULTS, type FullProfile, meaningOf } from './profile.ts';
 import {
   checkHeaders,
   checkMethod,
@@ -238,7 +238,10 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
   // Errors of the service have `debuginfo`. Without `debuginfo`, the URL may be wrong.
   if ((status === 404 || status === 405) && debugInfo === undefined)
     warnOnceHere(`${says}. Check base-url and ${PATHS[operation]}: ${answer.address}`);
-  switch (meaningOf(status, profile.statuses)) {
+  const meaning = meaningOf(status, profile.statuses);
+  const fault = FAULTS[meaning];
+  if (fault) return new UploaderError(fault, says, { ...details, retryAfterMs });
+  switch (meaning) {
     case 'token':
       return readTokenRefusal(answer, says, details);
     case 'forbidden':
@@ -250,10 +253,6 @@ export function readRefusal(answer: Answer, operation: Operation, profile: FullP
       return operation === 'open'
         ? new UploaderError('file-too-large', says, details)
         : new UploaderError('upload-refused', says, { ...details, status: 413 });
-    case 'slow-down':
-      return new UploaderError('rate-limited', says, { ...details, retryAfterMs });
-    case 'retry':
-      return new UploaderError('service-failed', says, { ...details, retryAfterMs });
     default:
       return new UploaderError(
         operation === 'open' && status === 409 ? 'name-taken' : 'upload-refused',

@@ -118,6 +118,7 @@ const ERRORS: ErrorMessages = {
   'name-taken': 'A file with this name already exists. Upload yours with a different name.',
   'session-expired': 'This upload expired. Try again to start over.',
   'service-failed': 'Something went wrong on the server. Try again in a moment.',
+  'service-full': 'The server has no space left for this file. Contact the site owner.',
   'bad-response': 'The server sent unexpected data. Try again in a moment.',
   'ticket-expired': 'The upload link expired. Try again.',
   'upload-refused': 'The server rejected the upload. Try again, or contact the site owner.',

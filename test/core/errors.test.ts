@@ -31,6 +31,7 @@ const WHO_RETRIES: Readonly<Record<ErrorCode, '' | 'person' | 'put person' | 'pu
   'name-taken': 'person',
   'session-expired': 'person',
   'service-failed': 'put call person',
+  'service-full': 'put call person',
   'bad-response': 'put call person',
   'ticket-expired': 'put call person',
   'upload-refused': 'put person',

@@ -64,7 +64,7 @@ describe('how long a request is retried', () => {
       expect(request.outcome).to.equal('succeeded');
     });
 
-  for (const code of ['bad-response', 'hash-mismatch', 'ticket-expired'] as const)
+  for (const code of ['bad-response', 'service-full', 'hash-mismatch', 'ticket-expired'] as const)
     it(`a response that is no outage (${code}) ends it after eight attempts`, async () => {
       const request = start(code);
       await pass(10);

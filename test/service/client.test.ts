@@ -303,7 +303,7 @@ describe('an invalid response', () => {
     const fileName = uniqueName();
     const redirect = `${baseUrl}/files/uploadsession?elsewhere`;
     await addFault({ operation: 'session', match: { fileName }, redirect });
-    expect(await rejection(open(await callsOf(), fileName))).to.include({ code: 'network' });
+    expect(await rejection(open(await callsOf(), fileName))).to.include({ code: 'bad-response' });
     expect(await logOf({ fileName })).to.have.length(1);
   });
 

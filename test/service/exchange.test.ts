@@ -43,7 +43,7 @@ describe('a request', () => {
       url: 'https://api.test/v1/files',
       method: 'POST',
       credentials: 'same-origin',
-      redirect: 'error',
+      redirect: 'manual',
       referrerPolicy: 'no-referrer',
       body: '{"a":1}',
     });
@@ -212,8 +212,16 @@ describe('the meaning of a status', () => {
     429: 'slow-down',
     499: 'refused',
     500: 'retry',
+    501: 'unsupported',
+    502: 'retry',
     503: 'slow-down',
     504: 'retry',
+    505: 'unsupported',
+    507: 'full',
+    508: 'unsupported',
+    510: 'unsupported',
+    511: 'unsupported',
+    599: 'retry',
   } as const;
   for (const [status, meaning] of Object.entries(MEANINGS))
     it(`${status} is ${meaning} unless the page sets another`, () => {

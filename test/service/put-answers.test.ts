@@ -110,9 +110,15 @@ describe('a response of the storage', () => {
     [430, 'upload-refused'],
     [499, 'upload-refused'],
     [500, 'service-failed'],
+    [501, 'bad-response'],
     [502, 'service-failed'],
     [503, 'rate-limited'],
     [504, 'service-failed'],
+    [505, 'bad-response'],
+    [507, 'service-full'],
+    [508, 'bad-response'],
+    [510, 'bad-response'],
+    [511, 'bad-response'],
     [599, 'service-failed'],
   ] as const)
     it(`with status ${status} means ${code}`, async () => {
@@ -123,6 +129,7 @@ describe('a response of the storage', () => {
     const meanings = {
       stored: 'stored',
       'slow-down': 'rate-limited',
+      full: 'service-full',
       retry: 'service-failed',
       refused: 'upload-refused',
     };

@@ -167,8 +167,11 @@ describe('an error response', () => {
     429: 'rate-limited',
     499: 'upload-refused',
     500: 'service-failed',
+    501: 'bad-response',
     502: 'service-failed',
     503: 'rate-limited',
+    507: 'service-full',
+    511: 'bad-response',
   };
   const body = { debuginfo: 'said by the service' };
   for (const [text, meaning] of Object.entries(rows))
@@ -191,6 +194,7 @@ describe('an error response', () => {
     const meanings = {
       retry: ['service-failed', 418],
       'slow-down': ['rate-limited', 418],
+      full: ['service-full', 418],
       token: ['token-rejected', 401],
       forbidden: ['forbidden', 418],
       gone: ['session-expired', 418],

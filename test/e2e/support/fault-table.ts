@@ -21,7 +21,7 @@ export interface Cell {
   readonly expected: string;
 }
 
-const STATUSES = [400, 401, 403, 404, 408, 409, 410, 412, 413, 422, 429, 500, 502, 503, 504];
+const STATUSES = [400, 401, 403, 404, 408, 409, 410, 412, 413, 422, 429, 500, 501, 502, 503, 504, 507];
 /** Faults that can occur at every operation. */
 const ANYWHERE: readonly string[] = [
   ...STATUSES.map(String),
