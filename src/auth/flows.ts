@@ -39,6 +39,9 @@ const DEADLINES: { readonly [S in AuthState]?: keyof AuthTimes } = {
   wait: 'challengeMs',
 };
 
+/** Time after which silent sign-in is tried although the browser says that it is offline. */
+const OFFLINE_MS = 20_000;
+
 /** Opens an empty window; returns `null` if the browser blocks the window. Must run synchronously in the click handler. */
 function openWindow(): Window | null {
   const left = Math.round(screenX + (outerWidth - 480) / 2);
@@ -131,7 +134,7 @@ export function createFlows(context: FlowContext) {
       }
       case 'cool':
         await sleep(effect.ms, signal);
-        await online(signal);
+        await online(OFFLINE_MS, signal);
         return send({ type: 'elapsed' });
       case 'ask-host':
         return send(await askHost(effect.reason, signal));

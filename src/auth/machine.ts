@@ -58,7 +58,7 @@ export const failWith =
     prompt(model, failure(code));
 export const fail: Row<'failed' | 'refused' | 'unable'> = (model, { error }) => prompt(model, error);
 
-/** Starts silent sign-in if it may work, once the browser is online. Otherwise asks the user to sign in. */
+/** Starts silent sign-in if it may work, after a delay if the browser is offline. Otherwise asks the user to sign in. */
 export function silentOr(model: AuthModel, error: Failure | undefined, patch: Partial<AuthModel> = {}): Move {
   if (!model.canSilent) return prompt(model, error, { ...patch, sessionMade: false });
   if (!model.isOffline) return enter(model, 'silent', patch, { type: 'try-silent' });
@@ -86,7 +86,8 @@ const resume: Row<'elapsed'> = (model) => {
   const { error, cooledFrom, canResend } = model;
   if (cooledFrom === 'exchange' && canResend)
     return enter(model, 'exchange', { canResend: false }, { type: 'redeem-again' });
-  if (cooledFrom === 'exchange' || cooledFrom === 'silent') return silentOr(model, error);
+  if (cooledFrom === 'exchange' || cooledFrom === 'silent')
+    return silentOr({ ...model, isOffline: false }, error);
   if (cooledFrom === 'start') return enter(model, 'choose', { error });
   if (cooledFrom === 'verify') return enter(model, 'answer', { error });
   if (cooledFrom === 'wait') return enter(model, 'wait', {}, { type: 'poll', isSlower: true });

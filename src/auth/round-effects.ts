@@ -3,7 +3,7 @@
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
-import { online, sleep } from '../core/wait.ts';
+import { sleep } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import type { Bearer } from './bearer.ts';
 import { redeem } from './exchange.ts';
@@ -87,12 +87,8 @@ const takeLock = (name: string, longestMs: number, signal: AbortSignal): Promise
     sleep(longestMs, signal).then(resolve, resolve);
   });
 
-/**
- * Waits until the browser is online, then takes the lock, which only one tab at a time can hold. `unlock` in `flows.ts` releases
- * the lock.
- */
+/** Takes the lock, which only one tab at a time can hold. `unlock` in `flows.ts` releases the lock. */
 async function turn(context: RoundContext, signal: AbortSignal): Promise<void> {
-  await online(signal);
   context.lock ??= new AbortController();
   const { owner, times, lock } = context;
   context.locked ??= takeLock(`secure-uploader:auth:${owner}`, times.lockMs, lock.signal);
@@ -162,7 +158,7 @@ async function waitForEnd(
   signal: AbortSignal,
 ): Promise<FlowEvent> {
   const { settings, times, redirectUri, pauseMs } = context;
-  // The deadline starts after the wait for the network and for other tabs.
+  // The deadline starts after the wait for other tabs.
   if (of === 'silent' || of === 'exchange') await turn(context, signal);
   await sleep(times[TIMES[of as keyof typeof TIMES] ?? 'requestMs'], signal);
   if (of === 'exchange') return { type: 'burnt', error: { code: 'timeout' }, waitMs: pauseMs() };

@@ -2,7 +2,7 @@
 
 import { codeFacts, isRetryable } from './error-codes.ts';
 import { UploaderError } from './errors.ts';
-import { online, perOrigin, sleep, sleepUntil } from './wait.ts';
+import { perOrigin, sleep, sleepUntil } from './wait.ts';
 import { warnOnceHere } from './warn.ts';
 
 /** When a failed request is repeated, and when it fails for good. Times in milliseconds. */
@@ -31,6 +31,8 @@ const ATTEMPTS = 8;
 const WARN_AFTER = 8;
 /** Longest time between two failures that counts. A longer time means that the device slept. */
 const LONGEST_GAP_MS = 120_000;
+/** The delay while the browser is offline is that after this number of attempts. */
+const OFFLINE_ATTEMPT = 6;
 /** Time without a success after which an origin counts as down. */
 const DOWN_AFTER_MS = 5000;
 
@@ -105,8 +107,8 @@ export interface RetryHooks {
   /** Called when the request has succeeded after a wait. */
   readonly onRecovered?: () => void;
   /**
-   * Called with true if the browser is offline, and with false when the browser is online again. This wait does not count as an
-   * attempt.
+   * Called with true if the request failed because the browser is offline, which does not count as an attempt. Called with false when
+   * the browser is online again, or if a request shows that it is.
    */
   readonly onOffline?: (isOffline: boolean) => void;
   /** Returns true for errors to retry. Defaults to `isRetryable`. */
@@ -120,6 +122,7 @@ export interface RetryHooks {
 export class Retries {
   readonly #hooks: RetryHooks;
   #attempt = 0;
+  #isOffline = false;
   #failedAtMs: number | undefined;
   /** Time that the request kept failing while other requests to the origin succeeded (`#aloneMs`), and in total. */
   #aloneMs = 0;
@@ -131,37 +134,47 @@ export class Retries {
 
   async again(error: unknown): Promise<void> {
     // `backoff` is read once, because the backoff of an upload changes with the origin of its URL.
-    const { policy, backoff, signal, connectionChange, onWait, onOffline } = this.#hooks;
+    const { policy, backoff, signal, connectionChange, onWait } = this.#hooks;
     const { isWorthRetrying = isRetryable } = this.#hooks;
     signal.throwIfAborted();
     if (!(error instanceof UploaderError) || !isWorthRetrying(error)) throw error;
-    if (globalThis.navigator?.onLine === false) {
-      this.#failedAtMs = undefined;
-      onOffline?.(true);
-      await online(signal).finally(() => onOffline?.(false));
-      return;
+    const isOffline = error.code === 'offline';
+    this.#setOffline(isOffline);
+    if (isOffline) this.#failedAtMs = undefined;
+    else {
+      this.#attempt += 1;
+      this.#count(backoff);
+      if (this.#isOver(error)) throw error;
     }
-    this.#attempt += 1;
-    this.#count(backoff);
-    if (this.#isOver(error)) throw error;
     if (codeFacts(error.code).isOutage) {
       backoff.onFailure();
       if (this.#attempt === WARN_AFTER)
         warnOnceHere(`Requests keep failing (${error.status ?? error.code}). See retry-minutes.`);
     }
     if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
-    const waitMs = backoffMs(this.#attempt, policy);
-    onWait?.(Date.now() + Math.max(waitMs, backoff.remainingMs), error);
+    // Browsers may be wrong about being offline, so the request is repeated from time to time.
+    const waitMs = backoffMs(isOffline ? OFFLINE_ATTEMPT : this.#attempt, policy);
+    if (!isOffline) onWait?.(Date.now() + Math.max(waitMs, backoff.remainingMs), error);
     const change = connectionChange?.();
     const isOver = change ? AbortSignal.any([change, backoff.recovery]) : backoff.recovery;
-    await sleepUntil(waitMs, signal, isOver);
-    await backoff.waitUntilOver(signal);
+    try {
+      await sleepUntil(waitMs, signal, isOver);
+      await backoff.waitUntilOver(signal);
+    } finally {
+      if (signal.aborted || isOver.aborted) this.#setOffline(false);
+    }
+  }
+
+  #setOffline(isOffline: boolean): void {
+    if (isOffline !== this.#isOffline) this.#hooks.onOffline?.(isOffline);
+    this.#isOffline = isOffline;
   }
 
   /** Call this method when the request has succeeded. */
   succeed(): void {
     const { backoff, onRecovered } = this.#hooks;
     backoff.onSuccess();
+    this.#setOffline(false);
     if (this.#attempt > 0) onRecovered?.();
   }
 

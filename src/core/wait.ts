@@ -76,15 +76,13 @@ export function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<
   });
 }
 
-/** Resolves when the browser is online; rejects with the signal's reason. */
-export async function online(signal: AbortSignal): Promise<void> {
+/** Resolves when the browser is online, or after `longestMs`, because browsers may be wrong. Rejects with the signal's reason. */
+export async function online(longestMs: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   if (globalThis.navigator?.onLine !== false) return;
-  const stop = new AbortController();
-  const isBack = new Promise<Event>((resolve) =>
-    globalThis.addEventListener('online', resolve, { signal: stop.signal }),
-  );
-  await abortable(isBack, signal).finally(() => stop.abort());
+  const back = new AbortController();
+  globalThis.addEventListener('online', () => back.abort(), { signal: back.signal });
+  await sleepUntil(longestMs, signal, back.signal).finally(() => back.abort());
 }
 
 /**

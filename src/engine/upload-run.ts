@@ -242,7 +242,10 @@ export function reportsOf(
     onSent: (chunk, sentBytes) => {
       if (signal.aborted) return;
       const movedBytes = progress.onSent(chunk, sentBytes);
-      if (movedBytes > 0) endRetry(upload, send);
+      if (movedBytes > 0) {
+        endRetry(upload, send);
+        if (upload.phase === 'paused') send({ type: 'online' });
+      }
       slots.onBytesSent(movedBytes);
       onBytesSent(movedBytes);
       throttle.reportSoon(upload);

@@ -263,69 +263,99 @@ describe('retrying', () => {
   });
 });
 
-describe('while the browser is offline', () => {
+describe('while the browser says that it is offline', () => {
+  const offline = (): UploaderError => new UploaderError('offline', 'no line');
+  let clock: ReturnType<typeof stopClock>;
+  let reported: boolean[];
+  const onOffline = (isOffline: boolean): unknown => reported.push(isOffline);
+  const hooks = { policy: { attempts: 2 }, signal: forever, onOffline };
+  beforeEach(() => {
+    setOnline(false);
+    clock = stopClock();
+    reported = [];
+  });
   afterEach(() => {
+    clock.restore();
     setOnline(true);
     Reflect.deleteProperty(navigator, 'onLine');
   });
 
-  it('a call waits for `online`, reports that, and uses none of its attempts', async () => {
-    const reported: boolean[] = [];
-    let calls = 0;
-    setOnline(false);
-    const going = retrying(
-      async () => {
-        calls += 1;
-        if (calls <= 10) throw network();
+  /** A call that fails `count` times. */
+  function failing(count: number, error: () => UploaderError) {
+    const call = {
+      count: 0,
+      fn: async () => {
+        call.count += 1;
+        if (call.count <= count) throw error();
         return 'back';
       },
-      {
-        policy: { ...policy, attempts: 2 },
-        backoff: new HostBackoff(),
-        signal: forever,
-        onOffline: (isOffline) => reported.push(isOffline),
-      },
-    );
+    };
+    return call;
+  }
+
+  it('a call waits for a change of the network, reports that, and uses none of its attempts', async () => {
+    let line = new AbortController();
+    const call = failing(10, offline);
+    const going = retrying(call.fn, {
+      ...hooks,
+      backoff: new HostBackoff(),
+      connectionChange: () => line.signal,
+    });
     for (let round = 1; round <= 10; round += 1) {
       await settled();
-      expect(calls).to.equal(round);
-      window.dispatchEvent(new Event('online'));
+      expect(call.count).to.equal(round);
+      const before = line;
+      line = new AbortController();
+      before.abort();
     }
     expect(await going).to.equal('back');
     expect(reported).to.deep.equal(Array.from({ length: 20 }, (_, at) => at % 2 === 0));
   });
 
+  it('a call is repeated within 30 seconds, because the browser may be wrong', async () => {
+    const call = failing(10, offline);
+    const going = retrying(call.fn, { ...hooks, backoff: new HostBackoff() });
+    await settled();
+    for (let round = 1; round <= 10; round += 1) await clock.pass(30_000);
+    expect(await going).to.equal('back');
+    expect(reported).to.deep.equal([true, false]);
+  });
+
+  it('an error of the server is retried as usual', async () => {
+    const waits: number[] = [];
+    const onWait = (atMs: number): unknown => waits.push(atMs);
+    const call = failing(1, () => new UploaderError('service-failed', 'an answer', { status: 500 }));
+    const going = retrying(call.fn, { ...hooks, backoff: new HostBackoff(), onWait });
+    await settled();
+    await clock.pass(1000);
+    expect(await going).to.equal('back');
+    expect([waits.length, reported]).to.deep.equal([1, []]);
+  });
+
   it('a call whose wait is aborted reports that it no longer waits', async () => {
-    const reported: boolean[] = [];
     const controller = new AbortController();
-    setOnline(false);
-    const onOffline = (isOffline: boolean): unknown => reported.push(isOffline);
-    const hooks = { policy, backoff: new HostBackoff(), signal: controller.signal, onOffline };
-    const going = rejection(retrying(() => Promise.reject(network()), hooks));
+    const waiting = { ...hooks, backoff: new HostBackoff(), signal: controller.signal };
+    const going = rejection(retrying(() => Promise.reject(offline()), waiting));
     await until(() => reported.length === 1);
     controller.abort('gone');
     expect(await going).to.equal('gone');
     expect(reported).to.deep.equal([true, false]);
   });
 
-  it('waiting for the network ends with an abort', async () => {
-    setOnline(false);
+  it('waiting for the network ends after a while, with the event, or with an abort', async () => {
+    const first = online(20_000, forever);
+    await clock.pass(20_000);
+    await first;
     const controller = new AbortController();
-    const waiting = online(controller.signal);
+    const { signal, count } = listenersOf(controller.signal);
+    const second = online(20_000, signal);
+    window.dispatchEvent(new Event('online'));
+    await second;
+    expect([count(), clock.timerCount]).to.deep.equal([0, 0]);
+    const third = online(20_000, signal);
     controller.abort('gone');
-    expect(await rejection(waiting)).to.equal('gone');
+    expect(await rejection(third)).to.equal('gone');
     setOnline(true);
-    expect(await rejection(online(controller.signal))).to.equal('gone');
-  });
-
-  it('waiting for the network leaves no listener once it is back', async () => {
-    setOnline(false);
-    const { signal, count } = listenersOf(new AbortController().signal);
-    const waiting = online(signal);
-    await settled();
-    expect(count()).to.equal(1);
-    setOnline(true);
-    await waiting;
-    expect(count()).to.equal(0);
+    expect(await rejection(online(20_000, signal))).to.equal('gone');
   });
 });

@@ -66,4 +66,20 @@ describe('an outage', () => {
     await engine.waitForChange('upload-completed');
     expect(engine.service.puts).to.have.length(20);
   });
+
+  it('ends, although the browser says that it is offline', async () => {
+    Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false });
+    try {
+      const engine = new TestEngine();
+      engine.service.answerAll('open', 'put', 'commit');
+      await engine.uploader.addFiles([fileOf(1, 1000, 'a.bin')]);
+      for (const code of ['service-failed', 'offline'] as const)
+        (await engine.service.nextRequest('presign')).refuse(new UploaderError(code, 'outage'));
+      (await engine.service.nextRequest('presign')).answer();
+      await engine.waitForChange('upload-completed');
+      expect(engine.details('upload-paused').map(({ reason }) => reason)).to.deep.equal(['offline']);
+    } finally {
+      Reflect.deleteProperty(navigator, 'onLine');
+    }
+  });
 });
