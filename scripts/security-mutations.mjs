@@ -267,11 +267,11 @@ export const mutations = [
   },
   {
     rule: 'S16',
-    file: 'package.json',
-    before: '"oauth4webapi": "^3',
-    after: '"oauth4webapi": ">=3',
+    file: 'src/auth/pkce.ts',
+    before: 'import type { Settings }',
+    after: "import type {} from 'lit';\nimport type { Settings }",
     test: 'test/package/acceptance.test.ts',
-    title: 'S16: the lock file has one version of each dependency, and sign-in has one dependency',
+    title: 'S16: the lock file has one version of each dependency, and sign-in has no dependency',
   },
   {
     rule: 'S17',

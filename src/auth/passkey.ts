@@ -1,6 +1,7 @@
 // Asks the browser for a passkey. Converts the JSON of the request and of the credential if the browser or a password manager
 // cannot.
 
+import { toBase64Url } from '../core/base64-url.ts';
 import { UploaderError } from '../core/errors.ts';
 import { record } from './post.ts';
 
@@ -12,11 +13,7 @@ const toBytes = (text: unknown): Uint8Array<ArrayBuffer> => {
   const base64 = String(text).replaceAll('-', '+').replaceAll('_', '/');
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 };
-const toText = (bytes: ArrayBuffer): string =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replace(/=+$/, '');
+const toText = (bytes: ArrayBuffer): string => toBase64Url(new Uint8Array(bytes));
 
 /**
  * Converts the request. Throws if `rpId` is neither the service's host nor a parent domain of this host: a service must not request

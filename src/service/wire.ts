@@ -1,5 +1,6 @@
 // Creates request bodies and validates responses. Only this module contains the field names (snake_case) of the upload operations.
 
+import { toBase64Url } from '../core/base64-url.ts';
 import type { Profile } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { CommitProof, Session, SessionInput, Ticket, TicketUpload } from '../core/types.ts';
@@ -67,9 +68,8 @@ export function readSession(answer: Answer, profile: FullProfile): Session {
 /** Converts a hash from lower-case hex to the encoding of the service (U5). */
 export function encodeHash(hash: string, encoding: FullProfile['hashEncoding']): string {
   if (encoding === 'hex') return hash;
-  const bytes = (hash.match(/../g) ?? []).map((pair) => String.fromCharCode(Number.parseInt(pair, 16)));
-  const base64 = btoa(bytes.join(''));
-  return encoding === 'base64' ? base64 : base64.replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  const bytes = Uint8Array.from(hash.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+  return encoding === 'base64' ? btoa(String.fromCharCode(...bytes)) : toBase64Url(bytes);
 }
 
 /** Returns the body of `POST /files/uploadsession/chunks`. Adds `sizes` only if the profile sets `sendSizes` (U19). */

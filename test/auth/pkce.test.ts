@@ -1,7 +1,7 @@
-// Checks of the sign-in page's response: state, issuer, code and error.
+// Secrets of an authorization request, and checks of the sign-in page's response: state, issuer, code and error.
 
 import { expect } from '@open-wc/testing';
-import { readAnswer } from '../../src/auth/pkce.ts';
+import { challengeOf, createTransaction, readAnswer } from '../../src/auth/pkce.ts';
 import { createSettings, type SettingsInput } from '../../src/core/config.ts';
 import type { UploaderError } from '../../src/core/errors.ts';
 
@@ -17,6 +17,27 @@ function read(params: string, input: SettingsInput = {}): unknown {
 }
 
 const grant = { code: 'c', verifier: 'v', via: 'popup' };
+
+describe('an authorization request', () => {
+  it('has the code challenge of RFC 7636, appendix B', async () => {
+    expect(await challengeOf('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')).to.equal(
+      'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    );
+  });
+
+  it('has a verifier and a state of 256 bits, which never repeat', async () => {
+    const settings = createSettings({ baseUrl: 'https://api.example/v1' });
+    const seen = new Set<string>();
+    for (let count = 0; count < 100; count += 1) {
+      const { state, verifier, challenge, url } = await createTransaction(settings, 'https://page.example/');
+      for (const secret of [state, verifier]) expect(secret).to.match(/^[\w-]{43}$/);
+      expect(challenge).to.equal(await challengeOf(verifier));
+      expect(url).to.include(state).and.include(challenge).and.not.include(verifier);
+      seen.add(state).add(verifier);
+    }
+    expect(seen.size).to.equal(200);
+  });
+});
 
 describe('a response of the sign-in page', () => {
   const good = 'code=c&state=our-state';
@@ -34,6 +55,13 @@ describe('a response of the sign-in page', () => {
     ['code=c', {}, 'authorize-failed'],
     ['state=our-state', {}, 'authorize-failed'],
     ['code=&state=our-state', {}, 'authorize-failed'],
+    ['error=&state=our-state', {}, 'authorize-failed'],
+    [`${good}&state=our-state`, {}, 'authorize-failed'],
+    [`${good}&code=d`, {}, 'authorize-failed'],
+    [`${good}&error=access_denied`, {}, 'authorize-failed'],
+    [`${good}&iss=https://api.example&iss=https://evil.example`, {}, 'authorize-failed'],
+    [`${good}&iss=https://evil.example&iss=https://api.example`, {}, 'issuer-mismatch'],
+    [`${good}&x=1&x=2`, {}, 'authorize-failed'],
     ['error=access_denied&state=our-state', {}, 'access-denied'],
     ['error=login_required&state=our-state', {}, 'sign-in-required'],
     ['error=interaction_required&state=our-state', {}, 'sign-in-required'],

@@ -49,7 +49,6 @@ describe('the package', () => {
       ['lit', 'Google LLC'],
       ['lit-html', 'Google LLC'],
       ['idb-keyval', 'Apache License'],
-      ['oauth4webapi', 'Filip Skokan'],
       ['hash-wasm', 'Dani Biró'],
     ] as const) {
       const section = notices.split(/^-{80}$/m).find((part) => part.includes(`\n${name} `)) ?? '';
