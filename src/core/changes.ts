@@ -2,7 +2,15 @@
 
 import type { ErrorCode } from './errors.ts';
 import type { PauseReason, Phase } from './phases.ts';
-import type { AddedFile, AuthState, ErrorSnapshot, FileId, ProgressNumbers, Rejection } from './types.ts';
+import type {
+  AddedFile,
+  AuthState,
+  ErrorSnapshot,
+  FileId,
+  NextAttempt,
+  ProgressNumbers,
+  Rejection,
+} from './types.ts';
 
 /** Details of the changes, by name. Details contain no secrets. The reference uses these comments as descriptions of the events. */
 export interface ChangeMap {
@@ -98,9 +106,8 @@ export type ProgressDetail = {
   readonly id: FileId;
   readonly phase: Phase;
   readonly sizeBytes: number;
-} & ProgressNumbers & {
-    /** Time of the next attempt after a failed request, epoch milliseconds. Present until a request succeeds. */
-    readonly retryAt?: number;
+} & ProgressNumbers &
+  Partial<NextAttempt> & {
     readonly warning?: ErrorCode;
   };
 

@@ -255,36 +255,39 @@ export type FileFacts = AddedFile &
     readonly warning?: ErrorCode;
   };
 
+/** The next attempt after a failed request. Present until a request succeeds, so `retryAt` is in the past while the attempt runs. */
+export interface NextAttempt {
+  /** Time of the next attempt, epoch milliseconds. */
+  readonly retryAt: number;
+  /** Why the latest attempt failed. */
+  readonly lastError: ErrorSnapshot;
+}
+
+/** The same fields, for phases without an attempt. */
+type NoAttempt = { readonly [K in keyof NextAttempt]?: undefined };
+
 /** Phase of a file, with the fields that exist only in this phase. */
 export type FilePhase =
-  | {
+  | ({
       readonly phase: 'queued' | 'hashing' | 'uploading' | 'committing';
-      /**
-       * Time of the next attempt after a failed request, epoch milliseconds. Present until a request succeeds, so in the past
-       * while the attempt runs.
-       */
-      readonly retryAt?: number;
       readonly pauseReason?: undefined;
       readonly error?: undefined;
-    }
-  | {
+    } & Partial<NextAttempt>)
+  | ({
       readonly phase: 'paused';
       readonly pauseReason: PauseReason;
-      readonly retryAt?: undefined;
       readonly error?: undefined;
-    }
-  | {
+    } & NoAttempt)
+  | ({
       readonly phase: 'failed';
       readonly error: ErrorSnapshot;
-      readonly retryAt?: undefined;
       readonly pauseReason?: undefined;
-    }
-  | {
+    } & NoAttempt)
+  | ({
       readonly phase: 'done' | 'canceled';
-      readonly retryAt?: undefined;
       readonly pauseReason?: undefined;
       readonly error?: undefined;
-    };
+    } & NoAttempt);
 
 /** Parts of an error that are exposed to the page: no message, URL or body. */
 export interface ErrorSnapshot {

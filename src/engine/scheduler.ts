@@ -188,9 +188,9 @@ export class Scheduler {
    * counts as one, and one that another tab runs, or whose commit the service has accepted, does not count.
    */
   #usableBy(upload: Upload): number {
-    const { state, retryAtMs, unsentCount } = upload;
+    const { state, attempt, unsentCount } = upload;
     if (state.phase === 'accepted' || (state.phase === 'paused' && state.reason === 'other-tab')) return 0;
-    return retryAtMs !== undefined || this.#slow.has(upload) ? 1 : Math.max(1, unsentCount);
+    return attempt || this.#slow.has(upload) ? 1 : Math.max(1, unsentCount);
   }
 
   #watchIdleSlots(): void {
@@ -227,8 +227,8 @@ export class Scheduler {
 }
 
 /** Returns true if the upload reads or sends its file. Returns false if the upload is paused or waits to retry. */
-const isTransferring = ({ state, retryAtMs }: Upload): boolean =>
-  /^(opening|hashing|uploading)$/.test(state.phase) && retryAtMs === undefined;
+const isTransferring = ({ state, attempt }: Upload): boolean =>
+  /^(opening|hashing|uploading)$/.test(state.phase) && !attempt;
 
 const waitsForSignIn = ({ connection }: Upload): boolean =>
   waitsFor(connection.service.client.auth.snapshot) !== undefined;

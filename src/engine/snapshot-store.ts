@@ -56,7 +56,7 @@ export function reduceFile(file: FileSnapshot | undefined, change: Change): File
 
 /** Returns the fields that do not depend on the phase. */
 function factsOf(file: FileSnapshot): FileFacts {
-  const { phase, pauseReason, retryAt, error, bytesPerSecond, remainingMs, ...facts } = file;
+  const { phase, pauseReason, retryAt, lastError, error, bytesPerSecond, remainingMs, ...facts } = file;
   return facts;
 }
 
@@ -65,12 +65,15 @@ function resumed(file: FileSnapshot, phase: ProgressDetail['phase']): FileSnapsh
   return { ...facts, phase: isActive(phase) ? phase : 'queued' };
 }
 
-function progressed(file: FileSnapshot, { phase, retryAt, ...numbers }: ProgressDetail): FileSnapshot {
+function progressed(
+  file: FileSnapshot,
+  { phase, retryAt, lastError, ...numbers }: ProgressDetail,
+): FileSnapshot {
   const { warning: _warning, ...before } = factsOf(file);
   const facts = { ...before, ...numbers };
   if (phase === 'paused') return { ...facts, phase, pauseReason: file.pauseReason ?? 'user' };
   if (phase === 'failed' || phase === 'done' || phase === 'canceled') return { ...file, ...numbers };
-  return { ...facts, phase, ...(retryAt !== undefined && { retryAt }) };
+  return { ...facts, phase, ...(lastError && { retryAt, lastError }) };
 }
 
 /** Moves the entry `id` before the entry `beforeId`, or to the end. */

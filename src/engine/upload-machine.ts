@@ -211,16 +211,16 @@ const running: Cells<Running> = {
   'put-started': (model) => reach(model, 'uploading'),
   'commit-started': (model) => reach(model, 'committing'),
   'commit-accepted': (model) => reach(model, 'accepted'),
-  'retry-scheduled': (model, { atMs, nowMs }) => {
-    const { phase, retryAtMs = 0 } = model.state;
+  'retry-scheduled': (model, { attempt, nowMs }) => {
+    const { phase, attempt: { retryAt } = { retryAt: 0 } } = model.state;
     // Several requests may wait: the next attempt counts.
-    return retryAtMs > nowMs && retryAtMs <= atMs
+    return retryAt > nowMs && retryAt <= attempt.retryAt
       ? inert(model)
-      : showRetry(model, { phase, retryAtMs: atMs });
+      : showRetry(model, { phase, attempt });
   },
   'retry-ended': (model) => {
-    const { phase, retryAtMs } = model.state;
-    return retryAtMs === undefined ? inert(model) : showRetry(model, { phase });
+    const { phase, attempt } = model.state;
+    return attempt ? showRetry(model, { phase }) : inert(model);
   },
 };
 

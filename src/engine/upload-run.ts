@@ -2,11 +2,11 @@
 
 import type { Change } from '../core/changes.ts';
 import { canRetry, codeFacts, type ErrorCode, isCallRetryable } from '../core/error-codes.ts';
-import { toUploaderError } from '../core/errors.ts';
+import { toUploaderError, type UploaderError } from '../core/errors.ts';
 import { pathUnder, renaming } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
 import { type HostBackoff, type RetryPolicy, retrying } from '../core/retries.ts';
-import type { ErrorSnapshot, FileId, PickedFile, Session } from '../core/types.ts';
+import type { ErrorSnapshot, FileId, NextAttempt, PickedFile, Session } from '../core/types.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
@@ -54,8 +54,8 @@ export interface RunTarget {
   readonly progress: Progress;
   readonly isRunning: boolean;
   readonly phase: Phase;
-  /** Time of the next attempt, epoch milliseconds; `undefined` if no request waits to retry. */
-  readonly retryAtMs: number | undefined;
+  /** The next attempt, if a request waits to be repeated. */
+  readonly attempt: NextAttempt | undefined;
   session: Session | undefined;
   warning: ErrorCode | undefined;
   unsentCount: number;
@@ -65,10 +65,12 @@ export interface RunTarget {
 
 type Send = (outcome: UploadOutcome) => void;
 
-const scheduleRetry = (send: Send, atMs: number): void =>
-  send({ type: 'retry-scheduled', atMs, nowMs: Date.now() });
-const endRetry = ({ retryAtMs }: RunTarget, send: Send): void => {
-  if (retryAtMs !== undefined) send({ type: 'retry-ended' });
+const scheduleRetry = (send: Send, retryAt: number, error: UploaderError): void => {
+  const attempt = { retryAt, lastError: describeError(error) };
+  send({ type: 'retry-scheduled', attempt, nowMs: Date.now() });
+};
+const endRetry = ({ attempt }: RunTarget, send: Send): void => {
+  if (attempt) send({ type: 'retry-ended' });
 };
 
 export const openFileOf = ({ parentId, relativePath }: RunTarget, picked: PickedFile): OpenFile => ({
@@ -147,7 +149,7 @@ export function createConfirmParts(upload: RunTarget, context: RunContext, signa
         signal: callSignal,
         connectionChange,
         onOffline: reports.onOffline,
-        onWait: (atMs) => scheduleRetry(send, atMs),
+        onWait: (atMs, error) => scheduleRetry(send, atMs, error),
         onRecovered: () => endRetry(upload, send),
         isWorthRetrying: isCallRetryable,
       }),
@@ -268,7 +270,7 @@ export function reportsOf(
     onOffline: (isOffline) => send({ type: isOffline ? 'offline' : 'online' }),
     onWait: (atMs, error) => {
       if (codeFacts(error.code).isCongestion) slots.slowDown();
-      scheduleRetry(send, atMs);
+      scheduleRetry(send, atMs, error);
     },
   } satisfies Partial<RunParts>;
 }

@@ -3,7 +3,7 @@
 import type { ChangeMap, CompletedDetail } from '../core/changes.ts';
 import type { Late } from '../core/machine.ts';
 import type { PauseReason, Phase } from '../core/phases.ts';
-import type { ErrorSnapshot } from '../core/types.ts';
+import type { ErrorSnapshot, NextAttempt } from '../core/types.ts';
 import type { RunResult } from '../pipeline/run.ts';
 
 const RUN_PHASES = ['opening', 'hashing', 'uploading', 'committing', 'accepted'] as const;
@@ -23,8 +23,8 @@ export type Blockers = Readonly<Partial<Record<'tab' | 'network' | 'signIn', Wai
 export type UploadState =
   /** A `held` upload waits for `start()`. A `queued` upload waits for a free slot. */
   | { readonly phase: 'held' | 'queued' }
-  /** `retryAtMs`: time of the next attempt of a request that failed, until a request succeeds. Epoch milliseconds. */
-  | { readonly phase: RunPhase; readonly retryAtMs?: number | undefined }
+  /** `attempt`: the next attempt of a request that failed, until a request succeeds. */
+  | { readonly phase: RunPhase; readonly attempt?: NextAttempt | undefined }
   /** The run still exists and waits for its blockers. */
   | {
       readonly phase: 'paused';
@@ -71,7 +71,7 @@ export type UploadOutcome = Readonly<
       signIn: WaitReason | undefined;
     }
   | { type: 'put-started' | 'commit-started' | 'commit-accepted' | 'forgotten' }
-  | { type: 'retry-scheduled'; atMs: number; nowMs: number }
+  | { type: 'retry-scheduled'; attempt: NextAttempt; nowMs: number }
   /** A request succeeded, or its bytes are being sent. */
   | { type: 'retry-ended' }
   | { type: 'offline' | 'online' | 'lock-taken' | 'lock-acquired' }

@@ -4,7 +4,7 @@ import type { Change, ChangeMap, ChangeName, CompletedDetail } from '../core/cha
 import { type ErrorCode, UploaderError } from '../core/errors.ts';
 import { Machine } from '../core/machine.ts';
 import type { Phase } from '../core/phases.ts';
-import type { AddedFile, FileId, PickedFile, Session, UploadRecord } from '../core/types.ts';
+import type { AddedFile, FileId, NextAttempt, PickedFile, Session, UploadRecord } from '../core/types.ts';
 import { confirm } from '../pipeline/confirm.ts';
 import { chunkSizeFor, plan } from '../pipeline/plan.ts';
 import { type RunResult, run } from '../pipeline/run.ts';
@@ -147,9 +147,10 @@ export class Upload {
     return isRunning(this.state);
   }
 
-  get retryAtMs(): number | undefined {
+  /** The next attempt, if a request waits to be repeated. */
+  get attempt(): NextAttempt | undefined {
     const { state } = this;
-    return 'retryAtMs' in state ? state.retryAtMs : undefined;
+    return 'attempt' in state ? state.attempt : undefined;
   }
 
   get needsFile(): boolean {
@@ -191,7 +192,7 @@ export class Upload {
   }
 
   reportProgress(phase: Phase = this.phase): void {
-    const { sizeBytes, retryAtMs: retryAt, warning } = this;
+    const { sizeBytes, attempt, warning } = this;
     const numbers = this.progress.numbers();
     const { key } = this.resumeState;
     if (key !== undefined && this.isRunning) this.#context.tabLocks.announceProgress(key, numbers);
@@ -199,7 +200,7 @@ export class Upload {
       phase,
       sizeBytes,
       ...numbers,
-      ...(retryAt !== undefined && { retryAt }),
+      ...attempt,
       ...(warning && { warning }),
     });
   }

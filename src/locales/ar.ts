@@ -112,6 +112,7 @@ const ar: LoginMessages = {
   },
   retrying: 'جارٍ إعادة المحاولة…',
   retryingIn: (duration) => `إعادة المحاولة بعد ${duration}`,
+  causes: { busy: 'الخادم مشغول', silent: 'لا استجابة من الخادم', failed: 'خطأ في الخادم' },
   pause: 'إيقاف مؤقت',
   resume: 'استئناف',
   chooseAgain: 'اختيار الملف',

@@ -121,6 +121,7 @@ const de: LoginMessages = {
   },
   retrying: 'Neuer Versuch\u00a0…',
   retryingIn: (duration) => `Neuer Versuch in ${duration}`,
+  causes: { busy: 'Server ausgelastet', silent: 'Keine Antwort vom Server', failed: 'Serverfehler' },
   pause: 'Pausieren',
   resume: 'Fortsetzen',
   chooseAgain: 'Datei auswählen',

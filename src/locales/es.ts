@@ -116,6 +116,7 @@ const es: LoginMessages = {
   },
   retrying: 'Reintentando…',
   retryingIn: (duration) => `Se reintentará en ${duration}`,
+  causes: { busy: 'Servidor ocupado', silent: 'El servidor no responde', failed: 'Error del servidor' },
   pause: 'Pausar',
   resume: 'Reanudar',
   chooseAgain: 'Elegir archivo',

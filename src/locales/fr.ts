@@ -114,6 +114,7 @@ const fr: LoginMessages = {
   },
   retrying: 'Nouvel essai…',
   retryingIn: (duration) => `Nouvel essai dans ${duration}`,
+  causes: { busy: 'Serveur occupé', silent: 'Le serveur ne répond pas', failed: 'Erreur du serveur' },
   pause: 'Mettre en pause',
   resume: 'Reprendre',
   chooseAgain: 'Choisir le fichier',

@@ -104,6 +104,7 @@ const he: LoginMessages = {
   },
   retrying: 'ניסיון נוסף…',
   retryingIn: (duration) => `ניסיון נוסף בעוד ${duration}`,
+  causes: { busy: 'השרת עמוס', silent: 'אין תגובה מהשרת', failed: 'שגיאת שרת' },
   pause: 'השהיה',
   resume: 'המשך',
   chooseAgain: 'בחירת קובץ',

@@ -101,6 +101,7 @@ const hi: LoginMessages = {
   },
   retrying: 'फिर से कोशिश हो रही है…',
   retryingIn: (duration) => `${duration} बाद फिर से कोशिश होगी`,
+  causes: { busy: 'सर्वर व्यस्त है', silent: 'सर्वर से जवाब नहीं मिला', failed: 'सर्वर की गड़बड़ी' },
   pause: 'रोकें',
   resume: 'फिर से शुरू करें',
   chooseAgain: 'फ़ाइल चुनें',

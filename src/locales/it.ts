@@ -110,6 +110,7 @@ const it: LoginMessages = {
   },
   retrying: 'Nuovo tentativo…',
   retryingIn: (duration) => `Nuovo tentativo tra ${duration}`,
+  causes: { busy: 'Server occupato', silent: 'Il server non risponde', failed: 'Errore del server' },
   pause: 'Metti in pausa',
   resume: 'Riprendi',
   chooseAgain: 'Scegli il file',

@@ -105,6 +105,7 @@ const ja: LoginMessages = {
   },
   retrying: '再試行中…',
   retryingIn: (duration) => `${duration}後に再試行`,
+  causes: { busy: 'サーバー混雑中', silent: 'サーバーの応答なし', failed: 'サーバーエラー' },
   pause: '一時停止',
   resume: '再開',
   chooseAgain: 'ファイルを選択',

@@ -98,6 +98,7 @@ const ko: LoginMessages = {
   },
   retrying: '다시 시도 중…',
   retryingIn: (duration) => `${duration} 후 다시 시도`,
+  causes: { busy: '서버 혼잡', silent: '서버 응답 없음', failed: '서버 오류' },
   pause: '일시중지',
   resume: '재개',
   chooseAgain: '파일 선택',

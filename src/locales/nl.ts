@@ -114,6 +114,7 @@ const nl: LoginMessages = {
   },
   retrying: 'Nieuwe poging…',
   retryingIn: (duration) => `Nieuwe poging over ${duration}`,
+  causes: { busy: 'Server bezet', silent: 'Geen antwoord van de server', failed: 'Serverfout' },
   pause: 'Pauzeren',
   resume: 'Hervatten',
   chooseAgain: 'Bestand kiezen',

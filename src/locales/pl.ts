@@ -116,6 +116,7 @@ const pl: LoginMessages = {
   },
   retrying: 'Ponawianie…',
   retryingIn: (duration) => `Kolejna próba za ${duration}`,
+  causes: { busy: 'Serwer zajęty', silent: 'Brak odpowiedzi serwera', failed: 'Błąd serwera' },
   pause: 'Wstrzymaj',
   resume: 'Wznów',
   chooseAgain: 'Wybierz plik',

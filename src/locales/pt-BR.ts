@@ -108,6 +108,7 @@ const ptBR: LoginMessages = {
   },
   retrying: 'Tentando novamente…',
   retryingIn: (duration) => `Nova tentativa em ${duration}`,
+  causes: { busy: 'Servidor ocupado', silent: 'O servidor não responde', failed: 'Erro do servidor' },
   pause: 'Pausar',
   resume: 'Retomar',
   chooseAgain: 'Escolher arquivo',

@@ -102,6 +102,7 @@ const sv: LoginMessages = {
   },
   retrying: 'Försöker igen…',
   retryingIn: (duration) => `Försöker igen om ${duration}`,
+  causes: { busy: 'Servern är upptagen', silent: 'Inget svar från servern', failed: 'Serverfel' },
   pause: 'Pausa',
   resume: 'Återuppta',
   chooseAgain: 'Välj fil',

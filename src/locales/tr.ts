@@ -101,6 +101,7 @@ const tr: LoginMessages = {
   },
   retrying: 'Tekrar deneniyor…',
   retryingIn: (duration) => `${duration} sonra tekrar denenecek`,
+  causes: { busy: 'Sunucu meşgul', silent: 'Sunucudan yanıt yok', failed: 'Sunucu hatası' },
   pause: 'Duraklat',
   resume: 'Devam et',
   chooseAgain: 'Dosya seç',

@@ -101,6 +101,7 @@ const uk: LoginMessages = {
   },
   retrying: 'Нова спроба…',
   retryingIn: (duration) => `Нова спроба через ${duration}`,
+  causes: { busy: 'Сервер зайнятий', silent: 'Сервер не відповідає', failed: 'Помилка сервера' },
   pause: 'Призупинити',
   resume: 'Продовжити',
   chooseAgain: 'Вибрати файл',

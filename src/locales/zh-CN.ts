@@ -95,6 +95,7 @@ const zhCN: LoginMessages = {
   },
   retrying: '正在重试…',
   retryingIn: (duration) => `${duration}后重试`,
+  causes: { busy: '服务器繁忙', silent: '服务器无响应', failed: '服务器出错' },
   pause: '暂停',
   resume: '继续',
   chooseAgain: '选择文件',

@@ -37,6 +37,8 @@ export interface InterfaceMessages {
   readonly pauseReasons: Readonly<Record<PauseReason, string>>;
   readonly retrying: string;
   readonly retryingIn: (duration: string) => string;
+  /** Why a request is repeated. `silent`: there was no response. */
+  readonly causes: Readonly<Record<'busy' | 'silent' | 'failed', string>>;
   readonly pause: string;
   readonly resume: string;
   readonly chooseAgain: string;
@@ -195,6 +197,7 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   },
   retrying: 'Retrying…',
   retryingIn: (duration) => `Retrying in ${duration}`,
+  causes: { busy: 'Server busy', silent: 'No response from the server', failed: 'Server error' },
   pause: 'Pause',
   resume: 'Resume',
   chooseAgain: 'Choose file',

@@ -145,14 +145,22 @@ describe('the changes of one file', () => {
     expect(reported.filter((isWaiting, at) => isWaiting && !reported[at - 1])).to.have.length(2);
   });
 
-  it('that waits for a retry include the time of the retry', async () => {
+  it('that waits for a retry include the time of the retry, and the last error', async () => {
     const engine = new TestEngine({}, { policy: { attempts: 3, baseMs: 1e9, capMs: 1e9 } });
     await engine.uploader.addFiles([fileOf(7, 10, 'a.bin')]);
-    (await engine.service.nextRequest('open')).refuse(new UploaderError('network', 'no line'));
+    (await engine.service.nextRequest('open')).refuse(
+      new UploaderError('service-failed', 'a secret', { status: 503 }),
+    );
     await until(() => engine.row('a.bin')?.retryAt !== undefined);
     expect(engine.row('a.bin')?.retryAt).to.be.at.least(Date.now() - 1000);
+    const lastError = { code: 'service-failed', retryable: true, status: 503 };
+    expect(engine.row('a.bin')?.lastError).to.deep.equal(lastError);
+    expect(engine.details('upload-progress').at(-1)?.lastError).to.deep.equal(lastError);
     await engine.uploader.pause();
-    expect(engine.row('a.bin')?.retryAt).to.equal(undefined);
+    expect([engine.row('a.bin')?.retryAt, engine.row('a.bin')?.lastError]).to.deep.equal([
+      undefined,
+      undefined,
+    ]);
   });
 });
 

@@ -14,6 +14,7 @@ const added = {
   type: 'text/plain',
   parentId: 'folder',
 } as const;
+const lastError = { code: 'network', retryable: true } as const;
 const numbers = { hashedBytes: 50, sentBytes: 40, storedBytes: 30, skippedBytes: 20 } as const;
 const facts = { ...added, ...numbers } as const;
 /** A file with all fields that files can have in any phase. */
@@ -23,6 +24,7 @@ const full = {
   bytesPerSecond: 7,
   remainingMs: 8,
   retryAt: 9,
+  lastError,
   warning: 'store-full',
 } as FileSnapshot;
 const warned = { ...facts, warning: 'store-full' } as const;
@@ -110,14 +112,14 @@ describe('a file after a change', () => {
     [
       'has the time of its retry',
       full,
-      progress({ phase: 'uploading', retryAt: 4 }),
-      { ...moved, phase: 'uploading', retryAt: 4 },
+      progress({ phase: 'uploading', retryAt: 4, lastError }),
+      { ...moved, phase: 'uploading', retryAt: 4, lastError },
     ],
     [
       'is retried at 0 too',
       full,
-      progress({ phase: 'hashing', retryAt: 0 }),
-      { ...moved, phase: 'hashing', retryAt: 0 },
+      progress({ phase: 'hashing', retryAt: 0, lastError }),
+      { ...moved, phase: 'hashing', retryAt: 0, lastError },
     ],
     [
       'stays paused for its reason',
@@ -136,7 +138,7 @@ describe('a file after a change', () => {
         [
           `stays unchanged in the phase ${phase}`,
           { ...facts, phase: 'done' } as FileSnapshot,
-          progress({ phase, retryAt: 1 }),
+          progress({ phase, retryAt: 1, lastError }),
           { ...moved, phase: 'done' },
         ] as const,
     ),

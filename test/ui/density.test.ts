@@ -68,7 +68,10 @@ describe('density', () => {
     }
     const stopped = [
       ...FILES.filter(({ phase }) => phase === 'paused' || phase === 'canceled'),
-      file('retry.pdf', 'uploading', 1000, 0.5, { retryAt: 25_000 }),
+      file('retry.pdf', 'uploading', 1000, 0.5, {
+        retryAt: 25_000,
+        lastError: { code: 'service-failed', retryable: true, status: 503 },
+      }),
     ];
     const element = await show(snapshot(stopped), 'compact', 280);
     for (const text of all(element, '.status'))

@@ -102,20 +102,36 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     },
   ],
   'is retried soon': [
-    pdf('uploading', 0.5, { ...speeds, retryAt: 1 }),
+    pdf('uploading', 0.5, { ...speeds, retryAt: 1, lastError: { code: 'timeout', retryable: true } }),
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Retrying… · 1 MB of 2 MB',
+      status: 'Retrying… · No response from the server',
       actions: [PAUSE, CANCEL],
     },
   ],
   'is retried later': [
-    pdf('uploading', 0.5, { ...speeds, retryAt: 25_000 }),
+    pdf('uploading', 0.5, {
+      ...speeds,
+      retryAt: 25_000,
+      lastError: { code: 'service-failed', retryable: true, status: 500 },
+    }),
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Retrying in 25 sec · 1 MB of 2 MB',
+      status: 'Retrying in 25 sec · Server error (500)',
+      actions: [PAUSE, CANCEL],
+    },
+  ],
+  'is retried when the server is less busy': [
+    pdf('uploading', 0.5, {
+      retryAt: 25_000,
+      lastError: { code: 'rate-limited', retryable: true, status: 429 },
+    }),
+    {
+      percent: '50%',
+      bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
+      status: 'Retrying in 25 sec · Server busy (429)',
       actions: [PAUSE, CANCEL],
     },
   ],

@@ -48,7 +48,7 @@ describe('every state of the widget', () => {
       'Waiting',
       'Preparing…',
       'Uploading',
-      'Retrying…',
+      'Retrying in 25 sec',
       'Finishing…',
       'Paused',
       'Waiting for connection',

@@ -4,7 +4,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { canRetry } from '../../core/error-codes.ts';
 import { nextName } from '../../core/names.ts';
 import { isActive, isSettled, type Phase } from '../../core/phases.ts';
-import type { FileSnapshot } from '../../core/types.ts';
+import type { ErrorSnapshot, FileSnapshot } from '../../core/types.ts';
 import { type Format, shownName, splitName } from '../format.ts';
 import type { Messages } from '../messages.ts';
 import { button } from './buttons.ts';
@@ -100,7 +100,7 @@ export function fileRow(
   </div>`;
 }
 
-/** The line below the name: the phase, then size, speed and time left. */
+/** The line below the name: the phase, then size, speed and time left; while a request is repeated, the cause instead. */
 function statusOf(
   file: FileSnapshot,
   path: string,
@@ -121,9 +121,10 @@ function statusOf(
   const total = format.size(file.sizeBytes);
   const isSending = phase === 'uploading' && file.retryAt === undefined && !isHandedOver(file);
   const hasBegun = (isActive(phase) || phase === 'paused') && file.sentBytes > 0;
+  const size = hasBegun ? messages.sizeOf(format.size(file.sentBytes), total) : total;
   return facts(
     { class: 'phase', text: word },
-    { text: hasBegun ? messages.sizeOf(format.size(file.sentBytes), total) : total },
+    { text: file.lastError ? causeOf(file.lastError, messages) : size },
     {
       class: 'speed',
       text: isSending && file.bytesPerSecond !== undefined && format.speed(file.bytesPerSecond),
@@ -134,6 +135,13 @@ function statusOf(
     },
     { class: 'path', text: !isActive(phase) && path.replace(/\/$/, '') },
   );
+}
+
+/** Why the latest attempt failed, with the status if there was a response. */
+function causeOf({ code, status }: ErrorSnapshot, { causes }: Messages): string {
+  const isSilent = code === 'network' || code === 'timeout' || code === 'upload-stalled';
+  const cause = causes[code === 'rate-limited' ? 'busy' : isSilent ? 'silent' : 'failed'];
+  return status === undefined ? cause : `${cause} (${status})`;
 }
 
 /** True if only responses are missing. The last byte counts as sent when the upload is done. */
