@@ -8,8 +8,8 @@ import { warnOnceHere } from './warn.ts';
 /** When a failed request is repeated, and when it fails for good. Times in milliseconds. */
 export interface RetryPolicy {
   /**
-   * Maximum number of attempts for a request. By default, 8 if the server refuses the request or the response is invalid, and
-   * unlimited if the server can't be reached, is busy or has an error (5xx).
+   * Maximum number of attempts for a request. By default, a request fails when it was refused or its response was invalid 8 times,
+   * and attempts are unlimited while the server can't be reached, is busy or has an error (5xx).
    */
   readonly attempts?: number;
   /** Shortest delay. Defaults to 500. */
@@ -25,7 +25,7 @@ export interface RetryPolicy {
   readonly maxMs?: number;
 }
 
-/** Default of `attempts` for errors that are not an outage, and smallest number of attempts before `limitMs` applies. */
+/** Maximum number of attempts that fail by no outage, and smallest number of attempts before `limitMs` applies. */
 const ATTEMPTS = 8;
 /** The console names the error after this number of attempts. */
 const WARN_AFTER = 8;
@@ -107,8 +107,8 @@ export interface RetryHooks {
   /** Called when the request has succeeded after a wait. */
   readonly onRecovered?: () => void;
   /**
-   * Called with true if the request failed because the browser is offline, which does not count as an attempt. Called with false when
-   * the browser is online again, or if a request shows that it is.
+   * Called with true if the request failed because the browser is offline, which does not count as an attempt. Called with false
+   * when the browser is online again, or if a request shows that it is.
    */
   readonly onOffline?: (isOffline: boolean) => void;
   /** Returns true for errors to retry. Defaults to `isRetryable`. */
@@ -122,6 +122,8 @@ export interface RetryHooks {
 export class Retries {
   readonly #hooks: RetryHooks;
   #attempt = 0;
+  /** Number of attempts that failed by something else than an outage. */
+  #refusedCount = 0;
   #isOffline = false;
   #failedAtMs: number | undefined;
   /** Time that the request kept failing while other requests to the origin succeeded (`#aloneMs`), and in total. */
@@ -138,15 +140,17 @@ export class Retries {
     const { isWorthRetrying = isRetryable } = this.#hooks;
     signal.throwIfAborted();
     if (!(error instanceof UploaderError) || !isWorthRetrying(error)) throw error;
+    const { isOutage } = codeFacts(error.code);
     const isOffline = error.code === 'offline';
     this.#setOffline(isOffline);
     if (isOffline) this.#failedAtMs = undefined;
     else {
       this.#attempt += 1;
+      if (!isOutage) this.#refusedCount += 1;
       this.#count(backoff);
-      if (this.#isOver(error)) throw error;
+      if (this.#isOver()) throw error;
     }
-    if (codeFacts(error.code).isOutage) {
+    if (isOutage) {
       backoff.onFailure();
       if (this.#attempt === WARN_AFTER)
         warnOnceHere(`Requests keep failing (${error.status ?? error.code}). See retry-minutes.`);
@@ -188,14 +192,11 @@ export class Retries {
     if (backoff.hasSucceededSince(sinceMs)) this.#aloneMs += passedMs;
   }
 
-  #isOver({ code }: UploaderError): boolean {
-    const {
-      attempts = codeFacts(code).isOutage ? Number.POSITIVE_INFINITY : ATTEMPTS,
-      limitMs = 300_000,
-      maxMs = Number.POSITIVE_INFINITY,
-    } = this.#hooks.policy;
+  #isOver(): boolean {
+    const { attempts = Infinity, limitMs = 300_000, maxMs = Infinity } = this.#hooks.policy;
     const isAlone = this.#aloneMs >= limitMs && this.#attempt >= ATTEMPTS;
-    return this.#attempt >= attempts || isAlone || this.#totalMs >= maxMs;
+    const isRefused = this.#refusedCount >= ATTEMPTS;
+    return this.#attempt >= attempts || isRefused || isAlone || this.#totalMs >= maxMs;
   }
 }
 

@@ -255,7 +255,7 @@ export type FileFacts = AddedFile &
     readonly warning?: ErrorCode;
   };
 
-/** The next attempt after a failed request. Present until a request succeeds, so `retryAt` is in the past while the attempt runs. */
+/** The next attempt after a failed request. Present until a request succeeds; `retryAt` is in the past while the attempt runs. */
 export interface NextAttempt {
   /** Time of the next attempt, epoch milliseconds. */
   readonly retryAt: number;

@@ -12,7 +12,7 @@ import type {
   Snapshot,
   Totals,
 } from '../core/types.ts';
-import { Estimate, type Estimated, Rate } from './transfer/progress.ts';
+import { Estimate, type Estimated } from './transfer/progress.ts';
 
 /** Returns the snapshot of a file after `change`; `undefined` if `change` removes the file. */
 export function reduceFile(file: FileSnapshot | undefined, change: Change): FileSnapshot | undefined {
@@ -92,7 +92,6 @@ export function moveEntry<T>(entries: Map<FileId, T>, id: FileId, beforeId: File
 /** Holds the file snapshots. Builds the list only on reading, so that many changes in a row build the list once. */
 export class SnapshotStore {
   readonly #files = new Map<FileId, FileSnapshot>();
-  readonly #rate = new Rate();
   readonly #estimate = new Estimate();
   #movedBytes = 0;
   #rejections: Rejection[] = [];
@@ -153,21 +152,18 @@ export class SnapshotStore {
 
   /** Smoothed rate of all uploads together, bytes per second; `undefined` until measured. */
   get bytesPerSecond(): number | undefined {
-    return this.#rate.perSecond;
+    return this.#estimate.perSecond;
   }
 
   /** Adds bytes that were handed to the network to the measured rate. */
   onBytesSent(bytes: number): void {
     this.#movedBytes += bytes;
-    const nowMs = performance.now();
-    this.#rate.add(this.#movedBytes, nowMs);
     // The snapshot may be read seldom.
-    this.#estimate.add(this.#movedBytes, nowMs);
+    this.#estimate.add(this.#movedBytes, performance.now());
   }
 
   /** Excludes the time until the next bytes from the rate. Call this method when no upload is running. */
   onIdle(): void {
-    this.#rate.skip();
     this.#estimate.skip();
   }
 

@@ -37,10 +37,14 @@ export function createBodies(
   hashSlice: HashSlice,
   isSliced: boolean = canSendSlices(),
   { userAgentData }: BrandedNavigator = globalThis.navigator as BrandedNavigator,
-): Pick<RunParts, 'hashSlice' | 'budget' | 'eagerBytes' | 'isWatched'> {
-  if (!isSliced)
-    return { hashSlice, budget: new ByteBudget(PAGE_POOL), eagerBytes: EAGER_BYTES, isWatched: false };
+): Pick<RunParts, 'hashSlice' | 'copySlice' | 'budget' | 'eagerBytes' | 'isWatched'> {
+  const copySlice = hashSlice;
+  if (!isSliced) {
+    const budget = new ByteBudget(PAGE_POOL);
+    return { hashSlice, copySlice, budget, eagerBytes: EAGER_BYTES, isWatched: false };
+  }
   return {
+    copySlice,
     hashSlice: async (slice, { keepBytes, signal }) => {
       const { hash } = await hashSlice(slice, { keepBytes: false, signal });
       return keepBytes ? { hash, body: slice } : { hash };

@@ -22,7 +22,7 @@ import { ChunkTooLarge, type UploadParts, upload } from './upload.ts';
 /** Parameters of all stages. */
 export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
-  'ask' | 'giveUp' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
+  'ask' | 'giveUp' | 'proven' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
 > & {
   /** Called with all chunks before the first chunk is hashed. Chunks that an earlier run stored are `recorded`. */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
@@ -75,6 +75,7 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
 async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
   let chunks = planned;
   let isSecondSession = false;
+  const proven = { sizeBytes: 0 };
   const { continueHash } = parts;
   const hashWhole = (): FileHash | undefined =>
     continueHash && new FileHash(chunks, { ...parts, continueHash });
@@ -85,7 +86,8 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
     const signal = AbortSignal.any([parts.signal, stop.signal]);
     fileHash?.result.catch((error) => stop.abort(error));
     try {
-      return await sendAll(chunks, known, opened, { ...parts, fileHash, signal, giveUp: () => stop.abort() });
+      const giveUp = (): void => stop.abort();
+      return await sendAll(chunks, known, opened, { ...parts, fileHash, signal, giveUp, proven });
     } catch (error) {
       const { chunkSizeBytes } = opened;
       if (error instanceof ChunkTooLarge) {
@@ -95,6 +97,7 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
         const smallerBytes = Math.max(parts.minChunkBytes, Math.ceil(largestBytes / 2));
         if (parts.file.size > smallerBytes * MAX_CHUNKS) throw error.cause;
         parts.onSmallerChunks(largestBytes, smallerBytes);
+        proven.sizeBytes = 0;
         await opened.reopen(smallerBytes);
       } else if (error instanceof SessionLost && !isSecondSession) {
         isSecondSession = true;
@@ -119,7 +122,7 @@ async function sendAll(
   planned: readonly Chunk[],
   known: Chunk[],
   opened: Opened,
-  parts: RunParts & Pick<UploadParts, 'giveUp'> & { readonly fileHash: FileHash | undefined },
+  parts: RunParts & Pick<UploadParts, 'giveUp' | 'proven'> & { readonly fileHash: FileHash | undefined },
 ): Promise<RunResult> {
   const ask = async (chunks: readonly HashedChunk[]): Promise<ReadonlyMap<string, Ticket>> => {
     const session = await opened.session;

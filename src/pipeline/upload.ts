@@ -16,11 +16,15 @@ export interface UploadSlot {
 export interface UploadParts {
   readonly file: Blob;
   readonly hashSlice: HashSlice;
+  /** Works like `hashSlice`, but with `keepBytes`, the bytes are always a copy in memory. */
+  readonly copySlice: HashSlice;
   readonly budget: ByteBudget;
   readonly acquireSlot: (signal: AbortSignal) => Promise<UploadSlot>;
   readonly put: Put;
   /** Requests a new ticket for a chunk. */
   readonly renew: (chunk: TicketedChunk) => Promise<Ticket>;
+  /** Size of the largest chunk that the storage has accepted, in bytes. This stage updates it. */
+  readonly proven: { sizeBytes: number };
   /** Receipts of the chunks that this run has stored, by hash. This stage adds to them. */
   readonly receipts: Map<string, string>;
   readonly policy: RetryPolicy;
@@ -62,6 +66,9 @@ export class ChunkTooLarge extends Error {
 /** No further chunk of a file starts while this many wait to retry, since the storage may be down. */
 const MAX_WAITING = 6;
 
+/** After this number of network errors, the bytes are sent from memory, because the browser may be unable to send the slice. */
+const FAILURES_OF_SLICE = 2;
+
 interface Sending extends UploadParts {
   /** Chunks that wait to retry. */
   readonly waiting: Set<object>;
@@ -69,8 +76,6 @@ interface Sending extends UploadParts {
   readonly fewer: Bell;
   /** For each hash that is being sent, a promise that resolves when it is stored or has failed. Equal chunks are sent once. */
   readonly inFlight: Map<string, Promise<unknown>>;
-  /** Size of the largest chunk that the storage has accepted from this upload, in bytes. */
-  acceptedBytes: number;
 }
 
 /** Holds the only reference to the bytes of a chunk, so that they can be freed. */
@@ -83,7 +88,7 @@ export function upload(
   chunks: AsyncIterable<TicketedChunk>,
   parts: UploadParts,
 ): AsyncGenerator<StoredChunk, void, undefined> {
-  const own = { waiting: new Set<object>(), fewer: new Bell(), inFlight: new Map(), acceptedBytes: 0 };
+  const own = { waiting: new Set<object>(), fewer: new Bell(), inFlight: new Map() };
   const sending: Sending = { ...parts, ...own };
   const { fewer, giveUp, signal, waiting } = sending;
   const admit = async (chunk: TicketedChunk): Promise<UploadSlot | undefined> => {
@@ -141,9 +146,13 @@ async function store(
 function storedChunk(chunk: TicketedChunk, receipt: string, isSkipped: boolean, parts: Sending): StoredChunk {
   parts.receipts.set(chunk.hash, receipt);
   // The chunk has a receipt of an earlier run.
-  if (chunk.receipt !== undefined) parts.acceptedBytes = Math.max(parts.acceptedBytes, chunk.sizeBytes);
+  if (chunk.receipt !== undefined) noteProven(chunk, parts);
   const { ticket: _ticket, ...rest } = chunk;
   return { ...rest, receipt, ...(isSkipped && { skipped: true }) };
+}
+
+function noteProven({ sizeBytes }: TicketedChunk, { proven }: Sending): void {
+  proven.sizeBytes = Math.max(proven.sizeBytes, sizeBytes);
 }
 
 /** Sends the chunk, with retries, until it is stored. Uses no slot and no memory while it waits to retry. */
@@ -157,20 +166,18 @@ async function send(
   const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, put, signal } = parts;
   // Belongs to the host of the latest upload URL.
   let backoff: HostBackoff;
-  const hooks = {
+  const retries = new Retries({
     ...parts,
     get backoff() {
       return backoff;
     },
-  };
-  const retries = new Retries(hooks);
-  /** Counts the 413 to a size that the storage has accepted before. */
-  const oddRetries = new Retries(hooks);
+  });
   let isBudgeted = bytes.body !== undefined;
   let slot = firstSlot;
   let ticket = firstTicket;
   /** Each stall doubles the timeout: behind a proxy that buffers uploads, the measured rate is too high. */
   let stallCount = 0;
+  let networkFailures = 0;
   /** Bytes that the bandwidth limit has allowed, but that are not sent yet. */
   let unsentBytes = 0;
   let giveBack: (unsentBytes: number) => void = () => undefined;
@@ -206,7 +213,8 @@ async function send(
         ticket = undefined;
         continue;
       }
-      bytes.body ??= await readBody(chunk, parts.file, parts.hashSlice, signal);
+      const read = networkFailures < FAILURES_OF_SLICE ? parts.hashSlice : parts.copySlice;
+      bytes.body ??= await readBody(chunk, parts.file, read, signal);
       const change = connectionChange();
       try {
         signal.throwIfAborted();
@@ -222,17 +230,18 @@ async function send(
           onMultiplexed,
         });
         unsentBytes = 0;
-        parts.acceptedBytes = Math.max(parts.acceptedBytes, chunk.sizeBytes);
+        noteProven(chunk, parts);
         retries.succeed();
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
         signal.throwIfAborted();
         const { code, status } = error instanceof UploaderError ? error : {};
         if (code === 'upload-stalled') stallCount += 1;
+        if (code === 'network') networkFailures += 1;
         const isTooLarge =
           code === 'upload-refused' && status === 413 && chunk.sizeBytes > parts.minChunkBytes;
         // One proxy of several may have a lower limit. The storage has accepted this size before.
-        const isOdd = chunk.sizeBytes <= parts.acceptedBytes;
+        const isOdd = chunk.sizeBytes <= parts.proven.sizeBytes;
         if (isTooLarge && !isOdd) throw new ChunkTooLarge(error);
         onSent(chunk, 0);
         giveBack(unsentBytes);
@@ -241,7 +250,7 @@ async function send(
         ticket = undefined;
         bytes.body = undefined;
         if (change.aborted) continue;
-        await wait((isTooLarge ? oddRetries : retries).again(error), parts).catch((last) => {
+        await wait(retries.again(error), parts).catch((last) => {
           throw isTooLarge && last === error ? new ChunkTooLarge(error) : last;
         });
       }

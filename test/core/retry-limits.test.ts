@@ -71,6 +71,15 @@ describe('how long a request is retried', () => {
       expect([request.outcome, request.calls]).to.deep.equal([code, 8]);
     });
 
+  it('errors that are no outage have eight attempts, however long an outage was before', async () => {
+    const request = start('network');
+    await pass(30);
+    const before = request.calls;
+    request.code = 'bad-response';
+    await pass(10);
+    expect([request.outcome, request.calls]).to.deep.equal(['bad-response', before + 8]);
+  });
+
   it('five minutes, if other requests to the origin succeed meanwhile', async () => {
     const request = start('network');
     const succeed = (): void => request.backoff.onSuccess();

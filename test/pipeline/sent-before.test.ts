@@ -1,9 +1,9 @@
-// Bytes that were sent on an earlier visit.
+// Bytes that were sent on an earlier visit, or in an earlier round.
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { fileOf } from '../support/bytes.ts';
-import { CHUNK_BYTES, recordOf, setUpRun } from '../support/running.ts';
+import { CHUNK_BYTES, hashesOf, recordOf, setUpRun } from '../support/running.ts';
 
 describe('an upload whose chunks an earlier visit has stored completely', () => {
   it('still calls the service once if there is no commit, so that a lost session is not reported as completed', async () => {
@@ -22,5 +22,25 @@ describe('an upload whose chunks an earlier visit has stored completely', () => 
     await running;
     expect(service.count('open')).to.equal(1);
     expect(service.puts).to.have.length(3);
+  });
+});
+
+describe('a storage that has accepted chunks of a size', () => {
+  it('is asked again after a 413 to a chunk of this size, also in the second round of a commit', async () => {
+    const file = fileOf(47, 2500);
+    const [missing = ''] = await hashesOf(file);
+    const { service, start } = setUpRun(file, { minChunkBytes: 1 });
+    service.answerAll('open', 'presign', 'put');
+    const running = start();
+    const commit = await service.nextRequest('commit');
+    service.hold('put');
+    service.stored.delete(missing);
+    commit.answer({ missing: [missing] });
+    (await service.nextRequest('put')).refuse(
+      new UploaderError('upload-refused', 'too large', { status: 413 }),
+    );
+    service.answerAll();
+    await running;
+    expect(service.count('open')).to.equal(1);
   });
 });

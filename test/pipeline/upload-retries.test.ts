@@ -5,6 +5,7 @@ import { UploaderError } from '../../src/core/errors.ts';
 import { HostBackoff } from '../../src/core/retries.ts';
 import type { Put, TicketedChunk } from '../../src/core/types.ts';
 import { type UploadParts, upload } from '../../src/pipeline/upload.ts';
+import { sha256 } from '../support/bytes.ts';
 import { stopClock } from '../support/clock.ts';
 import { collect, rejection, settled, streamOf, until } from '../support/collect.ts';
 import { ScriptedService } from '../support/scripted-service.ts';
@@ -65,6 +66,23 @@ describe('a PUT that fails', () => {
     (await service.nextRequest('put')).answer();
     await sending;
     expect(reported.filter((line) => line === 'read')).to.have.length(1);
+  });
+
+  it('is sent from memory after two network errors, because Android may be unable to send a slice of the file', async () => {
+    const { file, parts, ticketed } = await setUpSending([1]);
+    const isSlice = new WeakSet<Blob>();
+    const hashSlice: UploadParts['hashSlice'] = async (slice) => {
+      isSlice.add(slice);
+      return { hash: await sha256(slice), body: slice };
+    };
+    const sent: boolean[] = [];
+    const put: Put = async (_upload, body) => {
+      sent.push(isSlice.has(body));
+      if (isSlice.has(body)) throw networkError();
+    };
+    const stored = await collect(upload(streamOf(await ticketed(false)), { ...parts, hashSlice, put }));
+    expect(sent).to.deep.equal([true, true, false]);
+    expect(stored.map(({ hash }) => hash)).to.deep.equal([await sha256(file)]);
   });
 
   it('does not fail all chunks of a file in turn while the storage is down', async () => {

@@ -2,7 +2,7 @@
 
 import { isCallRetryable } from '../../src/core/error-codes.ts';
 import { createHostBackoffs, HostBackoff, retrying } from '../../src/core/retries.ts';
-import type { UploadRecord } from '../../src/core/types.ts';
+import type { HashSlice, UploadRecord } from '../../src/core/types.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { OpenFile } from '../../src/pipeline/open.ts';
 import { type RunParts, type RunResult, run } from '../../src/pipeline/run.ts';
@@ -24,6 +24,13 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
   const controller = new AbortController();
   const reported: string[] = [];
   const reads: number[] = [];
+  const copySlice: HashSlice = async (slice, { keepBytes, signal }) => {
+    reads.push(slice.size);
+    const bytes = await slice.arrayBuffer();
+    signal.throwIfAborted();
+    const hash = await sha256(new Uint8Array(bytes));
+    return keepBytes ? { hash, body: new Blob([bytes]) } : { hash };
+  };
   const parts: RunParts = {
     calls: service.calls,
     put: service.put,
@@ -54,13 +61,8 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     bytesPerSecond: () => 1e6,
     hasIdleSlot: () => false,
     acquireSlot: slots.acquire,
-    hashSlice: async (slice, { keepBytes, signal }) => {
-      reads.push(slice.size);
-      const bytes = await slice.arrayBuffer();
-      signal.throwIfAborted();
-      const hash = await sha256(new Uint8Array(bytes));
-      return keepBytes ? { hash, body: new Blob([bytes]) } : { hash };
-    },
+    hashSlice: copySlice,
+    copySlice,
     identify: async () => ({ key: file.name, firstSliceHash: 'first' }),
     retrying: (call, signal) =>
       retrying(call, { policy, backoff: new HostBackoff(), signal, isWorthRetrying: isCallRetryable }),

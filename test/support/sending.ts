@@ -2,7 +2,7 @@
 
 import { UploaderError } from '../../src/core/errors.ts';
 import { createHostBackoffs } from '../../src/core/retries.ts';
-import type { TicketedChunk } from '../../src/core/types.ts';
+import type { HashSlice, TicketedChunk } from '../../src/core/types.ts';
 import { ByteBudget } from '../../src/pipeline/hash.ts';
 import type { UploadParts } from '../../src/pipeline/upload.ts';
 import { bytesOf, sha256 } from './bytes.ts';
@@ -27,14 +27,17 @@ export async function setUpSending(
   const controller = new AbortController();
   const reported: string[] = [];
   const renewed: number[] = [];
+  const copySlice: HashSlice = async (slice, { keepBytes }) => {
+    reported.push('read');
+    const hash = await sha256(slice);
+    return keepBytes ? { hash, body: new Blob([await slice.arrayBuffer()]) } : { hash };
+  };
   const parts: UploadParts = {
     file,
     budget,
-    hashSlice: async (slice, { keepBytes }) => {
-      reported.push('read');
-      const hash = await sha256(slice);
-      return keepBytes ? { hash, body: new Blob([await slice.arrayBuffer()]) } : { hash };
-    },
+    hashSlice: copySlice,
+    copySlice,
+    proven: { sizeBytes: 0 },
     acquireSlot: slots.acquire,
     put: service.put,
     renew: async ({ hash, index }) => {

@@ -14,7 +14,7 @@ export class Rate {
   #sum = 0;
   #weight = 0;
 
-  constructor(windowMs = 3000) {
+  constructor(windowMs: number) {
     this.#windowMs = windowMs;
   }
 
@@ -73,6 +73,11 @@ export class Estimate {
   #askedMs = 0;
   #heldUntilMs = 0;
 
+  /** Rate in bytes per second; `undefined` until it is measured. */
+  get perSecond(): number | undefined {
+    return this.#rate.perSecond;
+  }
+
   /** True if bytes were sent in the last 10 seconds. */
   isMoving(nowMs: number): boolean {
     return nowMs - this.#movedMs < STALLED_MS;
@@ -95,7 +100,7 @@ export class Estimate {
   /** Adds a measurement of the bytes sent so far, and returns the estimate for the bytes that are left. */
   of(movedBytes: number, leftBytes: number, nowMs: number): Estimated {
     this.add(movedBytes, nowMs);
-    const bytesPerSecond = this.#rate.perSecond;
+    const bytesPerSecond = this.perSecond;
     const isEvident = nowMs - this.#startedMs >= BUFFERING_MS + EVIDENCE_MS;
     if (!bytesPerSecond || !isEvident || !this.isMoving(nowMs)) return {};
     return { bytesPerSecond, remainingMs: this.#steady((leftBytes / bytesPerSecond) * 1000, nowMs) };

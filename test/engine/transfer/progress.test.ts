@@ -210,7 +210,7 @@ describe('the bar of a file', () => {
 
 describe('the rate', () => {
   it('is unknown at first, then follows the transmitted bytes smoothly', () => {
-    const rate = new Rate();
+    const rate = new Rate(3000);
     rate.add(0, 0);
     expect(rate.perSecond).to.equal(undefined);
     for (let second = 1; second <= 20; second += 1) rate.add(second * 1000, second * 1000);
@@ -237,7 +237,7 @@ describe('the rate of a connection', () => {
   });
 
   it('restarts from a total that decreased, and excludes what happens after a skip', () => {
-    const rate = new Rate();
+    const rate = new Rate(3000);
     rate.add(1000, 0);
     rate.add(2000, 1000);
     expect(rate.perSecond).to.be.closeTo(1000, 0.001);
@@ -256,7 +256,7 @@ describe('the rate of a connection', () => {
   });
 
   it('treats an unchanged total as a stalled connection', () => {
-    const rate = new Rate();
+    const rate = new Rate(3000);
     rate.add(1000, 0);
     rate.add(1000, 1000);
     expect(rate.perSecond).to.equal(0);
