@@ -102,8 +102,8 @@ export interface RetryHooks {
   readonly signal: AbortSignal;
   /** Called before each wait. Returns a signal that aborts when the network changes; the wait then ends early. */
   readonly connectionChange?: () => AbortSignal;
-  /** Called before each wait with the time of the next attempt, epoch milliseconds. */
-  readonly onWait?: (atMs: number, error: UploaderError) => void;
+  /** Called before each wait with the time of the next attempt (epoch milliseconds), and the number of attempts so far. */
+  readonly onWait?: (atMs: number, error: UploaderError, attempts: number) => void;
   /** Called when the request has succeeded after a wait. */
   readonly onRecovered?: () => void;
   /**
@@ -158,7 +158,7 @@ export class Retries {
     if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
     // Browsers may be wrong about being offline, so the request is repeated from time to time.
     const waitMs = backoffMs(isOffline ? OFFLINE_ATTEMPT : this.#attempt, policy);
-    if (!isOffline) onWait?.(Date.now() + Math.max(waitMs, backoff.remainingMs), error);
+    if (!isOffline) onWait?.(Date.now() + Math.max(waitMs, backoff.remainingMs), error, this.#attempt);
     const change = connectionChange?.();
     const isOver = change ? AbortSignal.any([change, backoff.recovery]) : backoff.recovery;
     try {

@@ -268,8 +268,10 @@ export function reportsOf(
     },
     onAccepted: () => send({ type: 'commit-accepted' }),
     onOffline: (isOffline) => send({ type: isOffline ? 'offline' : 'online' }),
-    onWait: (atMs, error) => {
-      if (codeFacts(error.code).isCongestion) slots.slowDown();
+    onWait: (atMs, error, attempts) => {
+      // A connection that breaks repeatedly may be cut by a limit of time.
+      const isCut = error.code === 'network' && attempts > 1;
+      if (codeFacts(error.code).isCongestion || isCut) slots.slowDown(attempts);
       scheduleRetry(send, atMs, error);
     },
   } satisfies Partial<RunParts>;

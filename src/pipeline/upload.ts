@@ -49,8 +49,8 @@ export interface UploadParts {
   readonly onPut: (chunk: TicketedChunk) => void;
   /** Called after a PUT over HTTP/2 or later, where PUTs share one connection. */
   readonly onMultiplexed: () => void;
-  /** Called before a wait, with the time of the next attempt (epoch ms). */
-  readonly onWait: (atMs: number, error: UploaderError) => void;
+  /** Called before a wait, with the time of the next attempt (epoch ms), and the number of attempts so far. */
+  readonly onWait: (atMs: number, error: UploaderError, attempts: number) => void;
   readonly onOffline: (isOffline: boolean) => void;
 }
 

@@ -43,15 +43,18 @@ describe('a run', () => {
   });
 
   it('uses fewer slots after the storage or the network is overloaded, not after other errors', () => {
-    for (const [code, limit] of [
-      ['rate-limited', 1],
-      ['upload-stalled', 1],
-      ['service-failed', 2],
-      ['hash-mismatch', 2],
+    for (const [code, attempts, limit] of [
+      ['rate-limited', 1, 1],
+      ['upload-stalled', 1, 1],
+      ['network', 1, 2],
+      // The second time, a limit of time may have cut the connection.
+      ['network', 2, 1],
+      ['service-failed', 2, 2],
+      ['hash-mismatch', 2, 2],
     ] as const) {
       const { reports, slots } = setUp();
-      reports.onWait(Date.now(), new UploaderError(code, 'refused'));
-      expect(slots.limit, code).to.equal(limit);
+      reports.onWait(Date.now(), new UploaderError(code, 'refused'), attempts);
+      expect(slots.limit, `${code} ${attempts}`).to.equal(limit);
     }
   });
 

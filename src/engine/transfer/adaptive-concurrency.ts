@@ -12,6 +12,8 @@ export interface Reading {
 /** Growth after congestion, until the limit is back at `target`. */
 interface Recovery {
   readonly target: number;
+  /** Largest number of attempts for the same request. */
+  readonly attempts: number;
   /** Number of chunks stored since the congestion, and the number at which the limit grows next. */
   storedCount: number;
   growsAt: number;
@@ -67,12 +69,15 @@ export class AdaptiveConcurrency {
     if (hadAll) this.#limit = maximum;
   }
 
-  /** Halves the limit. Call this method on congestion. Until a chunk is stored, further calls count as the same congestion. */
-  halve(): void {
-    if (this.#recovery?.storedCount === 0) return;
+  /**
+   * Halves the limit. Call this method on congestion. Until a chunk is stored, further calls count as the same congestion, unless a
+   * request has failed more often.
+   */
+  halve(attempts = 1): void {
+    if (this.#recovery?.storedCount === 0 && attempts <= this.#recovery.attempts) return;
     const target = Math.max(this.#limit, this.#recovery?.target ?? 0);
     this.#limit = Math.max(1, Math.floor(this.#limit / 2));
-    this.#recovery = { target, storedCount: 0, growsAt: this.#limit };
+    this.#recovery = { target, attempts, storedCount: 0, growsAt: this.#limit };
     this.#isFirstLook = false;
     this.#step = 0;
   }

@@ -18,9 +18,9 @@ export class Rate {
     this.#windowMs = windowMs;
   }
 
-  /** Adds a measurement of the total so far. If the total is smaller than before, the measurement starts again. */
+  /** Adds a measurement of the total so far. The total decreases when bytes are lost. */
   add(totalBytes: number, nowMs: number): void {
-    if (this.#lastMs === undefined || totalBytes < this.#lastBytes) {
+    if (this.#lastMs === undefined) {
       this.#lastMs = nowMs;
       this.#lastBytes = totalBytes;
       return;
@@ -36,7 +36,7 @@ export class Rate {
   }
 
   get perSecond(): number | undefined {
-    return this.#weight > 0 ? this.#sum / this.#weight : undefined;
+    return this.#weight > 0 ? Math.max(0, this.#sum / this.#weight) : undefined;
   }
 
   /** Excludes the time until the next measurement from the rate. */
@@ -183,12 +183,12 @@ export class Progress {
     }
   }
 
-  /** Returns how many more bytes of the chunk were sent since the last call; 0 after a failed PUT. */
+  /** Returns how many more bytes of the chunk were sent since the last call; negative after a failed PUT. */
   onSent(chunk: Chunk, sentBytes: number): number {
     const before = this.#inFlight.get(chunk.index) ?? 0;
     if (sentBytes > 0) this.#inFlight.set(chunk.index, Math.min(sentBytes, chunk.sizeBytes));
     else this.#inFlight.delete(chunk.index);
-    return Math.max(0, sentBytes - before);
+    return sentBytes - before;
   }
 
   onStored(chunk: StoredChunk): void {

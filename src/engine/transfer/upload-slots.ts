@@ -79,9 +79,9 @@ export class UploadSlots {
     this.#fill();
   }
 
-  /** With `auto`, halves the number of slots. Call this method on congestion. */
-  slowDown(): void {
-    this.#adaptive?.halve();
+  /** With `auto`, halves the number of slots. Call this method on congestion, with the number of attempts for the same request. */
+  slowDown(attempts: number): void {
+    this.#adaptive?.halve(attempts);
   }
 
   /** Measures the rate. Call this method when bytes were handed to the network. */

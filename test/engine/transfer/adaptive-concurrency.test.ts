@@ -113,6 +113,15 @@ describe('concurrency', () => {
     expect(concurrency.limit).to.equal(12);
   });
 
+  it('is one slot after a request has failed twice, however many requests fail', () => {
+    const concurrency = new AdaptiveConcurrency(6);
+    drive(concurrency, longWay, 2);
+    for (const attempts of [1, 1, 2, 2, 1, 2]) concurrency.halve(attempts);
+    expect(concurrency.limit).to.equal(1);
+    concurrency.onChunkStored(900);
+    expect(concurrency.limit).to.equal(2);
+  });
+
   it('measures again when the limit is as before the congestion', () => {
     const concurrency = new AdaptiveConcurrency(6);
     drive(concurrency, longWay, 2);

@@ -18,7 +18,7 @@ function asking(slots: UploadSlots, order: () => number, given: number[]) {
 describe('slots', () => {
   it('are as many as the page set, whatever happens on the connection', async () => {
     const slots = new UploadSlots(2);
-    slots.slowDown();
+    slots.slowDown(1);
     const given: number[] = [];
     const [first] = await Promise.all([asking(slots, () => 1, given), asking(slots, () => 2, given)]);
     void asking(slots, () => 3, given);
@@ -150,7 +150,7 @@ describe('slots', () => {
 
   it('are fewer when the connection is overloaded, and never zero', () => {
     const slots = new UploadSlots('auto');
-    for (let count = 0; count < 10; count += 1) slots.slowDown();
+    for (let count = 0; count < 10; count += 1) slots.slowDown(1);
     expect(slots.limit).to.equal(1);
   });
 });
