@@ -21,7 +21,8 @@ export async function redeem({ code, verifier }: Grant, context: ExchangeContext
   try {
     answer = await callService('token', { code, code_verifier: verifier }, context);
   } catch (error) {
-    return { type: 'burnt', error: toFailure(error, 'network') };
+    const failure = toFailure(error, 'network');
+    return { type: failure.code === 'bad-config' ? 'failed' : 'burnt', error: failure };
   }
   const { status, body, retryAfterMs } = answer;
   if (isPause(answer)) return { type: 'rate-limited', retryAfterMs };

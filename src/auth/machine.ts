@@ -99,7 +99,7 @@ const resume: Row<'elapsed'> = (model) => {
  * backoff.
  */
 const burnt: Row<'burnt'> = (model, { error, waitMs }) => {
-  if (model.coolings === 0 || model.isOffline || !model.canSilent)
+  if (model.coolings === 0 || error.code === 'offline' || !model.canSilent)
     return silentOr(model, error, { coolings: 1 });
   // After a second malformed token in a row, another request will not help.
   return error.code === 'token-malformed' ? prompt(model, error) : pause(model, error, waitMs);
@@ -145,8 +145,8 @@ const needToken: Row<'need-token'> = (model, { isHosted }) => {
  * browser keeps the cookies of frames separate, and silent sign-in is not tried again.
  */
 function silentFailed(model: AuthModel, error: Failure): Move {
-  if (model.isOffline) return silentOr(model, error);
   const hasNoSession = error.code === 'sign-in-required';
+  if (model.isOffline && !hasNoSession) return silentOr(model, error);
   const canSilent = !(hasNoSession && model.sessionMade && !model.silentWorked);
   return prompt(model, hasNoSession && canSilent ? undefined : error, { canSilent, sessionMade: false });
 }
@@ -239,10 +239,16 @@ const ROWS: Rows = {
     // If the page supplies the tokens, the page is asked for another token, as after any 401.
     'step-up': (model) => (model.source === 'host' ? inert(model) : prompt({ ...model, reason: 'rejected' })),
   },
-  cooling: { elapsed: resume, cancel },
+  cooling: {
+    elapsed: resume,
+    cancel,
+    'sign-in': (model, event) => (canSignIn(model) ? signIn(model, event) : inert(model)),
+  },
 };
 
-export const canSignIn = ({ state }: AuthModel): boolean => ROWS[state]?.['sign-in'] !== undefined;
+/** True if the user may sign in now. While offline, too, because browsers may be wrong about that. */
+export const canSignIn = ({ state, error }: Pick<AuthModel, 'state' | 'error'>): boolean =>
+  state === 'cooling' ? error?.code === 'offline' : ROWS[state]?.['sign-in'] !== undefined;
 
 /** Events with the same effect in every state. */
 const ALWAYS: StateRows = {

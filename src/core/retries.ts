@@ -25,13 +25,13 @@ export interface RetryPolicy {
   readonly maxMs?: number;
 }
 
-/** Maximum number of attempts that fail by no outage, and smallest number of attempts before `limitMs` applies. */
+/** Maximum number of attempts that fail without an outage, and smallest number of attempts before `limitMs` applies. */
 const ATTEMPTS = 8;
 /** The console names the error after this number of attempts. */
 const WARN_AFTER = 8;
 /** Longest time between two failures that counts. A longer time means that the device slept. */
 const LONGEST_GAP_MS = 120_000;
-/** The delay while the browser is offline is that after this number of attempts. */
+/** While the browser is offline, the delay is as long as after this number of failed attempts. */
 const OFFLINE_ATTEMPT = 6;
 /** Time without a success after which an origin counts as down. */
 const DOWN_AFTER_MS = 5000;
@@ -108,7 +108,7 @@ export interface RetryHooks {
   readonly onRecovered?: () => void;
   /**
    * Called with true if the request failed because the browser is offline, which does not count as an attempt. Called with false
-   * when the browser is online again, or if a request shows that it is.
+   * when the browser is online again, or when a request shows that it is.
    */
   readonly onOffline?: (isOffline: boolean) => void;
   /** Returns true for errors to retry. Defaults to `isRetryable`. */
@@ -122,9 +122,8 @@ export interface RetryHooks {
 export class Retries {
   readonly #hooks: RetryHooks;
   #attempt = 0;
-  /** Number of attempts that failed by something else than an outage. */
+  /** Number of attempts that failed without an outage. */
   #refusedCount = 0;
-  #isOffline = false;
   #failedAtMs: number | undefined;
   /** Time that the request kept failing while other requests to the origin succeeded (`#aloneMs`), and in total. */
   #aloneMs = 0;
@@ -136,13 +135,13 @@ export class Retries {
 
   async again(error: unknown): Promise<void> {
     // `backoff` is read once, because the backoff of an upload changes with the origin of its URL.
-    const { policy, backoff, signal, connectionChange, onWait } = this.#hooks;
+    const { policy, backoff, signal, connectionChange, onWait, onOffline } = this.#hooks;
     const { isWorthRetrying = isRetryable } = this.#hooks;
     signal.throwIfAborted();
     if (!(error instanceof UploaderError) || !isWorthRetrying(error)) throw error;
     const { isOutage } = codeFacts(error.code);
-    const isOffline = error.code === 'offline';
-    this.#setOffline(isOffline);
+    const isOffline = error.code === 'offline' && globalThis.navigator?.onLine === false;
+    onOffline?.(isOffline);
     if (isOffline) this.#failedAtMs = undefined;
     else {
       this.#attempt += 1;
@@ -152,7 +151,7 @@ export class Retries {
     }
     if (isOutage) {
       backoff.onFailure();
-      if (this.#attempt === WARN_AFTER)
+      if (this.#attempt >= WARN_AFTER)
         warnOnceHere(`Requests keep failing (${error.status ?? error.code}). See retry-minutes.`);
     }
     if (error.retryAfterMs !== undefined) backoff.backOff(error.retryAfterMs);
@@ -165,20 +164,20 @@ export class Retries {
       await sleepUntil(waitMs, signal, isOver);
       await backoff.waitUntilOver(signal);
     } finally {
-      if (signal.aborted || isOver.aborted) this.#setOffline(false);
+      if (isOffline && (signal.aborted || isOver.aborted)) onOffline?.(false);
     }
   }
 
-  #setOffline(isOffline: boolean): void {
-    if (isOffline !== this.#isOffline) this.#hooks.onOffline?.(isOffline);
-    this.#isOffline = isOffline;
+  /** True if the request has failed too often without an outage. */
+  get isRefused(): boolean {
+    return this.#refusedCount >= (this.#hooks.policy.attempts ?? ATTEMPTS);
   }
 
   /** Call this method when the request has succeeded. */
   succeed(): void {
-    const { backoff, onRecovered } = this.#hooks;
+    const { backoff, onOffline, onRecovered } = this.#hooks;
     backoff.onSuccess();
-    this.#setOffline(false);
+    onOffline?.(false);
     if (this.#attempt > 0) onRecovered?.();
   }
 
@@ -195,8 +194,7 @@ export class Retries {
   #isOver(): boolean {
     const { attempts = Infinity, limitMs = 300_000, maxMs = Infinity } = this.#hooks.policy;
     const isAlone = this.#aloneMs >= limitMs && this.#attempt >= ATTEMPTS;
-    const isRefused = this.#refusedCount >= ATTEMPTS;
-    return this.#attempt >= attempts || isRefused || isAlone || this.#totalMs >= maxMs;
+    return this.#attempt >= attempts || this.isRefused || isAlone || this.#totalMs >= maxMs;
   }
 }
 

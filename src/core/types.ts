@@ -149,6 +149,8 @@ export type Put = (
   options: {
     readonly signal: AbortSignal;
     readonly onProgress?: (sentBytes: number) => void;
+    /** True if the browser may be unable to send the body. A failure then says nothing about the storage. */
+    readonly isUnsure?: boolean;
     /** Time without progress after which the PUT rejects with `upload-stalled`, in milliseconds. */
     readonly stallMs?: number;
     /** Called after a PUT over HTTP/2 or later, if the storage sends `Timing-Allow-Origin`. */

@@ -38,13 +38,12 @@ export function createBodies(
   isSliced: boolean = canSendSlices(),
   { userAgentData }: BrandedNavigator = globalThis.navigator as BrandedNavigator,
 ): Pick<RunParts, 'hashSlice' | 'copySlice' | 'budget' | 'eagerBytes' | 'isWatched'> {
-  const copySlice = hashSlice;
-  if (!isSliced) {
-    const budget = new ByteBudget(PAGE_POOL);
-    return { hashSlice, copySlice, budget, eagerBytes: EAGER_BYTES, isWatched: false };
-  }
+  if (!isSliced)
+    return { hashSlice, budget: new ByteBudget(PAGE_POOL), eagerBytes: EAGER_BYTES, isWatched: false };
+  const isAndroid = userAgentData?.platform === 'Android';
   return {
-    copySlice,
+    // Files of a content provider may be readable for the page, but not for the network.
+    ...(isAndroid && { copySlice: hashSlice }),
     hashSlice: async (slice, { keepBytes, signal }) => {
       const { hash } = await hashSlice(slice, { keepBytes: false, signal });
       return keepBytes ? { hash, body: slice } : { hash };
@@ -52,6 +51,6 @@ export function createBodies(
     budget: new ByteBudget({ freeBytes: Number.MAX_SAFE_INTEGER }),
     eagerBytes: EAGER_SLICED_BYTES,
     // On Android, files of a content provider have no modification time that Chromium could compare.
-    isWatched: userAgentData?.platform !== 'Android',
+    isWatched: !isAndroid,
   };
 }

@@ -16,8 +16,8 @@ export interface UploadSlot {
 export interface UploadParts {
   readonly file: Blob;
   readonly hashSlice: HashSlice;
-  /** Works like `hashSlice`, but with `keepBytes`, the bytes are always a copy in memory. */
-  readonly copySlice: HashSlice;
+  /** Present if the browser may be unable to send the slices of `hashSlice`. Resolves with copies in memory instead. */
+  readonly copySlice?: HashSlice;
   readonly budget: ByteBudget;
   readonly acquireSlot: (signal: AbortSignal) => Promise<UploadSlot>;
   readonly put: Put;
@@ -66,9 +66,6 @@ export class ChunkTooLarge extends Error {
 /** No further chunk of a file starts while this many wait to retry, since the storage may be down. */
 const MAX_WAITING = 6;
 
-/** After this number of network errors, the bytes are sent from memory, because the browser may be unable to send the slice. */
-const FAILURES_OF_SLICE = 2;
-
 interface Sending extends UploadParts {
   /** Chunks that wait to retry. */
   readonly waiting: Set<object>;
@@ -76,6 +73,8 @@ interface Sending extends UploadParts {
   readonly fewer: Bell;
   /** For each hash that is being sent, a promise that resolves when it is stored or has failed. Equal chunks are sent once. */
   readonly inFlight: Map<string, Promise<unknown>>;
+  /** Reads the bytes to send. Changes to `copySlice` after a network error without any bytes sent. */
+  read: HashSlice;
 }
 
 /** Holds the only reference to the bytes of a chunk, so that they can be freed. */
@@ -89,7 +88,7 @@ export function upload(
   parts: UploadParts,
 ): AsyncGenerator<StoredChunk, void, undefined> {
   const own = { waiting: new Set<object>(), fewer: new Bell(), inFlight: new Map() };
-  const sending: Sending = { ...parts, ...own };
+  const sending: Sending = { ...parts, ...own, read: parts.hashSlice };
   const { fewer, giveUp, signal, waiting } = sending;
   const admit = async (chunk: TicketedChunk): Promise<UploadSlot | undefined> => {
     if (!needsSlot(chunk, sending)) return undefined;
@@ -177,7 +176,6 @@ async function send(
   let ticket = firstTicket;
   /** Each stall doubles the timeout: behind a proxy that buffers uploads, the measured rate is too high. */
   let stallCount = 0;
-  let networkFailures = 0;
   /** Bytes that the bandwidth limit has allowed, but that are not sent yet. */
   let unsentBytes = 0;
   let giveBack: (unsentBytes: number) => void = () => undefined;
@@ -213,8 +211,9 @@ async function send(
         ticket = undefined;
         continue;
       }
-      const read = networkFailures < FAILURES_OF_SLICE ? parts.hashSlice : parts.copySlice;
-      bytes.body ??= await readBody(chunk, parts.file, read, signal);
+      if (parts.read === parts.copySlice) bytes.body = undefined;
+      const isUnsure = parts.copySlice !== undefined && parts.read !== parts.copySlice;
+      bytes.body ??= await readBody(chunk, parts.file, parts.read, signal);
       const change = connectionChange();
       try {
         signal.throwIfAborted();
@@ -228,6 +227,7 @@ async function send(
             onSent(chunk, sentBytes);
           },
           onMultiplexed,
+          isUnsure,
         });
         unsentBytes = 0;
         noteProven(chunk, parts);
@@ -237,7 +237,8 @@ async function send(
         signal.throwIfAborted();
         const { code, status } = error instanceof UploaderError ? error : {};
         if (code === 'upload-stalled') stallCount += 1;
-        if (code === 'network') networkFailures += 1;
+        if (code === 'network' && isUnsure && unsentBytes === chunk.sizeBytes)
+          parts.read = parts.copySlice as HashSlice;
         const isTooLarge =
           code === 'upload-refused' && status === 413 && chunk.sizeBytes > parts.minChunkBytes;
         // One proxy of several may have a lower limit. The storage has accepted this size before.
@@ -251,7 +252,7 @@ async function send(
         bytes.body = undefined;
         if (change.aborted) continue;
         await wait(retries.again(error), parts).catch((last) => {
-          throw isTooLarge && last === error ? new ChunkTooLarge(error) : last;
+          throw isTooLarge && retries.isRefused ? new ChunkTooLarge(error) : last;
         });
       }
     }

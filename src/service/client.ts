@@ -140,7 +140,7 @@ export interface PostAnswer {
 
 /**
  * Posts JSON to a sign-in operation. Resolves for every status. Rejects with the signal's reason, or with `network`, `offline`,
- * `timeout`, `bad-response` (too large) or `bad-config` (the URL is not allowed).
+ * `timeout`, `bad-response` (too large, or a redirect) or `bad-config` (the URL is not allowed).
  */
 export type Post = (
   path: string,

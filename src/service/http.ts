@@ -5,6 +5,7 @@ import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';
 import { isLoopback } from '../core/loopback.ts';
 import { nextTask, sleep } from '../core/wait.ts';
+import { warnOnceHere } from '../core/warn.ts';
 
 export interface ServiceRequest {
   readonly method: 'POST' | 'DELETE';
@@ -130,21 +131,25 @@ export async function exchange(
     signal.throwIfAborted();
     if (error instanceof UploaderError) throw error;
     if (isLate) throw new UploaderError('timeout', `No response within ${timeoutMs} ms`);
-    throw (stop.signal.aborted ? undefined : await findPolicyError()) ?? networkError(error);
+    const byPolicy = await findPolicyError();
+    signal.throwIfAborted();
+    if (byPolicy) warnOnceHere(byPolicy.message);
+    throw byPolicy ?? networkError(error);
   } finally {
     answered.abort();
   }
 }
 
 /**
- * Returns a function that resolves with an error if the page's Content Security Policy blocks `url`. Call `watchPolicy` before the
- * request starts. `signal` has to abort when the request is over.
+ * Returns a function that resolves with an error if the page's Content Security Policy blocks `url`, or blocks a redirect of it.
+ * Call `watchPolicy` before the request starts. `signal` has to abort when the request is over.
  */
 export function watchPolicy(url: URL, signal: AbortSignal): () => Promise<UploaderError | undefined> {
   let isBlocked = false;
-  const onViolation = ({ blockedURI, disposition }: SecurityPolicyViolationEvent): void => {
-    // Some browsers report only the origin.
-    isBlocked ||= disposition === 'enforce' && (blockedURI === url.href || blockedURI === url.origin);
+  const onViolation = (event: SecurityPolicyViolationEvent): void => {
+    const { blockedURI, disposition, effectiveDirective } = event;
+    isBlocked ||=
+      disposition === 'enforce' && effectiveDirective === 'connect-src' && blockedURI === url.href;
   };
   document.addEventListener('securitypolicyviolation', onViolation, { signal });
   return async () => {
@@ -159,11 +164,14 @@ export function watchPolicy(url: URL, signal: AbortSignal): () => Promise<Upload
   };
 }
 
-/** Returns the error for a request without a readable response. A page cannot distinguish network and CORS errors. */
+/**
+ * Returns the error for a request without a readable response. A page cannot distinguish network errors, CORS errors, and redirects
+ * without CORS headers.
+ */
 export function networkError(cause?: unknown): UploaderError {
   return navigator.onLine === false
     ? new UploaderError('offline', 'The browser is offline', { cause })
-    : new UploaderError('network', 'Network error, or blocked by CORS', { cause });
+    : new UploaderError('network', 'Network error, blocked by CORS, or redirected', { cause });
 }
 
 function setHeader(headers: Headers, name: string, value: string): void {

@@ -31,7 +31,7 @@ export function askProfile<T>(name: keyof Profile, fn: () => T): T {
   }
 }
 
-/** Meaning of an HTTP status (U7a, U12). `unsupported`: waiting does not help, because the server supports no such request. */
+/** Meaning of an HTTP status (U7a, U12). `unsupported`: the same request would fail again. */
 export type Meaning =
   | NonNullable<Profile['statuses']>[number]
   | NonNullable<Profile['putStatuses']>[number]

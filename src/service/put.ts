@@ -39,7 +39,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
   /** True once the storage is known to use HTTP/2 or later. */
   let isShared = false;
   const begin = createReadability();
-  return (upload, body, { signal, onProgress, onMultiplexed, stallMs = usualStallMs }) =>
+  return (upload, body, { signal, onProgress, onMultiplexed, isUnsure, stallMs = usualStallMs }) =>
     new Promise<void>((resolve, reject) => {
       signal.throwIfAborted();
       if (!isSafeUrl(baseUrl, new URL(upload.url))) {
@@ -85,8 +85,8 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       };
       const findPolicyError = watchPolicy(new URL(upload.url), settled.signal);
       xhr.onerror = () =>
-        void findPolicyError().then(async (error) =>
-          settle(error ?? (await attempt.explain(sentBytes, settled.signal))),
+        void findPolicyError().then(async (byPolicy) =>
+          settle(isUnsure ? networkError() : await attempt.explain(sentBytes, settled.signal, byPolicy)),
         );
       xhr.onabort = () => settle(networkError());
 

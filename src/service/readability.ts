@@ -33,8 +33,16 @@ export function createReadability() {
         evidence.readableBytes = sizeBytes;
         evidence.rounds = 0;
       },
-      /** Returns the error for a PUT without a readable response. `sentBytes` is the number of bytes that were sent. */
-      async explain(sentBytes: number, signal: AbortSignal): Promise<UploaderError> {
+      /**
+       * Returns the error for a PUT without a readable response. `sentBytes` is the number of bytes that were sent. `byPolicy` is
+       * the error if the page's policy has blocked the URL, or a redirect of it: the URL itself is blocked if no request reaches
+       * it.
+       */
+      async explain(
+        sentBytes: number,
+        signal: AbortSignal,
+        byPolicy?: UploaderError,
+      ): Promise<UploaderError> {
         const error = networkError();
         const { readableBytes } = evidence;
         // If the body was sent in part, or a PUT of this size was readable before, the cause is not CORS. Without CORS, the
@@ -53,7 +61,8 @@ export function createReadability() {
             warnOnConsole(
               `The page can't read the responses of ${origin} to PUTs of ${sizeBytes} bytes (largest readable: ${readableBytes}). Check its CORS headers and chunk-size.`,
             );
-        } else if (!signal.aborted) evidence.rounds = 0;
+        } else if (byPolicy) return byPolicy;
+        else if (!signal.aborted) evidence.rounds = 0;
         return evidence.rounds < ROUNDS ? error : new UploaderError('storage-unreadable', error.message);
       },
     };

@@ -1,7 +1,7 @@
 // The sign-in table: in each state, each event has the expected result or changes nothing.
 import { expect } from '@open-wc/testing';
 import { challengeRows } from '../../src/auth/challenge-rows.ts';
-import { reduce as reduceBare } from '../../src/auth/machine.ts';
+import { canSignIn, reduce as reduceBare } from '../../src/auth/machine.ts';
 import type { AuthEvent, AuthModel, EventType, Method } from '../../src/auth/machine-types.ts';
 import type { AuthState } from '../../src/core/types.ts';
 import { at, challenge, EVENTS, generation, push, sms, TABLE, totp, type Where } from './sign-in-table.ts';
@@ -134,7 +134,11 @@ describe('the decisions of the sign-in table', () => {
       reduce(at('signed-out', offline), EVENTS['need-token']),
       reduce(at('silent', offline), EVENTS.deadline),
       reduce(at('silent', offline), EVENTS.failed),
-      reduce(at('exchange', { ...offline, coolings: 5 }), EVENTS.burnt),
+      reduce(at('exchange', offline), EVENTS.burnt),
+      reduce(at('exchange', { ...offline, coolings: 5 }), {
+        ...EVENTS.burnt,
+        error: { code: 'offline' },
+      } as AuthEvent),
       reduce(at('renewing-silent', { ...offline, isAlive: false }), EVENTS.deadline),
     ];
     for (const move of moves) {
@@ -148,6 +152,38 @@ describe('the decisions of the sign-in table', () => {
     }
     const alive = reduce(at('renewing-silent', offline), EVENTS.deadline);
     expect([tell(alive), alive.model.canSilent]).to.deep.equal(['signed-in - hold', true]);
+  });
+
+  it('end if the browser is wrong about being offline', () => {
+    /** Returns the states that follow, if each silent attempt and each exchange ends with `answer`. */
+    const statesAfter = (answer: Partial<Record<'silent' | 'exchange', AuthEvent>>): string[] => {
+      const states: string[] = [];
+      let model = { ...at('signed-out'), isOffline: true };
+      const step = (event: AuthEvent): void => {
+        model = {
+          ...reduce(model, { ...event, generation: model.generation } as AuthEvent).model,
+          isOffline: true,
+        };
+        states.push(`${model.state} ${model.error?.code ?? '-'}`);
+      };
+      step({ type: 'need-token' } as AuthEvent);
+      for (let count = 0; count < 40 && model.state !== 'prompt'; count += 1)
+        step(model.state === 'cooling' ? EVENTS.elapsed : (answer[model.state as 'silent'] as AuthEvent));
+      return states;
+    };
+    const noSession = { type: 'failed', generation, error: { code: 'sign-in-required' } } as AuthEvent;
+    expect(statesAfter({ silent: noSession })).to.deep.equal(['cooling offline', 'silent -', 'prompt -']);
+    const broken: AuthEvent = { ...EVENTS.burnt, waitMs: 60_000 } as AuthEvent;
+    expect(statesAfter({ silent: EVENTS.code, exchange: broken }).at(-1)).to.equal('prompt network');
+  });
+
+  it('let the user sign in while the browser says that it is offline', () => {
+    const offline = at('cooling', { error: { code: 'offline' } });
+    expect(canSignIn(offline)).to.equal(true);
+    expect(tell(reduce(offline, EVENTS['sign-in']))).to.equal('popup - deadline run-popup');
+    const busy = at('cooling', { error: { code: 'rate-limited' } });
+    expect(canSignIn(busy)).to.equal(false);
+    expect(reduce(busy, EVENTS['sign-in']).model).to.equal(busy);
   });
 
   it("request no code if only the service's own session is needed", () => {

@@ -50,6 +50,13 @@ describe('the response to a code', () => {
       expect(await outcomeOf({ status, body: { token: 't' } })).to.deep.equal(expected);
     });
 
+  it('that the policy of the page blocks is final', async () => {
+    expect(await outcomeOf(new UploaderError('bad-config', 'blocked'))).to.deep.equal({
+      type: 'failed',
+      error: { code: 'bad-config' },
+    });
+  });
+
   it('requests a delay by 503 only with Retry-After', async () => {
     for (const status of [429, 503])
       expect(await outcomeOf({ status, retryAfterMs: 0 })).to.deep.equal({

@@ -267,7 +267,10 @@ describe('while the browser says that it is offline', () => {
   const offline = (): UploaderError => new UploaderError('offline', 'no line');
   let clock: ReturnType<typeof stopClock>;
   let reported: boolean[];
-  const onOffline = (isOffline: boolean): unknown => reported.push(isOffline);
+  /** Notes changes only. */
+  const onOffline = (isOffline: boolean): void => {
+    if (isOffline !== (reported.at(-1) ?? false)) reported.push(isOffline);
+  };
   const hooks = { policy: { attempts: 2 }, signal: forever, onOffline };
   beforeEach(() => {
     setOnline(false);

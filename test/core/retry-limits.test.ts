@@ -80,6 +80,12 @@ describe('how long a request is retried', () => {
     expect([request.outcome, request.calls]).to.deep.equal(['bad-response', before + 8]);
   });
 
+  it('a page may set more than eight attempts', async () => {
+    const request = start('bad-response', { policy: { attempts: 20 } });
+    await pass(20);
+    expect([request.outcome, request.calls]).to.deep.equal(['bad-response', 20]);
+  });
+
   it('five minutes, if other requests to the origin succeed meanwhile', async () => {
     const request = start('network');
     const succeed = (): void => request.backoff.onSuccess();

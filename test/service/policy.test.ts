@@ -2,10 +2,12 @@
 
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
+import type { Ticket, TicketUpload } from '../../src/core/types.ts';
 import { exchange } from '../../src/service/http.ts';
 import { createPut } from '../../src/service/put.ts';
+import { freshFile, sha256 } from '../support/bytes.ts';
 import { rejection } from '../support/collect.ts';
-import { forever } from './reference.ts';
+import { addFault, callsOf, findReference, forever } from './reference.ts';
 
 const BLOCKED = 'https://blocked.example';
 const LISTED = 'https://listed.invalid';
@@ -28,11 +30,13 @@ const BY_POLICY = {
 };
 
 describe('a policy that does not list the address', () => {
-  before(() => {
+  before(async () => {
     const { host } = location;
+    const { baseUrl, storageUrl } = await findReference();
+    const reference = [baseUrl, storageUrl].map((url) => new URL(url).origin).join(' ');
     const policy = document.createElement('meta');
     policy.httpEquiv = 'Content-Security-Policy';
-    policy.content = `connect-src 'self' ws://${host} ${LISTED}`;
+    policy.content = `connect-src 'self' ws://${host} ${LISTED} ${reference}; img-src 'self'`;
     document.head.append(policy);
   });
 
@@ -55,5 +59,33 @@ describe('a policy that does not list the address', () => {
     const failed = call(`${LISTED}/files/uploadsession`);
     await fetch(`${BLOCKED}/beacon`).catch(() => undefined);
     expect(await failed).to.include({ code: 'network' });
+  });
+
+  it('is not named because of other resources of the same address', async () => {
+    const url = `${LISTED}/files/uploadsession`;
+    const failed = call(url);
+    const image = new Image();
+    const violation = new Promise((resolve) =>
+      document.addEventListener('securitypolicyviolation', resolve, { once: true }),
+    );
+    image.src = url;
+    await violation;
+    expect(await failed).to.include({ code: 'network' });
+  });
+
+  it('is not named if the storage redirects to an address that it does not list', async () => {
+    const file = freshFile(100_000);
+    const calls = await callsOf();
+    const session = await calls.openSession(
+      { parentId: 'folder-a', fileName: file.name, fileSize: file.size },
+      forever,
+    );
+    const hash = await sha256(file);
+    const tickets = await calls.presign(session, [{ hash, sizeBytes: file.size }], forever);
+    const { upload } = tickets.get(hash) as Ticket;
+    await addFault({ operation: 'put', match: { hash }, redirect: `${BLOCKED}/elsewhere` });
+    const send = createPut({ baseUrl: (await findReference()).baseUrl });
+    const error = await rejection(send(upload as TicketUpload, file, { signal: forever }));
+    expect(error).to.include({ code: 'network' });
   });
 });

@@ -24,7 +24,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
   const controller = new AbortController();
   const reported: string[] = [];
   const reads: number[] = [];
-  const copySlice: HashSlice = async (slice, { keepBytes, signal }) => {
+  const hashSlice: HashSlice = async (slice, { keepBytes, signal }) => {
     reads.push(slice.size);
     const bytes = await slice.arrayBuffer();
     signal.throwIfAborted();
@@ -61,8 +61,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     bytesPerSecond: () => 1e6,
     hasIdleSlot: () => false,
     acquireSlot: slots.acquire,
-    hashSlice: copySlice,
-    copySlice,
+    hashSlice,
     identify: async () => ({ key: file.name, firstSliceHash: 'first' }),
     retrying: (call, signal) =>
       retrying(call, { policy, backoff: new HostBackoff(), signal, isWorthRetrying: isCallRetryable }),

@@ -27,7 +27,7 @@ export async function setUpSending(
   const controller = new AbortController();
   const reported: string[] = [];
   const renewed: number[] = [];
-  const copySlice: HashSlice = async (slice, { keepBytes }) => {
+  const hashSlice: HashSlice = async (slice, { keepBytes }) => {
     reported.push('read');
     const hash = await sha256(slice);
     return keepBytes ? { hash, body: new Blob([await slice.arrayBuffer()]) } : { hash };
@@ -35,8 +35,7 @@ export async function setUpSending(
   const parts: UploadParts = {
     file,
     budget,
-    hashSlice: copySlice,
-    copySlice,
+    hashSlice,
     proven: { sizeBytes: 0 },
     acquireSlot: slots.acquire,
     put: service.put,

@@ -184,6 +184,7 @@ export const SIGN_IN: Cases<Shown> = {
       'title Waiting to sign you in',
       "error You're offline. The upload resumes when you're back online.",
       'button cancel-sign-in-button Cancel',
+      'button sign-in-button Sign in',
     ],
   ],
   form: [

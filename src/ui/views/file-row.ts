@@ -141,7 +141,7 @@ function statusOf(
 function causeOf({ code, status }: ErrorSnapshot, { causes }: Messages): string {
   const isSilent = code === 'network' || code === 'timeout' || code === 'upload-stalled';
   const cause = causes[code === 'rate-limited' ? 'busy' : isSilent ? 'silent' : 'failed'];
-  return status === undefined ? cause : `${cause} (${status})`;
+  return status !== undefined && status >= 400 ? `${cause} (${status})` : cause;
 }
 
 /** True if only responses are missing. The last byte counts as sent when the upload is done. */
