@@ -110,10 +110,13 @@ async function check(mutation) {
 
 let failed = 0;
 for (const mutation of picked) {
+  const startedMs = performance.now();
   const problem = await check(mutation);
   if (problem) failed += 1;
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(0);
+  const { rule, title } = mutation;
   console.log(
-    `${problem ? 'FAIL' : 'ok  '} ${mutation.rule} ${mutation.title}${problem && `\n     ${problem}`}`,
+    `${problem ? 'FAIL' : 'ok  '} ${rule} ${title} (${seconds} s)${problem && `\n     ${problem}`}`,
   );
 }
 if (picked.length === 0) console.log('No rule has this name.');
