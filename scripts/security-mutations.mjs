@@ -178,8 +178,8 @@ export const mutations = [
   {
     rule: 'S5',
     file: 'src/auth/exchange.ts',
-    before: "return { type: 'burnt', error: toFailure(error, 'network') };",
-    after: "return toFailure(error, 'network') && { type: 'rate-limited', retryAfterMs: 0 };",
+    before: "return { type: failure.code === 'bad-config' ? 'failed' : 'burnt', error: failure };",
+    after: "return failure && { type: 'rate-limited', retryAfterMs: 0 };",
     test: 'test/auth/exchange.test.ts',
     title: 'never sends a code again if its outcome is unknown: a fresh code is requested, once',
   },

@@ -34,7 +34,7 @@ const de: LoginMessages = {
     'Eine Datei mit diesem Namen ist bereits vorhanden. Laden Sie Ihre unter einem anderen Namen hoch.',
   'session-expired': 'Dieser Upload ist abgelaufen. Versuchen Sie es erneut, um von vorn zu beginnen.',
   'service-failed': 'Auf dem Server ist ein Fehler aufgetreten. Versuchen Sie es gleich noch einmal.',
-  'service-full': 'Auf dem Server ist kein Platz mehr für diese Datei. Wenden Sie sich an den Betreiber.',
+  'service-full': 'Auf dem Server ist kein Platz mehr. Wenden Sie sich an den Betreiber.',
   'bad-response': 'Der Server hat unerwartete Daten gesendet. Versuchen Sie es gleich noch einmal.',
   'ticket-expired': 'Der Upload-Link ist abgelaufen. Versuchen Sie es erneut.',
   'upload-refused':
@@ -121,7 +121,6 @@ const de: LoginMessages = {
   },
   retrying: 'Neuer Versuch\u00a0…',
   retryingIn: (duration) => `Neuer Versuch in ${duration}`,
-  causes: { busy: 'Server ausgelastet', silent: 'Keine Antwort vom Server', failed: 'Serverfehler' },
   pause: 'Pausieren',
   resume: 'Fortsetzen',
   chooseAgain: 'Datei auswählen',

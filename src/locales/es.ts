@@ -32,8 +32,7 @@ const es: LoginMessages = {
   'name-taken': 'Ya existe un archivo con este nombre. Sube el tuyo con otro nombre.',
   'session-expired': 'Esta subida ha caducado. Inténtalo de nuevo para volver a empezar.',
   'service-failed': 'Se ha producido un error en el servidor. Inténtalo de nuevo en un momento.',
-  'service-full':
-    'El servidor no tiene espacio para este archivo. Ponte en contacto con el propietario del sitio.',
+  'service-full': 'El servidor está lleno. Ponte en contacto con el propietario del sitio.',
   'bad-response': 'El servidor ha enviado datos inesperados. Inténtalo de nuevo en un momento.',
   'ticket-expired': 'El enlace de subida ha caducado. Inténtalo de nuevo.',
   'upload-refused':
@@ -116,7 +115,6 @@ const es: LoginMessages = {
   },
   retrying: 'Reintentando…',
   retryingIn: (duration) => `Se reintentará en ${duration}`,
-  causes: { busy: 'Servidor ocupado', silent: 'El servidor no responde', failed: 'Error del servidor' },
   pause: 'Pausar',
   resume: 'Reanudar',
   chooseAgain: 'Elegir archivo',

@@ -27,8 +27,7 @@ const ja: LoginMessages = {
   'name-taken': '同じ名前のファイルがすでに存在します。別の名前でアップロードしてください。',
   'session-expired': 'このアップロードは期限切れです。最初からやり直すには、もう一度お試しください。',
   'service-failed': 'サーバーで問題が発生しました。しばらくしてからもう一度お試しください。',
-  'service-full':
-    'サーバーにこのファイルを保存する空き容量がありません。サイトの所有者にお問い合わせください。',
+  'service-full': 'サーバーに空き容量がありません。サイトの所有者にお問い合わせください。',
   'bad-response': 'サーバーから予期しないデータが送信されました。しばらくしてからもう一度お試しください。',
   'ticket-expired': 'アップロード用リンクの期限が切れました。もう一度お試しください。',
   'upload-refused':
@@ -105,7 +104,6 @@ const ja: LoginMessages = {
   },
   retrying: '再試行中…',
   retryingIn: (duration) => `${duration}後に再試行`,
-  causes: { busy: 'サーバー混雑中', silent: 'サーバーの応答なし', failed: 'サーバーエラー' },
   pause: '一時停止',
   resume: '再開',
   chooseAgain: 'ファイルを選択',

@@ -32,8 +32,7 @@ const nl: LoginMessages = {
   'name-taken': 'Er bestaat al een bestand met deze naam. Upload jouw bestand onder een andere naam.',
   'session-expired': 'Deze upload is verlopen. Probeer het nog eens om opnieuw te beginnen.',
   'service-failed': 'Er is iets misgegaan op de server. Probeer het zo weer.',
-  'service-full':
-    'De server heeft geen ruimte meer voor dit bestand. Neem contact op met de eigenaar van de site.',
+  'service-full': 'De server is vol. Neem contact op met de eigenaar van de site.',
   'bad-response': 'De server heeft onverwachte gegevens gestuurd. Probeer het zo weer.',
   'ticket-expired': 'De uploadlink is verlopen. Probeer het opnieuw.',
   'upload-refused':
@@ -114,7 +113,6 @@ const nl: LoginMessages = {
   },
   retrying: 'Nieuwe poging…',
   retryingIn: (duration) => `Nieuwe poging over ${duration}`,
-  causes: { busy: 'Server bezet', silent: 'Geen antwoord van de server', failed: 'Serverfout' },
   pause: 'Pauzeren',
   resume: 'Hervatten',
   chooseAgain: 'Bestand kiezen',

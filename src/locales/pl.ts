@@ -29,7 +29,7 @@ const pl: LoginMessages = {
   'name-taken': 'Plik o tej nazwie już istnieje. Prześlij swój pod inną nazwą.',
   'session-expired': 'Sesja przesyłania wygasła. Spróbuj ponownie, aby zacząć od nowa.',
   'service-failed': 'Wystąpił błąd serwera. Spróbuj ponownie za chwilę.',
-  'service-full': 'Na serwerze nie ma już miejsca na ten plik. Skontaktuj się z właścicielem witryny.',
+  'service-full': 'Serwer jest pełny. Skontaktuj się z właścicielem witryny.',
   'bad-response': 'Serwer wysłał nieoczekiwane dane. Spróbuj ponownie za chwilę.',
   'ticket-expired': 'Link do przesyłania wygasł. Spróbuj ponownie.',
   'upload-refused':
@@ -116,7 +116,6 @@ const pl: LoginMessages = {
   },
   retrying: 'Ponawianie…',
   retryingIn: (duration) => `Kolejna próba za ${duration}`,
-  causes: { busy: 'Serwer zajęty', silent: 'Brak odpowiedzi serwera', failed: 'Błąd serwera' },
   pause: 'Wstrzymaj',
   resume: 'Wznów',
   chooseAgain: 'Wybierz plik',

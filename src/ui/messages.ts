@@ -37,8 +37,6 @@ export interface InterfaceMessages {
   readonly pauseReasons: Readonly<Record<PauseReason, string>>;
   readonly retrying: string;
   readonly retryingIn: (duration: string) => string;
-  /** Why a request is repeated. `silent`: there was no response. */
-  readonly causes: Readonly<Record<'busy' | 'silent' | 'failed', string>>;
   readonly pause: string;
   readonly resume: string;
   readonly chooseAgain: string;
@@ -120,7 +118,7 @@ const ERRORS: ErrorMessages = {
   'name-taken': 'A file with this name already exists. Upload yours with a different name.',
   'session-expired': 'This upload expired. Try again to start over.',
   'service-failed': 'Something went wrong on the server. Try again in a moment.',
-  'service-full': 'The server has no space left for this file. Contact the site owner.',
+  'service-full': 'The server has no space left. Contact the site owner.',
   'bad-response': 'The server sent unexpected data. Try again in a moment.',
   'ticket-expired': 'The upload link expired. Try again.',
   'upload-refused': 'The server rejected the upload. Try again, or contact the site owner.',
@@ -197,7 +195,6 @@ export const ENGLISH: Messages = Object.freeze<Messages>({
   },
   retrying: 'Retrying…',
   retryingIn: (duration) => `Retrying in ${duration}`,
-  causes: { busy: 'Server busy', silent: 'No response from the server', failed: 'Server error' },
   pause: 'Pause',
   resume: 'Resume',
   chooseAgain: 'Choose file',

@@ -108,7 +108,7 @@ describe('The examples of the service', () => {
     const codeOf = (status: number, operation: Operation = 'presign'): string =>
       readRefusal(answerOf({ status, body: { debuginfo: 'x' } }), operation, PROFILE).code;
     const rows = [...read('docs/service.md').matchAll(/^\| (\d{3}[^|\n]*) \|[^|\n]*\| (`[^|\n]+) \|/gm)];
-    assert.equal(rows.length, 8);
+    assert.equal(rows.length, 10);
     for (const [, cell = '', codes = ''] of rows) {
       const code = codes.replace(/^.* else /, '').replaceAll('`', '');
       for (const part of cell.split(';')) {

@@ -7,6 +7,7 @@ import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
+import { ERROR_CODES, isRetryable } from '../../src/core/error-codes.ts';
 import { createFormat } from '../../src/ui/format.ts';
 import { ENGLISH_LOGIN, type LoginMessages } from '../../src/ui/login-messages.ts';
 
@@ -142,6 +143,12 @@ for (const [name, texts] of locales)
         const ends = /[.。।…?？]$/;
         if (/\.$/.test(text as string)) assert.match(own, ends, path);
       }
+    });
+
+    // A row that waits shows the first sentence only. The next one says what the user can do.
+    test('has two sentences for each error that is retried', () => {
+      for (const code of ERROR_CODES.filter((code) => isRetryable({ code }) && code !== 'offline'))
+        assert.match(texts[code], /^[^.。।]{3,}[.。।]\s*[^.。।]{3,}[.。।]$/, code);
     });
 
     test('composes whole texts for every count', () => {

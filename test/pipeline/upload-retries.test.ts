@@ -85,8 +85,10 @@ describe('a PUT that fails', () => {
       upload(streamOf(await ticketed(false)), { ...parts, copySlice, hashSlice, put }),
     );
     expect(stored).to.have.length(4);
-    // Two slots: only the first two chunks were sent as slices.
-    expect(sent).to.deep.equal(['slice?', 'slice?', 'copy', 'copy', 'copy', 'copy']);
+    // Two slots: the second chunk may be sent as a slice before the first one has failed.
+    const sliceCount = sent.lastIndexOf('slice?') + 1;
+    expect(sliceCount).to.be.within(1, 2);
+    expect(sent.slice(sliceCount)).to.deep.equal(['copy', 'copy', 'copy', 'copy']);
   });
 
   it('does not fail all chunks of a file in turn while the storage is down', async () => {

@@ -213,9 +213,9 @@ const SPOKEN_ATTRIBUTES = [
   'alt',
 ];
 
-/** Returns the letters of `text` that are in no message. */
+/** Returns the letters of `text` that are in no message. A row shows only the first sentence of some messages. */
 function unnamed(text: string): string {
-  let rest = text;
+  let rest = text.replace(/^⟦[^⟦⟧]*$/, '');
   for (let next = rest.replace(/⟦[^⟦⟧]*⟧/g, ''); next !== rest; next = rest.replace(/⟦[^⟦⟧]*⟧/g, ''))
     rest = next;
   return rest

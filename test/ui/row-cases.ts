@@ -106,7 +106,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Retrying… · No response from the server',
+      status: 'Retrying… · The server took too long to respond',
       actions: [PAUSE, CANCEL],
     },
   ],
@@ -119,7 +119,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Retrying in 25 sec · Server error (500)',
+      status: 'Retrying in 25 sec · Something went wrong on the server (500)',
       actions: [PAUSE, CANCEL],
     },
   ],
@@ -131,7 +131,7 @@ export const ROWS: Readonly<Record<string, readonly [FileSnapshot, RowLooks]>> =
     {
       percent: '50%',
       bar: 'valuenow=50 valuetext=50% sent 50% stored 40%',
-      status: 'Retrying in 25 sec · Server busy (429)',
+      status: 'Retrying in 25 sec · The server is busy (429)',
       actions: [PAUSE, CANCEL],
     },
   ],

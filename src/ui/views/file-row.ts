@@ -137,11 +137,10 @@ function statusOf(
   );
 }
 
-/** Why the latest attempt failed, with the status if there was a response. */
-function causeOf({ code, status }: ErrorSnapshot, { causes }: Messages): string {
-  const isSilent = code === 'network' || code === 'timeout' || code === 'upload-stalled';
-  const cause = causes[code === 'rate-limited' ? 'busy' : isSilent ? 'silent' : 'failed'];
-  return status !== undefined && status >= 400 ? `${cause} (${status})` : cause;
+/** Why the latest attempt failed: the first sentence of the text, which says what to do in the next one, and the status. */
+function causeOf({ code, status = 0 }: ErrorSnapshot, messages: Messages): string {
+  const cause = messages[code].replace(/[.。।].*/s, '');
+  return status >= 400 ? `${cause} (${status})` : cause;
 }
 
 /** True if only responses are missing. The last byte counts as sent when the upload is done. */
