@@ -64,7 +64,7 @@ describe('a form within an uploader', () => {
       silent: 'auto',
       authorizePath: `${fixtures}authorize.html`,
       redirectUri: `${fixtures}secure-uploader-callback.html`,
-      authOptions: { params: { answer: 'error=login_required' } },
+      authOptions: { params: { answer: 'error=login_required' }, times: { silentMs: 1e8 } },
     });
     const stop = new AbortController();
     opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);

@@ -33,7 +33,7 @@ export function follow(script: Script): { post: Post; sent: Sent[]; sentAtMs: nu
 
 export const fixtures = new URL('./fixtures/', import.meta.url).href;
 
-/** Opens a session whose sign-in page responds immediately, without the user. */
+/** Opens a session whose sign-in page responds without the user. The page has no time limit: a slow machine loads it late. */
 export function openSilent(
   script: Script,
   input: SettingsInput = {},
@@ -48,7 +48,7 @@ export function openSilent(
     redirectUri: `${fixtures}secure-uploader-callback.html`,
     ...input,
   };
-  return { ...open(settings, times, service.post, undefined, onSignOut), ...service };
+  return { ...open(settings, { silentMs: 1e8, ...times }, service.post, undefined, onSignOut), ...service };
 }
 
 export type WithForm = Opened & { readonly form: LoginForm };

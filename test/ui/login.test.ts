@@ -228,7 +228,7 @@ describe('the form within the element', () => {
       silent: 'auto',
       authorizePath: `${fixtures}authorize.html`,
       redirectUri: `${fixtures}secure-uploader-callback.html`,
-      authOptions: { adapter },
+      authOptions: { adapter, times: { silentMs: 1e8 } },
     });
     await element.addFiles([textFile('h.txt')]);
     const leftS = (): number =>
