@@ -15,8 +15,8 @@ const answering = (answer: string): SettingsInput => ({ authOptions: { params: {
 async function failureOf(opened: Opened): Promise<string> {
   const stop = new AbortController();
   const failed = opened.next('auth-failed');
-  opened.session.withToken(async () => undefined, stop.signal).catch(() => undefined);
-  const { code } = await failed;
+  const signedIn = opened.session.withToken(async () => 'signed in', stop.signal);
+  const code = await Promise.race([failed.then((failure) => failure.code), signedIn]);
   stop.abort();
   return code;
 }
@@ -166,7 +166,7 @@ describe('a silent sign-in', () => {
     try {
       for (const answer of ['code=c&state=wrong', 'code=c&code=d', 'silence=1']) {
         const sent = new Promise((resolve) => addEventListener('message', resolve, { once: true }));
-        const opened = openSilent([granted()], answering(answer));
+        const opened = openSilent([granted()], answering(answer), { silentMs: 10_000 });
         const failure = failureOf(opened);
         await untilTrue(() => document.querySelector('iframe') !== null);
         if (answer !== 'silence=1') await sent;
