@@ -72,7 +72,7 @@ export class SignOut {
     if (this.#leaving && this.#leaving !== earlier) return this.#leaving;
     const open = this.#parts.scheduler.all.flatMap(({ connection, phase, session, resumeState }) => {
       const known = session ?? resumeState.record?.session;
-      const isOpen = phase !== 'done' && phase !== 'canceled';
+      const isOpen = phase !== 'done' && phase !== 'canceled' && !resumeState.isAccepted;
       return known && isOpen ? [{ service: connection.service, session: known }] : [];
     });
     const leaving = { open, deleted: this.#delete() };

@@ -101,6 +101,25 @@ describe('saved data of an upload', () => {
     expect(await store.list()).to.deep.equal([]);
   });
 
+  it('is deleted on sign-out, but the service keeps files that it has, or has accepted (202)', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = new TestEngine({}, { store });
+    engine.service.answerAll();
+    await engine.uploader.addFiles([fileOf(1, 2500, 'done.bin')]);
+    await engine.waitForChange('upload-completed');
+    engine.service.hold('commit');
+    await engine.uploader.addFiles([fileOf(2, 2500, 'accepted.bin')]);
+    (await engine.service.nextRequest('commit')).answer({ missing: [], pending: {} });
+    await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+    engine.service.hold('put');
+    await engine.uploader.addFiles([fileOf(3, 2500, 'open.bin')]);
+    await engine.service.nextRequest('put');
+    await engine.uploader.signOut();
+    expect(await store.list()).to.deep.equal([]);
+    expect(engine.service.log.filter((line) => line === 'cancel')).to.have.length(1);
+    expect(engine.service.log.filter((line) => line === 'open')).to.have.length(3);
+  });
+
   it('is deleted by a second sign-out too, if a file was added since the first', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
     const cleared = deferred();

@@ -81,6 +81,8 @@ describe('the bar of a file', () => {
     expect(progress.onSent(second, 1)).to.equal(1);
     progress.onStored(first);
     expect(progress.numbers(3000)).to.include({ storedBytes: 100, skippedBytes: 0 });
+    progress.restart();
+    expect(progress.numbers(4000)).to.deep.equal(nothing);
   });
 
   it('counts a chunk again if its bytes differ from those stored on an earlier visit', () => {
