@@ -151,6 +151,10 @@ for (const [name, texts] of locales)
         assert.match(texts[code], /^[^.。।]{3,}[.。।]\s*[^.。।]{3,}[.。।]$/, code);
     });
 
+    test('has a word for failed uploads that names no cause', () => {
+      for (const code of ERROR_CODES) assert.ok(!texts[code].startsWith(texts.phases.failed), code);
+    });
+
     test('composes whole texts for every count', () => {
       for (const count of COUNTS)
         for (const [key, text] of Object.entries(composed(texts, count))) {
