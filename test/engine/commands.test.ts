@@ -199,6 +199,20 @@ describe('prioritize', () => {
 });
 
 describe('move', () => {
+  it('lets a file that waits start before another one that was added earlier', async () => {
+    const engine = new TestEngine({ concurrency: 1 });
+    engine.service.answerAll('open', 'presign', 'commit');
+    await engine.uploader.addFiles([fileOf(1, 50_000, 'a'), fileOf(2, 2500, 'b'), fileOf(3, 2500, 'c')]);
+    await engine.service.nextRequest('put');
+    expect(['b', 'c'].map((name) => engine.phase(name))).to.deep.equal(['queued', 'queued']);
+    await engine.uploader.move(engine.id('c'), engine.id('b'));
+    engine.service.answerAll();
+    await engine.uploader.cancel(engine.id('a'));
+    await engine.waitForChange('upload-completed', 2);
+    const started = engine.details('upload-started').map(({ id }) => id);
+    expect(started).to.deep.equal(['a', 'c', 'b'].map((name) => engine.id(name)));
+  });
+
   it('puts a file before another one, or at the end: the list and the order of the uploads follow', async () => {
     const engine = new TestEngine({ manual: true, concurrency: 1 });
     engine.service.answerAll('presign', 'commit');

@@ -9,6 +9,8 @@ import { rejection } from '../service/reference.ts';
 import { fileOf } from '../support/bytes.ts';
 import { deferred, settled, until, untilAsync } from '../support/collect.ts';
 import { closeEngines, createUnfinished, halfWay, SERVICE_URL, TestEngine } from '../support/engine.ts';
+import { ScriptedService } from '../support/scripted-service.ts';
+import { ScriptedSignIn } from '../support/scripted-sign-in.ts';
 
 afterEach(closeEngines);
 
@@ -66,6 +68,24 @@ describe('saved data of an upload', () => {
     expect(engine.service.count('open')).to.equal(1);
     expect(await store.list()).to.deep.equal([]);
   });
+
+  for (const [state, count] of [
+    ['signed-in', 1],
+    ['prompt', 0],
+  ] as const)
+    it(`is canceled at the service ${count ? 'with the token' : 'only if there is a token'} (sign-in: ${state})`, async () => {
+      const signIn = new ScriptedSignIn();
+      const service = new ScriptedService();
+      const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+      const engine = new TestEngine({}, { store, connect: signIn.connectTo(SERVICE_URL, service) });
+      service.answerAll('open', 'presign', 'cancel');
+      await engine.uploader.addFiles([fileOf(1, 2500, 'a.bin')]);
+      await service.nextRequest('put');
+      signIn.say({ mode: 'popup', state });
+      await engine.uploader.cancel();
+      await untilAsync(async () => (await store.list()).length === 0);
+      expect(service.count('cancel')).to.equal(count);
+    });
 
   it('of an earlier visit is canceled at the service too', async () => {
     const store = await createUnfinished(fileOf(1, 2500, 'a.bin'));

@@ -67,6 +67,29 @@ describe('an outage', () => {
     expect(engine.service.puts).to.have.length(20);
   });
 
+  it('is not shown as `offline` while bytes are being sent', async () => {
+    Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false });
+    try {
+      const engine = new TestEngine();
+      engine.service.answerAll('open', 'presign', 'commit');
+      await engine.uploader.addFiles([fileOf(1, 2000, 'a.bin')]);
+      const [failing, sending] = [
+        await engine.service.nextRequest('put'),
+        await engine.service.nextRequest('put'),
+      ];
+      engine.service.hold('presign');
+      failing.refuse(new UploaderError('offline', 'wrong'));
+      await until(() => engine.row('a.bin')?.pauseReason === 'offline');
+      sending.tell(500);
+      expect(engine.phase('a.bin')).to.equal('uploading');
+      sending.answer();
+      engine.service.answerAll();
+      await engine.waitForChange('upload-completed');
+    } finally {
+      Reflect.deleteProperty(navigator, 'onLine');
+    }
+  });
+
   it('ends, although the browser says that it is offline', async () => {
     Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => false });
     try {
