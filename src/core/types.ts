@@ -211,7 +211,9 @@ export interface UploadRecord {
   readonly acceptedAtMs?: number | undefined;
   /** SHA-256 of the whole file, as hex. Saved only with `acceptedAtMs`. */
   readonly fileHash?: string | undefined;
-  /** True if the user paused the upload. Saved only with the file (`keep-files`). */
+  /** `keep-days` of the page that saved the upload, in milliseconds. */
+  readonly keepMs?: number | undefined;
+  /** True if the user paused the upload. It then does not continue by itself in another tab or after a reload. */
   readonly isPaused?: true | undefined;
   /** True if the user canceled or removed the upload, and could still undo it. */
   readonly isWithdrawn?: true | undefined;

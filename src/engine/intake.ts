@@ -9,6 +9,7 @@ import { inSlices } from '../core/wait.ts';
 import { type Refusal, refusal } from '../pipeline/pick.ts';
 import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
 import { type FileIdentity, identify, isSameFile, recordKey } from '../store/identity.ts';
+import type { RecordToSave } from '../store/record.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
@@ -147,11 +148,6 @@ export class Intake {
     return new ResumeState(settings.noResume ? undefined : store, this.#resumeStates, context.tabLocks);
   }
 
-  /** Returns true if an upload in the list uses the record with this key. */
-  hasResumeState(key: string): boolean {
-    return this.#resumeStates.has(key);
-  }
-
   /** Returns the uploads that need their file. The keys are the `placeOf` values of these files. */
   #waitingUploads(): UploadsByPlace {
     const byPlace = new Map<string, Upload[]>();
@@ -217,7 +213,7 @@ function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Con
 }
 
 /** True if the record was created for the same service, client and owner, with the same hash algorithm. */
-export const belongsTo = (record: UploadRecord, { settings }: Connection): boolean =>
+export const belongsTo = (record: RecordToSave, { settings }: Connection): boolean =>
   record.hashAlgorithm === settings.hash && record.key === recordKey({ ...settings, ...record });
 
 type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;

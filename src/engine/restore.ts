@@ -3,11 +3,11 @@
 import { copyOfMetadata } from '../core/metadata.ts';
 import { trusted } from '../core/trusted.ts';
 import type { PickedFile, UploadRecord } from '../core/types.ts';
-import { inSlices } from '../core/wait.ts';
+import { abortable, inSlices, sleep } from '../core/wait.ts';
 import { dropKept } from '../keeper/drop-kept.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
-import type { Added, Kept } from '../keeper/keeper-messages.ts';
-import { readHandle } from '../store/record.ts';
+import { type Added, type Kept, keyOfNew } from '../keeper/keeper-messages.ts';
+import { type RecordToSave, readHandle } from '../store/record.ts';
 import type { Connection } from './connection.ts';
 import {
   belongsTo,
@@ -19,11 +19,15 @@ import {
   placeOf,
   provideSame,
 } from './intake.ts';
+import { findWanted } from './resume/resume-state.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { Upload } from './upload.ts';
+import { isOver, stateNameOf } from './upload-state.ts';
 
-/** Longest wait for the lock of a saved upload, in milliseconds. A page that is being closed may hold its locks for a moment. */
-const CLOSING_MS = 5000;
+/** Longest wait for a file from its handle, in milliseconds. A drive that is gone may never answer. */
+const HANDLE_MS = 5000;
+/** Time for which the lock of another tab has to be free, in milliseconds. */
+const FREE_MS = 1000;
 
 export interface RestorerParts extends IntakeParts {
   readonly intake: Intake;
@@ -39,6 +43,11 @@ export class Restorer {
   /** Controller that `leave()` aborts. */
   #finding = new AbortController();
   #keeper: Promise<KeeperClient | undefined> | undefined;
+  /**
+   * Uploads that another tab runs, by the key of the record, and since when their locks are free (`performance.now()`). The uploads
+   * may have left the list.
+   */
+  readonly #elsewhere = new Map<string, { readonly upload: Upload; freeSinceMs: number }>();
 
   constructor(parts: RestorerParts) {
     this.#parts = parts;
@@ -53,6 +62,7 @@ export class Restorer {
   /** Works like `stop()`. Files that the keeper returns later are not added, either. */
   leave(): void {
     this.stop();
+    this.#elsewhere.clear();
     this.#finding.abort();
     this.#finding = new AbortController();
   }
@@ -70,11 +80,17 @@ export class Restorer {
     void this.#keeper?.then((keeper) => keeper?.close());
   }
 
-  /** Deletes saved uploads older than `keepMs`, unless a tab is running them. Ignores errors of the store. */
-  async prune(keepMs: number): Promise<void> {
+  /**
+   * Deletes old saved uploads, unless a tab is running them: those of `connection` after `keep-days`, all others after the
+   * `keep-days` of the page that saved them. Ignores errors of the store.
+   */
+  async prune(connection: Connection): Promise<void> {
     const { context, store } = this.#parts;
+    const { keepMs } = connection.settings;
+    const keepMsOf = (record: RecordToSave): number =>
+      belongsTo(record, connection) ? keepMs : (record.keepMs ?? keepMs);
     const isRunning = await context.tabLocks.listLocked();
-    await store.prune(keepMs, isRunning).catch(() => undefined);
+    await store.prune(keepMsOf, isRunning).catch(() => undefined);
   }
 
   /**
@@ -83,7 +99,9 @@ export class Restorer {
    */
   async restore(connection: Connection): Promise<void> {
     const { context, scheduler, store } = this.#parts;
+    this.stop();
     const { signal } = this.#restoring;
+    void this.#watch(signal).catch(() => undefined);
     // The keeper returns a file once. If the uploader is suspended meanwhile, the file is added anyway.
     const finding = this.#finding.signal;
     // Pages often change several settings in a row. Uploads that wait for their file use the latest settings.
@@ -93,67 +111,66 @@ export class Restorer {
         upload.connection = connection;
     });
     if (connection.settings.noResume) return;
-    const hadKeeper = this.#keeper !== undefined;
-    const keeper = this.#loadKeeper(connection);
-    // A page may set `keeper-url` after its uploads are listed.
-    const wanted = keeper && !hadKeeper ? this.#waiting(connection) : [];
+    // A page may set `keeper-url` after the user was asked for files of earlier pages.
+    const isWanted = ({ connection: own, lost, state }: Upload): boolean =>
+      own === connection && stateNameOf(state) === 'needs-file' && !lost;
+    const wanted = this.#loadKeeper(connection) ? scheduler.all.filter(isWanted) : [];
     for (const upload of wanted) upload.dispatch({ type: 'file-wanted' });
-    const records = await store.list().catch(() => []);
+    // Uploads that end between these two lines count as locked. Otherwise, they would be sent again.
     const isLocked = await context.tabLocks.listLocked();
+    const records = await store.list().catch(() => []);
+    const kept: Promise<void>[] = [];
     let listed = this.#listed();
     const restore = (record: UploadRecord): void => {
       if (this.#isListed(record, listed) || signal.aborted || !belongsTo(record, connection)) return;
-      if (record.file) void this.#restoreFile(record, record.file, connection, signal);
-      else if (!isLocked(record.key)) wanted.push(...this.#restoreUpload(record, connection));
+      if (isLocked(record.key)) this.#restoreElsewhere(record, connection, signal);
+      else if (record.file) kept.push(this.#restoreFile(record, connection, signal));
+      else wanted.push(...this.#continue(this.#restoreUpload(record, connection), record));
     };
     await inSlices(records, restore, () => {
       listed = this.#listed();
     });
-    void this.#findFiles(wanted, connection, await keeper, finding);
+    await Promise.all(kept);
+    void this.#findFiles(wanted, connection, finding, [keyOfNew(connection.settings.clientId)]);
   }
 
-  /** Returns the uploads of earlier pages whose file the user would have to choose. */
-  #waiting(connection: Connection): Upload[] {
-    return this.#parts.scheduler.all.filter(({ connection: own, lost, needsFile }) => {
-      return own === connection && needsFile && !lost;
-    });
-  }
-
-  /** Loads the keeper on first use, if `keeper-url` is set. */
-  #loadKeeper({ settings: { keeperUrl } }: Connection): Promise<KeeperClient | undefined> | undefined {
+  /** Loads the keeper on first use, if `keeper-url` is set. Returns true if it is loaded now. */
+  #loadKeeper({ settings: { keeperUrl } }: Connection): boolean {
     const { context, scheduler, snapshots, onReturn } = this.#parts;
-    if (keeperUrl)
-      this.#keeper ??= import('../keeper/keeper-client.ts').then(
-        ({ KeeperClient }) =>
-          new KeeperClient(keeperUrl, {
-            uploads: () => scheduler.all,
-            onChange: (listener) => snapshots.onChange(listener),
-            onReturn,
-            warn: context.warn,
-            trusted,
-          }),
-        () => undefined,
-      );
-    return this.#keeper;
+    if (!keeperUrl || this.#keeper) return false;
+    this.#keeper = import('../keeper/keeper-client.ts').then(
+      ({ KeeperClient }) =>
+        new KeeperClient(keeperUrl, {
+          uploads: () => scheduler.all,
+          onChange: (listener) => snapshots.onChange(listener),
+          onReturn,
+          warn: context.warn,
+          trusted,
+        }),
+      () => undefined,
+    );
+    return true;
   }
 
   /**
    * Gives uploads the files of an earlier page, another tab or a handle that needs no permission. For other uploads, the user has
-   * to choose the file. Adds the uploads without a record that an earlier page had.
+   * to choose the file. Adds the uploads without a record that an earlier page had, by their `newKeys`.
    */
   async #findFiles(
     uploads: readonly Upload[],
     connection: Connection,
-    keeper: KeeperClient | undefined,
     signal: AbortSignal,
+    newKeys: readonly string[] = [],
   ): Promise<void> {
-    const { baseUrl: service, owner, clientId } = connection.settings;
-    const byKey = new Map(uploads.map((upload) => [upload.resumeState.record?.key ?? '', upload]));
+    if (uploads.length + newKeys.length === 0) return;
+    const keeper = await this.#keeper;
+    const { baseUrl: service, owner } = connection.settings;
+    const byKey = new Map(uploads.map((upload) => [upload.resumeState.key ?? '', upload]));
     const byPlace = new Map(
       uploads.map((upload) => [upload.resumeState.record && placeOf(upload.resumeState.record), upload]),
     );
     let listed: ReadonlySet<string> | undefined;
-    await keeper?.ask({ service, owner, keys: [...byKey.keys()] }, clientId, async (kept) => {
+    await keeper?.ask({ service, owner, keys: [...byKey.keys()] }, newKeys, async (kept) => {
       const { key, file, isPaused, added } = kept;
       const place = added && placeOf({ ...identityOf(file), ...added });
       // The upload may have got a record after the handover, so it is matched by folder and file, not by key.
@@ -163,38 +180,23 @@ export class Restorer {
       else if (added && place && !signal.aborted && !listed.has(place))
         this.#addAgain(kept, added, connection);
     });
-    for (const upload of uploads) {
-      const { handle } = upload.resumeState.record ?? {};
-      const picked = handle && upload.needsFile ? await fileOf(handle, 'queryPermission') : undefined;
-      if (picked) await give(upload, picked.file);
-      if (upload.needsFile) upload.dispatch({ type: 'file-missing' });
-    }
+    for (const upload of uploads) await openHandle(upload);
   }
 
-  /**
-   * Adds an upload whose file was saved. The upload resumes, unless the user paused it. Adds nothing if another tab keeps the lock
-   * of the upload.
-   */
-  async #restoreFile(
-    record: UploadRecord,
-    file: File,
-    connection: Connection,
-    restoring: AbortSignal,
-  ): Promise<void> {
-    const { commands, intake } = this.#parts;
-    const { key, newName, relativePath, parentId, isPaused } = record;
+  /** Adds an upload whose file was saved. The upload resumes, unless the user paused it. */
+  async #restoreFile(record: UploadRecord, connection: Connection, signal: AbortSignal): Promise<void> {
+    const { intake, store } = this.#parts;
+    const { file, isPaused, key } = record;
     const resumeState = intake.createResumeState(connection);
-    const signal = AbortSignal.any([restoring, AbortSignal.timeout(CLOSING_MS)]);
-    if (!(await resumeState.waitForLock(key, signal))) return;
-    if (restoring.aborted || this.#isListed(record)) {
-      resumeState.releaseLock();
-      return;
+    const isOurs = await resumeState.tryLock(key);
+    // Another tab may have ended the upload since the records were listed.
+    const found = await findWanted(store, key).catch(() => record);
+    if (signal.aborted || this.#isListed(record) || !found) resumeState.releaseLock();
+    else if (!isOurs) this.#restoreElsewhere(record, connection, signal);
+    else {
+      const upload = this.#restoreUpload(record, connection, resumeState, file);
+      if (isPaused) upload.dispatch({ type: 'pause' });
     }
-    resumeState.adopt(record);
-    const picked = { file, relativePath };
-    const upload = intake.append({ ...candidateOf(picked), parentId }, picked, connection, resumeState);
-    if (newName) upload.rename(newName);
-    if (isPaused) await commands.apply({ type: 'pause' }, upload.id);
   }
 
   /** Adds an upload that had no record. */
@@ -209,24 +211,85 @@ export class Restorer {
     else if (!isHeld) upload.dispatch({ type: 'start' });
   }
 
-  /** Adds an upload without its file. Returns the upload if its file can be looked for. */
-  #restoreUpload(record: UploadRecord, connection: Connection): readonly Upload[] {
-    const { intake } = this.#parts;
+  /** Adds an upload with its file, or without it. */
+  #restoreUpload(
+    record: UploadRecord,
+    connection: Connection,
+    resumeState = this.#parts.intake.createResumeState(connection),
+    file?: File,
+  ): Upload {
     const { name, newName, relativePath, sizeBytes, type, parentId } = record;
-    const resumeState = intake.createResumeState(connection);
     resumeState.adopt(record);
-    const file = { name, relativePath, sizeBytes, type, parentId };
-    const upload = intake.append(file, undefined, connection, resumeState);
+    const candidate = { name, relativePath, sizeBytes, type, parentId };
+    const picked = file && { file, relativePath };
+    const upload = this.#parts.intake.append(candidate, picked, connection, resumeState);
+    if (newName) upload.rename(newName);
+    return upload;
+  }
+
+  /** Adds an upload that another tab runs. */
+  #restoreElsewhere(record: UploadRecord, connection: Connection, signal: AbortSignal): void {
+    const upload = this.#restoreUpload(record, connection);
+    upload.showRecord(record);
+    upload.dispatch({ type: 'tab-found' });
+    this.#elsewhere.set(record.key, { upload, freeSinceMs: Number.POSITIVE_INFINITY });
+    if (this.#elsewhere.size === 1) void this.#watch(signal).catch(() => undefined);
+  }
+
+  /** Continues uploads on this page that no other tab runs any more, unless they are done or were canceled. */
+  async #watch(signal: AbortSignal): Promise<void> {
+    while (this.#elsewhere.size > 0) {
+      const isLocked = await this.#parts.context.tabLocks.listLocked();
+      const nowMs = performance.now();
+      const wanted: Upload[] = [];
+      for (const [key, waiting] of this.#elsewhere) {
+        waiting.freeSinceMs = isLocked(key) ? Number.POSITIVE_INFINITY : Math.min(waiting.freeSinceMs, nowMs);
+        const { freeSinceMs, upload } = waiting;
+        if (nowMs - freeSinceMs >= FREE_MS) wanted.push(...(await this.#takeOver(key, upload, signal)));
+      }
+      const [first] = wanted;
+      if (first) void this.#findFiles(wanted, first.connection, this.#finding.signal);
+      await sleep(FREE_MS, signal);
+    }
+  }
+
+  /** Continues an upload that no other tab runs. Several tabs may try: one gets the lock. */
+  async #takeOver(key: string, upload: Upload, signal: AbortSignal): Promise<readonly Upload[]> {
+    const { resumeState } = upload;
+    // It may have left the list, which also ends the use of its record.
+    const isOwn = (): boolean => !resumeState.key || upload.picked !== undefined || isOver(upload.state);
+    if (!isOwn() && !(await resumeState.tryLock(key))) return [];
+    const record = await findWanted(this.#parts.store, key).catch(() => resumeState.record);
+    if (signal.aborted && !isOwn()) resumeState.releaseLock();
+    if (signal.aborted || !this.#elsewhere.delete(key) || isOwn()) return [];
+    if (record) return this.#continue(upload, record);
+    upload.dispatch({ type: 'leave' });
+    return [];
+  }
+
+  /** Continues an upload with its record. Returns the upload if its file can be looked for. */
+  #continue(upload: Upload, record: UploadRecord): readonly Upload[] {
+    const { file, handle, isPaused, newName } = record;
+    upload.resumeState.adopt(record);
     if (newName) upload.rename(newName);
     upload.showRecord(record);
-    if (resumeState.isAccepted) return [];
-    const mayBeFound = this.#keeper !== undefined || record.handle !== undefined;
-    upload.dispatch({ type: mayBeFound ? 'file-wanted' : 'file-missing' });
-    return mayBeFound ? [upload] : [];
+    if (stateNameOf(upload.state) === 'user') {
+      upload.resumeState.notePaused(true);
+      upload.resumeState.releaseLock();
+    }
+    if (upload.resumeState.isAccepted) upload.dispatch({ type: isPaused ? 'pause' : 'file-provided' });
+    else if (file) void give(upload, file, isPaused).then(() => askFor(upload));
+    else if (this.#keeper || handle) {
+      upload.dispatch({ type: 'file-wanted' });
+      return [upload];
+    } else upload.dispatch({ type: 'file-missing' });
+    return [];
   }
 
   #isListed(record: UploadRecord, listed = this.#listed()): boolean {
-    return this.#parts.intake.hasResumeState(record.key) || listed.has(placeOf(record));
+    const { key } = record;
+    const { tabLocks } = this.#parts.context;
+    return this.#elsewhere.has(key) || tabLocks.isListed(key) || listed.has(placeOf(record));
   }
 
   /**
@@ -248,4 +311,21 @@ async function give(upload: Upload, file: File, isPaused = false): Promise<void>
   const { handle } = upload.resumeState.record ?? {};
   const picked: PickedFile = { file, relativePath: upload.relativePath, ...(handle && { handle }) };
   await provideSame(upload, picked, isPaused);
+}
+
+/** Gives an upload the file of its handle, or asks the user for the file. */
+async function openHandle(upload: Upload): Promise<void> {
+  const { handle, isPaused } = upload.resumeState.record ?? {};
+  const open = async (wanted: FileSystemFileHandle): Promise<void> => {
+    const picked = await fileOf(wanted, 'queryPermission');
+    if (picked) await give(upload, picked.file, isPaused);
+  };
+  if (handle && upload.needsFile)
+    await abortable(open(handle), AbortSignal.timeout(HANDLE_MS)).catch(() => undefined);
+  askFor(upload);
+}
+
+/** Asks the user for the file of an upload that still needs it, and lets other tabs look for it. */
+function askFor(upload: Upload): void {
+  if (upload.needsFile) upload.dispatch({ type: 'file-missing' });
 }

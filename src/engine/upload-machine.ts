@@ -17,6 +17,7 @@ import {
   type UploadModel,
   type UploadState,
   type WaitReason,
+  waitsForFile,
 } from './upload-state.ts';
 
 type Move = Transition<UploadModel, UploadEffect>;
@@ -36,6 +37,7 @@ const QUEUED = { phase: 'queued' } as const;
 const PAUSED = { phase: 'paused', reason: 'user', resumesTo: 'queued' } as const;
 const SUSPENDED = { phase: 'paused', reason: 'suspended', resumesTo: 'queued' } as const;
 const RESUMING = { phase: 'paused', reason: 'resuming', resumesTo: 'queued' } as const;
+const OTHER_TAB = { phase: 'paused', reason: 'other-tab', resumesTo: 'queued' } as const;
 const NEEDS_FILE = { phase: 'paused', reason: 'needs-file', resumesTo: 'queued' } as const;
 
 /** Changes the state and keeps the generation, so the current run continues. */
@@ -75,8 +77,12 @@ const requeue = (model: UploadModel, ...effects: UploadEffect[]): Move =>
     ? enter(model, QUEUED, ...effects, notePaused(false), reportResumed('queued'))
     : enter(model, NEEDS_FILE, ...effects, reportPaused('needs-file'));
 
-const pause = (model: UploadModel): Move =>
-  enter(model, PAUSED, flush(model), notePaused(true), reportPaused('user'), { type: 'release' });
+const pause = (model: UploadModel): Move => {
+  // The pause of a tab that only waits must not be saved for the tab that runs the upload.
+  const isElsewhere = 'reason' in model.state && model.state.reason === 'other-tab';
+  const note = isElsewhere ? [] : [notePaused(true)];
+  return enter(model, PAUSED, flush(model), ...note, reportPaused('user'), { type: 'release' });
+};
 const suspend = (model: UploadModel): Move =>
   enter(model, SUSPENDED, flush(model), reportPaused('user'), { type: 'release' });
 
@@ -180,7 +186,8 @@ const over = {
   withdraw: withdrawEnded,
 } as const;
 
-const needFile = (model: UploadModel): Move => enter(model, NEEDS_FILE, reportPaused('needs-file'));
+const needFile = (model: UploadModel): Move =>
+  enter(model, NEEDS_FILE, reportPaused('needs-file'), { type: 'release' });
 const wantFile = (model: UploadModel): Move => enter(model, RESUMING, reportPaused('resuming'));
 
 const idle: Cells<UploadState> = {
@@ -188,6 +195,7 @@ const idle: Cells<UploadState> = {
   pause,
   'file-missing': needFile,
   'file-wanted': wantFile,
+  'tab-found': (model) => enter(model, OTHER_TAB, reportPaused('other-tab')),
 };
 
 const withRun: Cells<Running | Blocked> = {
@@ -268,12 +276,11 @@ const completeRemoval = (model: WithdrawnModel): Move =>
 const complete = (model: WithdrawnModel): Move =>
   model.state.next === 'removed' ? completeRemoval(model) : cancel(model);
 
-/** Returns to the state before. Meanwhile, the file of an earlier page may have been found or not. */
+/** Returns to the state before. Meanwhile, the file of an earlier page may have been found or not, or the other tab has ended. */
 function undo(model: WithdrawnModel): Move {
   const { before } = model.state;
-  const waited = stateNameOf(before);
-  const release: UploadEffect = { type: waited === 'failed' ? 'yield' : 'release' };
-  if (waited !== 'queued' && waited !== 'resuming' && waited !== 'needs-file')
+  const release: UploadEffect = { type: before.phase === 'failed' ? 'yield' : 'release' };
+  if (before.phase !== 'queued' && !waitsForFile(before))
     return enter(model, before, noteWithdrawn(false), release);
   return requeue(model, noteWithdrawn(false), ...(model.hasFile ? [] : [release]));
 }
@@ -323,6 +330,14 @@ const TABLE: Table = {
     pause,
     'file-provided': (model) => requeue(model),
     'file-missing': needFile,
+  },
+  'other-tab': {
+    ...unfinished,
+    pause,
+    'file-wanted': wantFile,
+    'file-missing': needFile,
+    // With the file, a run waits for the tab.
+    'file-provided': (model) => requeue(model),
   },
   'needs-file': {
     ...unfinished,

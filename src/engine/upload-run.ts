@@ -7,6 +7,7 @@ import { pathUnder, renaming } from '../core/names.ts';
 import type { Phase } from '../core/phases.ts';
 import { type HostBackoff, type RetryPolicy, retrying } from '../core/retries.ts';
 import type { ErrorSnapshot, FileId, NextAttempt, PickedFile, Session } from '../core/types.ts';
+import { abortable } from '../core/wait.ts';
 import { warnOnceHere } from '../core/warn.ts';
 import { createBodies } from '../pipeline/bodies.ts';
 import { type OpenFile, recordOf } from '../pipeline/open.ts';
@@ -22,6 +23,8 @@ import type { UploadOutcome } from './upload-state.ts';
 
 const COMMIT_DEADLINE_MS = 3_600_000;
 const MIN_CHUNK_BYTES = 2 ** 20;
+/** Longest time to read a file to save, in milliseconds. The hash pool may be busy. */
+const READ_FILE_MS = 30_000;
 
 /** Everything that the runs of all uploads share. */
 export interface RunContext {
@@ -98,16 +101,18 @@ async function identifyUpload(
  */
 export async function saveFile(upload: RunTarget): Promise<boolean> {
   const { connection, picked, resumeState } = upload;
-  const { chunkSizeBytes, hash: hashAlgorithm } = connection.settings;
+  const { chunkSizeBytes, hash: hashAlgorithm, keepMs } = connection.settings;
   if (!picked) return false;
-  const { signal } = new AbortController();
+  const { file } = picked;
+  const signal = AbortSignal.timeout(READ_FILE_MS);
   // An unreadable file is ignored here, because the run reports the error.
   const identity = await identifyUpload(upload, picked, signal).catch(() => undefined);
-  if (!identity) return false;
-  const plan = { hashAlgorithm, chunkSizeBytes: chunkSizeFor(picked.file.size, chunkSizeBytes) };
+  const bytes = identity && (await abortable(file.arrayBuffer(), signal).catch(() => undefined));
+  if (!bytes) return false;
+  const plan = { hashAlgorithm, keepMs, chunkSizeBytes: chunkSizeFor(file.size, chunkSizeBytes) };
   const record = recordOf(openFileOf(upload, picked), plan, identity);
   try {
-    return await resumeState.saveFile({ ...record, file: picked.file });
+    return await resumeState.saveFile({ ...record, file }, bytes);
   } finally {
     // If the upload was paused or suspended or has failed in the meantime, another tab may run the upload.
     if (resumeState.isLeft || (!upload.isRunning && upload.phase !== 'queued')) resumeState.releaseLock();
@@ -173,6 +178,7 @@ export function createRunParts(
     file: picked.file,
     ...createBodies(pool.hashFirst),
     hashAlgorithm: settings.hash,
+    keepMs: settings.keepMs,
     continueHash: settings.profile.sendFileHash ? pool.continueHash : undefined,
     width: pool.size + 1,
     hasRecord:

@@ -32,10 +32,13 @@ export type UploadState =
       readonly resumesTo: RunPhase;
       readonly blockers: Blockers;
     }
-  /** There is no run. `suspended` means that `suspend()` was called; pages see the reason `user`. */
+  /**
+   * There is no run. `suspended` means that `suspend()` was called; pages see the reason `user`. `other-tab`: another tab runs the
+   * saved upload.
+   */
   | {
       readonly phase: 'paused';
-      readonly reason: 'user' | 'suspended' | 'resuming' | 'needs-file';
+      readonly reason: 'user' | 'suspended' | 'resuming' | 'needs-file' | 'other-tab';
       readonly resumesTo: 'queued';
     }
   | { readonly phase: 'failed'; readonly error: ErrorSnapshot }
@@ -90,8 +93,8 @@ export type UploadCommand = Readonly<
   | { type: 'retry'; isNamed: boolean; newName?: string | undefined }
   /** `leave`: the owner changed. `abandon`: the user signed out. `replace`: a new upload replaces this one. */
   | { type: 'begin' | 'leave' | 'abandon' | 'replace' | 'close' }
-  /** `file-wanted`: looks for the file before the user has to choose it. */
-  | { type: 'file-wanted' | 'file-missing' | 'file-provided' }
+  /** `file-wanted`: looks for the file before the user has to choose it. `tab-found`: another tab runs the saved upload. */
+  | { type: 'file-wanted' | 'file-missing' | 'file-provided' | 'tab-found' }
   | { type: 'sign-in'; reason: WaitReason | undefined }
   /** The upload has another connection. It has used the one before for no call. */
   | { type: 'reconnect' }
@@ -122,8 +125,7 @@ export type UploadEffect = Readonly<
   /** Works like `release`, and also stops using the record. */
   | { type: 'leave' }
   /**
-   * Stores in the record whether the user has paused the upload. Does nothing without a saved file. Otherwise, an upload with a
-   * saved file would resume automatically after a reload.
+   * Stores in the record whether the user has paused the upload, so that other tabs and the next visit do not continue it.
    */
   | { type: 'note-paused'; isPaused: boolean }
   /** Stores in the record whether the upload is withdrawn. Such a record is deleted at the next visit. */
@@ -143,7 +145,7 @@ export type Running = Extract<UploadState, { readonly phase: RunPhase }>;
 export type Blocked = Extract<UploadState, { readonly blockers: Blockers }>;
 type Stopped = Extract<UploadState, { readonly resumesTo: 'queued' }>;
 
-/** Row names of the table: the phases, but `paused` is split into four rows by the reason of the pause. */
+/** Row names of the table: the phases, but `paused` is split into rows by the reason of the pause. */
 export type StateName = Exclude<UploadState['phase'], 'paused'> | 'blocked' | Stopped['reason'];
 
 export const stateNameOf = (state: UploadState): StateName =>
@@ -163,7 +165,7 @@ export const isOver = (state: UploadState): boolean =>
 export const waitsForFile = (state: UploadState): boolean =>
   state.phase === 'withdrawn'
     ? waitsForFile(state.before)
-    : state.phase === 'paused' && (state.reason === 'needs-file' || state.reason === 'resuming');
+    : ['needs-file', 'resuming', 'other-tab'].includes(stateNameOf(state));
 
 /** Returns the phase that pages and views see. */
 export function publicPhase(state: UploadState): Phase {

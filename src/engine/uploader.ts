@@ -44,6 +44,12 @@ export interface UploaderOptions {
    * @internal
    */
   readonly connect?: typeof connect;
+  /**
+   * The uploaders of the page. Tests have several pages in one.
+   *
+   * @internal
+   */
+  readonly page?: Set<TabLocks>;
 }
 
 /**
@@ -78,7 +84,7 @@ export class Uploader {
   /** Called before sign-in leaves the page, which loses the picked files. Return `false` to stay on the page. */
   mayRedirect: (() => boolean) | undefined;
   readonly #warn: Warn;
-  readonly #tabLocks = new TabLocks();
+  readonly #tabLocks: TabLocks;
   readonly #intake: Intake;
   readonly #restorer: Restorer;
   /** Promise that resolves when the uploads of earlier visits are in the list. */
@@ -102,6 +108,7 @@ export class Uploader {
       );
     this.#warn = warnOnce(options.warn);
     const checked = createSettings(settings, this.#warn);
+    this.#tabLocks = new TabLocks(options.page, () => this.#restoreAgain());
     const how: ConnectOptions = {
       times: options.times,
       onSignOut: (...args) => this.#signOut.onSignOut(...args),
@@ -428,7 +435,7 @@ export class Uploader {
 
   /** Restores saved uploads. Never rejects: after a failure, the user can still add new files. */
   async #restore(): Promise<void> {
-    await this.#restorer.prune(this.settings.keepMs);
+    await this.#restorer.prune(this.#connections.current);
     // If `suspend()` was called in the meantime, the next `restore()` calls this method again.
     if (this.#state !== 'open') return;
     await this.#restorer

@@ -113,13 +113,13 @@ export class KeeperClient {
   }
 
   /**
-   * Asks the worker for the files of uploads, and for uploads without a record (`clientId`). Then asks other tabs for the files
-   * that are still missing. Calls `use` with each file. Resolves when the promises of `use` have resolved. Until then, the file is
+   * Asks the worker for the files of uploads, and for uploads without a record (`newKeys`). Then asks other tabs for the files that
+   * are still missing. Calls `use` with each file. Resolves when the promises of `use` have resolved. Until then, the file is
    * handed over if this page is left.
    */
   async ask(
     request: Omit<Ask, 'document'>,
-    clientId: string,
+    newKeys: readonly string[],
     use: (found: Kept) => Promise<void>,
   ): Promise<void> {
     const uses: Promise<void>[] = [];
@@ -133,7 +133,7 @@ export class KeeperClient {
       this.#keepOwn([]);
       return;
     }
-    const wanted = { ...request, document: DOCUMENT, keys: [...request.keys, keyOfNew(clientId)] };
+    const wanted = { ...request, document: DOCUMENT, keys: [...request.keys, ...newKeys] };
     const missing = new Set(request.keys);
     await this.#askWorker(wanted, async (received) => {
       const found = this.#keepOwn(filesFor(wanted, received));

@@ -43,6 +43,8 @@ export interface OpenParts {
    */
   readonly chosenChunkSize?: ((chunkSizeBytes: number) => number) | undefined;
   readonly hashAlgorithm: HashAlgorithm;
+  /** Time that the record is kept without progress, in milliseconds. */
+  readonly keepMs: number;
   /** Returns the current name on the service. */
   readonly fileName: () => string;
   /** Session from an earlier run, for an upload without a record. */
@@ -179,7 +181,7 @@ export async function open(file: OpenFile, parts: OpenParts): Promise<Opened> {
 /** Creates a record without stored chunks. */
 export function recordOf(
   { file, handle, metadata, name, relativePath, parentId }: OpenFile,
-  { chunkSizeBytes, hashAlgorithm }: Pick<OpenParts, 'chunkSizeBytes' | 'hashAlgorithm'>,
+  { chunkSizeBytes, hashAlgorithm, keepMs }: Pick<OpenParts, 'chunkSizeBytes' | 'hashAlgorithm' | 'keepMs'>,
   { key, firstSliceHash }: { readonly key: string; readonly firstSliceHash: string },
   session?: Session,
 ): UploadRecord {
@@ -196,6 +198,7 @@ export function recordOf(
     lastModifiedMs: file.lastModified,
     type: file.type,
     createdAtMs: Date.now(),
+    keepMs,
     stored: new Map(),
     ...(handle && { handle }),
     ...(metadata && { metadata }),

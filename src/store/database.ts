@@ -14,6 +14,11 @@ export interface Database {
    * `change` a second time.
    */
   write(change: (store: IDBObjectStore) => void): Promise<void>;
+  /**
+   * Replaces the value of `key` by `next(value)`, in one transaction. `undefined` deletes the value, and the same value changes
+   * nothing. If the connection was lost, calls `next` a second time.
+   */
+  replace(key: string, next: (value: unknown) => unknown): Promise<void>;
 }
 
 const STORE_NAME = 'entries';
@@ -97,13 +102,26 @@ export function createDatabase(
     write: (change) =>
       guarded('readwrite', (store) => {
         change(store);
-        // An open transaction of a page in the back/forward cache of WebKit would block the database for the next page. This call
-        // lets the transaction end without the page.
-        store.transaction.commit?.();
-        // Awaits the transaction, because it can abort after a successful request (full disk, files in WebKit).
-        return promisifyRequest(store.transaction);
+        return complete(store.transaction);
+      }),
+    replace: (key, next) =>
+      guarded('readwrite', async (store) => {
+        abortOnLeave(store.transaction);
+        const value: unknown = await promisifyRequest(store.get(key));
+        const after = next(value);
+        if (after === undefined && value !== undefined) store.delete(key);
+        else if (after !== value) store.put(after, key);
+        await complete(store.transaction);
       }),
   };
+}
+
+function complete(transaction: IDBTransaction): Promise<void> {
+  // An open transaction of a page in the back/forward cache of WebKit would block the database for the next page. This call lets
+  // the transaction end without the page.
+  transaction.commit?.();
+  // Awaits the transaction, because it can abort after a successful request (full disk, files in WebKit).
+  return promisifyRequest(transaction);
 }
 
 /**

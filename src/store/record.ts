@@ -64,6 +64,7 @@ const OPTIONAL: Readers<Exclude<keyof SavedRecord, RequiredName | 'session'>> = 
   fileHash: (value) => (/^[0-9a-f]{64}$/.test(text(value) ?? '') ? text(value) : undefined),
   metadata: copyOfMetadata,
   usedAtMs: count,
+  keepMs: count,
   handle: readHandle,
 };
 

@@ -5,17 +5,19 @@ import { promisifyRequest } from 'idb-keyval';
 import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
 import type { StoredState, UploadRecord } from '../core/types.ts';
-import { abortable } from '../core/wait.ts';
 import { createChunkLog, groupCommit } from './chunk-log.ts';
-import { createDatabase, type Database } from './database.ts';
+import { createDatabase } from './database.ts';
 import { isNewer, type RecordToSave, readRecord, type SavedRecord, writeRecord } from './record.ts';
 
 /** The saved uploads of this origin. All functions reject only with `store-full` or `store-unavailable`. */
 export interface UploadStore {
   /** Resolves with the upload with this key; `undefined` if there is no such upload. Deletes the record if it is invalid. */
   find(key: string): Promise<UploadRecord | undefined>;
-  /** Saves or replaces a record. If session, chunk size or hash algorithm change, deletes the chunks of the previous record. */
-  save(record: RecordToSave): Promise<void>;
+  /**
+   * Saves or replaces a record. If session, chunk size or hash algorithm change, deletes the chunks of the previous record. `bytes`
+   * is the content of `record.file`. Without `bytes`, a record with a file keeps the saved content.
+   */
+  save(record: RecordToSave, bytes?: ArrayBuffer): Promise<void>;
   /** Changes fields of a saved record. Does nothing if there is no record. */
   update(
     key: string,
@@ -33,10 +35,10 @@ export interface UploadStore {
   /** Resolves with all uploads, oldest first. */
   list(): Promise<readonly UploadRecord[]>;
   /**
-   * Deletes uploads without progress for `maxAgeMs`, and chunks without a record. Keeps uploads for which `isInUse` returns true
-   * (uploads that a tab is running). Also keeps all data that a newer version of this package has saved.
+   * Deletes uploads without progress for `keepMsOf(record)`, and chunks without a record. Keeps uploads for which `isInUse` returns
+   * true (uploads that a tab is running). Also keeps all data that a newer version of this package has saved.
    */
-  prune(maxAgeMs: number, isInUse?: (key: string) => boolean): Promise<void>;
+  prune(keepMsOf: (record: RecordToSave) => number, isInUse?: (key: string) => boolean): Promise<void>;
   /** Deletes everything, and drops pending writes. Rejects with `store-unavailable` if some data could not be deleted. */
   clear(): Promise<void>;
 }
@@ -44,7 +46,7 @@ export interface UploadStore {
 export interface UploadStoreOptions {
   /** Prefix of the names of the databases. Defaults to `secure-uploader`. */
   readonly name?: string;
-  /** Timeout of each use of a database, and of reading a file to save, in milliseconds. Defaults to 10 s. */
+  /** Timeout of each use of a database, in milliseconds. Defaults to 10 s. */
   readonly deadlineMs?: number;
 }
 
@@ -59,6 +61,8 @@ export function createUploadStore({
   const chunksIds = new Map<string, string>();
   /** Keys of records that may have been lost because the database was deleted while the page was open. */
   const unsure = new Set<string>();
+  /** Keys of records that were lost in this way, until their upload reports the loss. */
+  const lost = new Set<string>();
   const records = createDatabase(`${name}-uploads`, deadlineMs, () => {
     for (const key of chunksIds.keys()) unsure.add(key);
     chunksIds.clear();
@@ -70,17 +74,50 @@ export function createUploadStore({
   /** Number of `clear()` calls. A record that was read before a `clear()` must not be written afterwards. */
   let clearCount = 0;
 
+  /** Returns the record in a value of the database. Remembers the id of its chunks. */
+  function own(key: string, value: unknown): SavedRecord | undefined {
+    const record = readRecord(value);
+    chunksIds.delete(key);
+    if (record?.key !== key) return undefined;
+    chunksIds.set(key, record.chunksId);
+    unsure.delete(key);
+    return record;
+  }
+
+  /**
+   * Replaces a record by `next(record)`, or deletes the record if `next` returns `undefined`. Deletes a damaged record, and keeps a
+   * record of a newer version unless `next` returns another one. Resolves with the record before.
+   */
+  async function replace(
+    key: string,
+    next: (before: SavedRecord | undefined) => SavedRecord | undefined,
+  ): Promise<SavedRecord | undefined> {
+    const count = clearCount;
+    let before: SavedRecord | undefined;
+    let after: SavedRecord | undefined;
+    const write = (canSaveHandle: boolean): Promise<void> =>
+      records.replace(key, (value) => {
+        if (count !== clearCount) return value;
+        before = own(key, value);
+        after = next(before);
+        if (!after) return isNewer(value) ? value : undefined;
+        const written = { ...writeRecord(after), ...(!canSaveHandle && { handle: undefined }) };
+        own(key, written);
+        return written;
+      });
+    await write(true).catch((error) => {
+      // Some browsers cannot save handles. Without the handle, the user has to pick the file again.
+      if (!after?.handle) throw error;
+      return write(false);
+    });
+    return before;
+  }
+
   async function load(key: string): Promise<SavedRecord | undefined> {
     const value: unknown = await records.read((store) => promisifyRequest(store.get(key)));
-    const record = readRecord(value);
-    if (record?.key === key) {
-      chunksIds.set(key, record.chunksId);
-      unsure.delete(key);
-      return record;
-    }
-    chunksIds.delete(key);
-    if (value !== undefined && !isNewer(value)) await records.write((store) => void store.delete(key));
-    return undefined;
+    const record = own(key, value);
+    if (!record && value !== undefined) await replace(key, (before) => before);
+    return record;
   }
 
   const readAll = (): Promise<unknown[]> => records.read((store) => promisifyRequest(store.getAll()));
@@ -92,48 +129,39 @@ export function createUploadStore({
     return { ...record, stored, ...(file && { file }) };
   }
 
-  async function removeWhole(key: string): Promise<void> {
-    const record = await load(key);
+  async function remove(key: string): Promise<void> {
+    touchedMs.delete(key);
+    const record = await replace(key, () => undefined);
     chunksIds.delete(key);
     unsure.delete(key);
-    touchedMs.delete(key);
     if (!record) return;
-    await records.write((store) => void store.delete(key));
     await chunkLog.remove(record.chunksId);
     if (record.fileId) await chunkLog.remove(record.fileId);
   }
 
-  async function saveWhole({ file, ...record }: RecordToSave): Promise<void> {
+  async function save({ file, ...record }: RecordToSave, bytes?: ArrayBuffer): Promise<void> {
+    const { key } = record;
     const count = clearCount;
-    const before = await load(record.key);
-    if (count !== clearCount) return;
-    const isSame = before !== undefined && isSameUpload(before, record);
-    const chunksId = isSame ? before.chunksId : createId();
-    const fileId = file && (before?.fileId ?? createId());
-    await saveRecord(records, { ...record, chunksId, fileId });
-    if (count !== clearCount) return;
-    chunksIds.set(record.key, chunksId);
-    unsure.delete(record.key);
-    touchedMs.set(record.key, performance.now());
-    if (before && !isSame) await chunkLog.remove(before.chunksId);
-    if (!file || before?.fileId) return;
-    const bytes = await abortable(file.arrayBuffer(), AbortSignal.timeout(deadlineMs)).catch((cause) => {
-      throw new UploaderError('store-unavailable', 'The file to save could not be read', { cause });
+    touchedMs.set(key, performance.now());
+    let fileId: string | undefined;
+    const before = await replace(key, (before) => {
+      const chunksId = before && isSameUpload(before, record) ? before.chunksId : createId();
+      fileId = file && (before?.fileId ?? (bytes && createId()));
+      return { ...record, chunksId, fileId };
     });
-    if (count === clearCount) await chunkLog.saveFile(fileId as string, bytes);
+    if (before && !isSameUpload(before, record)) await chunkLog.remove(before.chunksId);
+    if (bytes && fileId && fileId !== before?.fileId && count === clearCount)
+      await chunkLog.saveFile(fileId, bytes);
   }
 
   /**
-   * Waits for pending changes of the same record, then runs `write`. A change reads the record and writes it in two transactions,
-   * so it would save the record again if another one removed it in between.
+   * Waits for pending changes of the same record, then runs `write`. A removal must delete the bytes of a file that is being saved,
+   * and chunks must be saved for the latest session.
    */
-  async function inTurn(key: string, write: () => Promise<void>): Promise<void> {
+  async function inTurn(key: string, write: () => Promise<unknown>): Promise<void> {
     const count = clearCount;
-    const writeAfter = async (before: Promise<unknown> | undefined): Promise<void> => {
-      if (before !== undefined) await before;
-      if (count === clearCount) await write();
-    };
-    const done = writeAfter(saving.get(key));
+    const before = saving.get(key);
+    const done = (before ?? Promise.resolve()).then(() => (count === clearCount ? write() : undefined));
     const ended = done.catch(() => undefined);
     saving.set(key, ended);
     await done.finally(() => {
@@ -147,9 +175,8 @@ export function createUploadStore({
     for (const [key, chunks] of batch) {
       await saving.get(key);
       const chunksId = chunksIds.get(key) ?? (await load(key))?.chunksId;
-      if (chunksId === undefined && unsure.delete(key))
-        throw new UploaderError('store-unavailable', 'The saved upload was deleted while the page was open');
       if (chunksId !== undefined) byId.set(chunksId, chunks);
+      else if (unsure.delete(key)) lost.add(key);
     }
     if (byId.size === 0 || count !== clearCount) return;
     await chunkLog.append(byId);
@@ -164,14 +191,9 @@ export function createUploadStore({
     await inTurn(key, () => change(key, { usedAtMs: Date.now() }));
   }
 
-  const remove = (key: string): Promise<void> => inTurn(key, () => removeWhole(key));
-
   /** Changes fields of a saved record. Does nothing if there is no record. */
-  async function change(key: string, fields: Partial<SavedRecord>): Promise<void> {
-    const count = clearCount;
-    const record = await load(key);
-    if (record && count === clearCount) await saveRecord(records, { ...record, ...fields });
-  }
+  const change = (key: string, fields: Partial<SavedRecord>): Promise<unknown> =>
+    replace(key, (before) => before && { ...before, ...fields });
 
   return {
     async find(key) {
@@ -179,7 +201,7 @@ export function createUploadStore({
       return record && withStored(record);
     },
 
-    save: (record) => inTurn(record.key, () => saveWhole(record)),
+    save: (record, bytes) => inTurn(record.key, () => save(record, bytes)),
 
     update: (key, fields) => inTurn(key, () => change(key, fields)),
 
@@ -188,9 +210,13 @@ export function createUploadStore({
       return values.map(readRecord).reduce((sum, record) => sum + (record?.fileId ? record.sizeBytes : 0), 0);
     },
 
-    saveChunks: (key, chunks) => (chunks.length === 0 ? Promise.resolve() : append(key, chunks)),
+    async saveChunks(key, chunks) {
+      if (chunks.length > 0) await append(key, chunks);
+      if (lost.delete(key))
+        throw new UploaderError('store-unavailable', 'The saved upload was deleted while the page was open');
+    },
 
-    remove,
+    remove: (key) => inTurn(key, () => remove(key)),
 
     async list() {
       const values = await readAll();
@@ -200,7 +226,7 @@ export function createUploadStore({
       return found.filter(({ file, session, isWithdrawn }) => (file || session) && !isWithdrawn);
     },
 
-    async prune(maxAgeMs, isInUse = () => false) {
+    async prune(keepMsOf, isInUse = () => false) {
       // Chunk ids are listed before records, so that chunks of records that are saved in the meantime are not deleted.
       const ids = await chunkLog.listIds();
       const keys = await records.read((store) => promisifyRequest(store.getAllKeys()));
@@ -208,9 +234,10 @@ export function createUploadStore({
       for (const key of keys.map(String)) {
         const record = await load(key);
         if (!record) continue;
-        // Without `abs`, a record with a date in the future (wrong clock) would never expire.
-        const ageMs = Math.abs(Date.now() - (record.usedAtMs ?? record.createdAtMs));
-        if ((ageMs > maxAgeMs || record.isWithdrawn) && !isInUse(key)) await remove(key);
+        // Negative if a clock was ahead. The record is then kept longer.
+        const ageMs = Date.now() - (record.usedAtMs ?? record.createdAtMs);
+        if ((ageMs > keepMsOf(record) || record.isWithdrawn) && !isInUse(key))
+          await inTurn(key, () => remove(key));
         else kept.add(record.chunksId).add(record.fileId ?? record.chunksId);
       }
       const values = await readAll();
@@ -223,6 +250,7 @@ export function createUploadStore({
       clearCount += 1;
       chunksIds.clear();
       unsure.clear();
+      lost.clear();
       // The keys contain file names, so they are deleted for privacy.
       touchedMs.clear();
       const cleared = await Promise.allSettled([
@@ -242,15 +270,3 @@ const isSameUpload = (before: SavedRecord, after: RecordToSave): boolean =>
   before.session?.header === after.session?.header &&
   before.chunkSizeBytes === after.chunkSizeBytes &&
   before.hashAlgorithm === after.hashAlgorithm;
-
-async function saveRecord(records: Database, record: SavedRecord): Promise<void> {
-  const save = (value: unknown): Promise<void> => records.write((store) => void store.put(value, record.key));
-  try {
-    await save(writeRecord(record));
-  } catch (error) {
-    if (!record.handle) throw error;
-    // Some browsers cannot save handles. Without the handle, the user has to pick the file again.
-    const { handle: _handle, ...rest } = record;
-    await save(writeRecord(rest));
-  }
-}

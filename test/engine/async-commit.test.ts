@@ -142,6 +142,22 @@ describe('a commit that the service answers with 202', () => {
     });
   }
 
+  it('stays paused after a reload if the user paused it', async () => {
+    const file = freshFile(100);
+    const store = newStore();
+    await accept(file, -1, { headers: { 'retry-after': '1' } });
+    const before = await createEngine(store);
+    await before.uploader.addFiles([file]);
+    await untilAsync(async () => (await store.list())[0]?.acceptedAtMs !== undefined);
+    await before.uploader.pause();
+    await before.uploader.close();
+    const { phase, uploader } = await createEngine(store);
+    await until(() => phase() === 'paused');
+    expect(uploader.snapshot.files[0]?.pauseReason).to.equal('user');
+    await uploader.resume();
+    await until(() => phase() === 'committing');
+  });
+
   it('asks for the file after a reload if the service has lost the session', async () => {
     const file = freshFile(3 * 65_536);
     const store = newStore();

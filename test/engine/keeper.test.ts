@@ -102,7 +102,8 @@ async function waitAsUnused(): Promise<void> {
 describe('with a file keeper, the next page', () => {
   it('keeps the worker of a page that was left without unfinished uploads meanwhile', async () => {
     const next = open();
-    const first = open();
+    // The next page does not list the uploads of another owner.
+    const first = open({ owner: 'another' });
     first.service.answerAll();
     await first.uploader.addFiles([file]);
     await first.waitForChange('upload-completed');
@@ -111,6 +112,21 @@ describe('with a file keeper, the next page', () => {
     await next.uploader.addFiles([file]);
     await waitAsUnused();
     expect(worker?.state).to.equal('activated');
+  });
+
+  it('leaves files that were not sent yet to a new page, if a page that is still open continues the upload', async () => {
+    const first = await begin();
+    first.uploader.configure({ ...first.input, manual: true });
+    await first.uploader.addFiles(named('b.bin'));
+    const other = open();
+    await until(() => reasonsOf(other).includes('other-tab'));
+    // Until then, the worker has answered the other page.
+    await waitAsUnused();
+    await leave(first);
+    await until(() => other.changeNames().includes('upload-resumed'));
+    expect(names(other)).to.deep.equal(['a.bin']);
+    const next = open();
+    await until(() => names(next).includes('b.bin'));
   });
 
   it('continues an upload without choosing the file, and gets the file once', async () => {

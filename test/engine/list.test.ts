@@ -3,8 +3,9 @@
 import { expect } from '@open-wc/testing';
 import { UploaderError } from '../../src/core/errors.ts';
 import { connect } from '../../src/engine/connection.ts';
+import { createUploadStore } from '../../src/store/uploads.ts';
 import { fileOf } from '../support/bytes.ts';
-import { settled, until } from '../support/collect.ts';
+import { settled, until, untilAsync } from '../support/collect.ts';
 import { closeEngines, createUnfinished, SERVICE_URL, TestEngine } from '../support/engine.ts';
 
 afterEach(closeEngines);
@@ -123,6 +124,36 @@ describe('files that are added', () => {
     expect(one?.chunks.map(({ hash }) => hash)).to.deep.equal(other?.chunks.map(({ hash }) => hash));
     expect((one?.sentBytes ?? 0) + (other?.sentBytes ?? 0)).to.equal(2500);
     expect((one?.skippedBytes ?? 0) + (other?.skippedBytes ?? 0)).to.equal(2500);
+  });
+});
+
+describe('the second upload of the same file', () => {
+  it('keeps its own session and progress after the first is done, also over a reload', async () => {
+    const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
+    const engine = new TestEngine({ concurrency: 6 }, { store });
+    const file = fileOf(5, 2500, 'same.bin');
+    engine.service.isForgetful = true;
+    engine.service.answerAll('open', 'presign', 'commit');
+    const threePuts = () => Promise.all([1, 2, 3].map(() => engine.service.nextRequest('put')));
+    await engine.uploader.addFiles([file]);
+    const ofFirst = await threePuts();
+    await engine.uploader.addFiles([file]);
+    const ofSecond = await threePuts();
+    const [first, second] = engine.uploader.snapshot.files.map(({ id }) => id);
+    for (const put of [...ofFirst, ofSecond[0]]) put?.answer();
+    await engine.waitForChange('upload-completed');
+    expect(engine.details('upload-completed')[0]?.id).to.equal(first);
+    await until(() => engine.uploader.snapshot.files[1]?.storedBytes === 1000);
+    await engine.uploader.pause(second);
+    await engine.uploader.resume(second);
+    await until(() => engine.details('upload-started').length === 3);
+    expect(engine.details('upload-started')[2]?.resumedBytes).to.equal(1000);
+    expect(engine.service.count('open')).to.equal(2);
+    await untilAsync(async () => (await store.list())[0]?.stored.size === 1);
+    engine.service.answerAll('put');
+    await engine.waitForChange('upload-completed', 2);
+    expect(engine.service.puts).to.have.length(8);
+    await untilAsync(async () => (await store.list()).length === 0);
   });
 });
 

@@ -38,6 +38,7 @@ export const EVENTS: { readonly [T in UploadEventType]: UploadEvent } = {
   'file-wanted': { type: 'file-wanted' },
   'file-missing': { type: 'file-missing' },
   'file-provided': { type: 'file-provided' },
+  'tab-found': { type: 'tab-found' },
   'sign-in': { type: 'sign-in', reason: 'signed-out' },
   reconnect: { type: 'reconnect' },
   'done-elsewhere': { type: 'done-elsewhere', detail },
@@ -76,6 +77,7 @@ const STATES: { readonly [R in StateName]: UploadState } = {
   suspended: { phase: 'paused', reason: 'suspended', resumesTo: 'queued' },
   resuming: { phase: 'paused', reason: 'resuming', resumesTo: 'queued' },
   'needs-file': { phase: 'paused', reason: 'needs-file', resumesTo: 'queued' },
+  'other-tab': { phase: 'paused', reason: 'other-tab', resumesTo: 'queued' },
   failed: { phase: 'failed', error },
   canceling: { phase: 'canceling', next: { phase: 'canceled' } },
   withdrawn: { phase: 'withdrawn', before: { phase: 'queued' }, next: 'canceled' },
@@ -107,7 +109,8 @@ const idle = {
   ...unfinished,
   pause: 'user ! flush-progress note-paused upload-paused release',
   'file-wanted': 'resuming ! upload-paused',
-  'file-missing': 'needs-file ! upload-paused',
+  'file-missing': 'needs-file ! upload-paused release',
+  'tab-found': 'other-tab ! upload-paused',
 };
 const WITHDRAWN = 'withdrawn ! flush-progress note-withdrawn upload-paused';
 const running = {
@@ -161,6 +164,7 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
   accepted,
   blocked: {
     ...running,
+    pause: 'user ! flush-progress upload-paused release',
     opened: 'blocked:other-tab>hashing upload-started report-progress upload-paused',
     'put-started': 'blocked:other-tab>uploading',
     'commit-started': 'blocked:other-tab>committing',
@@ -184,7 +188,14 @@ export const TABLE: { readonly [R in StateName]: { readonly [T in UploadEventTyp
     ...unfinished,
     pause: 'user ! flush-progress note-paused upload-paused release',
     'file-provided': 'queued ! note-paused upload-resumed',
-    'file-missing': 'needs-file ! upload-paused',
+    'file-missing': 'needs-file ! upload-paused release',
+  },
+  'other-tab': {
+    ...unfinished,
+    pause: 'user ! flush-progress upload-paused release',
+    'file-wanted': 'resuming ! upload-paused',
+    'file-missing': 'needs-file ! upload-paused release',
+    'file-provided': 'queued ! note-paused upload-resumed',
   },
   'needs-file': {
     ...unfinished,

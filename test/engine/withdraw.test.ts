@@ -174,9 +174,9 @@ describe('the record of an upload that is withdrawn', () => {
     await untilAsync(async () => (await keysOf(store)) === 0);
     expect((await store.find(record?.key ?? ''))?.stored.size).to.equal(1);
     const isInUse = (key: string): boolean => key === record?.key;
-    await store.prune(Number.POSITIVE_INFINITY, isInUse);
+    await store.prune(() => Number.POSITIVE_INFINITY, isInUse);
     expect(await store.find(record?.key ?? '')).to.not.equal(undefined);
-    await store.prune(Number.POSITIVE_INFINITY);
+    await store.prune(() => Number.POSITIVE_INFINITY);
     expect(await store.find(record?.key ?? '')).to.equal(undefined);
   });
 

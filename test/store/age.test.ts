@@ -8,6 +8,7 @@ let name = '';
 let store: UploadStore;
 const { now } = Date;
 const NOW_MS = 1_800_000_000_000;
+const YEAR_MS = 365 * 24 * 3_600_000;
 
 beforeEach(() => {
   name = `test-${crypto.randomUUID()}`;
@@ -18,11 +19,20 @@ afterEach(() => {
   Date.now = now;
 });
 
-it('an upload expires when it is older than the limit, or as far in the future, and not before', async () => {
-  const ages = { exactly: -1000, older: -1001, ahead: 1000, 'far ahead': 1001 };
-  for (const [key, ms] of Object.entries(ages)) await store.save(recordOf({ key, createdAtMs: NOW_MS + ms }));
-  await store.prune(1000);
-  expect((await store.list()).map(({ key }) => key)).to.deep.equal(['exactly', 'ahead']);
+it('an upload expires when it is older than its limit, and not before', async () => {
+  const ages = { exactly: 1000, older: 1001, 'exactly, longer': 5000, 'older, longer': 5001 };
+  for (const [key, ms] of Object.entries(ages)) await store.save(recordOf({ key, createdAtMs: NOW_MS - ms }));
+  await store.prune(({ key }) => (key.endsWith('longer') ? 5000 : 1000));
+  expect((await store.list()).map(({ key }) => key)).to.deep.equal(['exactly, longer', 'exactly']);
+});
+
+it('an upload that was saved while the clock was ahead stays, and expires by that time', async () => {
+  await store.save(recordOf({ createdAtMs: NOW_MS + 10 * YEAR_MS }));
+  await store.prune(() => 1000);
+  expect(await store.list()).to.have.length(1);
+  Date.now = () => NOW_MS + 10 * YEAR_MS + 1001;
+  await store.prune(() => 1000);
+  expect(await store.list()).to.deep.equal([]);
 });
 
 it('chunks are invalid once the session, the chunk size or the hash changes', async () => {

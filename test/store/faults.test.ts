@@ -2,7 +2,6 @@
 
 import { expect } from '@open-wc/testing';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
-import { fileOf } from '../support/bytes.ts';
 import { rawDatabase, recordOf, statesOf } from './saved.ts';
 
 let name = '';
@@ -59,7 +58,7 @@ describe('a damaged record', () => {
     const uploads = rawDatabase(`${name}-uploads`);
     await uploads.put('other', { sizeBytes: 'many' });
     expect(await store.list()).to.have.length(1);
-    await store.prune(Number.POSITIVE_INFINITY);
+    await store.prune(() => Number.POSITIVE_INFINITY);
     expect(await uploads.keys()).to.deep.equal(['key']);
   });
 });
@@ -76,7 +75,7 @@ describe('a record of a newer version of the package', () => {
     const page = createUploadStore({ name });
     expect(await page.list()).to.deep.equal([]);
     expect(await page.find(record.key)).to.equal(undefined);
-    await page.prune(1);
+    await page.prune(() => 1);
     await page.remove(record.key);
     expect(await uploads.values()).to.deep.equal([newer]);
     expect(await rawDatabase(`${name}-chunks`).keys()).to.have.length(1);
@@ -179,6 +178,19 @@ describe('a missing database', () => {
     expect([...((await store.find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
   });
 
+  it('fails only for the upload whose record is lost, not for others whose chunks are saved with it', async () => {
+    await store.save(recordOf({ key: 'lost' }));
+    await store.saveChunks('lost', statesOf(0, 1));
+    await rawDatabase(`${name}-uploads`).remove();
+    await store.save(recordOf());
+    const saved = store.saveChunks('key', statesOf(0, 1));
+    expect(await rejection(store.saveChunks('lost', statesOf(1, 2)))).to.include({
+      code: 'store-unavailable',
+    });
+    await saved;
+    expect((await store.find('key'))?.stored.size).to.equal(1);
+  });
+
   it('does not fail for a caller that has saved the record again, if another page removes it later', async () => {
     const record = recordOf();
     await store.save(record);
@@ -247,22 +259,6 @@ describe('a full disk', () => {
     } finally {
       IDBObjectStore.prototype.put = put;
     }
-  });
-});
-
-describe('a file whose read never ends', () => {
-  it('is an error of the store, and blocks no later write', async () => {
-    const file = fileOf(1, 10, 'a.bin');
-    file.arrayBuffer = () => new Promise(() => undefined);
-    const { timeout } = AbortSignal;
-    AbortSignal.timeout = () => AbortSignal.abort();
-    try {
-      expect(await rejection(store.save(recordOf({ file })))).to.include({ code: 'store-unavailable' });
-    } finally {
-      AbortSignal.timeout = timeout;
-    }
-    await store.remove('key');
-    expect(await store.find('key')).to.equal(undefined);
   });
 });
 

@@ -1,6 +1,7 @@
 // Records that include the file itself (`keep-files`): what is saved, restored and deleted.
 
 import { expect } from '@open-wc/testing';
+import type { RecordToSave } from '../../src/store/record.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { rawDatabase, recordOf, statesOf } from './saved.ts';
 
@@ -21,36 +22,40 @@ function fileOf(sizeBytes: number): File {
 const saved = (key: string, file: File | undefined, more = {}) =>
   recordOf({ key, sizeBytes: file?.size ?? 10, session: undefined, ...(file && { file }), ...more });
 
+/** Saves a record with the bytes of its file. */
+const save = async (record: RecordToSave): Promise<void> =>
+  store.save(record, await record.file?.arrayBuffer());
+
 describe('a record with its file', () => {
   it('has the same bytes, name, type and time on the next visit, before a session is open and after', async () => {
     const file = fileOf(1000);
-    await store.save(saved('one', file));
-    await store.save(saved('none', undefined, { session }));
+    await save(saved('one', file));
+    await save(saved('none', undefined, { session }));
     for (const isOpen of [false, true]) {
-      if (isOpen) await store.save(saved('one', file, { session }));
+      if (isOpen) await save(saved('one', file, { session }));
       const found = await createUploadStore({ name }).find('one');
       expect(found?.session).to.deep.equal(isOpen ? session : undefined);
       expect(found?.file).to.include({ name: 'a.txt', type: 'text/plain', lastModified: 1_700_000_000_000 });
       expect(await found?.file?.arrayBuffer()).to.deep.equal(await file.arrayBuffer());
     }
     expect((await store.find('none'))?.file).to.equal(undefined);
-    await store.save(saved('two', fileOf(7)));
+    await save(saved('two', fileOf(7)));
     expect(await store.fileBytes()).to.equal(1007);
   });
 
   it('keeps its chunks under the same session only', async () => {
     const file = fileOf(10_000);
-    await store.save(saved('one', file, { session }));
+    await save(saved('one', file, { session }));
     await store.saveChunks('one', statesOf(0, 2));
-    await store.save(saved('one', file, { session }));
+    await save(saved('one', file, { session }));
     expect((await store.find('one'))?.stored.size).to.equal(2);
-    await store.save(saved('one', file, { session: { sessionId: 't', header: 'i' } }));
+    await save(saved('one', file, { session: { sessionId: 't', header: 'i' } }));
     const found = await store.find('one');
     expect([found?.stored.size, found?.file?.size]).to.deep.equal([0, 10_000]);
   });
 
   it('can be renamed and paused without writing its bytes again', async () => {
-    await store.save(saved('one', fileOf(10), { session }));
+    await save(saved('one', fileOf(10), { session }));
     await store.update('one', { newName: 'b.txt', session: undefined });
     await store.update('one', { isPaused: true });
     const renamed = await createUploadStore({ name }).find('one');
@@ -63,7 +68,7 @@ describe('a record with its file', () => {
   });
 
   it('is paused or withdrawn only if exactly that was saved', async () => {
-    await store.save(saved('key', fileOf(10)));
+    await save(saved('key', fileOf(10)));
     const raw = rawDatabase(`${name}-uploads`);
     const [record] = (await raw.values()) as Record<string, unknown>[];
     for (const flag of ['isPaused', 'isWithdrawn'] as const)
@@ -74,8 +79,8 @@ describe('a record with its file', () => {
   });
 
   it('with neither file nor session is not listed', async () => {
-    await store.save(saved('one', fileOf(10)));
-    await store.save(saved('two', fileOf(10), { session }));
+    await save(saved('one', fileOf(10)));
+    await save(saved('two', fileOf(10), { session }));
     const raw = rawDatabase(`${name}-chunks`);
     for (const key of await raw.keys()) await raw.put(key, 'damaged');
     const found = await store.list();
@@ -84,12 +89,12 @@ describe('a record with its file', () => {
 
   it('leaves no bytes when it is removed, when it expires, and when everything is deleted', async () => {
     const raw = rawDatabase(`${name}-chunks`);
-    for (const key of ['one', 'two', 'three']) await store.save(saved(key, fileOf(10)));
+    for (const key of ['one', 'two', 'three']) await save(saved(key, fileOf(10)));
     expect(await raw.keys()).to.have.length(3);
     await store.remove('one');
     expect(await raw.keys()).to.have.length(2);
-    await store.save(saved('two', fileOf(10), { createdAtMs: 0 }));
-    await store.prune(3_600_000);
+    await save(saved('two', fileOf(10), { createdAtMs: 0 }));
+    await store.prune(() => 3_600_000);
     expect((await store.list()).map(({ key, file }) => [key, file?.size])).to.deep.equal([['three', 10]]);
     expect(await raw.keys()).to.have.length(1);
     await store.clear();
@@ -97,23 +102,8 @@ describe('a record with its file', () => {
   });
 
   it('leaves no bytes when everything is deleted while it is being saved', async () => {
-    let read = (): void => undefined;
-    const isReading = new Promise<void>((resolve) => {
-      read = resolve;
-    });
-    let answer = (_: ArrayBuffer): void => undefined;
-    const file = Object.assign(fileOf(10), {
-      arrayBuffer: () => {
-        read();
-        return new Promise<ArrayBuffer>((resolve) => {
-          answer = resolve;
-        });
-      },
-    });
-    const saving = store.save(saved('one', file));
-    await isReading;
+    const saving = store.save(saved('one', fileOf(10)), new ArrayBuffer(10));
     await store.clear();
-    answer(new ArrayBuffer(10));
     await saving;
     expect(await rawDatabase(`${name}-chunks`).keys()).to.deep.equal([]);
   });

@@ -39,7 +39,7 @@ describe('a store without a name', () => {
   it('has databases named after the package', async () => {
     const own = createUploadStore();
     await own.list();
-    await own.prune(Number.POSITIVE_INFINITY);
+    await own.prune(() => Number.POSITIVE_INFINITY);
     const names = (await indexedDB.databases()).map((database) => database.name);
     expect(names).to.include.members(['secure-uploader-uploads', 'secure-uploader-chunks']);
   });
@@ -51,6 +51,23 @@ describe('a database that does not respond', () => {
     await rejection(database.read(() => new Promise(() => undefined))).then((error) =>
       expect(error).to.include({ code: 'store-unavailable' }),
     );
+  });
+});
+
+describe('two pages that change one record at the same time', () => {
+  it('keep both changes', async () => {
+    const other = createUploadStore({ name });
+    for (let round = 0; round < 10; round += 1) {
+      await store.save(record);
+      const changes = [
+        () => store.update(key, { newName: 'b.txt' }),
+        () => other.update(key, { isWithdrawn: true }),
+        () => store.update(key, { isPaused: true }),
+      ];
+      await Promise.all(changes.map((change) => change()));
+      const found = await store.find(key);
+      expect(found).to.include({ newName: 'b.txt', isWithdrawn: true, isPaused: true });
+    }
   });
 });
 
@@ -144,7 +161,9 @@ describe('a change of which a part fails', () => {
 
   it('rejects if the bytes of the file are not saved', async () => {
     const file = new File(['a'], record.name);
-    const failed = await failing('put', 'chunks', () => rejection(store.save({ ...record, file })));
+    const failed = await failing('put', 'chunks', () =>
+      rejection(store.save({ ...record, file }, new ArrayBuffer(1))),
+    );
     expect(failed).to.include({ code: 'store-unavailable' });
   });
 
@@ -157,7 +176,7 @@ describe('a change of which a part fails', () => {
 
   it('rejects if an expired upload stays', async () => {
     await store.save({ ...record, createdAtMs: 1 });
-    const failed = await failing('delete', 'uploads', () => rejection(store.prune(HOUR_MS)));
+    const failed = await failing('delete', 'uploads', () => rejection(store.prune(() => HOUR_MS)));
     expect(failed).to.include({ code: 'store-unavailable' });
   });
 
@@ -165,7 +184,7 @@ describe('a change of which a part fails', () => {
     await store.save(record);
     await store.saveChunks(key, statesOf(0, 1));
     await rawDatabase(`${name}-chunks`).put(['nobody', 1, 1], []);
-    const failed = await failing('delete', 'chunks', () => rejection(store.prune(HOUR_MS)));
+    const failed = await failing('delete', 'chunks', () => rejection(store.prune(() => HOUR_MS)));
     expect(failed).to.include({ code: 'store-unavailable' });
   });
 });

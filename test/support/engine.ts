@@ -40,6 +40,7 @@ export class TestEngine {
     this.uploader = new Uploader(this.input, {
       policy: { attempts: 3, baseMs: 0, capMs: 0 },
       store: createUploadStore({ name: `test-${crypto.randomUUID()}` }),
+      page: new Set(),
       connect: (...given) => ({ ...connect(...given), calls: this.service.calls, put: this.service.put }),
       ...options,
     });

@@ -49,6 +49,7 @@ export function setUpRun(file: File, given: Partial<RunParts> = {}) {
     minChunkBytes: 2 ** 20,
     onSmallerChunks: (before, after) => reported.push(`chunks of ${after} after ${before}`),
     hashAlgorithm: 'sha-256',
+    keepMs: 1000,
     isWatched: true,
     continueHash: undefined,
     width: 2,

@@ -15,9 +15,9 @@ interface Job {
   readonly save: () => Promise<boolean>;
 }
 
-/** Returns true if the content of the file will be saved. */
+/** Returns true if the content of the file will be saved. Without Web Locks, two tabs would restore and upload the same file. */
 export const isCacheable = (sizeBytes: number, { keepFiles, noResume }: Settings): boolean =>
-  keepFiles && !noResume && sizeBytes <= MAX_FILE_BYTES;
+  keepFiles && !noResume && sizeBytes <= MAX_FILE_BYTES && navigator.locks !== undefined;
 
 /** Saves one file at a time, so that only one file is in memory. If a file cannot be saved, the uploads continue. */
 export class FileCache {

@@ -10,6 +10,13 @@ import { type Release, type TabLocks, type TabObserver, UploadLock } from './tab
 /** The uploads on this page that use a record, by the key of the record. */
 export type ResumeStates = Map<string, ResumeState>;
 
+/**
+ * Who uses the record of an upload. `other-row`: another upload on this page does, and this one has a copy in memory. `own`: this
+ * upload does. `yielded`: this upload does until another one on this page takes the record over. `over`: no upload, and nothing is
+ * saved any more.
+ */
+type Use = 'none' | 'other-row' | 'own' | 'yielded' | 'over';
+
 /** Callbacks of a run for events of its record. */
 export interface RecordHooks {
   /** Called once when the store fails. From then on, nothing is saved. */
@@ -39,12 +46,9 @@ export class ResumeState {
   /** Last write to the store. The lock is released only after this write is complete. */
   #written: Promise<void> = Promise.resolve();
   readonly #lock = new UploadLock();
-  /** True if another upload on this page may take over the record. */
-  #yields = false;
+  #use: Use = 'none';
   #isPaused: true | undefined;
   #isWithdrawn: true | undefined;
-  /** True if the upload is done, canceled or removed. `saveFile()` then saves nothing. */
-  #isOver = false;
 
   constructor(store: UploadStore | undefined, byKey: ResumeStates, tabLocks: TabLocks) {
     this.#store = store;
@@ -55,22 +59,25 @@ export class ResumeState {
   /** Starts to use the record of an earlier visit. */
   adopt(record: UploadRecord): void {
     this.#record = record;
+    this.#isPaused = record.isPaused;
     this.keepsFile = record.file !== undefined;
     this.#register(record.key);
+    this.#use = 'own';
   }
 
-  /** Waits for the lock of a saved upload. Resolves with false if the signal aborts, or the browser refuses the lock. */
-  async waitForLock(key: string, signal: AbortSignal): Promise<boolean> {
-    return this.#acquire(() => this.#tabLocks.waitForLock(key, signal)).catch(() => false);
+  /** Takes the lock of a saved upload. Resolves with false if another tab has the lock. */
+  tryLock(key: string): Promise<boolean> {
+    return this.#acquire(() => this.#tabLocks.tryLock(key));
   }
 
   /**
-   * Saves a record with the file, or adds the file to the existing record. Resolves with false if another upload or tab uses the
-   * record, or if the upload is over. Rejects with `store-full` or `store-unavailable`.
+   * Saves a record with the file and its `bytes`, or adds the file to the existing record. Resolves with false if another upload or
+   * tab uses the record, or if the upload is over. Rejects with `store-full` or `store-unavailable`.
    */
-  async saveFile(record: UploadRecord): Promise<boolean> {
+  async saveFile(record: UploadRecord, bytes: ArrayBuffer): Promise<boolean> {
     const { key } = record;
-    const isFree = (): boolean => !this.#isOver && (this.#byKey.get(key) ?? this) === this;
+    const isFree = (): boolean =>
+      this.#use !== 'over' && this.#use !== 'other-row' && (this.#byKey.get(key) ?? this) === this;
     if (!this.#store || !isFree() || !(await this.#lock.acquire(() => this.#tabLocks.tryLock(key))))
       return false;
     const saved = this.#record ?? (await findWanted(this.#store, key));
@@ -79,23 +86,26 @@ export class ResumeState {
       return false;
     }
     this.#register(key);
+    if (this.#use !== 'yielded') this.#use = 'own';
     const { newName } = this;
     const known = this.#record ?? (newName === undefined || newName === saved?.newName ? saved : undefined);
     const notes = { isPaused: this.#isPaused, isWithdrawn: this.#isWithdrawn };
     this.#record = { ...record, newName, ...known, file: record.file, ...notes };
-    this.#written = this.#store.save(this.#record);
+    this.#written = this.#store.save(this.#record, bytes);
     await this.#written;
     return true;
   }
 
   rename(name: string): void {
     this.newName = name;
-    if (this.#record?.newName !== name) this.#update({ newName: name, session: undefined });
+    // Without the file, the next run replaces the record.
+    if (this.#record?.file && this.#record.newName !== name)
+      this.#update({ newName: name, session: undefined });
   }
 
   notePaused(isPaused: boolean): void {
     this.#isPaused = isPaused || undefined;
-    this.#update({ isPaused: this.#isPaused });
+    if (this.#record?.isPaused !== this.#isPaused) this.#update({ isPaused: this.#isPaused });
   }
 
   /**
@@ -108,8 +118,8 @@ export class ResumeState {
     if (key === undefined || !this.#record) return;
     const write = (isOurs: boolean): unknown =>
       isOurs && this.#write(key, (store) => store.update(key, { isWithdrawn: this.#isWithdrawn }));
-    this.#acquire(() => this.#tabLocks.tryLock(key))
-      .then(write, () => undefined)
+    void this.tryLock(key)
+      .then(write)
       .finally(() => this.isLeft && this.releaseLock());
   }
 
@@ -129,7 +139,7 @@ export class ResumeState {
 
   /** True if other tabs may run the upload, because the uploader is suspended. False during the deletion of the record. */
   get isLeft(): boolean {
-    return this.#tabLocks.isClosed && !this.#isOver;
+    return this.#tabLocks.isClosed && this.#use !== 'over';
   }
 
   /** Calls `observer` with the reports of other tabs about this upload, even if this tab does not run the upload. */
@@ -152,11 +162,11 @@ export class ResumeState {
   /** Deletes the record. If another upload or tab uses the record, keeps the record and resolves with false. */
   async deleteRecord(): Promise<boolean> {
     const { key } = this;
-    this.#isOver = true;
+    this.#use = 'over';
     try {
       if (key === undefined) return true;
       if (!this.#owns(key)) return false;
-      if (!(await this.#acquire(() => this.#tabLocks.tryLock(key)))) return false;
+      if (!(await this.tryLock(key))) return false;
       this.#onWarning = () => undefined;
       await this.#remove(key);
       return true;
@@ -169,8 +179,8 @@ export class ResumeState {
 
   /** Stops using the record, so that another upload or tab may use it. */
   detach(): void {
-    this.#isOver = true;
     this.#unregister();
+    this.#use = 'over';
     this.releaseLock();
   }
 
@@ -181,7 +191,7 @@ export class ResumeState {
 
   /** Works like `releaseLock()`, and also lets another upload on this page take over the record. */
   yieldRecord(): void {
-    this.#yields = true;
+    if (this.#use === 'own') this.#use = 'yielded';
     this.releaseLock();
   }
 
@@ -196,10 +206,17 @@ export class ResumeState {
   ): Promise<UploadRecord | undefined> {
     const owner = this.#byKey.get(key);
     if (owner && owner !== this) {
-      if (!owner.#yields) return this.#record;
+      if (owner.#use !== 'yielded') {
+        this.#use = 'other-row';
+        return this.#record;
+      }
+      owner.#use = 'none';
       owner.#record = undefined;
     }
+    // The record of an upload that has ended may be gone. The copy in memory is that of another session.
+    const copy = this.#use === 'other-row' ? this.#record : undefined;
     this.#register(key);
+    this.#use = 'own';
     let isOurs = true;
     await this.#acquire(async () => {
       isOurs = false;
@@ -214,12 +231,22 @@ export class ResumeState {
     await this.#written.catch(() => undefined);
     // If another tab had the lock, reads the store again, because that tab may have stored more chunks.
     const before = this.#record;
-    const saved = (isOurs && before) || (await this.#guarded((store) => findWanted(store, key), before));
+    const saved =
+      (isOurs && before) || (await this.#guarded((store) => findWanted(store, key), before)) || copy;
     // `saveFile()` may have set the record during the wait.
     const found = this.#record === before ? saved : this.#record;
     const { name, newName = name } = found ?? {};
     if (newName && this.newName === undefined) onNewName(newName);
     this.#record = newName === (this.newName ?? name) ? found : undefined;
+    // Another tab may have paused the upload.
+    if (!signal.aborted) this.notePaused(false);
+    if (copy && this.#record === copy) {
+      await this.#save(copy);
+      await this.#saveChunks(
+        key,
+        [...copy.stored].map(([index, chunk]) => ({ index, ...chunk })),
+      );
+    }
     return this.#record;
   }
 
@@ -239,25 +266,26 @@ export class ResumeState {
   }
 
   #acquire(take: () => Promise<Release | undefined>): Promise<boolean> {
-    this.#yields = false;
+    if (this.#use === 'yielded') this.#use = 'own';
     return this.#lock.acquire(take);
   }
 
   async #save(record: UploadRecord): Promise<void> {
-    if (!this.#byKey.has(record.key)) return;
+    if (!this.#isUsed) return;
     const { file } = this.#record ?? {};
     const named = {
       ...record,
       newName: this.newName,
       isWithdrawn: this.#isWithdrawn,
-      ...(file && { file, isPaused: this.#isPaused }),
+      isPaused: this.#isPaused,
+      ...(file && { file }),
     };
     this.#record = { ...named, stored: new Map(record.stored) };
     await this.#write(record.key, (store) => store.save(named));
   }
 
   async #saveChunks(key: string, chunks: Parameters<RecordKeeper['saveChunks']>[1]): Promise<void> {
-    if (!this.#byKey.has(key) || !this.#record) return;
+    if (!this.#isUsed || !this.#record) return;
     const stored = this.#record.stored as Map<number, { hash: string; receipt: string }>;
     for (const { index, hash, receipt } of chunks) stored.set(index, { hash, receipt });
     await this.#write(key, (store) => store.saveChunks(key, chunks));
@@ -271,12 +299,9 @@ export class ResumeState {
     await this.#write(key, (store) => before.then(() => store.remove(key)));
   }
 
-  /**
-   * Changes the saved record if the record contains the file. Otherwise, no change is needed, because the next run replaces the
-   * record.
-   */
+  /** Changes the record, if there is one. */
   #update(change: Pick<UploadRecord, 'newName' | 'session' | 'isPaused'>): void {
-    if (!this.#record?.file) return;
+    if (!this.#record) return;
     const { key } = this.#record;
     this.#record = { ...this.#record, ...change };
     void this.#write(key, (store) => store.update(key, change));
@@ -299,13 +324,17 @@ export class ResumeState {
     }
   }
 
+  get #isUsed(): boolean {
+    return this.#use !== 'none' && this.#use !== 'over';
+  }
+
   #owns(key: string): boolean {
     return this.#byKey.get(key) === this;
   }
 }
 
 /** Finds a saved upload, unless an earlier visit or another tab withdrew it. */
-async function findWanted(store: UploadStore, key: string): Promise<UploadRecord | undefined> {
+export async function findWanted(store: UploadStore, key: string): Promise<UploadRecord | undefined> {
   const found = await store.find(key);
   return found?.isWithdrawn ? undefined : found;
 }

@@ -31,7 +31,12 @@ const NOTHING_TO_RELEASE: Release = () => Promise.resolve();
 const LOCK = 'secure-uploader:upload:';
 const CHANNEL = 'secure-uploader:uploads';
 
+/** The uploaders of this page that are in use. */
+const PAGE = new Set<TabLocks>();
+
 export class TabLocks {
+  readonly #page: Set<TabLocks>;
+  readonly #onLeft: () => void;
   #opened: BroadcastChannel | undefined;
   #isClosed = false;
   readonly #observers = new Map<string, Set<TabObserver>>();
@@ -41,6 +46,12 @@ export class TabLocks {
   readonly #held = new Set<Promise<void>>();
   /** Each function ends the wait of one call of `allReleased()`. */
   readonly #onOpen = new Set<() => void>();
+
+  /** `onLeft` is called when another uploader of the page has closed or is suspended. */
+  constructor(page = PAGE, onLeft: () => void = () => undefined) {
+    this.#page = page.add(this);
+    this.#onLeft = onLeft;
+  }
 
   /** Channel to the other tabs, opened on first use; `undefined` after `close()`. */
   get #channel(): BroadcastChannel | undefined {
@@ -81,6 +92,11 @@ export class TabLocks {
     return release && this.#trackLock(key, release);
   }
 
+  /** Returns true if an uploader of this page has an upload with this key in its list. */
+  isListed(key: string): boolean {
+    return [...this.#page].some((locks) => locks.#observers.has(key));
+  }
+
   /** Calls `observer` for announcements of other tabs about an upload. Returns a function that removes the observer. */
   observe(key: string, observer: TabObserver): () => void {
     const all = this.#observers.get(key) ?? new Set();
@@ -103,6 +119,7 @@ export class TabLocks {
   /** Undoes `close()`. */
   open(): void {
     this.#isClosed = false;
+    this.#page.add(this);
     for (const end of this.#onOpen) end();
     if (this.#observers.size > 0) void this.#channel;
   }
@@ -133,6 +150,8 @@ export class TabLocks {
 
   close(): void {
     this.#isClosed = true;
+    this.#page.delete(this);
+    for (const locks of this.#page) locks.#onLeft();
     this.#opened?.close();
     this.#opened = undefined;
   }

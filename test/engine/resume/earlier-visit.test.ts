@@ -1,7 +1,6 @@
 // Uploads of an earlier visit that wait for their file: what a user can do with them, and which file they accept.
 
 import { expect } from '@open-wc/testing';
-import type { PickedFile } from '../../../src/core/types.ts';
 import { createUploadStore, type UploadStore } from '../../../src/store/uploads.ts';
 import { fileOf, sha256 } from '../../support/bytes.ts';
 import { deferred, settled, until, untilAsync } from '../../support/collect.ts';
@@ -163,129 +162,6 @@ describe('an upload of an earlier visit', () => {
     await adding;
     await settled();
     expect(engine.uploader.snapshot.files[0]?.pauseReason).to.equal(undefined);
-  });
-});
-
-/**
- * Creates a file with a handle, and saves its unfinished upload in a store. The handle needs no permission. Without a handle, and
- * without `remove`, if the browser has no writable handles.
- */
-async function createWithHandle(
-  before?: UploadStore,
-): Promise<{ store: UploadStore; file: File; remove?: () => Promise<void> }> {
-  const folder = await navigator.storage?.getDirectory?.().catch(() => undefined);
-  const name = `${crypto.randomUUID()}.bin`;
-  const handle = await folder?.getFileHandle(name, { create: true });
-  if (!folder || typeof handle?.createWritable !== 'function') {
-    const own = fileOf(1, 2500, name);
-    return { store: await createUnfinished(own, {}, before), file: own };
-  }
-  const writable = await handle.createWritable();
-  await writable.write(file);
-  await writable.close();
-  const picked: PickedFile = { file: await handle.getFile(), relativePath: 'a.bin', handle };
-  return {
-    store: await createUnfinished(picked, {}, before),
-    file: picked.file,
-    remove: () => folder.removeEntry(name),
-  };
-}
-
-describe('a file whose handle was saved', () => {
-  /** Makes the browser report that the user has to be asked again, as Chromium does for most files after a reload. */
-  function denyHandles(): void {
-    const { prototype } = FileSystemFileHandle;
-    Object.defineProperty(prototype, 'queryPermission', { configurable: true, value: async () => 'prompt' });
-  }
-  afterEach(() => {
-    if (typeof FileSystemFileHandle === 'function')
-      Reflect.deleteProperty(FileSystemFileHandle.prototype, 'queryPermission');
-  });
-
-  it('resumes without a click while the permission lasts', async () => {
-    const { store, remove } = await createWithHandle();
-    const engine = new TestEngine({}, { store });
-    engine.service.answerAll();
-    if (remove) await engine.waitForChange('upload-completed');
-    else await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
-    const reasons = engine.details('upload-paused').map(({ reason }) => reason);
-    expect(reasons).to.deep.equal([remove ? 'resuming' : 'needs-file']);
-    expect(engine.service.count('open')).to.equal(0);
-  });
-
-  it('resumes in its turn, if more files are found than run at once', async () => {
-    const { store, remove } = await createWithHandle();
-    for (let count = 1; count < 5; count += 1) await createWithHandle(store);
-    const engine = new TestEngine({ concurrency: 1 }, { store });
-    const reasonOf = (at: number): unknown => engine.uploader.snapshot.files[at]?.pauseReason;
-    if (remove) await until(() => reasonOf(0) === undefined && reasonOf(4) !== 'resuming');
-    else await until(() => reasonOf(4) === 'needs-file');
-    engine.service.answerAll();
-    if (remove) await engine.waitForChange('upload-completed', 5);
-    const reasons = engine.details('upload-paused').map(({ reason }) => reason);
-    expect(reasons).to.deep.equal(new Array(5).fill(remove ? 'resuming' : 'needs-file'));
-    expect(engine.phases()).to.deep.equal(new Array(5).fill(remove ? 'done' : 'paused'));
-  });
-
-  it('resumes after a cancel that was undone, even if its file was found in between', async () => {
-    const { store, remove } = await createWithHandle();
-    await createWithHandle(store);
-    if (!remove) {
-      // Without a saved handle, the upload waits for its file again.
-      const { uploader } = new TestEngine({}, { store });
-      await until(() => uploader.snapshot.files[1]?.pauseReason === 'needs-file');
-      const ids = uploader.snapshot.files.slice(0, 1).map(({ id }) => id);
-      await uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
-      const reasons = (): unknown[] => uploader.snapshot.files.map(({ pauseReason }) => pauseReason);
-      await uploader.apply({ type: 'undo' }, ids);
-      expect(reasons()).to.deep.equal(['needs-file', 'needs-file']);
-      return;
-    }
-    const asked = [deferred(), deferred()];
-    const mayRead = deferred();
-    let askedCount = 0;
-    Object.defineProperty(FileSystemFileHandle.prototype, 'queryPermission', {
-      configurable: true,
-      value: async () => {
-        asked[askedCount++]?.resolve();
-        await mayRead.promise;
-        return 'granted';
-      },
-    });
-    const engine = new TestEngine({}, { store });
-    engine.service.answerAll();
-    await asked[0]?.promise;
-    const [first] = engine.uploader.snapshot.files;
-    const ids = [first?.id ?? ''];
-    await engine.uploader.apply({ type: 'withdraw', next: 'canceled' }, ids);
-    mayRead.resolve();
-    // Files are looked for one after the other.
-    await asked[1]?.promise;
-    await engine.uploader.apply({ type: 'undo' }, ids);
-    await engine.waitForChange('upload-completed', 2);
-  });
-
-  it('needs the user if its file is gone', async () => {
-    const { store, remove } = await createWithHandle();
-    await remove?.();
-    const engine = new TestEngine({}, { store });
-    await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
-    expect(engine.uploader.snapshot.rejections).to.deep.equal([]);
-  });
-
-  it('resumes from its handle on request if the browser has to ask, without being picked', async () => {
-    const { store, file: own, remove } = await createWithHandle();
-    if (remove) denyHandles();
-    const engine = new TestEngine({}, { store });
-    engine.service.answerAll();
-    await until(() => engine.uploader.snapshot.files[0]?.pauseReason === 'needs-file');
-    const id = engine.uploader.snapshot.files[0]?.id ?? '';
-    expect(await engine.uploader.provide(id)).to.equal(remove !== undefined);
-    // Without a saved handle, the upload still waits for its file.
-    if (!remove) await engine.uploader.provide(id, own);
-    await engine.waitForChange('upload-completed');
-    expect(engine.service.count('open')).to.equal(0);
-    expect(engine.details('upload-started')[0]?.resumedBytes).to.equal(1000);
   });
 });
 

@@ -214,35 +214,29 @@ describe('with `keep-files`', () => {
     await engine.waitForChange('upload-completed');
   });
 
-  it('no other page takes a file that is active in another one', async () => {
+  it('a file that is active in another page waits for that page', async () => {
     const one = new TestEngine(kept, { store });
     await one.uploader.addFiles([fileOf(1, 10, 'a.bin')]);
     await keeps(1);
-    const listed = (engine: TestEngine): string[] => engine.uploader.snapshot.files.map(({ name }) => name);
+    await one.service.nextRequest('open');
     const other = new TestEngine(kept, { store: createUploadStore({ name }) });
-    await untilAsync(async () => (await savedFiles()).length === 1);
-    for (let round = 0; round < 20; round += 1) await settled();
-    expect(listed(other)).to.deep.equal([]);
+    other.service.answerAll();
+    await until(() => other.row('a.bin')?.pauseReason === 'other-tab');
     await one.uploader.suspend();
-    other.uploader.configure({ baseUrl: SERVICE_URL, auth: 'none', keepFiles: true, multiple: true });
-    await until(() => listed(other).length === 1);
+    await other.waitForChange('upload-completed');
+    expect(other.phases()).to.deep.equal(['done']);
   });
 
-  it('no other page takes anything if the browser has no locks', async () => {
+  it('nothing is saved if the browser has no locks, since no other page could take it', async () => {
     Object.defineProperty(navigator, 'locks', { value: undefined, configurable: true });
     try {
-      const engine = new TestEngine(kept, { store });
-      engine.service.answerAll('open', 'presign');
+      const saved: string[] = [];
+      const save = async ({ name }: { name: string }): Promise<void> => void saved.push(name);
+      const engine = new TestEngine(kept, { store: { ...store, save } });
       await engine.uploader.addFiles([fileOf(1, 500, 'a.bin')]);
-      await engine.service.nextRequest('put');
-      await keeps(1);
-      const other = new TestEngine(kept, { store });
-      other.service.answerAll();
-      // The engine uploads `b.bin` only after it has loaded the saved files.
-      await other.uploader.addFiles([fileOf(2, 500, 'b.bin')]);
-      await other.waitForChange('upload-completed');
-      for (let round = 0; round < 20; round += 1) await settled();
-      expect(other.uploader.snapshot.files.map(({ name }) => name)).to.deep.equal(['b.bin']);
+      engine.service.answerAll();
+      await engine.waitForChange('upload-completed');
+      expect(saved).to.deep.equal([]);
       await closeEngines();
     } finally {
       Reflect.deleteProperty(navigator, 'locks');
@@ -332,6 +326,17 @@ describe('with `keep-files`', () => {
     await keeps(2);
     for (let round = 0; round < 20; round += 1) await settled();
     expect(await savedFiles()).to.have.length(2);
+  });
+
+  it('a file that cannot be read is not saved, and keeps no other file from being saved', async () => {
+    const warnings: string[] = [];
+    const engine = new TestEngine({ ...kept, manual: true }, { store, warn: (text) => warnings.push(text) });
+    const gone = fileOf(1, 10, 'gone.bin');
+    // The first bytes can be read, as those of a file that is deleted between the two reads.
+    gone.arrayBuffer = () => Promise.reject(new DOMException('', 'NotReadableError'));
+    await engine.uploader.addFiles([gone, fileOf(2, 10, 'b.bin'), fileOf(3, 10, 'c.bin')]);
+    await keeps(2);
+    expect(warnings).to.deep.equal([]);
   });
 
   it('no more than 64 MiB are saved in all, and uploads beyond that continue without saving', async () => {

@@ -97,10 +97,12 @@ describe('an upload that both tabs restored', () => {
 describe('an upload that waits for another tab', () => {
   it('ends with that tab even if an earlier upload of the same file was removed from the list', async () => {
     const store = createUploadStore({ name: `test-${crypto.randomUUID()}` });
-    const [one, other] = [new TestEngine({}, { store }), new TestEngine({}, { store })];
+    const other = new TestEngine({}, { store });
     other.service.answerAll();
     await other.uploader.addFiles([file]);
     await other.waitForChange('upload-completed');
+    await untilAsync(async () => (await store.list()).length === 0);
+    const one = new TestEngine({}, { store });
     one.service.answerAll('open', 'presign', 'commit');
     await one.uploader.addFiles([file]);
     const put = await one.service.nextRequest('put');
