@@ -5,52 +5,6 @@ import type { Chunk, ProgressNumbers, StoredChunk } from '../../core/types.ts';
 /** The numbers that are absent until the rate has been measured. */
 export type Estimated = Pick<ProgressNumbers, 'bytesPerSecond' | 'remainingMs'>;
 
-/** Rate in bytes per second, smoothed over the last seconds. */
-export class Rate {
-  readonly #windowMs: number;
-  #lastMs: number | undefined;
-  #lastBytes = 0;
-  /** Weighted mean of the rates so far, times `#weight`, which approaches 1. */
-  #sum = 0;
-  #weight = 0;
-
-  constructor(windowMs: number) {
-    this.#windowMs = windowMs;
-  }
-
-  /** Adds a measurement of the total so far. The total decreases when bytes are lost. */
-  add(totalBytes: number, nowMs: number): void {
-    if (this.#lastMs === undefined) {
-      this.#lastMs = nowMs;
-      this.#lastBytes = totalBytes;
-      return;
-    }
-    const elapsedMs = nowMs - this.#lastMs;
-    if (elapsedMs < 50) return;
-    const now = ((totalBytes - this.#lastBytes) / elapsedMs) * 1000;
-    const kept = Math.exp(-elapsedMs / this.#windowMs);
-    this.#sum = this.#sum * kept + now * (1 - kept);
-    this.#weight = this.#weight * kept + 1 - kept;
-    this.#lastMs = nowMs;
-    this.#lastBytes = totalBytes;
-  }
-
-  get perSecond(): number | undefined {
-    return this.#weight > 0 ? Math.max(0, this.#sum / this.#weight) : undefined;
-  }
-
-  /** Excludes the time until the next measurement from the rate. */
-  skip(): void {
-    this.#lastMs = undefined;
-  }
-
-  stop(): void {
-    this.skip();
-    this.#sum = 0;
-    this.#weight = 0;
-  }
-}
-
 /** Time that the rate of an estimate is smoothed over. Chunks end together, so a shorter time would show waves. */
 const ESTIMATE_WINDOW_MS = 15_000;
 /** Time at the start that is not measured, because buffers of the system accept bytes faster than the network sends them. */
@@ -65,17 +19,22 @@ const FOLLOW_MS = 3000;
 
 /** Speed and time left, as users see them: steady, and absent until the rate has been measured. */
 export class Estimate {
-  readonly #rate = new Rate(ESTIMATE_WINDOW_MS);
   #bytes: number | undefined;
   #startedMs = 0;
   #movedMs = Number.NEGATIVE_INFINITY;
+  /** The last measurement; its time is `undefined` if the time until the next one does not count. */
+  #measuredMs: number | undefined;
+  #measuredBytes = 0;
+  /** Weighted mean of the rates so far, times `#weight`, which approaches 1. */
+  #sum = 0;
+  #weight = 0;
   #shownMs: number | undefined;
   #askedMs = 0;
   #heldUntilMs = 0;
 
   /** Rate in bytes per second; `undefined` until it is measured. */
   get perSecond(): number | undefined {
-    return this.#rate.perSecond;
+    return this.#weight > 0 ? Math.max(0, this.#sum / this.#weight) : undefined;
   }
 
   /** True if bytes were sent in the last 10 seconds. */
@@ -83,7 +42,7 @@ export class Estimate {
     return nowMs - this.#movedMs < STALLED_MS;
   }
 
-  /** Adds a measurement of the bytes sent so far. */
+  /** Adds a measurement of the bytes sent so far. The number decreases when bytes are lost. */
   add(movedBytes: number, nowMs: number): void {
     if (movedBytes > (this.#bytes ?? movedBytes)) {
       if (!this.isMoving(nowMs)) {
@@ -93,8 +52,17 @@ export class Estimate {
       this.#movedMs = nowMs;
     }
     this.#bytes = movedBytes;
-    if (nowMs - this.#startedMs < BUFFERING_MS) this.#rate.skip();
-    this.#rate.add(movedBytes, nowMs);
+    if (nowMs - this.#startedMs < BUFFERING_MS) this.skip();
+    const elapsedMs = nowMs - (this.#measuredMs ?? nowMs);
+    if (this.#measuredMs !== undefined && elapsedMs < 50) return;
+    if (elapsedMs > 0) {
+      const rate = ((movedBytes - this.#measuredBytes) / elapsedMs) * 1000;
+      const kept = Math.exp(-elapsedMs / ESTIMATE_WINDOW_MS);
+      this.#sum = this.#sum * kept + rate * (1 - kept);
+      this.#weight = this.#weight * kept + 1 - kept;
+    }
+    this.#measuredMs = nowMs;
+    this.#measuredBytes = movedBytes;
   }
 
   /** Adds a measurement of the bytes sent so far, and returns the estimate for the bytes that are left. */
@@ -108,11 +76,13 @@ export class Estimate {
 
   /** Excludes the time until the next measurement. */
   skip(): void {
-    this.#rate.skip();
+    this.#measuredMs = undefined;
   }
 
   stop(): void {
-    this.#rate.stop();
+    this.skip();
+    this.#sum = 0;
+    this.#weight = 0;
     this.#bytes = undefined;
     this.#movedMs = Number.NEGATIVE_INFINITY;
     this.#shownMs = undefined;
