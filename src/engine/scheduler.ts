@@ -41,6 +41,8 @@ export class Scheduler {
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   /** Uploads that left slots idle, because their files are read slowly. */
   readonly #slow = new WeakSet<Upload>();
+  /** Number of uploads that may start although as many others as may run wait to retry. Their own files may be the cause. */
+  #spareCount = 0;
 
   constructor(slots: UploadSlots, report: (change: Change) => void) {
     this.#slots = slots;
@@ -171,7 +173,7 @@ export class Scheduler {
    * to other services.
    */
   #next(): Upload | undefined {
-    const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots;
+    const limit = UPLOADS_PER_SLOT * this.#slots.maxSlots + this.#spareCount;
     let usable = 0;
     let usableAfterSignIn = 0;
     for (const upload of this.#running) {
@@ -200,6 +202,8 @@ export class Scheduler {
       this.#idleTimer = undefined;
       if (this.#slots.hasIdleSlot && this.#slots.grantedCount === grantedCount)
         for (const upload of this.#running) if (isTransferring(upload)) this.#slow.add(upload);
+      if (this.#spareCount < this.#slots.maxSlots && [...this.#running].every(({ attempt }) => attempt))
+        this.#spareCount += 1;
       this.#pump();
     }, IDLE_MS);
   }

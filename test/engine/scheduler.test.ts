@@ -65,6 +65,42 @@ describe('a large file whose bytes do not arrive', () => {
   });
 });
 
+describe('as many failing files as may run at once', () => {
+  it('do not stop the files behind them from being uploaded', async () => {
+    const bad = Array.from({ length: 3 }, () => freshFile(100));
+    for (const { name } of bad)
+      await addFault({ operation: 'put', status: 503, times: 10_000, match: { fileName: name } });
+    const policy = { baseMs: 300, capMs: 600 };
+    const uploader = await connectEngine({ concurrency: 1 }, { policy });
+    const good = Array.from({ length: 5 }, () => freshFile(100));
+    await uploader.addFiles([...bad, ...good]);
+    const doneCount = (): number => uploader.snapshot.files.filter(({ phase }) => phase === 'done').length;
+    await until(() => doneCount() === good.length);
+  });
+
+  it('let at most as many more start as there are slots while nothing is uploaded', async () => {
+    const clock = stopClock();
+    try {
+      const { service, uploader } = new TestEngine(
+        { concurrency: 2 },
+        { policy: { baseMs: 1e6, capMs: 1e6 } },
+      );
+      const files = Array.from({ length: 12 }, (_, index) => fileOf(index + 2, 10, `${index}.bin`));
+      await Promise.all([uploader.addFiles(files), settle()]);
+      for (const expected of [6, 7, 8, 8, 8]) {
+        for (const request of service.waiting('open'))
+          request.refuse(new UploaderError('service-failed', 'down', { status: 503 }));
+        await settle();
+        expect(service.count('open')).to.equal(expected);
+        await clock.pass(500);
+        await settle();
+      }
+    } finally {
+      clock.restore();
+    }
+  });
+});
+
 describe('a large file whose requests fail', () => {
   for (const operation of ['session', 'chunks'] as const)
     it(`does not stop the files behind it from being uploaded (${operation})`, async () => {
