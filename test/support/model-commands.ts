@@ -3,7 +3,8 @@
 import fc from 'fast-check';
 import type { SettingsInput, Uploader } from '../../src/engine/uploader.ts';
 import { settled } from './collect.ts';
-import { CHUNK_SIZES, FILES, type Tab, type World } from './model.ts';
+import type { World } from './model.ts';
+import { CHUNK_SIZES, FILES, type Tab } from './model-tab.ts';
 
 type Step = (world: World) => unknown;
 interface Named {
@@ -53,8 +54,8 @@ const add = fc.tuple(tabNumber, fc.array(fileNumber, { minLength: 1, maxLength: 
   ([at, indexes]): Named => ({
     text: `add ${indexes.map((index) => FILES[index]?.name)} in tab ${at}`,
     step: (world) => {
-      const { uploader } = world.tabs[at % world.tabs.length] as Tab;
-      world.give(uploader.addFiles(indexes.map((index) => FILES[index] as File)));
+      const tab = world.tabs[at % world.tabs.length] as Tab;
+      world.give(tab.addFiles(indexes.map((index) => FILES[index] as File)));
     },
   }),
 );
@@ -127,6 +128,35 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
     })),
   },
   {
+    weight: 1,
+    arbitrary: fc.tuple(tabNumber, fc.boolean()).map(([at, hasTokens]) => ({
+      text: `tab ${at} ${hasTokens ? 'sets' : 'removes'} getToken`,
+      step: (world: World) => {
+        const tab = world.tabs[at % world.tabs.length] as Tab;
+        tab.setTokens(hasTokens);
+        tab.uploader.configure(tab.input);
+      },
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(0, 8, 40).map((rounds) => ({
+      text: `tokens take ${rounds} rounds`,
+      step: (world: World) => {
+        world.tokenRounds = rounds;
+      },
+    })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(0, 8, 40).map((rounds) => ({
+      text: `reads take ${rounds} rounds`,
+      step: (world: World) => {
+        world.readRounds = rounds;
+      },
+    })),
+  },
+  {
     weight: 2,
     arbitrary: fc.boolean().map((isOffline) => ({
       text: isOffline ? 'the page is offline' : 'the page is online',
@@ -142,12 +172,12 @@ export const anyCommand: fc.Arbitrary<Named> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constant({
-      text: 'another tab',
+    arbitrary: fc.boolean().map((isTab) => ({
+      text: isTab ? 'another tab' : 'another uploader on the page',
       step: (world: World) => {
-        if (world.tabs.length < 2) world.open();
+        if (world.tabs.length < 2) world.open(isTab ? undefined : world.tabs[0]?.page);
       },
-    }),
+    })),
   },
   {
     weight: 1,

@@ -2,37 +2,22 @@
 // offline. Every second simulation signs in with tokens of the page. Checks the invariants of every sequence of commands;
 // model-commands.ts has the commands.
 
-import type { Report } from '../../src/core/changes.ts';
-import type { Settings } from '../../src/core/config.ts';
-import { ERROR_CODES, type ErrorCode } from '../../src/core/error-codes.ts';
-import { UploaderError } from '../../src/core/errors.ts';
-import type { Calls, WithToken } from '../../src/core/types.ts';
-import { type ConnectOptions, connect, type ServiceClient } from '../../src/engine/connection.ts';
-import { type SettingsInput, Uploader } from '../../src/engine/uploader.ts';
+import type { SettingsInput } from '../../src/engine/uploader.ts';
 import { createUploadStore, type UploadStore } from '../../src/store/uploads.ts';
 import { fileOf, sha256 } from './bytes.ts';
 import { jumpClock } from './clock.ts';
 import { quietFor, settled } from './collect.ts';
 import { ENGINE_SETTINGS } from './engine.ts';
-import { type Kind, type Request, ScriptedService } from './scripted-service.ts';
+import { ALL_SIZES, type Completed, FILES, MIN_CHUNK_BYTES, Tab } from './model-tab.ts';
 
-export const CHUNK_SIZES = [1000, 2000, 100_000];
 /** A simulation counts as stuck if nothing changes for this time, in milliseconds, while all faults are off. */
 const STUCK_MS = 15_000;
-
-export const FILES: readonly File[] = [
-  fileOf(1, 0, 'empty.bin'),
-  fileOf(2, 700, 'small.bin'),
-  fileOf(3, 2500, 'three.bin'),
-  fileOf(3, 2500, 'equal.bin'),
-  fileOf(4, 6000, 'six.bin'),
-];
 
 /** Hashes of each file, for each chunk size. */
 const hashes: Promise<ReadonlyMap<string, readonly string[]>> = (async () => {
   const found = new Map<string, readonly string[]>();
   for (const file of FILES) {
-    const lists = CHUNK_SIZES.map(async (size) => {
+    const lists = [...ALL_SIZES].map(async (size) => {
       const starts = Array.from({ length: Math.ceil(file.size / size) }, (_, index) => index * size);
       return JSON.stringify(await Promise.all(starts.map((at) => sha256(file.slice(at, at + size)))));
     });
@@ -40,14 +25,6 @@ const hashes: Promise<ReadonlyMap<string, readonly string[]>> = (async () => {
   }
   return found;
 })();
-
-const FAULTS: Readonly<Record<Kind, readonly ErrorCode[]>> = {
-  open: ['network', 'rate-limited', 'name-taken', 'forbidden', 'bad-response', 'service-failed'],
-  presign: ['network', 'rate-limited', 'session-expired', 'token-rejected', 'bad-response', 'forbidden'],
-  put: ['network', 'upload-refused', 'rate-limited', 'upload-stalled', 'ticket-expired'],
-  commit: ['network', 'rate-limited', 'session-expired', 'bad-response', 'service-failed'],
-  cancel: ['network', 'forbidden'],
-};
 
 /** Returns a random number generator for numbers from 0 to 1. */
 function randomOf(seed: number): () => number {
@@ -61,131 +38,6 @@ function randomOf(seed: number): () => number {
 /** Simulations that are offline. The simulations of a page share its network, so that one of them takes all of them offline. */
 const offlineWorlds = new Set<World>();
 Object.defineProperty(navigator, 'onLine', { configurable: true, get: () => offlineWorlds.size === 0 });
-
-/** One tab: an engine with the shared store, and checks of the changes that the engine reports. */
-export class Tab {
-  readonly uploader: Uploader;
-  readonly #world: World;
-  readonly #service = new ScriptedService();
-  readonly #sentBytes = new Map<string, number>();
-  #tokenCount = 0;
-  readonly #removed = new Set<string>();
-  /** Owner of each upload when the upload was added to the list. */
-  readonly #owners = new Map<string, string | undefined>();
-  input: SettingsInput;
-
-  constructor(world: World, input: SettingsInput) {
-    this.#world = world;
-    this.input = world.auth === 'none' ? input : { ...input, getToken: () => this.#getToken() };
-    Object.assign(this.#service, { stored: world.stored });
-    this.uploader = new Uploader(this.input, {
-      policy: { attempts: 3, baseMs: 0, capMs: 0 },
-      store: world.store,
-      connect: (...given) => this.#connect(...given),
-    });
-    this.uploader.onChange(({ name, detail }) => {
-      world.changeCount += 1;
-      if ('id' in detail) this.#look(name, detail as { id: string });
-    });
-    void this.#serve();
-  }
-
-  /** Signs out. Then none of the uploads that were in the list may be left. */
-  async signOut(): Promise<void> {
-    const ids = new Set(this.uploader.snapshot.files.map(({ id }) => id));
-    await this.uploader.signOut();
-    const left = this.uploader.snapshot.files.filter(({ id }) => ids.has(id));
-    if (left.length > 0) this.#world.fault(`in the list after a sign-out: ${left.map(({ name }) => name)}`);
-  }
-
-  /** Checks that the list has no upload of another owner. Uploads that were added without an owner may stay. */
-  checkOwner(): void {
-    for (const { id, name } of this.uploader.snapshot.files) {
-      const owner = this.#owners.get(id);
-      if (owner && owner !== this.input.owner)
-        this.#world.fault(`an upload of ${owner} in the list: ${name}`);
-    }
-  }
-
-  async #getToken(): Promise<string> {
-    await settled();
-    if (!this.#world.isSignedIn) throw new Error('signed out');
-    this.#tokenCount += 1;
-    return `${this.input.owner || 'nobody'}.${this.#tokenCount}`;
-  }
-
-  /** Opens a client whose calls go to the scripted service, with the token of the real sign-in session. */
-  #connect(settings: Settings, report: Report, options: ConnectOptions): ServiceClient {
-    const client = connect(settings, report, options);
-    const { calls, put } = this.#service;
-    const { owner } = settings;
-    const authorized = <T>(call: () => Promise<T>, signal: AbortSignal, as: WithToken): Promise<T> =>
-      as((token) => {
-        if (owner && token && !token.startsWith(`${owner}.`))
-          this.#world.fault(`a call of ${owner} with the token ${token}`);
-        return call();
-      }, signal);
-    const { withToken } = client.auth;
-    const checked: Calls = {
-      openSession: (input, signal) => authorized(() => calls.openSession(input, signal), signal, withToken),
-      presign: (session, chunks, signal) =>
-        authorized(() => calls.presign(session, chunks, signal), signal, withToken),
-      commit: (session, proof, signal) =>
-        authorized(() => calls.commit(session, proof, signal), signal, withToken),
-      cancel: (session, signal, as = withToken) =>
-        authorized(() => calls.cancel(session, signal), signal, as),
-    };
-    return { ...client, calls: checked, put };
-  }
-
-  async #serve(): Promise<void> {
-    const { random } = this.#world;
-    for (;;) {
-      const request: Request = await this.#service.nextRequest();
-      const codes = FAULTS[request.kind];
-      const code = codes[Math.floor(random() * codes.length)] as ErrorCode;
-      const isRefused = random() < this.#world.faultRate;
-      const act = (): void => {
-        if (!navigator.onLine) request.refuse(new UploaderError('offline', 'a fault'));
-        else if (isRefused)
-          request.refuse(new UploaderError(code, 'a fault', { status: 429, retryAfterMs: 1 }));
-        else {
-          if (request.kind === 'put') (request as Request<'put'>).tell(500);
-          request.answer();
-        }
-      };
-      if (random() < 0.5) act();
-      else setTimeout(act, random() * 3);
-    }
-  }
-
-  #look(name: string, detail: { readonly id: string; readonly [field: string]: unknown }): void {
-    const { id } = detail;
-    const fault = (what: string): void => this.#world.fault(`${what}: ${name} ${JSON.stringify(detail)}`);
-    if (name === 'file-added') this.#owners.set(id, this.input.owner);
-    if (this.#removed.has(id)) fault('an event after file-removed');
-    if (name === 'file-removed') this.#removed.add(id);
-    if (name === 'upload-canceled') this.#sentBytes.delete(id);
-    if (name === 'upload-progress') {
-      const { sentBytes, sizeBytes } = detail as unknown as { sentBytes: number; sizeBytes: number };
-      if (sentBytes < (this.#sentBytes.get(id) ?? 0)) fault('progress went back');
-      for (const field of ['sentBytes', 'storedBytes', 'hashedBytes', 'skippedBytes']) {
-        const bytes = detail[field];
-        if (typeof bytes === 'number' && !(bytes >= 0 && bytes <= sizeBytes))
-          fault(`${field} is out of range`);
-      }
-      this.#sentBytes.set(id, sentBytes);
-    }
-    if (name === 'upload-completed') this.#world.completed.push(detail as unknown as Completed);
-    if (name === 'upload-failed' && !ERROR_CODES.includes(detail.code as ErrorCode)) fault('no code of ours');
-  }
-}
-
-interface Completed {
-  readonly name: string;
-  readonly relativePath: string;
-  readonly chunks: readonly { readonly hash: string }[];
-}
 
 const defects: string[] = [];
 globalThis.addEventListener('unhandledrejection', (event) => {
@@ -215,6 +67,9 @@ export class World {
   changeCount = 0;
   /** False if the page has no token. */
   isSignedIn = true;
+  /** Rounds that a token and a read of a file take. */
+  tokenRounds = 0;
+  readRounds = 0;
 
   constructor(seed: number, store: UploadStore) {
     this.random = randomOf(seed);
@@ -233,11 +88,13 @@ export class World {
       owner: this.#owner,
       // Sign-in has pauses between its attempts. Shorter pauses let a simulation end sooner.
       authOptions: { times: { brakeMs: 1, coolBaseMs: 1, coolMaxMs: 10 } },
+      profile: { minChunkSize: MIN_CHUNK_BYTES },
     };
   }
 
-  open(): void {
-    this.tabs.push(new Tab(this, this.input));
+  /** Opens a tab, or adds an uploader to a `page`. */
+  open(page?: Tab['page']): void {
+    this.tabs.push(new Tab(this, this.input, page));
   }
 
   fault(what: string): void {
@@ -275,14 +132,20 @@ export class World {
     if (!tab) return;
     // Does not wait until the engine is closed, because a closing page does not wait either.
     this.give(tab.uploader.close());
-    this.tabs[at] = new Tab(this, tab.input);
+    this.tabs[at] = new Tab(this, tab.input, tab.page);
   }
 
   /** Ends all faults, gives every upload what it waits for, and asserts that all uploads end correctly. */
   async finish(): Promise<void> {
     this.faultRate = 0;
     this.isSignedIn = true;
+    this.tokenRounds = 0;
+    this.readRounds = 0;
     this.setOffline(false);
+    for (const tab of this.tabs) {
+      tab.setTokens(true);
+      tab.uploader.configure(tab.input);
+    }
     try {
       // Suspended tabs must leave their uploads to other tabs, and not only after `restore()`.
       for (const { uploader } of this.tabs) this.give(uploader.suspend());
