@@ -61,8 +61,8 @@ export const mutations = [
   {
     rule: 'D10',
     file: 'src/auth/redirect.ts',
-    before: '  sessionStorage.removeItem(STORED + state);\n',
-    after: '',
+    before: '    sessionStorage.removeItem(key);\n    return',
+    after: '    return',
     test: 'test/e2e/auth-window.test.ts',
     title:
       'given redirect mode and an empty queue, when the user signs in and returns, then URL, history and storage contain nothing of it',
@@ -194,8 +194,8 @@ export const mutations = [
   {
     rule: 'S7',
     file: 'src/auth/callback.ts',
-    before: 'return url.origin === location.origin ? url : undefined;',
-    after: 'return url;',
+    before: 'if (origin !== location.origin) return false;',
+    after: '',
     test: 'test/e2e/auth-security.test.ts',
     title: 'S7: a stored return URL on another origin is ignored',
   },

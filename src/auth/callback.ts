@@ -15,16 +15,20 @@ const state = new URLSearchParams(params).get('state') ?? '';
 history.replaceState(null, '', location.pathname);
 
 /**
- * Returns the page to return to in redirect mode; `undefined` if no authorization request with this `state` and origin is stored.
+ * Redirect mode: stores the response with its authorization request, and goes back to the page that was left. Returns false if no
+ * request with this `state` and origin is stored.
  */
-function pageThatWasLeft(): URL | undefined {
+function goBack(): boolean {
+  const key = `secure-uploader:redirect:${state}`;
   try {
-    const stored: unknown = JSON.parse(sessionStorage.getItem(`secure-uploader:redirect:${state}`) ?? 'null');
-    const { returnTo } = stored as { returnTo: string };
-    const url = new URL(returnTo);
-    return url.origin === location.origin ? url : undefined;
+    const stored = JSON.parse(sessionStorage.getItem(key) ?? 'null') as { returnTo: string };
+    const { href, origin } = new URL(stored.returnTo);
+    if (origin !== location.origin) return false;
+    sessionStorage.setItem(key, JSON.stringify({ ...stored, params }));
+    location.replace(href);
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 }
 
@@ -42,13 +46,9 @@ function handOver(): void {
   setTimeout(showMessage, 1500);
 }
 
-// A frame skips `pageThatWasLeft`, because redirect mode uses no frames. In Firefox, if a frame reads `sessionStorage`, the page
-// may lose later writes.
-const left = state && window.parent === window ? pageThatWasLeft() : undefined;
+// Redirect mode uses no frames. In Firefox, if a frame reads `sessionStorage`, the page may lose later writes.
 if (!state) showMessage();
-else if (left)
-  location.replace(`${left.origin}${left.pathname}${left.search}#secure-uploader-answer?${params}`);
-else handOver();
+else if (window.parent !== window || !goBack()) handOver();
 
 // Makes this file a module, so that its names are not global.
 export {};

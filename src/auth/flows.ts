@@ -149,6 +149,8 @@ export function createFlows(context: FlowContext) {
 
   return {
     check,
+    /** Loads the code for requests early: a page may stay open until a new release has replaced its files. */
+    preload: () => void loadRounds().catch(() => undefined),
     /** Creates an interactive authorization request. */
     begin: async (): Promise<Transaction> => (await loadRounds()).begin(round),
     /**
@@ -181,16 +183,11 @@ export function createFlows(context: FlowContext) {
     demand(header: string): void {
       round.proof = header;
     },
-    /**
-     * Reads the authorization response in the page's URL, and removes the response from the URL. Returns `undefined` if the URL has
-     * no response for this session.
-     */
+    /** Takes the authorization response that the callback page has stored for this session; `undefined` if there is none. */
     async takeReturn(): Promise<AuthEvent | undefined> {
-      if (check()) return undefined;
+      const returned = takeReturn(context.owner);
+      if (!returned) return undefined;
       try {
-        // Runs before the first `await`, so that no other session can take the response.
-        const returned = takeReturn(redirectUri(), context.owner);
-        if (!returned) return undefined;
         const { readReturn } = await loadRounds();
         return { type: 'returned', grant: readReturn(returned, round) };
       } catch (error) {

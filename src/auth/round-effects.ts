@@ -10,8 +10,7 @@ import { redeem } from './exchange.ts';
 import type { FlowContext } from './flows.ts';
 import type { Effect, FlowEvent, Grant, Send } from './machine-types.ts';
 import { createTransaction, isAnswer, readAnswer, type Transaction } from './pkce.ts';
-import type { Returned } from './redirect.ts';
-import { dropTransactions, STORED } from './redirect-store.ts';
+import { dropTransactions, type Returned, STORED } from './redirect.ts';
 import { runPopup, trySilent } from './rounds.ts';
 import { hasSignedOut } from './sign-out-mark.ts';
 
@@ -116,12 +115,9 @@ async function leavePage(context: RoundContext, signal: AbortSignal): Promise<vo
   location.assign(url);
 }
 
-/**
- * Returns the code of the response in the page's URL. Throws `state-mismatch` if no recent authorization request belongs to the
- * response.
- */
-export function readReturn({ params, state, stored }: Returned, { settings, times }: FlowContext): Grant {
-  const { verifier, origin, createdAtMs } = stored;
+/** Returns the code of a stored response. Throws `state-mismatch` if it does not belong to the request, or came too late. */
+export function readReturn({ state, stored }: Returned, { settings, times }: FlowContext): Grant {
+  const { verifier, origin, createdAtMs, params } = stored;
   const isYoung = Math.abs(Date.now() - Number(createdAtMs)) < times.transactionMs;
   if (typeof verifier !== 'string' || !isYoung || !isAnswer(params, state))
     throw new UploaderError('state-mismatch', 'The state of the sign-in response does not match a request');

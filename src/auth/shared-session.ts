@@ -6,13 +6,13 @@ import { openChannel } from '../core/channel.ts';
 import type { Settings } from '../core/config.ts';
 import { Listeners } from '../core/listeners.ts';
 import { Machine } from '../core/machine.ts';
-import { abortable, sleep } from '../core/wait.ts';
+import { abortable, sleep, whenIdle } from '../core/wait.ts';
 import { createFlows } from './flows.ts';
 import type { LoginForm } from './form.ts';
 import { canSignIn, reduce } from './machine.ts';
 import type { AuthEvent, AuthModel, Effect, FlowEvent, Reason } from './machine-types.ts';
 import { firstModel, isHosted, isInteractive, ownWay, watchPage, watchWork } from './page.ts';
-import { dropTransactions } from './redirect-store.ts';
+import { dropTransactions } from './redirect.ts';
 import type { AuthDeps, AuthSession } from './session.ts';
 import { changesBetween, createSnapshot } from './session-changes.ts';
 import { createLastCalls } from './sign-out.ts';
@@ -239,8 +239,10 @@ export function createSharedSession(
       if (signOutCount(settings) !== knownSignOuts) dispatch({ type: 'sign-out', reason: 'other-tab' });
     };
     watchPage(life.signal, work.check, keeper.forget, onShownAgain);
-    if (isInteractive(settings))
+    if (isInteractive(settings)) {
+      whenIdle(() => isHosted(settings) || life.signal.aborted || flows.preload());
       void flows.takeReturn().then((event) => event && !life.signal.aborted && dispatch(event));
+    }
   }
 
   return ({ report, confirmRedirect, onSignOut }) => {

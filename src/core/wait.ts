@@ -42,6 +42,12 @@ export function nextTask(): Promise<void> {
   });
 }
 
+/** Calls `work` when the page has nothing else to do, at the latest after 5 s. Safari has no `requestIdleCallback`. */
+export function whenIdle(work: () => void): void {
+  if ('requestIdleCallback' in globalThis) requestIdleCallback(work, { timeout: 5000 });
+  else setTimeout(work, 200);
+}
+
 /** Longest time that a loop may block the page, in milliseconds. */
 const SLICE_MS = 8;
 /** The same for the start of a loop. The rest of the task belongs to the caller, and to the rendering that the caller requests. */

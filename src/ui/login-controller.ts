@@ -15,6 +15,9 @@ export interface LoginHost extends ReactiveControllerHost, HTMLElement {
   readonly messages: Partial<LoginMessages>;
 }
 
+const loadForm = (): Promise<typeof import('./secure-uploader-login.ts')> =>
+  import('./secure-uploader-login.ts');
+
 /**
  * Shows and removes the sign-in form of one element. `settings` returns the parsed settings; `undefined` while they are invalid.
  */
@@ -40,6 +43,12 @@ export class LoginController implements ReactiveController {
     this.#isAsked = true;
     this.#hasFailed = false;
     this.#host.requestUpdate();
+  }
+
+  /** Loads the form early: a page may stay open until a new release has replaced its files. */
+  hostConnected(): void {
+    const load = (): unknown => this.#settings()?.auth === 'local' && loadForm();
+    this.#host.updateComplete.then(load).catch(() => undefined);
   }
 
   hostUpdate(): void {
@@ -74,7 +83,7 @@ export class LoginController implements ReactiveController {
     if (this.#isLoading) return;
     this.#isLoading = true;
     try {
-      const { defineLogin } = await import('./secure-uploader-login.ts');
+      const { defineLogin } = await loadForm();
       defineLogin();
       if (!this.isShown || !this.#host.isConnected) return;
       const form = document.createElement('secure-uploader-login');

@@ -61,15 +61,13 @@ describe('an authorization request with the user', () => {
   });
 
   it('is restored on page load, unless its response is unusable', async () => {
-    const before = location.href;
-    const { flows } = create({ redirectUri: location.origin + location.pathname });
+    const owner = 'the owner';
+    const { flows } = create({}, { owner });
     expect(await flows.takeReturn()).to.equal(undefined);
-    try {
-      history.replaceState(null, '', '#secure-uploader-answer?code=c&state=nobody');
-      expect(await flows.takeReturn()).to.deep.equal({ type: 'unable', error: { code: 'state-mismatch' } });
-    } finally {
-      history.replaceState(null, '', before);
-    }
+    const key = 'secure-uploader:redirect:nobody';
+    sessionStorage.setItem(key, JSON.stringify({ owner, params: 'code=c&state=nobody' }));
+    expect(await flows.takeReturn()).to.deep.equal({ type: 'unable', error: { code: 'state-mismatch' } });
+    expect(sessionStorage.getItem(key)).to.equal(null);
   });
 });
 

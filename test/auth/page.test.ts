@@ -179,9 +179,10 @@ describe('the service is same-site with the page', () => {
 it('a frame sees the session behind a code only if page and service are on one site, or the page enables it', () => {
   const isSeen = (input: SettingsInput): boolean | undefined => {
     const settings = settingsOf(input);
-    const stored = { verifier: 'v', origin: 'https://api.example', createdAtMs: Date.now() };
+    const params = 'code=c&state=s';
+    const stored = { verifier: 'v', origin: 'https://api.example', createdAtMs: Date.now(), params };
     const context = { settings, times: AUTH_TIMES } as FlowContext;
-    return readReturn({ params: 'code=c&state=s', state: 's', stored }, context).isSeen;
+    return readReturn({ state: 's', stored }, context).isSeen;
   };
   expect(isSeen({})).to.equal(false);
   expect(isSeen({ baseUrl: '/api' })).to.equal(true);

@@ -1,20 +1,37 @@
-// Responses of the sign-in page in the URL of the loaded page, and URLs that contain no response.
+// Responses of the sign-in page that the callback page has stored, and entries that are no response.
 import { expect } from '@open-wc/testing';
 import { isAnswer } from '../../src/auth/pkce.ts';
+import type { SettingsInput } from '../../src/core/config.ts';
 import { settled } from '../support/collect.ts';
 import { closeAll, failuresOf, type Opened, open } from './open-session.ts';
 import { fixtures, follow, granted, until } from './scripted.ts';
 
 afterEach(closeAll);
 
+let number = 0;
+
+/** Stores an authorization request as for a session of `input`. `callback.ts` adds `params`. */
+function store(state: string, { baseUrl, clientId = '' }: SettingsInput, params?: string, ageMs = 0): void {
+  const owner = [baseUrl, clientId, '', 'redirect', '', ''].join(' ');
+  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, owner, params };
+  sessionStorage.setItem(`secure-uploader:redirect:${state}`, JSON.stringify(stored));
+}
+
+function createInput(): SettingsInput & { auth: 'redirect' } {
+  number += 1;
+  return { auth: 'redirect', baseUrl: `https://back-${number}.example`, clientId: 'client' };
+}
+
 /** Simulates a page load with the response `params` to an authorization request of the age `ageMs`, and opens a session. */
 function comeBack(params: string, ageMs: number): Opened & ReturnType<typeof follow> {
-  const stored = { verifier: 'v', returnTo: location.href, createdAtMs: Date.now() - ageMs };
-  sessionStorage.setItem('secure-uploader:redirect:our-state', JSON.stringify(stored));
-  history.replaceState(null, '', `#secure-uploader-answer?${params}`);
+  const input = createInput();
+  store('our-state', input, params, ageMs);
   const service = follow([granted()]);
-  return { ...open({ auth: 'redirect' }, {}, service.post), ...service };
+  return { ...open(input, {}, service.post), ...service };
 }
+
+const storedKeys = (): string[] =>
+  Object.keys(sessionStorage).filter((name) => name.startsWith('secure-uploader'));
 
 const MINUTE_MS = 60_000;
 
@@ -28,13 +45,9 @@ describe('a page that was loaded with a response', () => {
     expect([opened.sent, opened.session.snapshot.state]).to.deep.equal([[], 'signed-out']);
   });
 
-  it('exchanges its code, and removes it from its URL and storage', async () => {
-    const before = location.href;
+  it('exchanges its code, and removes it from storage', async () => {
     const opened = comeBack('code=c&state=our-state', 9 * MINUTE_MS);
-    expect(location.href).to.equal(before);
-    expect(Object.keys(sessionStorage).filter((name) => name.startsWith('secure-uploader'))).to.deep.equal(
-      [],
-    );
+    expect(storedKeys()).to.deep.equal([]);
     await until(opened, 'signed-in');
     expect(opened.sent.map(({ body }) => body)).to.deep.equal([{ code: 'c', code_verifier: 'v' }]);
   });
@@ -54,36 +67,21 @@ describe('a page that was loaded with a response', () => {
   }
 });
 
-describe('a forged link', () => {
-  const before = location.href;
-  afterEach(() => history.replaceState(null, '', before));
+describe('a stored entry', () => {
+  afterEach(() => sessionStorage.clear());
 
-  /** Simulates a page load with the URL `address`. Resolves with the URL of the page after the response was rejected. */
-  async function addressAfter(address: string, redirectUri: string): Promise<string> {
-    history.replaceState(null, '', address);
-    const opened = open({ auth: 'redirect', redirectUri });
-    await opened.next('auth-failed');
-    expect(failuresOf(opened.changes)).to.deep.equal(['state-mismatch']);
-    return location.href;
-  }
-
-  it('loses its response, and nothing else of the URL', async () => {
-    const page = `${location.pathname}?folder=7&tab=2`;
-    const answer = 'state=x&code=y&iss=z';
-    const callback = '/secure-uploader-callback.html';
-    const whole = location.origin + page;
-    expect(await addressAfter(`${page}#secure-uploader-answer?${answer}`, callback)).to.equal(whole);
-    expect(await addressAfter(`${page}#${answer}`, location.pathname)).to.equal(whole);
-    expect(await addressAfter(`${page}&${answer}`, location.pathname)).to.equal(whole);
-  });
-
-  it('with a state and neither code nor error is ignored', async () => {
-    const address = `${location.origin}${location.pathname}?state=open#top`;
-    history.replaceState(null, '', address);
-    const { session, changes } = open({ auth: 'redirect', redirectUri: location.pathname });
-    await session.withToken(async () => undefined, AbortSignal.timeout(50)).catch(() => undefined);
-    expect(location.href).to.equal(address);
-    expect(failuresOf(changes)).to.deep.equal([]);
+  it('that cannot be read, has no response yet or is for another owner, stays and is ignored', async () => {
+    const input = createInput();
+    sessionStorage.setItem('secure-uploader:redirect:damaged', '{');
+    store('waiting', input);
+    store('other', { ...input, clientId: 'other' }, 'code=c&state=other');
+    const service = follow([granted()]);
+    const opened = { ...open(input, {}, service.post), ...service };
+    await settled();
+    expect([opened.sent, failuresOf(opened.changes)]).to.deep.equal([[], []]);
+    expect(storedKeys().length).to.equal(3);
+    opened.session.signOut();
+    expect(storedKeys()).to.deep.equal([]);
   });
 });
 

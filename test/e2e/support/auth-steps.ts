@@ -176,7 +176,7 @@ export async function signInThere(page: Page, world: AuthWorld): Promise<void> {
   await page.evaluate(() => document.querySelector('secure-uploader')?.signIn());
   await page.getByLabel('Email address').waitFor();
   await fillIn(page, world);
-  await page.waitForURL(/index\.html$/);
+  await page.waitForURL(/index\.html(?:#\/upload)?$/);
   await isSignedIn(page);
 }
 

@@ -1,0 +1,35 @@
+// Parts that are loaded late: a page may stay open until a new release has replaced their files, so they are loaded before they are
+// needed.
+
+import { expect, fixture, html } from '@open-wc/testing';
+import { whenIdle } from '../../src/core/wait.ts';
+import '../../src/define.ts';
+
+performance.setResourceTimingBufferSize(5000);
+
+/** Returns the number of scripts that the page has loaded. Their names are hashes. */
+const scripts = (): number =>
+  performance.getEntriesByType('resource').filter(({ name }) => name.endsWith('.js')).length;
+
+const idle = (): Promise<void> => new Promise((resolve) => whenIdle(resolve));
+
+// The order matters, because a part is loaded once for all tests of a page.
+describe('an element that uploads nothing yet', () => {
+  it('loads nothing late if the page supplies the tokens', async () => {
+    const before = scripts();
+    await fixture(
+      html`<secure-uploader base-url="https://token.example" .getToken=${() => 'token'}></secure-uploader>`,
+    );
+    for (let turn = 0; turn < 3; turn += 1) await idle();
+    expect(scripts()).to.equal(before);
+  });
+
+  for (const auth of ['popup', 'local'])
+    it(`loads the code for auth="${auth}" as soon as the page is idle`, async () => {
+      const before = scripts();
+      await fixture(
+        html`<secure-uploader base-url=${`https://${auth}.example`} auth=${auth}></secure-uploader>`,
+      );
+      while (scripts() === before) await idle();
+    });
+});
