@@ -147,7 +147,10 @@ export class Restorer {
           warn: context.warn,
           trusted,
         }),
-      () => undefined,
+      () => {
+        this.#keeper = undefined; // the next call loads it again
+        return undefined;
+      },
     );
     return true;
   }
@@ -247,8 +250,10 @@ export class Restorer {
         const { freeSinceMs, upload } = waiting;
         if (nowMs - freeSinceMs >= FREE_MS) wanted.push(...(await this.#takeOver(key, upload, signal)));
       }
-      const [first] = wanted;
-      if (first) void this.#findFiles(wanted, first.connection, this.#finding.signal);
+      for (const connection of new Set(wanted.map((upload) => upload.connection))) {
+        const uploads = wanted.filter((upload) => upload.connection === connection);
+        void this.#findFiles(uploads, connection, this.#finding.signal);
+      }
       await sleep(FREE_MS, signal);
     }
   }

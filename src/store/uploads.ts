@@ -95,14 +95,14 @@ export function createUploadStore({
     const count = clearCount;
     let before: SavedRecord | undefined;
     let after: SavedRecord | undefined;
+    let written: unknown;
     const write = (canSaveHandle: boolean): Promise<void> =>
       records.replace(key, (value) => {
         if (count !== clearCount) return value;
         before = own(key, value);
         after = next(before);
         if (!after) return isNewer(value) ? value : undefined;
-        const written = { ...writeRecord(after), ...(!canSaveHandle && { handle: undefined }) };
-        own(key, written);
+        written = { ...writeRecord(after), ...(!canSaveHandle && { handle: undefined }) };
         return written;
       });
     await write(true).catch((error) => {
@@ -110,6 +110,7 @@ export function createUploadStore({
       if (!after?.handle) throw error;
       return write(false);
     });
+    if (written && count === clearCount) own(key, written);
     return before;
   }
 

@@ -7,7 +7,7 @@ import type { RecordKeeper } from '../../pipeline/open.ts';
 import type { UploadStore } from '../../store/uploads.ts';
 import { type Release, type TabLocks, type TabObserver, UploadLock } from './tab-locks.ts';
 
-/** The uploads on this page that use a record, by the key of the record. */
+/** The uploads of an uploader that use a record, by the key of the record. */
 export type ResumeStates = Map<string, ResumeState>;
 
 /**
