@@ -38,6 +38,11 @@ const MOST_PATIENCE_MS = 120_000;
 export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses = {} }: PutOptions): Put {
   /** True once the storage is known to use HTTP/2 or later. */
   let isShared = false;
+  /**
+   * Longest time until an answered PUT showed its first progress, in milliseconds. Behind a service worker, which hides progress, it
+   * is the time until the response.
+   */
+  let longestSilenceMs = 0;
   const begin = createReadability();
   return (upload, body, { signal, onProgress, onMultiplexed, isUnsure, stallMs = usualStallMs }) =>
     new Promise<void>((resolve, reject) => {
@@ -50,11 +55,17 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       let sentBytes = 0;
       const settled = new AbortController();
       const times = (count: number): number => Math.max(stallMs, Math.min(stallMs * count, MOST_PATIENCE_MS));
-      let patienceMs = times(PATIENCE_BEFORE_FIRST_BYTE);
+      let patienceMs = Math.max(
+        times(PATIENCE_BEFORE_FIRST_BYTE),
+        PATIENCE_BEFORE_FIRST_BYTE * longestSilenceMs,
+      );
       let lastSignMs = performance.now();
+      let silenceMs: number | undefined;
       const hasSign = (nextPatienceMs: number): void => {
         patienceMs = nextPatienceMs;
+        const beforeMs = lastSignMs;
         lastSignMs = performance.now();
+        silenceMs ??= lastSignMs - beforeMs;
       };
 
       const settle = (error?: unknown): void => {
@@ -79,6 +90,8 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       };
       xhr.onload = () => {
         attempt.onReadable();
+        hasSign(stallMs);
+        longestSilenceMs = Math.max(longestSilenceMs, silenceMs ?? 0);
         settle(errorOf(xhr, upload, statuses));
         isShared ||= isMultiplexed(upload.url);
         if (isShared) onMultiplexed?.();

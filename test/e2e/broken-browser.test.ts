@@ -50,9 +50,9 @@ function breakBrowser(): void {
   }
 }
 
-async function openPage(name: string): Promise<Page> {
+async function openPage(name: string, settings = SETTINGS): Promise<Page> {
   const { token } = await world.service.createToken('alice', 3_600_000);
-  const page = await world.open(SETTINGS, `/${name}.html`);
+  const page = await world.open(settings, `/${name}.html`);
   await page.evaluate((token) => {
     Object.assign(document.querySelector('secure-uploader') as HTMLElement, { getToken: async () => token });
   }, token);
@@ -292,6 +292,36 @@ test('an upload waits while the network is away, and sends no stored chunk again
   assert.ok(
     answered.length <= 40 + 6,
     `${answered.length} PUTs for 40 chunks: only running ones may be repeated`,
+  );
+  await page.close();
+});
+
+test('a service worker that hides the progress of PUTs costs chunks twice only until the first PUT succeeds', async () => {
+  const { pages, service } = world;
+  pages.setScript('/pass.js', 'onfetch = (event) => event.respondWith(fetch(event.request));');
+  pages.changePolicy('/passed.html', (policy) => policy.replace(/; require-trusted-types-for.*/, ''));
+  const times = `data-engine-options='{"times":{"stallMs":100},"policy":{"baseMs":10,"capMs":40}}'`;
+  const settings = `chunk-size="${CHUNK_BYTES}" concurrency="1" ${times}`;
+  const first = await openPage('passed', settings);
+  await first.evaluate(async () => {
+    await navigator.serviceWorker.register('/pass.js', { scope: '/passed.html' });
+    await navigator.serviceWorker.ready;
+  });
+  await first.close();
+  const page = await openPage('passed', settings);
+  assert.ok(await page.evaluate(() => navigator.serviceWorker.controller));
+  service.faults.add({ operation: 'put', times: FOR_EVER, delayMs: 600 });
+  service.faults.clearLog();
+  const file = createFile(12);
+  await pick(page, file);
+  await isStored(page, file);
+  const hashes = service.faults.log.filter(({ operation }) => operation === 'put').map(({ hash }) => hash);
+  const repeated = hashes.filter((hash, index) => hashes.indexOf(hash) !== index);
+  assert.ok(repeated.length > 0, 'the first PUT takes longer than the limit of 400 ms');
+  const late = [...new Set(hashes)].slice(6);
+  assert.deepEqual(
+    repeated.filter((hash) => late.includes(hash)),
+    [],
   );
   await page.close();
 });
