@@ -24,7 +24,10 @@ export type RunParts = Omit<
   OpenParts & CommitParts & HashParts & PresignParts & UploadParts,
   'ask' | 'giveUp' | 'proven' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
 > & {
-  /** Called with all chunks before the first chunk is hashed. Chunks that an earlier run stored are `recorded`. */
+  /**
+   * Called with all chunks before the first chunk is hashed, and again in each new session. Chunks that an earlier run stored are
+   * `recorded`.
+   */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
   readonly onStored: (chunk: StoredChunk) => void;
   /** Called when the file is divided into smaller chunks, because the storage rejects larger ones (413). */
@@ -108,8 +111,8 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
       if (opened.chunkSizeBytes !== chunkSizeBytes) {
         chunks = plan(parts.file.size, opened.chunkSizeBytes);
         fileHash = hashWhole();
-        parts.onOpened(chunks);
       }
+      parts.onOpened(chunks);
     } finally {
       stop.abort();
       parts.budget.releaseAll();

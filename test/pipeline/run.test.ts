@@ -237,6 +237,7 @@ describe('a session that is lost', () => {
       expect(service.count('open')).to.equal(2);
       expect(reported.filter((line) => line.startsWith('session'))).to.deep.equal(['session-1', 'session-2']);
       expect(reported.filter((line) => line.startsWith('hashed'))).to.have.length(5);
+      expect(reported.filter((line) => line.startsWith('opened'))).to.deep.equal(['opened 5', 'opened 5']);
     });
   }
 

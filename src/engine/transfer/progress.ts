@@ -128,8 +128,8 @@ export class Progress {
   }
 
   /**
-   * Starts a run. Recorded chunks count as stored, until `onHashed()` finds a different hash. Returns the size of the recorded
-   * chunks in bytes.
+   * Starts a run, or a new session of a run, in which only the hashes remain. Recorded chunks count as stored, until `onHashed()`
+   * finds a different hash. Returns the size of the recorded chunks in bytes.
    */
   beginRun(chunks: readonly Chunk[]): number {
     this.#stored.clear();
@@ -140,7 +140,10 @@ export class Progress {
     this.#unsentBytes = 0;
     this.#hashedBytes = 0;
     this.#estimate.stop();
-    for (const chunk of chunks) if (chunk.recorded) this.#add(chunk);
+    for (const chunk of chunks) {
+      if (chunk.recorded) this.#add(chunk);
+      if (chunk.hash !== undefined) this.#hashedBytes += chunk.sizeBytes;
+    }
     return this.#storedBytes;
   }
 

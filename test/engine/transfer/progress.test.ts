@@ -78,6 +78,9 @@ describe('the bar of a file', () => {
     expect(progress.beginRun([first, second])).to.equal(0);
     // Only `sentBytes`, which the progress bar shows, is unchanged.
     expect(progress.numbers(2000)).to.deep.equal({ ...nothing, sentBytes: 101 });
+    // In another session of the same run, the hashes are still valid.
+    progress.beginRun([{ ...first, hash: 'h' }, second]);
+    expect(progress.numbers(2000)).to.deep.equal({ ...nothing, sentBytes: 101, hashedBytes: 100 });
     expect(progress.onSent(second, 1)).to.equal(1);
     progress.onStored(first);
     expect(progress.numbers(3000)).to.include({ storedBytes: 100, skippedBytes: 0 });
