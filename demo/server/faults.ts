@@ -42,7 +42,7 @@ export interface Fault {
    * halfway through the response.
    */
   cut?: 'before-body' | 'mid-body' | 'after-body' | 'mid-answer';
-  /** Length of a pause at the point of `mid-body`, after which the transfer continues. */
+  /** Length of a pause at the point of `mid-body`, after which the transfer continues, or is cut. */
   stallMs?: number;
   /** Stops the transfer at the point of `mid-body`. The connection stays open. */
   stall?: boolean;

@@ -172,12 +172,9 @@ async function* incoming(
       left -= piece.byteLength;
       if (left < 0) {
         left = Infinity;
-        if (fault.cut === 'mid-body') throw new Broken();
-        if (fault.stall) {
-          await untilAborted(gone);
-          throw new Broken();
-        }
+        if (fault.stall) await untilAborted(gone);
         await pause(fault.stallMs ?? 0, gone);
+        if (fault.stall || fault.cut === 'mid-body') throw new Broken();
       }
       yield piece;
     }

@@ -191,7 +191,7 @@ export function createRunParts(
     minChunkBytes: Math.max(1, settings.profile.minChunkSize || MIN_CHUNK_BYTES),
     onSmallerChunks: (beforeBytes, chunkSizeBytes) =>
       context.warn(
-        `The storage rejects chunks of ${beforeBytes} bytes (413). Set chunk-size to ${chunkSizeBytes}, or raise its limit.`,
+        `Chunks of ${beforeBytes} bytes don't reach the storage. Set chunk-size to ${chunkSizeBytes}, or raise its limits.`,
       ),
     fileName: () =>
       settings.profile.fileName === 'path'

@@ -30,7 +30,7 @@ export type RunParts = Omit<
    */
   readonly onOpened: (chunks: readonly Chunk[]) => void;
   readonly onStored: (chunk: StoredChunk) => void;
-  /** Called when the file is divided into smaller chunks, because the storage rejects larger ones (413). */
+  /** Called when the file is divided into smaller chunks, because larger ones fail. */
   readonly onSmallerChunks: (beforeBytes: number, chunkSizeBytes: number) => void;
   /** True if the browser refuses to send a file that has changed since it was picked. */
   readonly isWatched: boolean;
@@ -72,13 +72,13 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
 }
 
 /**
- * Uploads the chunks. If the service has lost the session, uploads the chunks a second time in a new session. If a chunk is too
- * large for the storage, halves the chunk size; smaller chunks have other hashes, so they need a new session, too.
+ * Uploads the chunks. If the service has lost the session, uploads the chunks a second time in a new session. If chunks are too
+ * large, halves the chunk size; smaller chunks have other hashes, so they need a new session, too.
  */
 async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
   let chunks = planned;
   let isSecondSession = false;
-  const proven = { sizeBytes: 0 };
+  const proven = { sizeBytes: opened.stored.size > 0 ? opened.chunkSizeBytes : 0 };
   const { continueHash } = parts;
   const hashWhole = (): FileHash | undefined =>
     continueHash && new FileHash(chunks, { ...parts, continueHash });

@@ -23,7 +23,7 @@ export interface UploadParts {
   readonly put: Put;
   /** Requests a new ticket for a chunk. */
   readonly renew: (chunk: TicketedChunk) => Promise<Ticket>;
-  /** Size of the largest chunk that the storage has accepted, in bytes. This stage updates it. */
+  /** Size of the largest chunk of this file that the storage has accepted, in bytes. This stage updates it. */
   readonly proven: { sizeBytes: number };
   /** Receipts of the chunks that this run has stored, by hash. This stage adds to them. */
   readonly receipts: Map<string, string>;
@@ -54,15 +54,20 @@ export interface UploadParts {
   readonly onOffline: (isOffline: boolean) => void;
 }
 
-/** Thrown when the storage rejects a chunk as too large (413) and smaller chunks are allowed. `cause` is the error of the PUT. */
+/**
+ * Thrown when the storage rejects a chunk as too large (413), or its PUT breaks repeatedly, and smaller chunks are allowed. `cause`
+ * is the error of the PUT.
+ */
 export class ChunkTooLarge extends Error {
   override readonly cause: unknown;
   constructor(cause: unknown) {
-    super('The chunk is too large for the storage');
+    super('The chunk is too large');
     this.cause = cause;
   }
 }
 
+/** Broken PUTs of a chunk after which smaller chunks are tried: a proxy may limit the time of a request, and the line is slow. */
+const MOST_CUTS = 4;
 /** No further chunk of a file starts while this many wait to retry, since the storage may be down. */
 const MAX_WAITING = 6;
 
@@ -144,14 +149,8 @@ async function store(
 
 function storedChunk(chunk: TicketedChunk, receipt: string, isSkipped: boolean, parts: Sending): StoredChunk {
   parts.receipts.set(chunk.hash, receipt);
-  // The chunk has a receipt of an earlier run.
-  if (chunk.receipt !== undefined) noteProven(chunk, parts);
   const { ticket: _ticket, ...rest } = chunk;
   return { ...rest, receipt, ...(isSkipped && { skipped: true }) };
-}
-
-function noteProven({ sizeBytes }: TicketedChunk, { proven }: Sending): void {
-  proven.sizeBytes = Math.max(proven.sizeBytes, sizeBytes);
 }
 
 /** Sends the chunk, with retries, until it is stored. Uses no slot and no memory while it waits to retry. */
@@ -162,7 +161,7 @@ async function send(
   firstSlot: UploadSlot | undefined,
   parts: Sending,
 ): Promise<{ readonly receipt: string; readonly isSkipped: boolean }> {
-  const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, put, signal } = parts;
+  const { budget, backoffOf, connectionChange, onMultiplexed, onPut, onSent, proven, put, signal } = parts;
   // Belongs to the host of the latest upload URL.
   let backoff: HostBackoff;
   const retries = new Retries({
@@ -176,6 +175,7 @@ async function send(
   let ticket = firstTicket;
   /** Each stall doubles the timeout: behind a proxy that buffers uploads, the measured rate is too high. */
   let stallCount = 0;
+  let cutCount = 0;
   /** Bytes that the bandwidth limit has allowed, but that are not sent yet. */
   let unsentBytes = 0;
   let giveBack: (unsentBytes: number) => void = () => undefined;
@@ -230,7 +230,7 @@ async function send(
           isUnsure,
         });
         unsentBytes = 0;
-        noteProven(chunk, parts);
+        proven.sizeBytes = Math.max(proven.sizeBytes, chunk.sizeBytes);
         retries.succeed();
         return { receipt: ticket.receipt, isSkipped: false };
       } catch (error) {
@@ -239,11 +239,16 @@ async function send(
         if (code === 'upload-stalled') stallCount += 1;
         if (code === 'network' && isUnsure && unsentBytes === chunk.sizeBytes)
           parts.read = parts.copySlice as HashSlice;
-        const isTooLarge =
-          code === 'upload-refused' && status === 413 && chunk.sizeBytes > parts.minChunkBytes;
+        const isCut = unsentBytes < chunk.sizeBytes;
+        if (isCut && code === 'network') cutCount += 1;
+        const isRejected =
+          (code === 'upload-refused' && status === 413) ||
+          // Often a 413 without CORS headers.
+          (isCut && code === 'storage-unreadable') ||
+          cutCount >= MOST_CUTS;
+        const isTooLarge = isRejected && chunk.sizeBytes > parts.minChunkBytes;
         // One proxy of several may have a lower limit. The storage has accepted this size before.
-        const isOdd = chunk.sizeBytes <= parts.proven.sizeBytes;
-        if (isTooLarge && !isOdd) throw new ChunkTooLarge(error);
+        if (isTooLarge && chunk.sizeBytes > proven.sizeBytes) throw new ChunkTooLarge(error);
         onSent(chunk, 0);
         giveBack(unsentBytes);
         unsentBytes = 0;

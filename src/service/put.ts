@@ -39,8 +39,8 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
   /** True once the storage is known to use HTTP/2 or later. */
   let isShared = false;
   /**
-   * Longest time until an answered PUT showed its first progress, in milliseconds. Behind a service worker, which hides progress, it
-   * is the time until the response.
+   * Longest time until an answered PUT showed its first progress, in milliseconds. Behind a service worker, which hides progress,
+   * it is the time until the response.
    */
   let longestSilenceMs = 0;
   const begin = createReadability();

@@ -49,6 +49,42 @@ describe('a chunk that the storage rejects as too large', () => {
       expect(sizes.filter((size) => size === 2 * MIB).length).to.be.at.least(sizeBytes / (2 * MIB));
     });
 
+  it('is halved also if its PUT is cut repeatedly, because a proxy may limit the time of a request', async () => {
+    const file = freshFile(4 * MIB);
+    const hash = await sha256(file);
+    await addFault({ operation: 'put', cut: 'mid-body', stallMs: 300, match: { hash }, times: -1 });
+    await captureWarnings(async (warnings) => {
+      const uploader = await connect();
+      await uploader.addFiles([file]);
+      await until(() => uploader.snapshot.files[0]?.phase === 'done');
+      expect(warnings.some((line) => line.includes(`chunk-size to ${2 * MIB}`))).to.equal(true);
+    });
+    const sizes = await sizesOf(file.name);
+    expect(sizes.filter((size) => size === 4 * MIB).length).to.be.at.least(3);
+  });
+
+  it('is halved also if the response is a 413 without CORS headers', async () => {
+    const file = freshFile(3 * MIB);
+    const hash = await sha256(file);
+    await addFault({ operation: 'put', status: 413, withoutCors: true, match: { hash }, times: -1 });
+    await captureWarnings(async () => {
+      const uploader = await connect();
+      await uploader.addFiles([file]);
+      await until(() => uploader.snapshot.files[0]?.phase === 'done');
+    });
+    expect(await sizesOf(file.name)).to.include(1.5 * MIB);
+  });
+
+  it('is not halved if the storage has accepted this size before, but sent until it gets through', async () => {
+    const file = freshFile(8 * MIB);
+    const hash = await sha256(file.slice(4 * MIB));
+    await addFault({ operation: 'put', cut: 'mid-body', stallMs: 300, match: { hash }, times: 6 });
+    const uploader = await connect({ concurrency: 1 });
+    await uploader.addFiles([file]);
+    await until(() => uploader.snapshot.files[0]?.phase === 'done');
+    expect([...new Set(await sizesOf(file.name))]).to.deep.equal([4 * MIB]);
+  });
+
   it('is sent once if it is the whole file and smaller than half of `chunk-size`', async () => {
     const file = freshFile(1.5 * MIB);
     await rejectFirst(file, 1.5 * MIB);
