@@ -4,21 +4,19 @@ import type { Candidate } from '../core/changes.ts';
 import { createId } from '../core/create-id.ts';
 import { UploaderError } from '../core/errors.ts';
 import { copyOfMetadata } from '../core/metadata.ts';
-import type { AddedFile, FileId, PickedFile, UploadRecord } from '../core/types.ts';
+import type { AddedFile, FileId, PickedFile } from '../core/types.ts';
 import { inSlices } from '../core/wait.ts';
 import { type Refusal, refusal } from '../pipeline/pick.ts';
 import { MAX_FILE_BYTES } from '../pipeline/plan.ts';
-import { type FileIdentity, identify, isSameFile, recordKey } from '../store/identity.ts';
-import type { RecordToSave } from '../store/record.ts';
 import type { UploadStore } from '../store/uploads.ts';
 import type { Commands } from './commands.ts';
 import type { Connection } from './connection.ts';
+import { belongsTo, candidateOf, fileOf, identityOf, placeOf, provideSame } from './files.ts';
 import { type FileCache, isCacheable } from './resume/file-cache.ts';
 import { ResumeState, type ResumeStates } from './resume/resume-state.ts';
 import type { Scheduler } from './scheduler.ts';
 import { Upload, type UploadContext } from './upload.ts';
 import { saveFile } from './upload-run.ts';
-import { isOver } from './upload-state.ts';
 
 export interface IntakeParts {
   readonly scheduler: Scheduler;
@@ -212,22 +210,6 @@ function waitingFor(picked: PickedFile, uploads: UploadsByPlace, connection: Con
   });
 }
 
-/** True if the record was created for the same service, client and owner, with the same hash algorithm. */
-export const belongsTo = (record: RecordToSave, { settings }: Connection): boolean =>
-  record.hashAlgorithm === settings.hash && record.key === recordKey({ ...settings, ...record });
-
-type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;
-
-export const identityOf = ({ name, size, lastModified }: File): Seen => ({
-  name,
-  sizeBytes: size,
-  lastModifiedMs: lastModified,
-});
-
-/** Returns a string that identifies a file without its content: folder, path, name, size and modification time. */
-export const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>): string =>
-  JSON.stringify([file.parentId, file.relativePath, file.name, file.sizeBytes, file.lastModifiedMs]);
-
 const parentOf = ({ relativePath }: PickedFile, { settings }: Connection): string =>
   settings.parentFor?.(relativePath) ?? settings.parentId;
 
@@ -247,57 +229,4 @@ function readPicked(item: PickedFile | File): PickedFile {
     'bad-config',
     `The metadata of ${item.file.name} must be a JSON object of at most 4 kB`,
   );
-}
-
-export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
-  name: file.name,
-  relativePath,
-  sizeBytes: file.size,
-  type: file.type,
-});
-
-/**
- * Gives an upload its file, if name, size, modification time and first bytes are those of the upload. Returns the identity of the
- * file; `undefined` if the file cannot be read. With `isPaused`, the upload does not start.
- */
-export async function provideSame(
-  upload: Upload,
-  picked: PickedFile,
-  isPaused = false,
-): Promise<FileIdentity | undefined> {
-  const { signal } = new AbortController();
-  const { hashSmall } = upload.connection.service.client.pool;
-  const found = await identify(picked.file, hashSmall, signal).catch(() => undefined);
-  const { record } = upload.resumeState;
-  if (!found || upload.picked || isOver(upload.state)) return found;
-  const known = { ...found, name: upload.ownName, sizeBytes: upload.sizeBytes, ...record };
-  if (!isSameFile(known, found)) return found;
-  upload.provide(picked);
-  if (isPaused) upload.dispatch({ type: 'pause' });
-  return found;
-}
-
-/** File handle, with methods of Chromium. On a later visit, a saved handle usually needs the user's permission again. */
-type Askable = FileSystemFileHandle & {
-  readonly [K in 'queryPermission' | 'requestPermission']?: (wanted: {
-    mode: 'read';
-  }) => Promise<PermissionState>;
-};
-
-/**
- * Returns the file of a handle. Returns `undefined` if the file was moved or deleted, or if the browser or the user denies access.
- * With `queryPermission`, the user is not asked.
- */
-export async function fileOf(
-  handle: Askable,
-  ask: 'queryPermission' | 'requestPermission',
-): Promise<PickedFile | undefined> {
-  try {
-    const permission = (await handle[ask]?.({ mode: 'read' })) ?? 'granted';
-    return permission === 'granted'
-      ? { file: await handle.getFile(), relativePath: handle.name, handle }
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }

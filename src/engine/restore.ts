@@ -2,32 +2,21 @@
 
 import { copyOfMetadata } from '../core/metadata.ts';
 import { trusted } from '../core/trusted.ts';
-import type { PickedFile, UploadRecord } from '../core/types.ts';
-import { abortable, inSlices, sleep } from '../core/wait.ts';
+import type { UploadRecord } from '../core/types.ts';
+import { inSlices, sleep } from '../core/wait.ts';
 import { dropKept } from '../keeper/drop-kept.ts';
 import type { KeeperClient } from '../keeper/keeper-client.ts';
 import { type Added, type Kept, keyOfNew } from '../keeper/keeper-messages.ts';
 import { type RecordToSave, readHandle } from '../store/record.ts';
 import type { Connection } from './connection.ts';
-import {
-  belongsTo,
-  candidateOf,
-  fileOf,
-  type Intake,
-  type IntakeParts,
-  identityOf,
-  placeOf,
-  provideSame,
-} from './intake.ts';
+import { askFor, belongsTo, candidateOf, give, identityOf, openHandle, placeOf } from './files.ts';
+import type { Intake, IntakeParts } from './intake.ts';
 import { findWanted } from './resume/resume-state.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { Upload } from './upload.ts';
 import { isOver, stateNameOf } from './upload-state.ts';
 
-/** Longest wait for a file from its handle, in milliseconds. A drive that is gone may never answer. */
-const HANDLE_MS = 5000;
-/** Time for which the lock of another tab has to be free, in milliseconds. */
-const FREE_MS = 1000;
+const FREE_MS = 1000; // for which the lock of another tab has to be free
 
 export interface RestorerParts extends IntakeParts {
   readonly intake: Intake;
@@ -309,28 +298,4 @@ export class Restorer {
     }
     return listed;
   }
-}
-
-/** Gives an upload a file that was found for it, if it is the same file. */
-async function give(upload: Upload, file: File, isPaused = false): Promise<void> {
-  const { handle } = upload.resumeState.record ?? {};
-  const picked: PickedFile = { file, relativePath: upload.relativePath, ...(handle && { handle }) };
-  await provideSame(upload, picked, isPaused);
-}
-
-/** Gives an upload the file of its handle, or asks the user for the file. */
-async function openHandle(upload: Upload): Promise<void> {
-  const { handle, isPaused } = upload.resumeState.record ?? {};
-  const open = async (wanted: FileSystemFileHandle): Promise<void> => {
-    const picked = await fileOf(wanted, 'queryPermission');
-    if (picked) await give(upload, picked.file, isPaused);
-  };
-  if (handle && upload.needsFile)
-    await abortable(open(handle), AbortSignal.timeout(HANDLE_MS)).catch(() => undefined);
-  askFor(upload);
-}
-
-/** Asks the user for the file of an upload that still needs it, and lets other tabs look for it. */
-function askFor(upload: Upload): void {
-  if (upload.needsFile) upload.dispatch({ type: 'file-missing' });
 }

@@ -2,17 +2,16 @@
 // an earlier page handed over. Loaded only if `keeper-url` is set.
 
 import type { Change } from '../core/changes.ts';
-import type { Settings, Warn } from '../core/config.ts';
-import type { Phase } from '../core/phases.ts';
-import type { FileId, PickedFile, UploadRecord } from '../core/types.ts';
+import type { Warn } from '../core/config.ts';
 import { inSlices } from '../core/wait.ts';
 import { workerOf } from './drop-kept.ts';
 import {
-  type Added,
   type Ask,
+  addedOf,
   filesFor,
   type KeeperRequest,
   type Kept,
+  type KeptUpload,
   keyOfNew,
   readAsk,
   readFiles,
@@ -33,26 +32,6 @@ const NO_REQUEST = 'none';
  * from files of other pages.
  */
 const DOCUMENT = `${performance.timeOrigin} ${Math.random()}`;
-
-/** What the keeper reads of an upload. */
-export interface KeptUpload {
-  readonly id: FileId;
-  readonly name: string;
-  readonly relativePath: string;
-  readonly parentId: string;
-  readonly phase: Phase;
-  readonly state: {
-    readonly phase: string;
-    readonly reason?: string;
-    readonly error?: { readonly retryable: boolean };
-  };
-  readonly picked: PickedFile | undefined;
-  readonly resumeState: { readonly record: UploadRecord | undefined };
-  readonly connection: {
-    readonly settings: Pick<Settings, 'baseUrl' | 'clientId' | 'owner' | 'noResume'>;
-  };
-  dispatch(command: { type: 'suspend' | 'restore' | 'leave' }): void;
-}
 
 export interface KeeperParts {
   readonly uploads: () => readonly KeptUpload[];
@@ -306,20 +285,6 @@ export class KeeperClient {
     );
   }
 }
-
-const addedOf = (
-  { id, name, relativePath, parentId, picked, state }: KeptUpload,
-  document: string,
-): Added => ({
-  id,
-  document,
-  name,
-  relativePath,
-  parentId,
-  metadata: picked?.metadata,
-  handle: picked?.handle,
-  isHeld: state.phase === 'held',
-});
 
 /** Returns the absolute URL. Throws if the URL is invalid or has another origin, or if the page cannot use service workers. */
 function readUrl(keeperUrl: string): string {

@@ -1,6 +1,8 @@
 // The messages of the file keeper, and their validation, since any script of the origin can send messages.
 
-import type { Metadata } from '../core/types.ts';
+import type { Settings } from '../core/config.ts';
+import type { Phase } from '../core/phases.ts';
+import type { FileId, Metadata, PickedFile, UploadRecord } from '../core/types.ts';
 
 interface Place {
   /** Base URL of the service. */
@@ -32,6 +34,41 @@ export interface Kept extends Place {
   readonly isPaused: boolean;
   readonly added?: Added | undefined;
 }
+
+/** What the keeper reads of an upload. */
+export interface KeptUpload {
+  readonly id: FileId;
+  readonly name: string;
+  readonly relativePath: string;
+  readonly parentId: string;
+  readonly phase: Phase;
+  readonly state: {
+    readonly phase: string;
+    readonly reason?: string;
+    readonly error?: { readonly retryable: boolean };
+  };
+  readonly picked: PickedFile | undefined;
+  readonly resumeState: { readonly record: UploadRecord | undefined };
+  readonly connection: {
+    readonly settings: Pick<Settings, 'baseUrl' | 'clientId' | 'owner' | 'noResume'>;
+  };
+  dispatch(command: { type: 'suspend' | 'restore' | 'leave' }): void;
+}
+
+/** Returns what the next page needs to add the file of `upload` again. `document` is `Added.document`. */
+export const addedOf = (
+  { id, name, relativePath, parentId, picked, state }: KeptUpload,
+  document: string,
+): Added => ({
+  id,
+  document,
+  name,
+  relativePath,
+  parentId,
+  metadata: picked?.metadata,
+  handle: picked?.handle,
+  isHeld: state.phase === 'held',
+});
 
 /** A request for the files of uploads. The response is an array of `Kept` with the same service and owner. */
 export interface Ask extends Place {

@@ -1,0 +1,106 @@
+// What tells files apart: their place and identity, their record, and their handle.
+
+import type { Candidate } from '../core/changes.ts';
+import type { PickedFile, UploadRecord } from '../core/types.ts';
+import { abortable } from '../core/wait.ts';
+import { type FileIdentity, identify, isSameFile, recordKey } from '../store/identity.ts';
+import type { RecordToSave } from '../store/record.ts';
+import type { Connection } from './connection.ts';
+import type { Upload } from './upload.ts';
+import { isOver } from './upload-state.ts';
+
+/** True if the record was created for the same service, client and owner, with the same hash algorithm. */
+export const belongsTo = (record: RecordToSave, { settings }: Connection): boolean =>
+  record.hashAlgorithm === settings.hash && record.key === recordKey({ ...settings, ...record });
+
+type Seen = Pick<UploadRecord, 'name' | 'sizeBytes' | 'lastModifiedMs'>;
+
+export const identityOf = ({ name, size, lastModified }: File): Seen => ({
+  name,
+  sizeBytes: size,
+  lastModifiedMs: lastModified,
+});
+
+/** Returns a string that identifies a file without its content: folder, path, name, size and modification time. */
+export const placeOf = (file: Seen & Pick<UploadRecord, 'parentId' | 'relativePath'>): string =>
+  JSON.stringify([file.parentId, file.relativePath, file.name, file.sizeBytes, file.lastModifiedMs]);
+
+export const candidateOf = ({ file, relativePath }: PickedFile): Candidate => ({
+  name: file.name,
+  relativePath,
+  sizeBytes: file.size,
+  type: file.type,
+});
+
+/**
+ * Gives an upload its file, if name, size, modification time and first bytes are those of the upload. Returns the identity of the
+ * file; `undefined` if the file cannot be read. With `isPaused`, the upload does not start.
+ */
+export async function provideSame(
+  upload: Upload,
+  picked: PickedFile,
+  isPaused = false,
+): Promise<FileIdentity | undefined> {
+  const { signal } = new AbortController();
+  const { hashSmall } = upload.connection.service.client.pool;
+  const found = await identify(picked.file, hashSmall, signal).catch(() => undefined);
+  const { record } = upload.resumeState;
+  if (!found || upload.picked || isOver(upload.state)) return found;
+  const known = { ...found, name: upload.ownName, sizeBytes: upload.sizeBytes, ...record };
+  if (!isSameFile(known, found)) return found;
+  upload.provide(picked);
+  if (isPaused) upload.dispatch({ type: 'pause' });
+  return found;
+}
+
+/** File handle, with methods of Chromium. On a later visit, a saved handle usually needs the user's permission again. */
+type Askable = FileSystemFileHandle & {
+  readonly [K in 'queryPermission' | 'requestPermission']?: (wanted: {
+    mode: 'read';
+  }) => Promise<PermissionState>;
+};
+
+/**
+ * Returns the file of a handle. Returns `undefined` if the file was moved or deleted, or if the browser or the user denies access.
+ * With `queryPermission`, the user is not asked.
+ */
+export async function fileOf(
+  handle: Askable,
+  ask: 'queryPermission' | 'requestPermission',
+): Promise<PickedFile | undefined> {
+  try {
+    const permission = (await handle[ask]?.({ mode: 'read' })) ?? 'granted';
+    return permission === 'granted'
+      ? { file: await handle.getFile(), relativePath: handle.name, handle }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Longest wait for a file from its handle, in milliseconds. A drive that is gone may never answer. */
+const HANDLE_MS = 5000;
+
+/** Gives an upload a file that was found for it, if it is the same file. */
+export async function give(upload: Upload, file: File, isPaused = false): Promise<void> {
+  const { handle } = upload.resumeState.record ?? {};
+  const picked: PickedFile = { file, relativePath: upload.relativePath, ...(handle && { handle }) };
+  await provideSame(upload, picked, isPaused);
+}
+
+/** Gives an upload the file of its handle, or asks the user for the file. */
+export async function openHandle(upload: Upload): Promise<void> {
+  const { handle, isPaused } = upload.resumeState.record ?? {};
+  const open = async (wanted: FileSystemFileHandle): Promise<void> => {
+    const picked = await fileOf(wanted, 'queryPermission');
+    if (picked) await give(upload, picked.file, isPaused);
+  };
+  if (handle && upload.needsFile)
+    await abortable(open(handle), AbortSignal.timeout(HANDLE_MS)).catch(() => undefined);
+  askFor(upload);
+}
+
+/** Asks the user for the file of an upload that still needs it, and lets other tabs look for it. */
+export function askFor(upload: Upload): void {
+  if (upload.needsFile) upload.dispatch({ type: 'file-missing' });
+}
