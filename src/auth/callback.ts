@@ -24,8 +24,11 @@ function goBack(): boolean {
     const stored = JSON.parse(sessionStorage.getItem(key) ?? 'null') as { returnTo: string };
     const { href, origin } = new URL(stored.returnTo);
     if (origin !== location.origin) return false;
-    sessionStorage.setItem(key, JSON.stringify({ ...stored, params }));
-    location.replace(href);
+    // An element on this page must not take the response.
+    sessionStorage.setItem(key, JSON.stringify({ ...stored, params, page: performance.timeOrigin }));
+    // `location.replace` would not load a page whose URL differs only in the fragment.
+    history.replaceState(null, '', href);
+    location.reload();
     return true;
   } catch {
     return false;

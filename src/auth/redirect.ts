@@ -36,8 +36,12 @@ export function dropTransactions(): void {
   for (const key of storedKeys()) sessionStorage.removeItem(key);
 }
 
-/** Returns the response that the callback page has stored for a request of this owner. Removes request and response. */
+/**
+ * Returns the response that the callback page has stored for a request of this owner. Removes request and response. Returns
+ * `undefined` in a frame, where redirect mode does not work, and on the callback page itself, which is being left.
+ */
 export function takeReturn(owner: string): Returned | undefined {
+  if (window.parent !== window) return undefined;
   for (const key of storedKeys()) {
     let stored: Returned['stored'] = {};
     try {
@@ -45,7 +49,7 @@ export function takeReturn(owner: string): Returned | undefined {
     } catch {
       // An entry that cannot be read has no owner.
     }
-    if (stored.params === undefined || stored.owner !== owner) continue;
+    if (!stored.params || stored.owner !== owner || stored.page === performance.timeOrigin) continue;
     sessionStorage.removeItem(key);
     return { state: key.slice(STORED.length), stored };
   }

@@ -1,5 +1,5 @@
 // Effects that make an authorization request (in a window, in a hidden frame or by leaving the page) and exchange its code. Loaded
-// on first use: a page that supplies tokens does not download this module.
+// late: a page that sets `getToken` does not download this module.
 
 import type { Settings } from '../core/config.ts';
 import { UploaderError } from '../core/errors.ts';

@@ -240,7 +240,7 @@ export function createSharedSession(
     };
     watchPage(life.signal, work.check, keeper.forget, onShownAgain);
     if (isInteractive(settings)) {
-      whenIdle(() => isHosted(settings) || life.signal.aborted || flows.preload());
+      if (!isHosted(settings)) whenIdle(() => life.signal.aborted || flows.preload());
       void flows.takeReturn().then((event) => event && !life.signal.aborted && dispatch(event));
     }
   }

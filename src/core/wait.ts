@@ -42,11 +42,8 @@ export function nextTask(): Promise<void> {
   });
 }
 
-/** Calls `work` when the page has nothing else to do, at the latest after 5 s. Safari has no `requestIdleCallback`. */
-export function whenIdle(work: () => void): void {
-  if ('requestIdleCallback' in globalThis) requestIdleCallback(work, { timeout: 5000 });
-  else setTimeout(work, 200);
-}
+/** Calls `work` when the page has nothing else to do. Safari has no `requestIdleCallback`. */
+export const whenIdle = (work: () => void): unknown => (globalThis.requestIdleCallback ?? setTimeout)(work);
 
 /** Longest time that a loop may block the page, in milliseconds. */
 const SLICE_MS = 8;

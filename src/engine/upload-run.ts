@@ -223,9 +223,9 @@ export function reportsOf(
   /** Indexes of chunks that are recorded as stored. These chunks do not count as unsent. */
   let recorded: ReadonlySet<number> = new Set();
   return {
-    onOpened: (chunks) => {
+    onOpened: (chunks, isSamePlan) => {
       if (signal.aborted) return;
-      const resumedBytes = progress.beginRun(chunks);
+      const resumedBytes = progress.beginRun(chunks, isSamePlan);
       recorded = new Set(chunks.flatMap(({ recorded: known, index }) => (known ? [index] : [])));
       upload.unsentCount = chunks.length - recorded.size;
       const signIn = waitsFor(connection.service.client.auth.snapshot);

@@ -25,10 +25,10 @@ export type RunParts = Omit<
   'ask' | 'giveUp' | 'proven' | 'renew' | 'receipts' | 'receiptOf' | 'saveAccepted'
 > & {
   /**
-   * Called with all chunks before the first chunk is hashed, and again in each new session. Chunks that an earlier run stored are
-   * `recorded`.
+   * Called with all chunks before the first chunk is hashed, and again in each new session; `isSamePlan` if the chunks are the
+   * same. Chunks that an earlier run stored are `recorded`.
    */
-  readonly onOpened: (chunks: readonly Chunk[]) => void;
+  readonly onOpened: (chunks: readonly Chunk[], isSamePlan?: boolean) => void;
   readonly onStored: (chunk: StoredChunk) => void;
   /** Called when the file is divided into smaller chunks, because larger ones fail. */
   readonly onSmallerChunks: (beforeBytes: number, chunkSizeBytes: number) => void;
@@ -53,7 +53,8 @@ export interface RunResult {
 /** Uploads one file. Rejects with `UploaderError`, or with the signal's reason if the signal aborts. */
 export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
   const over = new AbortController();
-  const parts = { ...given, signal: AbortSignal.any([given.signal, over.signal]) };
+  const minChunkBytes = Math.max(given.minChunkBytes, Math.ceil(file.file.size / MAX_CHUNKS));
+  const parts = { ...given, minChunkBytes, signal: AbortSignal.any([given.signal, over.signal]) };
   try {
     const opened = await open(file, parts);
     parts.signal.throwIfAborted();
@@ -78,7 +79,8 @@ export async function run(file: OpenFile, given: RunParts): Promise<RunResult> {
 async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunParts): Promise<RunResult> {
   let chunks = planned;
   let isSecondSession = false;
-  const proven = { sizeBytes: opened.stored.size > 0 ? opened.chunkSizeBytes : 0 };
+  const recorded = planned.filter((chunk) => chunk.recorded);
+  const proven = { sizeBytes: Math.max(0, ...recorded.map(({ sizeBytes }) => sizeBytes)) };
   const { continueHash } = parts;
   const hashWhole = (): FileHash | undefined =>
     continueHash && new FileHash(chunks, { ...parts, continueHash });
@@ -98,7 +100,6 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
         const largestBytes = Math.min(chunkSizeBytes, parts.file.size);
         // Smaller than `largestBytes`, because the rejected chunk has more than `minChunkBytes`.
         const smallerBytes = Math.max(parts.minChunkBytes, Math.ceil(largestBytes / 2));
-        if (parts.file.size > smallerBytes * MAX_CHUNKS) throw error.cause;
         parts.onSmallerChunks(largestBytes, smallerBytes);
         proven.sizeBytes = 0;
         await opened.reopen(smallerBytes);
@@ -112,7 +113,7 @@ async function transfer(planned: readonly Chunk[], opened: Opened, parts: RunPar
         chunks = plan(parts.file.size, opened.chunkSizeBytes);
         fileHash = hashWhole();
       }
-      parts.onOpened(chunks);
+      parts.onOpened(chunks, opened.chunkSizeBytes === chunkSizeBytes);
     } finally {
       stop.abort();
       parts.budget.releaseAll();

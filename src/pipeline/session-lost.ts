@@ -5,11 +5,10 @@ import { UploaderError } from '../core/errors.ts';
 import { backoffMs, type RetryPolicy } from '../core/retries.ts';
 import { sleep } from '../core/wait.ts';
 
-/** Error for a session that no longer exists on the service. `cause` is the error of the call. */
-export class SessionLost extends Error {
-  override readonly cause: UploaderError;
+/** Thrown for a session that no longer exists on the service. `cause` is the error of the call. */
+export class SessionLost {
+  readonly cause: UploaderError;
   constructor(cause: UploaderError) {
-    super('The upload session is gone');
     this.cause = cause;
   }
 }

@@ -58,10 +58,9 @@ export interface UploadParts {
  * Thrown when the storage rejects a chunk as too large (413), or its PUT breaks repeatedly, and smaller chunks are allowed. `cause`
  * is the error of the PUT.
  */
-export class ChunkTooLarge extends Error {
-  override readonly cause: unknown;
+export class ChunkTooLarge {
+  readonly cause: unknown;
   constructor(cause: unknown) {
-    super('The chunk is too large');
     this.cause = cause;
   }
 }
@@ -239,16 +238,17 @@ async function send(
         if (code === 'upload-stalled') stallCount += 1;
         if (code === 'network' && isUnsure && unsentBytes === chunk.sizeBytes)
           parts.read = parts.copySlice as HashSlice;
-        const isCut = unsentBytes < chunk.sizeBytes;
-        if (isCut && code === 'network') cutCount += 1;
-        const isRejected =
-          (code === 'upload-refused' && status === 413) ||
+        const { sizeBytes } = chunk;
+        const canHalve = sizeBytes > parts.minChunkBytes;
+        const isTooLarge = canHalve && code === 'upload-refused' && status === 413;
+        const wasSent = canHalve && unsentBytes < sizeBytes;
+        const isStuck =
           // Often a 413 without CORS headers.
-          (isCut && code === 'storage-unreadable') ||
-          cutCount >= MOST_CUTS;
-        const isTooLarge = isRejected && chunk.sizeBytes > parts.minChunkBytes;
+          (wasSent && code === 'storage-unreadable') ||
+          // After the last byte, a gateway may have answered without CORS headers.
+          (wasSent && code === 'network' && unsentBytes > 0 && ++cutCount >= MOST_CUTS);
         // One proxy of several may have a lower limit. The storage has accepted this size before.
-        if (isTooLarge && chunk.sizeBytes > proven.sizeBytes) throw new ChunkTooLarge(error);
+        if ((isTooLarge || isStuck) && sizeBytes > proven.sizeBytes) throw new ChunkTooLarge(error);
         onSent(chunk, 0);
         giveBack(unsentBytes);
         unsentBytes = 0;

@@ -27,6 +27,8 @@ const PATIENCE_BEFORE_FIRST_BYTE = 4;
 const PATIENCE_FOR_ANSWER = 2;
 /** Limit of `stallMs` multiplied by a factor, in milliseconds. The timeout is never shorter than `stallMs`. */
 const MOST_PATIENCE_MS = 120_000;
+/** Limit of the patience with a storage that has answered before without earlier progress, in milliseconds. */
+const LONGEST_SILENCE_MS = 600_000;
 
 /**
  * Creates the function that sends a chunk. It rejects with the signal's reason, or with one of these `UploaderError`s, after which
@@ -39,7 +41,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
   /** True once the storage is known to use HTTP/2 or later. */
   let isShared = false;
   /**
-   * Longest time until an answered PUT showed its first progress, in milliseconds. Behind a service worker, which hides progress,
+   * Longest time until a successful PUT showed its first progress, in milliseconds. Behind a service worker, which hides progress,
    * it is the time until the response.
    */
   let longestSilenceMs = 0;
@@ -57,7 +59,7 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       const times = (count: number): number => Math.max(stallMs, Math.min(stallMs * count, MOST_PATIENCE_MS));
       let patienceMs = Math.max(
         times(PATIENCE_BEFORE_FIRST_BYTE),
-        PATIENCE_BEFORE_FIRST_BYTE * longestSilenceMs,
+        Math.min(PATIENCE_BEFORE_FIRST_BYTE * longestSilenceMs, LONGEST_SILENCE_MS),
       );
       let lastSignMs = performance.now();
       let silenceMs: number | undefined;
@@ -91,8 +93,9 @@ export function createPut({ baseUrl, stallMs: usualStallMs = STALL_MS, statuses 
       xhr.onload = () => {
         attempt.onReadable();
         hasSign(stallMs);
-        longestSilenceMs = Math.max(longestSilenceMs, silenceMs ?? 0);
-        settle(errorOf(xhr, upload, statuses));
+        const error = errorOf(xhr, upload, statuses);
+        if (!error) longestSilenceMs = Math.max(longestSilenceMs, silenceMs ?? 0);
+        settle(error);
         isShared ||= isMultiplexed(upload.url);
         if (isShared) onMultiplexed?.();
       };

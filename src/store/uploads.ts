@@ -98,6 +98,7 @@ export function createUploadStore({
     let written: unknown;
     const write = (canSaveHandle: boolean): Promise<void> =>
       records.replace(key, (value) => {
+        written = undefined; // The transaction may run twice.
         if (count !== clearCount) return value;
         before = own(key, value);
         after = next(before);

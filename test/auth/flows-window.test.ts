@@ -65,7 +65,7 @@ describe('an authorization request with the user', () => {
     const { flows } = create({}, { owner });
     expect(await flows.takeReturn()).to.equal(undefined);
     const key = 'secure-uploader:redirect:nobody';
-    sessionStorage.setItem(key, JSON.stringify({ owner, params: 'code=c&state=nobody' }));
+    sessionStorage.setItem(key, JSON.stringify({ owner, params: 'code=c&state=nobody', page: 1 }));
     expect(await flows.takeReturn()).to.deep.equal({ type: 'unable', error: { code: 'state-mismatch' } });
     expect(sessionStorage.getItem(key)).to.equal(null);
   });

@@ -13,7 +13,7 @@ let number = 0;
 /** Stores an authorization request as for a session of `input`. `callback.ts` adds `params`. */
 function store(state: string, { baseUrl, clientId = '' }: SettingsInput, params?: string, ageMs = 0): void {
   const owner = [baseUrl, clientId, '', 'redirect', '', ''].join(' ');
-  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, owner, params };
+  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, owner, params, page: 1 };
   sessionStorage.setItem(`secure-uploader:redirect:${state}`, JSON.stringify(stored));
 }
 

@@ -36,7 +36,7 @@ describe('a run', () => {
     const recorded = { hash: 'h', receipt: 'r' };
     const stored = new Map(Array.from({ length: 8 }, (_, index) => [index, recorded]));
     const chunks = plan(1000, 100, stored) as StoredChunk[];
-    reports.onOpened(chunks);
+    reports.onOpened(chunks, undefined);
     expect(upload.unsentCount).to.equal(2);
     for (const chunk of chunks) reports.onStored(chunk);
     expect(upload.unsentCount).to.equal(0);
@@ -62,7 +62,7 @@ describe('a run', () => {
     const { reported, reports, stop, upload } = setUp();
     stop.abort();
     const chunks = plan(1000, 100, new Map()) as StoredChunk[];
-    reports.onOpened(chunks);
+    reports.onOpened(chunks, undefined);
     for (const chunk of chunks) {
       reports.onHashed(chunk);
       reports.onStored(chunk);

@@ -317,12 +317,11 @@ describe('a storage that rejects the chunks as too large (413)', () => {
     expect(await running).to.equal('enough');
   });
 
-  it('gets no more chunks otherwise, and the file fails with the error of the storage', async () => {
-    const { service, start } = setUpRun(fileOf(45, 10_001), { chunkSizeBytes: 2, minChunkBytes: 1 });
+  it('gets no smaller chunks otherwise, and the file fails with the error of the storage', async () => {
+    const put = (): Promise<void> => Promise.reject(tooLarge);
+    const { service, start } = setUpRun(fileOf(45, 10_001), { chunkSizeBytes: 2, minChunkBytes: 1, put });
     service.answerAll('open', 'presign');
-    const running = rejection(start());
-    (await service.nextRequest('put')).refuse(tooLarge);
-    expect(await running).to.equal(tooLarge);
+    expect(await rejection(start())).to.equal(tooLarge);
     expect(service.count('open')).to.equal(1);
   });
 

@@ -178,6 +178,27 @@ describe('a missing database', () => {
     expect([...((await store.find(record.key))?.stored.keys() ?? [])]).to.deep.equal([3]);
   });
 
+  it('fails also if the database was deleted during a change of the record', async () => {
+    const record = recordOf();
+    await store.save(record);
+    await store.saveChunks(record.key, statesOf(0, 1));
+    const { put } = IDBObjectStore.prototype;
+    let removed: Promise<unknown> | undefined;
+    IDBObjectStore.prototype.put = function (...input) {
+      const request = put.apply(this, input);
+      IDBObjectStore.prototype.put = put;
+      this.transaction.abort();
+      removed = rawDatabase(`${name}-uploads`).remove();
+      return request;
+    };
+    await store.update(record.key, { isPaused: true });
+    await removed;
+    expect(await store.find(record.key)).to.equal(undefined);
+    expect(await rejection(store.saveChunks(record.key, statesOf(1, 2)))).to.include({
+      code: 'store-unavailable',
+    });
+  });
+
   it('fails only for the upload whose record is lost, not for others whose chunks are saved with it', async () => {
     await store.save(recordOf({ key: 'lost' }));
     await store.saveChunks('lost', statesOf(0, 1));

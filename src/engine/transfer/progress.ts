@@ -128,15 +128,17 @@ export class Progress {
   }
 
   /**
-   * Starts a run, or a new session of a run, in which only the hashes remain. Recorded chunks count as stored, until `onHashed()`
-   * finds a different hash. Returns the size of the recorded chunks in bytes.
+   * Starts a run, or with `isSamePlan` a new session of a run, in which only the hashes remain. Recorded chunks count as stored,
+   * until `onHashed()` finds a different hash. Returns the size of the recorded chunks in bytes.
    */
-  beginRun(chunks: readonly Chunk[]): number {
+  beginRun(chunks: readonly Chunk[], isSamePlan = false): number {
     this.#stored.clear();
     this.#inFlight.clear();
-    this.#ended.clear();
     this.#storedBytes = 0;
-    this.#skippedBytes = 0;
+    if (!isSamePlan) {
+      this.#ended.clear();
+      this.#skippedBytes = 0;
+    }
     this.#unsentBytes = 0;
     this.#hashedBytes = 0;
     this.#estimate.stop();

@@ -78,14 +78,23 @@ describe('the bar of a file', () => {
     expect(progress.beginRun([first, second])).to.equal(0);
     // Only `sentBytes`, which the progress bar shows, is unchanged.
     expect(progress.numbers(2000)).to.deep.equal({ ...nothing, sentBytes: 101 });
-    // In another session of the same run, the hashes are still valid.
-    progress.beginRun([{ ...first, hash: 'h' }, second]);
-    expect(progress.numbers(2000)).to.deep.equal({ ...nothing, sentBytes: 101, hashedBytes: 100 });
     expect(progress.onSent(second, 1)).to.equal(1);
     progress.onStored(first);
     expect(progress.numbers(3000)).to.include({ storedBytes: 100, skippedBytes: 0 });
     progress.restart();
     expect(progress.numbers(4000)).to.deep.equal(nothing);
+  });
+
+  it('starts again in another session of a run, but hashes stay valid, and nothing that was sent counts as skipped', () => {
+    const progress = new Progress(200);
+    const [first, second] = plan(200, CHUNK) as [StoredChunk, StoredChunk];
+    progress.beginRun([first, second]);
+    progress.onStored(first);
+    progress.beginRun([{ ...first, hash: 'h' }, second], true);
+    expect(progress.numbers(0)).to.include({ storedBytes: 0, sentBytes: 0, hashedBytes: 100 });
+    progress.onStored({ ...first, skipped: true });
+    progress.onStored({ ...second, skipped: true });
+    expect(progress.numbers(1000)).to.include({ storedBytes: 200, skippedBytes: 100 });
   });
 
   it('counts a chunk again if its bytes differ from those stored on an earlier visit', () => {
