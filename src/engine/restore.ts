@@ -281,9 +281,8 @@ export class Restorer {
   }
 
   #isListed(record: UploadRecord, listed = this.#listed()): boolean {
-    const { key } = record;
-    const { tabLocks } = this.#parts.context;
-    return this.#elsewhere.has(key) || tabLocks.isListed(key) || listed.has(placeOf(record));
+    const isHere = this.#elsewhere.has(record.key) || this.#parts.context.tabLocks.isListed(record.key);
+    return isHere || listed.has(placeOf(record));
   }
 
   /**

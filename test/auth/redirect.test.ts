@@ -11,9 +11,15 @@ afterEach(closeAll);
 let number = 0;
 
 /** Stores an authorization request as for a session of `input`. `callback.ts` adds `params`. */
-function store(state: string, { baseUrl, clientId = '' }: SettingsInput, params?: string, ageMs = 0): void {
+function store(
+  state: string,
+  { baseUrl, clientId = '' }: SettingsInput,
+  params?: string,
+  ageMs = 0,
+  page = 1,
+): void {
   const owner = [baseUrl, clientId, '', 'redirect', '', ''].join(' ');
-  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, owner, params, page: 1 };
+  const stored = { verifier: 'v', createdAtMs: Date.now() - ageMs, owner, params, page };
   sessionStorage.setItem(`secure-uploader:redirect:${state}`, JSON.stringify(stored));
 }
 
@@ -70,16 +76,18 @@ describe('a page that was loaded with a response', () => {
 describe('a stored entry', () => {
   afterEach(() => sessionStorage.clear());
 
-  it('that cannot be read, has no response yet or is for another owner, stays and is ignored', async () => {
+  it('that cannot be read, has no response yet, is for another owner or of the callback page itself, stays and is ignored', async () => {
     const input = createInput();
     sessionStorage.setItem('secure-uploader:redirect:damaged', '{');
     store('waiting', input);
     store('other', { ...input, clientId: 'other' }, 'code=c&state=other');
+    // The callback page stores its own time, and is being left.
+    store('here', input, 'code=c&state=here', 0, performance.timeOrigin);
     const service = follow([granted()]);
     const opened = { ...open(input, {}, service.post), ...service };
     await settled();
     expect([opened.sent, failuresOf(opened.changes)]).to.deep.equal([[], []]);
-    expect(storedKeys().length).to.equal(3);
+    expect(storedKeys().length).to.equal(4);
     opened.session.signOut();
     expect(storedKeys()).to.deep.equal([]);
   });
